@@ -4,4 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { RunsheetError } from '../src/errors/error.ts';
 
 export const finalFailure = ({ code, message, hint }: RunsheetError): ApplicationFailure =>
-  ApplicationFailure.nonRetryable(`${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`, code);
+  ApplicationFailure.nonRetryable(`${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`, code, {
+    message,
+    hint,
+  });

@@ -22,18 +22,22 @@ export async function checkReceipt(file: string, lines: AsyncIterable<string>): 
   for await (const line of lines) {
     number += 1;
     const reason = chain.follows(line) ? check.reasonAgainst(parsed(line)) : BROKEN;
-    if (reason !== undefined) throw wrong(file, number, reason);
+    if (reason !== undefined) throw wrong(file, check.head, number, reason);
   }
   const { head, total } = check;
   if (head === undefined || total === undefined)
-    throw wrong(file, number + 1, 'is missing: the receipt was cut off');
+    throw wrong(file, head, number + 1, 'is missing: the receipt was cut off');
   return { head, total, lines: number, sha256: chain.hash };
 }
 
 const BROKEN = 'was changed, or a line before it was removed or added: its hash does not match';
 
-const wrong = (file: string, line: number, reason: string): RunsheetError =>
-  problem('E520', { file, line, reason }, { place: { file, line } });
+const wrong = (
+  file: string,
+  head: LineOf<'batch'> | undefined,
+  line: number,
+  reason: string,
+): RunsheetError => problem('E520', { file, line, reason, batch: head?.batch }, { place: { file, line } });
 
 /** undefined if it is no line of a receipt. */
 function parsed(line: string): ReceiptLine | undefined {

@@ -1,7 +1,7 @@
 // Turns the flags of run, submit and plan into the parameters of a batch: service, deployment, sheet options, settings.
 
 import { loadConfig, type Config } from '../host/config.ts';
-import { nearest, problem } from '../errors/error.ts';
+import { nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { withoutNone, type LimitChange } from '../batch/params.ts';
 import { type BatchSpec, type Settings } from '../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../create-batch/copy-sheet.ts';
@@ -35,7 +35,7 @@ export const configOf = ({ out, api, metrics }: SettingFlags): Config =>
 /** The service that flags and settings select. Throws E305 if none is set. */
 export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {
   if (flags.local) return { base: LOCAL, api: 'v2' };
-  if (config.apiUrl === undefined) throw problem('E305', {});
+  if (config.apiUrl === undefined) throw problem('E305', {}, { correction: { add: [['--local']] } });
   return { base: config.apiUrl, api: config.api };
 }
 
@@ -52,8 +52,7 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
       what: '--again and --reuse exclude each other',
       hint: '--again runs all rows; --reuse runs only those that no earlier batch has done',
     });
-  if (flags.deployment === undefined && flags.into === undefined)
-    throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
+  if (flags.deployment === undefined && flags.into === undefined) throw noDeployment(flags.local);
   const { ladder } = sheetOptions(flags);
   checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
   const { concurrency, adaptive } = concurrencyLimits(flags);
@@ -68,6 +67,13 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
   });
   if (sheet !== '-' && !isAddress(sheet)) await refuseNoSheet(sheet);
 }
+
+/** E602 of a command that needs a deployment. */
+export const noDeployment = (isLocal = false): RunsheetError =>
+  problem('E602', {
+    what: 'no deployment is given',
+    hint: `add -d <deployment>; list them: runsheet deployments${isLocal ? ' --local' : ''}`,
+  });
 
 /** The copy of the sheet that a command reads. */
 export const copyParams = ({ out, s3 }: Config, { stdin }: Context['process'], flags: SheetFlags) => ({

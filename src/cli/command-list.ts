@@ -220,7 +220,7 @@ export const applicationOf = (program: string) =>
   buildApplication(rootOf(program), {
     name: program,
     versionInfo: { currentVersion: version },
-    scanner: { caseStyle: 'allow-kebab-for-camel' },
+    scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
     documentation: {
       caseStyle: 'convert-camel-to-kebab',
       useAliasInUsageLine: true,

@@ -35,7 +35,7 @@ export default async function exportCommand(
     if (stdout.isTTY && format !== 'csv' && format !== 'jsonl')
       throw problem('E602', {
         what: `a terminal cannot show ${format}`,
-        hint: `omit --file -, or send it to a program: runsheet export ${found.batch} --as ${format} --file - | …`,
+        hint: `omit --file -, or send it elsewhere: runsheet export ${found.batch} --as ${format} --file - > ${found.batch}.${format}`,
       });
     const written = await exportTo(found, { as: format, excel }, { write: (chunk) => put(stdout, chunk) });
     for (const line of linesOf(written)) printer.notice(line);

@@ -49,5 +49,5 @@ export async function confirmGpus({ printer, process, asks }: Asking, planned: P
   const text = terminalLine(ignoredText(ignored));
   if (asks && printer.isTerminal && process.stdin.isTTY)
     if ((await ask(process, `${text}. Send them? [y/n] `, YES_OR_NO)) === true) return;
-  throw problem('E314', { what: text }, { correction: { right: '--accept-gpu' } });
+  throw problem('E314', { what: text }, { correction: { add: [['--accept-gpu']] } });
 }

@@ -5,15 +5,25 @@ import { execute } from './execute.ts';
 import { programName } from './program-name.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
-  // A reader that closes early (`| head`) is not an error.
+  let reported: Promise<void> | undefined;
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader that closes early (`| head`) is not an error.
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
-    throw error;
+    reported ??= report(error);
   });
   const code = await execute(args, { process, program: programName(process.argv[1] ?? '', process.cwd()) });
   await Promise.all([process.stdout, process.stderr].map(flushed));
+  await reported;
   // Open sockets would keep the process alive, and no work is left.
-  process.exit(code);
+  process.exit(reported === undefined ? code : process.exitCode);
+}
+
+/** The disk of the file to which the shell sends the output may be full. */
+async function report(error: NodeJS.ErrnoException): Promise<void> {
+  const { printAndExit } = await import('./command.ts');
+  const { fileFault } = await import('../errors/file-fault.ts');
+  await printAndExit({ process }, fileFault(error, { path: 'the output' }) ?? error, undefined);
+  await flushed(process.stderr);
 }
 
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>

@@ -19,7 +19,7 @@ import { printerFor, type Context, type Printer } from './context.ts';
 import { sameCommand, sayNext, type Next } from './next-command.ts';
 import { inputsFrom } from './given-inputs.ts';
 import { hearInterrupts } from './interrupt.ts';
-import { configOf } from './batch-options.ts';
+import { configOf, noDeployment } from './batch-options.ts';
 import type { Paint } from './format.ts';
 import { migrationJson } from './json/servers.ts';
 
@@ -50,8 +50,7 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
 
 async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {
   const { apiUrl: base, ...config } = configOf({});
-  if (flags.deployment === undefined)
-    throw problem('E602', { what: 'no deployment is given', hint: 'add -d <deployment>' });
+  if (flags.deployment === undefined) throw noDeployment();
   if (base === undefined) throw problem('E305', {});
   const services = openServices({ ...config, apiUrl: base }, openTransport(4));
   const api = await services.apiAt(base);

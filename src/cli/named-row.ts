@@ -22,7 +22,7 @@ export async function namedRow(
   throw problem('E602', {
     what: `${JSON.stringify(first)} may be the batch ${meant.batch}, or a row of the newest batch ${found.batch}`,
     hint: [
-      `a row of that batch: runsheet ${command} ${meant.batch} <row|key>`,
+      `a row of that batch, such as its first: runsheet ${command} ${meant.batch} 1`,
       `the row of the newest batch: runsheet ${command} ${found.batch} ${shellWord(first)}`,
     ].join('\n'),
   });

@@ -1,6 +1,7 @@
 // Turns refusals of the parser into errors with a code. The parser asks its text table to format a refusal; this table throws
 // it instead, so that one place prints all errors.
 
+import { existsSync } from 'node:fs';
 import {
   AliasNotFoundError,
   ArgumentParseError,
@@ -14,6 +15,7 @@ import {
   UnsatisfiedPositionalError,
 } from '@stricli/core';
 import { correctionOf, nearest, problem, RunsheetError, type Correction } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 
 class UnknownCommand extends Error {
   readonly input: string;
@@ -42,9 +44,10 @@ export function parserFault(refusal: unknown, args: readonly string[]): unknown 
   const command = commandIn(args);
   if (refusal instanceof UnknownCommand) return unknownCommand(refusal);
   if (!(refusal instanceof ArgumentScannerError)) return refusal;
-  const help = `see: runsheet ${command} --help`;
+  const help = `see: ${['runsheet', command, '--help'].filter(Boolean).join(' ')}`;
   return (
     unknownWord(refusal, help) ??
+    unquotedName(refusal, args) ??
     problem('E602', { hint: help, ...wrongValue(refusal, command) }, { correction: enumCorrection(refusal) })
   );
 }
@@ -54,8 +57,22 @@ const GROUPS: ReadonlySet<string> = new Set(['pool', 'schedule']);
 
 /** `run`, or `pool set`. */
 function commandIn(args: readonly string[]): string {
-  const [first = '', second] = args.filter((word) => !word.startsWith('-'));
-  return GROUPS.has(first) && second !== undefined && args[1] === second ? `${first} ${second}` : first;
+  const [first = '', second] = args.map((word) => (word.startsWith('-') ? '' : word));
+  return GROUPS.has(first) && second ? `${first} ${second}` : first;
+}
+
+/** Words that are the name of a file if they are joined. */
+function unquotedName(refusal: ArgumentScannerError, args: readonly string[]): RunsheetError | undefined {
+  if (!(refusal instanceof UnexpectedPositionalError)) return undefined;
+  const last = args.indexOf(refusal.input);
+  const first = args.findIndex((_, at) => at < last && existsSync(args.slice(at, last + 1).join(' ')));
+  if (first === -1) return undefined;
+  const name = args.slice(first, last + 1).join(' ');
+  const words = ['runsheet', ...args.toSpliced(first, last + 1 - first, name)];
+  return problem('E602', {
+    what: wrongValue(refusal, '').what,
+    hint: `a name with blanks needs quotes:\n  ${words.map(shellWord).join(' ')}`,
+  });
 }
 
 function unknownCommand({ input, corrections }: UnknownCommand): RunsheetError {

@@ -1,8 +1,8 @@
 // resume: continues a paused batch, and passes on the user's decision about unconfirmed attempts.
 
-import { EXIT } from '../errors/error.ts';
+import { EXIT, isRunsheetError } from '../errors/error.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
-import { findBatch, refOf } from '../library/found-batch.ts';
+import { findBatch, refOf, type FoundBatch } from '../library/found-batch.ts';
 import { printerFor, type Context } from './context.ts';
 import { commandOptions } from './control.ts';
 import type { LimitFlags } from './limit-flags.ts';
@@ -53,13 +53,23 @@ export default async function resume(this: Context, flags: Flags, name: string |
       ...(flags.unconfirmed === undefined ? {} : { unconfirmed: flags.unconfirmed }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     };
-    const { progress, note } = await session.batches.resume(refOf(found), decided, commandOptions(flags));
-    printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
+    const resumed = await session.batches
+      .resume(refOf(found), decided, commandOptions(flags))
+      .catch((error: unknown) => endedMeanwhile(found, error));
+    const note = resumed?.note === undefined ? '' : `; ${resumed.note}`;
+    printer.notice(
+      resumed === undefined ? `${found.batch} has ended meanwhile` : `${found.batch} continues${note}`,
+    );
     if (session.stack === undefined) {
       sayNext(printer, flags.output, toFollow(found));
-      await printBatchJson(printer, flags, found, progress);
+      await printBatchJson(printer, flags, found, resumed?.progress);
       return EXIT.ok;
     }
     return follow({ session, found, printer, process: this.process, output: flags.output });
   });
+}
+
+/** A batch whose last rows were running may end before it receives the command. */
+async function endedMeanwhile(found: FoundBatch, error: unknown): Promise<undefined> {
+  if (!isRunsheetError(error, 'E513') || (await summaryOfDone(found)) === undefined) throw error;
 }

@@ -137,7 +137,7 @@ async function confirmed(
   if (printer.isTerminal && context.process.stdin.isTTY)
     return (await ask(context.process, `send again ${what}? [y/n] `, YES_OR_NO)) ?? false;
   const facts = { what: `this may buy runs a second time: ${what}`, hint: 'if that is meant, add --yes:' };
-  throw problem('E602', facts, { correction: { right: '--yes' } });
+  throw problem('E602', facts, { correction: { add: [['--yes']] } });
 }
 
 /** What is sent again, in words. */

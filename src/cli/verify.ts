@@ -25,7 +25,8 @@ type Flags = {
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
   if (flags.checkReceipt !== undefined) {
-    if (name !== undefined || flags.receipt !== undefined) throw problem('E602', CHECKED_ALONE);
+    if (name !== undefined || flags.receipt !== undefined)
+      throw problem('E602', checkedAlone(flags.checkReceipt));
     return checkGiven(printer, flags.checkReceipt, flags.output);
   }
   const found = await findBatch(configOf(flags).out, name);
@@ -87,10 +88,10 @@ const withoutLists = ({ lists }: Flags, unread: string | undefined): string =>
       ? '; the service has no run list'
       : ' in its folder';
 
-const CHECKED_ALONE = {
+const checkedAlone = (file: string) => ({
   what: '--check-receipt takes neither a batch nor --receipt',
-  hint: 'a receipt is checked without its batch: runsheet verify --check-receipt <file>',
-};
+  hint: `a receipt is checked without its batch: runsheet verify --check-receipt ${shellWord(file)}`,
+});
 
 const lineOf = ({ claim, holds, message }: Finding): string =>
   terminalLine(`${holds ? 'ok ' : 'NOT'}  ${claim}: ${message}`);

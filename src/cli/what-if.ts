@@ -57,7 +57,7 @@ function refuseOthers(flags: Flags, sheet: string | undefined): void {
   if (sheet !== undefined)
     throw problem('E602', {
       what: '--what-if replays a batch, so it takes no sheet',
-      hint: `runsheet plan --what-if ${flags.whatIf} -c <n>`,
+      hint: `for example: runsheet plan --what-if ${shellWord(flags.whatIf)} -c 8`,
     });
   if (typeof flags.concurrency === 'object')
     throw problem('E602', {

@@ -10,7 +10,7 @@ import { randomBytes } from 'node:crypto';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { nearest, problem } from '../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../sheet/batch-sheet.ts';
-import { fileNamesFor, type RowFileNames } from '../sheet/output-name.ts';
+import { fileNamesFor, outputNameFault, type RowFileNames } from '../sheet/output-name.ts';
 import { readPage, PageWriter, rowLine, type SheetRow } from '../sheet/pages.ts';
 import { columnsOf, readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
@@ -143,7 +143,7 @@ async function* newRows(sheet: FurtherSheet, comparison: Comparison): AsyncGener
       if (number === undefined) continue;
       const cells = own.map((at) => given[at] ?? '');
       const named = names?.nameOf({ row: number, key, cellOf: (at) => cells[at] ?? '' }) ?? {};
-      if ('fault' in named) throw problem('E118', named.fault, { place: { file: sheet.name, row } });
+      if ('fault' in named) throw outputNameFault(named.fault, { file: sheet.name, row });
       yield { row: number, key, inputs, cells, ...(gpu === undefined ? {} : { gpu }), ...named };
     }
   await lines.return?.(undefined);

@@ -45,7 +45,7 @@ export async function createParams(
 /** Checks the API version before anything is bought or created. Throws E307 and E308. */
 export async function refuseOtherApi(services: Services, { base, api }: Spoken): Promise<void> {
   const speaks = base === LOCAL ? api : await services.apiAt(base);
-  if (speaks !== api) throw problem('E308', { base, speaks });
+  if (speaks !== api) throw problem('E308', { base, speaks }, { correction: { add: [['--api', speaks]] } });
 }
 
 async function serviceFacts(service: RunService, meant: Spoken): Promise<ServiceSpec> {

@@ -14,11 +14,12 @@ export async function findDeployment(service: RunService, wanted: string): Promi
   const named = all.filter(({ name }) => name === wanted);
   const [only] = named;
   if (only !== undefined && named.length === 1) return (await service.getDeployment(only.id)) ?? only;
-  const known = named.length > 1 ? named.map(({ id }) => id) : all.map(({ name, id }) => name ?? id);
-  const near = nearest(wanted, known);
+  const isAmbiguous = named.length > 1;
+  const known = isAmbiguous ? named.map(({ id }) => id) : all.map(({ name, id }) => name ?? id);
+  const near = isAmbiguous ? undefined : nearest(wanted, known);
   throw problem(
     'E302',
-    { wanted, base: service.base, known, near },
+    { wanted, base: service.base, known, near, isAmbiguous },
     { correction: correctionOf(wanted, near) },
   );
 }

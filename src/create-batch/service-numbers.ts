@@ -2,7 +2,7 @@
 // the flags against the service's profile.
 
 import type { Timing } from '../batch/params.ts';
-import { problem, type RunsheetError } from '../errors/error.ts';
+import { problem, type GivenFlag, type RunsheetError } from '../errors/error.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { Settings } from './batch-spec.ts';
 
@@ -20,12 +20,14 @@ export function usableDeployment(
   if (!hasLimit && concurrency === undefined)
     throw invalidNumber(deployment, {
       has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${LIMIT_MOST.toLocaleString('en-US')}`,
-      hint: 'set the maximum with --concurrency <n>, or correct the deployment',
+      hint: 'correct the deployment, or set the maximum, for example: --concurrency 4',
+      flag: ['--concurrency', '4'],
     });
   if (!hasTimeout && deadlines.runMs === undefined)
     throw invalidNumber(deployment, {
       has: `the run time-out ${seconds}, which is not a number of seconds from above 0 to 365 days`,
-      hint: 'set the limit with --run-timeout <time>, or correct the deployment',
+      hint: 'correct the deployment, or set the limit, for example: --run-timeout 30m',
+      flag: ['--run-timeout', '30m'],
     });
   return {
     ...deployment,
@@ -34,8 +36,10 @@ export function usableDeployment(
   };
 }
 
-const invalidNumber = ({ name, id }: Deployment, facts: { has: string; hint: string }): RunsheetError =>
-  problem('E311', { name: name ?? id, ...facts });
+const invalidNumber = (
+  { name, id }: Deployment,
+  { flag, ...facts }: { has: string; hint: string; flag: GivenFlag },
+): RunsheetError => problem('E311', { name: name ?? id, ...facts }, { correction: { add: [flag] } });
 
 /** Throws E602 if a run may still be invisible after the given time: resubmitting would pay for its row twice. */
 export function refuseTooSoon({ unconfirmed }: Pick<Settings, 'unconfirmed'>, timing: Timing): void {

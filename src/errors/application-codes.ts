@@ -1,9 +1,16 @@
-// The entries of the error table about batches inside other applications.
+// The entries of the error table about workers, and about batches inside other applications.
 
 import { EXIT } from './exit-codes.ts';
 import { entry } from './entry.ts';
+import { shellWord } from './outside-text.ts';
 
 export const APPLICATION_ENTRIES = {
+  E411: entry<{ folder: string; out: string }>(
+    EXIT.inputRefused,
+    (f) => `this worker may not use ${f.folder}: it is not in ${f.out}`,
+    (f) =>
+      `start the worker where it may use it: RUNSHEET_OUT=${shellWord(f.folder.replace(/[/\\][^/\\]*$/, ''))} runsheet worker; then repeat the command with --again. With embedded servers, --out does both`,
+  ),
   // The workflow that finds it cannot use this table; it has the same text.
   E415: entry<object>(
     EXIT.usage,

@@ -8,6 +8,7 @@ import { REUSE_ENTRIES } from './reuse-codes.ts';
 import { SERVICE_ENTRIES } from './service-codes.ts';
 import { SCHEDULE_ENTRIES } from './schedule-codes.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
+import { shellWord } from './outside-text.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
 export const errorTable = {
@@ -91,7 +92,8 @@ export const errorTable = {
   E402: entry<{ namespace: string; address: string }>(
     unreachable,
     (f) => `Temporal at ${f.address} has no namespace "${f.namespace}"`,
-    (f) => `create it with: temporal operator namespace create -n ${f.namespace} --address ${f.address}`,
+    (f) =>
+      `create it with: temporal operator namespace create -n ${shellWord(f.namespace)} --address ${shellWord(f.address)}`,
   ),
   E403: entry<{ taskQueue: string; address: string }>(
     unreachable,
@@ -132,12 +134,6 @@ export const errorTable = {
     () =>
       'set the same RUNSHEET_PAYLOAD_KEY or RUNSHEET_PAYLOAD_KEY_FILE for all of them and this command, then restart the workers',
   ),
-  E411: entry<{ folder: string; out: string }>(
-    inputRefused,
-    (f) => `this worker may not use ${f.folder}: it is not in ${f.out}`,
-    (f) =>
-      `start the worker with RUNSHEET_OUT=${f.folder.replace(/[/\\][^/\\]*$/, '')} and repeat the command with --again; with embedded servers, --out does both`,
-  ),
   E501: entry<{ batch: string; reason: string; hint: string }>(
     paused,
     (f) => `batch ${f.batch} is paused: ${f.reason}`,
@@ -162,7 +158,7 @@ export const errorTable = {
         didYouMean(f.near),
         f.known.length > 0
           ? `batches here: ${list(f.known)}`
-          : 'make one: runsheet run <sheet> -d <deployment>; or name the folder of the batches: --out <dir>',
+          : 'name the folder of the batches with --out <dir>; to make a batch, see: runsheet run --help',
       ]
         .filter(Boolean)
         .join(' '),
@@ -180,7 +176,7 @@ export const errorTable = {
   E505: entry<{ batch: string; row: number | string; rows: number }>(
     usage,
     (f) => `batch ${f.batch} has no row ${f.row}`,
-    (f) => `its rows have the numbers 1 to ${f.rows}`,
+    (f) => `its rows have the numbers 1 to ${f.rows}; list them: runsheet rows ${f.batch}`,
   ),
   E506: entry<{ batch: string; reason: string }>(
     unexpected,
@@ -190,7 +186,8 @@ export const errorTable = {
   E507: entry<{ batch: string; folder: string }>(
     inputRefused,
     (f) => `Temporal already has batch ${f.batch}, with its results in ${f.folder}`,
-    (f) => `to attach to it, add: --out ${f.folder}; to make a new batch of the same sheet, add --again`,
+    (f) =>
+      `to attach to it, add: --out ${shellWord(f.folder)}; to make a new batch of the same sheet, add --again`,
   ),
   E508: entry<{ batch: string; folder: string; status: string }>(
     inputRefused,
@@ -211,7 +208,8 @@ export const errorTable = {
   E511: entry<{ batch: string; reason: string }>(
     inputRefused,
     (f) => `batch ${f.batch} cannot be recovered: ${f.reason}`,
-    () => 'a new batch of the same sheet, with --again, may pay for its rows twice',
+    (f) =>
+      `its folder stays as it is; show it: runsheet status ${f.batch}. A new batch of the same sheet (--again) may pay for its rows twice`,
   ),
   E512: entry<{ batch: string; sinceMs: number }>(
     unreachable,
@@ -258,10 +256,11 @@ export const errorTable = {
     (f) =>
       `it takes effect when a worker has taken it and the requests on the wire are answered; show its state: runsheet status ${f.batch}`,
   ),
-  E520: entry<{ file: string; line: number; reason: string }>(
+  E520: entry<{ file: string; line: number; reason: string; batch: string | undefined }>(
     unexpected,
     (f) => `the receipt ${f.file} does not hold: line ${f.line} ${f.reason}`,
-    () => 'trust none of it; write it again from the folder of its batch: runsheet verify <batch> --receipt',
+    (f) =>
+      `trust none of it; write it again from the folder of its batch${f.batch === undefined ? ', with verify --receipt' : `: runsheet verify ${f.batch} --receipt`}`,
   ),
   E521: entry<{ batch: string; seconds: number }>(
     waitedTooLong,

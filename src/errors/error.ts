@@ -24,8 +24,13 @@ export type Place = {
 export type Code = keyof typeof errorTable;
 type FactsOf<C extends Code> = (typeof errorTable)[C] extends Entry<infer F> ? F : never;
 
-/** A word of the command that is wrong, and the nearest one that exists; without `wrong`, words that the command lacks. */
-export type Correction = { readonly wrong?: string; readonly right: string };
+/** A flag, with its value if it takes one. */
+export type GivenFlag = readonly [flag: string, value?: string];
+
+/** How the command becomes right: a wrong word and the one that was meant, or flags that it lacks. */
+export type Correction =
+  | { readonly wrong: string; readonly right: string }
+  | { readonly add: readonly GivenFlag[] };
 
 /** `message` says what is wrong, `hint` how to fix it, `exit` is the command's exit code. */
 export class RunsheetError extends Error {

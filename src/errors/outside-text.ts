@@ -49,9 +49,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A word of a shell command. */
-export const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+/** A word of a shell command. Line breaks and signs that a terminal does not show are escaped, as bash and zsh read them. */
+export function shellWord(text: string): string {
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (text.search(EITHER) === -1) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const escapes = text
+    .replaceAll(/['\\]/g, String.raw`\$&`)
+    .replaceAll(EITHER, (sign) =>
+      [...Buffer.from(sign)].map((byte) => String.raw`\x${byte.toString(16).padStart(2, '0')}`).join(''),
+    );
+  return `$'${escapes}'`;
+}
 
 /** Text inside an element or a quoted attribute. */
 export const htmlText = (text: string): string =>

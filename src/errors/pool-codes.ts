@@ -13,7 +13,7 @@ export const POOL_ENTRIES = {
       [
         didYouMean(f.near),
         f.known.length > 0 ? `pools: ${list(f.known)};` : undefined,
-        `make it: runsheet pool set ${f.pool} --size <n>`,
+        `make it, for example with 8 slots: runsheet pool set ${f.pool} --size 8`,
       ]
         .filter(Boolean)
         .join(' '),

@@ -62,6 +62,6 @@ export const REUSE_ENTRIES = {
     (f) =>
       `${f.count} ${f.count === 1 ? 'row' : 'rows'} of ${f.name} would change what ${f.batch} has bought or is running: ${f.rows.join(', ')}${f.count > f.rows.length ? ', …' : ''}; nothing was sent`,
     (f) =>
-      `take these rows out of the sheet, or give them keys of their own; to buy them again with other inputs: runsheet retry ${f.batch} --row <n> --outcome succeeded,unknown --set <input>=<value>`,
+      `take these rows out of the sheet, or give them keys of their own; to see what they have: runsheet rows ${f.batch}. To buy one of them again with other inputs, see: runsheet retry --help`,
   ),
 } as const;

@@ -12,7 +12,7 @@ export const SCHEDULE_ENTRIES = {
     (f) =>
       [didYouMean(f.near), f.known.length > 0 ? `schedules: ${list(f.known)}` : undefined]
         .filter(Boolean)
-        .join(' ') || 'make one with: runsheet schedule create <name> <sheet> -d <deployment> --cron <rule>',
+        .join(' ') || 'to make one, see: runsheet schedule create --help',
   ),
   E561: entry<{ name: string; reason: string }>(
     usage,

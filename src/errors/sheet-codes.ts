@@ -2,14 +2,30 @@
 
 import { EXIT } from './exit-codes.ts';
 import { didYouMean, entry, list, textFromThrower } from './entry.ts';
+import { shellWord } from './outside-text.ts';
 
 const { inputRefused } = EXIT;
+
+/** Flags that choose the first of several columns for an input. */
+export const oneOf = ({
+  input,
+  columns: [first = '', ...others],
+}: {
+  readonly input: string;
+  readonly columns: readonly string[];
+}): readonly (readonly [flag: string, value: string])[] => [
+  ['--map', `${input}=${first}`],
+  ...others.map((column) => ['--drop', column] as const),
+];
 
 export const SHEET_ENTRIES = {
   E101: entry<{ path: string; near: readonly string[] }>(
     inputRefused,
     (f) => `there is no sheet at ${f.path}`,
-    (f) => (f.near.length > 0 ? `did you mean ${list(f.near)}?` : undefined),
+    (f) =>
+      f.near.length > 0
+        ? `did you mean ${list(f.near)}?`
+        : 'check the path, or give - to read the sheet from stdin',
   ),
   E102: textFromThrower(inputRefused),
   E103: textFromThrower(inputRefused),
@@ -69,14 +85,17 @@ export const SHEET_ENTRIES = {
         : `the deployment requires the input "${f.input}", but column "${f.emptyIn}" is empty in this row`,
     (f) =>
       f.emptyIn === undefined
-        ? `columns of this sheet: ${list(f.columns)}; add --map ${f.input}=${f.near ?? '<column>'} or --set ${f.input}=<value>`
+        ? `columns of this sheet: ${list(f.columns)}; add ${f.near === undefined ? `--map ${shellWord(f.input)}=<column>` : `--map ${shellWord(`${f.input}=${f.near}`)}`} or --set ${shellWord(f.input)}=<value>`
         : 'the input has no default: fill in the cell, or remove the row from the sheet',
   ),
   E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(
     inputRefused,
     (f) => `column "${f.column}" is not an input of the deployment`,
     (f) =>
-      [didYouMean(f.near), `inputs: ${list(f.inputs)}; to ignore the column, add: --drop ${f.column}`]
+      [
+        didYouMean(f.near),
+        `inputs: ${list(f.inputs)}; to ignore the column, add: --drop ${shellWord(f.column)}`,
+      ]
         .filter(Boolean)
         .join(' '),
   ),
@@ -96,14 +115,13 @@ export const SHEET_ENTRIES = {
       f.name === ''
         ? `--output-name gives the files of row ${f.row} no name: its cells are empty or have no letters`
         : `--output-name gives the files of rows ${f.firstRow} and ${f.row} the same name ${JSON.stringify(f.name)}; file systems ignore case`,
-    (f) => `add the number of the row, which is unique: --output-name '${f.template}-{row}'`,
+    (f) => `add the number of the row, which is unique: --output-name ${shellWord(`${f.template}-{row}`)}`,
   ),
   E208: entry<{ input: string; columns: readonly string[] }>(
     inputRefused,
     (f) =>
       `the columns ${list(f.columns.map((name) => JSON.stringify(name)))} may both be the input ${f.input}`,
-    (f) =>
-      `name one of them, and drop the other: --map '${f.input}=${f.columns[0]}' --drop '${f.columns[1]}'`,
+    (f) => `name one of them, and drop the others: ${oneOf(f).flat().map(shellWord).join(' ')}`,
   ),
   E209: entry<{ column: string; values: readonly string[]; allowed: readonly string[] }>(
     inputRefused,

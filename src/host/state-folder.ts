@@ -3,6 +3,7 @@
 
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { problem } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 
 type Fault = { readonly reason: string; readonly hint: string };
 
@@ -25,12 +26,12 @@ function faultOf(home: string, stats: Stats, uid: number): Fault | undefined {
   if (stats.uid !== uid)
     return {
       reason: 'it belongs to another user, who may know the keys in it',
-      hint: `${ELSEWHERE}; if you trust its content: chown ${uid} ${home}`,
+      hint: `${ELSEWHERE}; if you trust its content: chown ${uid} ${shellWord(home)}`,
     };
   if ((stats.mode & 0o022) !== 0)
     return {
       reason: 'other users can write to it, and may have placed their key there',
-      hint: `${ELSEWHERE}; if you trust its content: chmod 700 ${home}`,
+      hint: `${ELSEWHERE}; if you trust its content: chmod 700 ${shellWord(home)}`,
     };
   return undefined;
 }

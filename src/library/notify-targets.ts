@@ -8,6 +8,7 @@ import type { LimitChange } from '../batch/params.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { allowProgram } from '../store/allowed-programs.ts';
+import { shellWord } from '../errors/outside-text.ts';
 
 /** A program is named by its absolute path, because the worker runs in another folder. */
 export function absoluteTarget(text: string): { readonly text: string } | WrongTarget {
@@ -59,7 +60,7 @@ function missingFor(target: Target, { urls, slack, smtp }: Config['notify']): Mi
   if (target.kind === 'exec' && !isProgram(target.path))
     return {
       what: 'a program there',
-      hint: `check the path, or make it executable: chmod +x ${target.path}`,
+      hint: `check the path, or make it executable: chmod +x ${shellWord(target.path)}`,
     };
   return undefined;
 }

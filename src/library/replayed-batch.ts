@@ -106,7 +106,7 @@ async function answerOf(
     if (!(error instanceof UnknownGpu)) throw error;
     throw problem('E602', {
       what: error.message,
-      hint: 'measure it with a few rows: runsheet run <sheet> --gpu <gpu> --limit 5',
+      hint: 'measure it with a few rows: run the sheet with --gpu <gpu> --limit 5 --again',
     });
   }
 }

@@ -70,7 +70,9 @@ export async function isUnderWay({ batches }: Session, found: FoundBatch): Promi
 }
 
 function refuseElsewhere({ folder }: Known, { batch, folder: own }: FoundBatch): void {
-  if (folder !== own) throw problem('E507', { batch, folder: dirname(folder) });
+  if (folder === own) return;
+  const out = dirname(folder);
+  throw problem('E507', { batch, folder: out }, { correction: { add: [['--out', out]] } });
 }
 
 /** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */

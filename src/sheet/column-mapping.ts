@@ -2,12 +2,12 @@
 // in the header is reported once.
 
 import { isGpu } from '../batch/gpu.ts';
-import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { list, nearest, problem, type Correction, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { type Kind, kindOf, notAllowed, readText } from './parse-cell.ts';
 import { type Giver, type Roles, rolesOf } from './columns.ts';
 import type { SheetOptions } from './sheet-options.ts';
-import { notAGpu } from './not-a-gpu.ts';
+import { wrongGpu } from './not-a-gpu.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
 
@@ -47,7 +47,7 @@ export function mapColumns(
 ): ColumnMapping {
   const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
-  if (gpu !== undefined && !isGpu(gpu)) throw problem('E201', notAGpu(gpu, '--gpu'));
+  if (gpu !== undefined && !isGpu(gpu)) throw wrongGpu(gpu, '--gpu');
   const { ladder } = options;
   checkLadder(options);
   const names = columns.map(({ name }) => name);
@@ -56,7 +56,7 @@ export function mapColumns(
   for (const input of Object.keys(options.types)) refuseType(input, givers);
   const feeds = givers.flatMap((giver) => feedOf(giver, options, known));
   const problems = [
-    ...unknownInputs(file, columns, givers, known),
+    ...unknownInputs(file, columns, givers, feeds, known),
     ...missingInputs(file, columns, feeds, known),
   ];
   const sizedBy = ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize);
@@ -121,18 +121,29 @@ function unknownInputs(
   file: string,
   columns: readonly Column[],
   givers: readonly Giver[],
+  feeds: readonly Feed[],
   known: Known,
 ): readonly RunsheetError[] {
   if (!known) return [];
   const inputs = [...known.keys()];
+  const given = new Set(givers.map(({ input }) => input));
   return givers.flatMap(({ input, from }) => {
     const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
     if (!column) return [];
     const { name: columnName, ...at } = column;
     const place = { file, ...at, columnName };
-    return [problem('E204', { column: input, inputs, near: nearest(input, inputs) }, { place })];
+    const near = nearest(
+      input,
+      inputs.filter((name) => !given.has(name)),
+    );
+    // A sheet that has no column of the deployment is another sheet, and dropping all columns does not help.
+    const dropped: Correction | undefined = feeds.length > 0 ? { add: [['--drop', columnName]] } : undefined;
+    const correction = near === undefined ? dropped : mapped(near, columnName);
+    return [problem('E204', { column: input, inputs, near }, { place, correction })];
   });
 }
+
+const mapped = (input: string, column: string): Correction => ({ add: [['--map', `${input}=${column}`]] });
 
 function missingInputs(
   file: string,
@@ -142,11 +153,16 @@ function missingInputs(
 ): readonly RunsheetError[] {
   const names = columns.map(({ name }) => name);
   const fed = new Set(feeds.map(({ input }) => input));
+  const used = new Set(feeds.map(({ from }) => ('column' in from ? from.column : undefined)));
+  const unused = names.filter((_, at) => !used.has(at));
   const line = columns[0]?.line;
   const place = line === undefined ? { file } : { file, line };
   return [...(known?.values() ?? [])]
     .filter(({ name, required }) => required && !fed.has(name))
-    .map(({ name }) =>
-      problem('E203', { input: name, columns: names, near: nearest(name, names) }, { place }),
-    );
+    .map(({ name }) => {
+      // The only column without an input is the one that was meant.
+      const near = nearest(name, unused) ?? (unused.length === 1 ? unused[0] : undefined);
+      const correction = near === undefined ? undefined : mapped(name, near);
+      return problem('E203', { input: name, columns: names, near }, { place, correction });
+    });
 }

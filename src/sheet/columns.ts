@@ -1,6 +1,7 @@
 // Assigns a role to every column: an input, the GPU, the key, or none. Uses only the header and the options.
 
-import { nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { correctionOf, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { ownColumns } from './result-columns.ts';
 
@@ -81,7 +82,14 @@ function gpuColumnOf(
 function indexOf(names: readonly string[], name: string, flag: string): number {
   const index = names.indexOf(name);
   if (index >= 0) return index;
-  throw problem('E206', { column: name, flag, columns: names, near: nearest(name, names) });
+  const near = nearest(name, names);
+  // The word that is wrong is `prompt=Promt` after --map.
+  const input = /^--map (.*)$/s.exec(flag)?.[1]?.slice(0, -name.length) ?? '';
+  throw problem(
+    'E206',
+    { column: name, flag, columns: names, near },
+    { correction: correctionOf(input + name, near && input + near) },
+  );
 }
 
 function eachInputOnce(givers: readonly Giver[]): readonly Giver[] {
@@ -97,6 +105,7 @@ function eachInputOnce(givers: readonly Giver[]): readonly Giver[] {
 function twoGivers(one: Giver, other: Giver): RunsheetError {
   const what = `${one.by} and ${other.by} both provide the input "${one.input}"`;
   const own = [one, other].find(({ asked }) => !asked);
-  const hint = own ? `to ignore the column, add: --drop ${own.input}` : 'remove one of them';
-  return problem('E602', { what, hint });
+  if (own === undefined) return problem('E602', { what, hint: 'remove one of them' });
+  const hint = `to ignore the column, add: --drop ${shellWord(own.input)}`;
+  return problem('E602', { what, hint }, { correction: { add: [['--drop', own.input]] } });
 }

@@ -1,16 +1,17 @@
 // Decides which character separates the fields of a CSV, and recognises a header with another delimiter.
 
-import { problem, type RunsheetError } from '../errors/error.ts';
+import { problem, type Correction, type RunsheetError } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { MOST_RECORD } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';
 import { lenientTextOf, linesOf } from './sheet-text.ts';
 
 const DELIMITERS = [
-  { character: ';', flag: "';'", name: 'semicolons' },
-  { character: '\t', flag: 'tab', name: 'tabs' },
-  { character: '|', flag: "'|'", name: 'vertical bars' },
-  { character: ',', flag: "','", name: 'commas' },
+  { character: ';', value: ';', name: 'semicolons' },
+  { character: '\t', value: 'tab', name: 'tabs' },
+  { character: '|', value: '|', name: 'vertical bars' },
+  { character: ',', value: ',', name: 'commas' },
 ] as const;
 
 /** The delimiter. Throws E602 if `--delimiter` is not one usable character. */
@@ -37,8 +38,9 @@ export async function delimiterFault(
     if (other === undefined || bare.includes(own)) return undefined;
     const ownName = DELIMITERS.find(({ character }) => character === own)?.name ?? JSON.stringify(own);
     const what = `the header has no ${ownName}; the file looks separated by ${other.name}`;
-    const hint = `add --delimiter ${other.flag}`;
-    return problem('E102', { what, hint }, { place: { file: source.name, line, column: 1 } });
+    const hint = `add --delimiter ${shellWord(other.value)}`;
+    const correction: Correction = { add: [['--delimiter', other.value]] };
+    return problem('E102', { what, hint }, { place: { file: source.name, line, column: 1 }, correction });
   }
   return undefined;
 }

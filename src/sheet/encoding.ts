@@ -1,7 +1,7 @@
 // Chooses the decoder of a sheet, and recognises bytes in another encoding (E102).
 
 import { TextDecoder } from 'node:util';
-import { type Place, problem, type RunsheetError } from '../errors/error.ts';
+import { problem, type Correction, type Place, type RunsheetError } from '../errors/error.ts';
 import { Cursor } from './text-cursor.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import type { SheetSource } from './sheet-source.ts';
@@ -29,21 +29,30 @@ export function placeOf(file: string, { format }: Writing, cursor: Cursor): Plac
 export function foreignSheet(file: string, writing: Writing, head: Uint8Array): RunsheetError | undefined {
   const foreign = packedIn(head) ?? otherEncodingIn(head, decoderOf(writing).encoding);
   if (foreign === undefined) return undefined;
-  return problem('E102', { what: `${file} ${foreign.is}`, hint: foreign.hint }, { place: { file } });
+  const { is, hint, correction } = foreign;
+  const more = { place: { file }, ...(correction && { correction }) };
+  return problem('E102', { what: `${file} ${is}`, hint }, more);
 }
 
-type Foreign = { readonly is: string; readonly hint: string };
+type Foreign = { readonly is: string; readonly hint: string; readonly correction?: Correction };
 
 const begins = (head: Uint8Array, ...bytes: number[]): boolean =>
   bytes.every((byte, at) => head[at] === byte);
 
 function packedIn(head: Uint8Array): Foreign | undefined {
   if (begins(head, 0x50, 0x4b, 3, 4))
-    return { is: 'is an Excel workbook or a zip file', hint: 'remove --format, or give --format xlsx' };
+    return {
+      is: 'is an Excel workbook or a zip file',
+      hint: 'give --format xlsx',
+      correction: { add: [['--format', 'xlsx']] },
+    };
   if (begins(head, 0x1f, 0x8b))
-    return { is: 'is compressed with gzip', hint: 'unpack it first: gunzip <file>' };
+    return { is: 'is compressed with gzip', hint: 'unpack it first, with gunzip' };
   return undefined;
 }
+
+/** Whether it is a zip file or compressed. */
+export const isPacked = (head: Uint8Array): boolean => packedIn(head) !== undefined;
 
 /** The number of bytes used to recognise an encoding. */
 const SAMPLE = 4096;
@@ -54,13 +63,19 @@ function otherEncodingIn(head: Uint8Array, declared: string): Foreign | undefine
   if (isUtf32(sample))
     return { is: `is UTF-32, ${not}`, hint: 'save it as UTF-8, for example: iconv -f UTF-32 -t UTF-8' };
   const label = utf16Of(sample);
-  if (label !== undefined && label !== declared)
-    return { is: `is UTF-16, ${not}`, hint: `add --encoding ${label}` };
+  if (label !== undefined && label !== declared) return { is: `is UTF-16, ${not}`, ...encodedIn(label) };
   // The commas and line ends of UTF-16 have zeros, whatever its language.
   const isPlain =
     declared.startsWith('utf-16') && sample.length >= 4 && !sample.includes(0) && isUtf8(sample);
-  return isPlain ? { is: `is ${not}: it looks like UTF-8`, hint: 'remove --encoding' } : undefined;
+  if (!isPlain) return undefined;
+  const hint = 'remove --encoding, or give --encoding utf-8';
+  return { ...encodedIn('utf-8'), is: `is ${not}: it looks like UTF-8`, hint };
 }
+
+const encodedIn = (label: string): Pick<Foreign, 'hint' | 'correction'> => ({
+  hint: `add --encoding ${label}`,
+  correction: { add: [['--encoding', label]] },
+});
 
 /** Text in UTF-32 has zeros in at least one of each four bytes, at the same place, and western text in three. */
 export function isUtf32(sample: Uint8Array): boolean {

@@ -1,6 +1,7 @@
 // Guesses what the columns of a sheet mean, from their names. Nothing is guessed about a column that an option names.
 
-import { list, nearest, problem } from '../errors/error.ts';
+import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { oneOf } from '../errors/sheet-codes.ts';
 import { type Guess, plainName, said, type Settled, toConfirm } from './guess.ts';
 import { ownColumns } from './result-columns.ts';
 import type { SheetOptions } from './sheet-options.ts';
@@ -64,7 +65,7 @@ function matchedIn(free: readonly string[], wanted: readonly string[]): Matches 
   const guesses: Guess[] = [];
   for (const input of wanted) {
     const alike = free.filter((name) => plainName(name) === plainName(input));
-    if (alike.length > 1) throw problem('E208', { input, columns: alike });
+    if (alike.length > 1) throw severalColumns(input, alike);
     const [column] = alike;
     if (column === undefined || column === input || wanted.includes(column)) continue;
     map[input] = column;
@@ -81,6 +82,11 @@ function matchedIn(free: readonly string[], wanted: readonly string[]): Matches 
     guesses.push(toConfirm('columns', text, '--map', `${input}=${column}`));
   }
   return { map, guesses };
+}
+
+/** E208, with the first of the columns as the one that is meant. */
+function severalColumns(input: string, columns: readonly string[]): RunsheetError {
+  return problem('E208', { input, columns }, { correction: { add: oneOf({ input, columns }) } });
 }
 
 /** Half of a short name may differ by chance. */

@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { problem } from '../errors/error.ts';
-import { isUtf32, utf16Of } from './encoding.ts';
+import { isPacked, isUtf32, utf16Of } from './encoding.ts';
 import { said, type Settled } from './guess.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import type { SheetSource } from './sheet-source.ts';
@@ -17,8 +17,8 @@ export async function guessedEncoding(source: SheetSource, options: SheetOptions
   for await (const part of source.open()) {
     const chunk = part as Uint8Array;
     const head = chunk.subarray(0, SAMPLE);
-    // The layout refuses UTF-32.
-    if (isFirst && isUtf32(head)) return { options, guesses: [] };
+    // The layout refuses what is no text, and UTF-32.
+    if (isFirst && (isPacked(head) || isUtf32(head))) return { options, guesses: [] };
     const wide = isFirst ? utf16Of(head) : undefined;
     if (wide !== undefined) return withEncoding(options, wide);
     isFirst = false;
@@ -33,7 +33,7 @@ async function otherEncoding(source: SheetSource, options: SheetOptions): Promis
   const what = `${source.name} is neither UTF-8 nor windows-1252: see byte ${at}`;
   throw problem(
     'E102',
-    { what, hint: 'save it as UTF-8, or name its encoding with --encoding' },
+    { what, hint: 'save it as UTF-8, or name its encoding, for example: --encoding shift_jis' },
     { place: { file: source.name } },
   );
 }

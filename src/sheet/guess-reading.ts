@@ -1,6 +1,7 @@
 // Guesses how a CSV is written: its encoding, its separator, and where its header stands.
 
 import { problem, RunsheetError } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import { shortened } from './sheet-record.ts';
 import { fieldsOf, type Fields } from './csv.ts';
 import { guessedEncoding } from './guess-encoding.ts';
@@ -90,7 +91,7 @@ function withSeparator(options: SheetOptions, separator: string): Settled {
 
 function ambiguous(file: string, one: string, other: string): RunsheetError {
   const what = `${file} may be separated by ${shownAs(one)} or by ${shownAs(other)}`;
-  const hint = `add --delimiter '${shownAs(one)}' or --delimiter '${shownAs(other)}'`;
+  const hint = `add --delimiter ${shellWord(shownAs(one))} or --delimiter ${shellWord(shownAs(other))}`;
   return problem('E102', { what, hint }, { place: { file } });
 }
 

@@ -19,13 +19,14 @@ export function refuseRows(
       : [emptyLines, 'are empty in every column of an input'];
   if (lines.length === 0) return;
   const rows = rangesText(rangesOf(lines));
+  const skipped = rangesText(withRows(skipRows, lines));
   throw problem(
     'E112',
     {
       what: `rows of ${file} ${what}: ${rows}`,
-      hint: `if they are no rows of the batch, add: --skip-rows ${rangesText(withRows(skipRows, lines))}`,
+      hint: `if they are no rows of the batch, add: --skip-rows ${skipped}`,
     },
-    { place: { file } },
+    { place: { file }, correction: { add: [['--skip-rows', skipped]] } },
   );
 }
 

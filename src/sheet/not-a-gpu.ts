@@ -1,5 +1,5 @@
 import { GPUS, type Gpu } from '../batch/gpu.ts';
-import { nearest } from '../errors/error.ts';
+import { correctionOf, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { shortened } from './sheet-record.ts';
 
 /** The facts of E201 for a GPU that the service does not have; `where` names the cell or the option. */
@@ -9,6 +9,12 @@ export function notAGpu(gpu: string, where: string) {
     allowed: GPUS,
     near: nearest(gpu, GPUS),
   };
+}
+
+/** E201 for the GPU of a flag. */
+export function wrongGpu(gpu: string, flag: string): RunsheetError {
+  const facts = notAGpu(gpu, flag);
+  return problem('E201', facts, { correction: correctionOf(gpu, facts.near) });
 }
 
 /** The memory of each GPU; the one with two sizes has two names. */

@@ -1,7 +1,7 @@
 // Names the output files of rows: by a template such as `{sku}-{seed}`, or by the key. A name is safe on every file system and in
 // addresses, and no two names differ only in case or in how their letters are composed. Names are made before anything is sent.
 
-import { nearest, problem } from '../errors/error.ts';
+import { nearest, problem, type Place, type RunsheetError } from '../errors/error.ts';
 import { fileName, hashedName } from '../errors/outside-text.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 import type { SheetOptions } from './sheet-options.ts';
@@ -21,7 +21,7 @@ const BY_KEY: NameTemplate = [{ value: 'key' }];
 function readTemplate(text: string, columns: readonly string[]): NameTemplate {
   const parts = text.split(/(\{[^{}]*\})/).map((piece): Part => {
     const [, name] = /^\{(.*)\}$/s.exec(piece) ?? [];
-    return name === undefined ? { text: literal(text, piece) } : { value: valueOf(name, columns) };
+    return name === undefined ? { text: literal(text, piece) } : { value: valueOf(text, name, columns) };
   });
   if (parts.every((part) => 'text' in part))
     throw problem('E602', {
@@ -29,10 +29,11 @@ function readTemplate(text: string, columns: readonly string[]): NameTemplate {
       hint: `name a column in it: ${FLAG} '{key}', or {row}, or {<column>}`,
     });
   if (EXTENSION.test(text))
-    throw problem('E602', {
-      what: `${FLAG} ${text} ends with an extension; each file gets its own one`,
-      hint: `${FLAG} '${text.replace(EXTENSION, '')}'`,
-    });
+    throw problem(
+      'E602',
+      { what: `${FLAG} ${text} ends with an extension; each file gets its own one` },
+      { correction: { wrong: text, right: text.replace(EXTENSION, '') } },
+    );
   return parts;
 }
 
@@ -48,12 +49,14 @@ function literal(template: string, text: string): string {
   });
 }
 
-function valueOf(name: string, columns: readonly string[]): Value {
+function valueOf(text: string, name: string, columns: readonly string[]): Value {
   const column = columns.indexOf(name);
   if (column >= 0) return { column };
   if (name === 'row' || name === 'key') return name;
   const near = nearest(name, [...columns, 'row', 'key']);
-  throw problem('E206', { column: name, flag: FLAG, columns: [...columns, 'row', 'key'], near });
+  const facts = { column: name, flag: FLAG, columns: [...columns, 'row', 'key'], near };
+  const correction = near && { wrong: text, right: text.replace(`{${name}}`, () => `{${near}}`) };
+  throw problem('E206', facts, correction ? { correction } : {});
 }
 
 type NamedRow = {
@@ -120,6 +123,12 @@ export type NameFault = {
   readonly row: number;
   readonly firstRow: number;
 };
+
+/** E118 with the same template and the number of the row, which is unique. */
+export function outputNameFault(fault: NameFault, place: Place): RunsheetError {
+  const { template } = fault;
+  return problem('E118', fault, { place, correction: { wrong: template, right: `${template}-{row}` } });
+}
 
 /** The names of a batch that has a template or a key column; others are named after the keys that they are given. */
 export const fileNamesFor = (

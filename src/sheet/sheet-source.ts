@@ -4,7 +4,16 @@ import type { Stats } from 'node:fs';
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
-import { list, nearest, problem, errorMessage, RunsheetError } from '../errors/error.ts';
+import {
+  correctionOf,
+  list,
+  nearest,
+  problem,
+  errorMessage,
+  RunsheetError,
+  type Correction,
+} from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import type { Store } from '../store/store.ts';
 
 export type SheetSource = {
@@ -60,10 +69,15 @@ export async function sheetFault(path: string, error: unknown): Promise<Runsheet
       path,
       'it is a folder',
       sheets.length > 0 ? `sheets in it: ${list(sheets)}` : undefined,
+      correctionOf(path, sheets.length === 1 ? sheets[0] : undefined),
     );
   }
   if (code === 'EACCES' || code === 'EPERM')
-    return unreadable(path, 'this user may not read it', `to let its owner read it: chmod u+r ${path}`);
+    return unreadable(
+      path,
+      'this user may not read it',
+      `to let its owner read it: chmod u+r ${shellWord(path)}`,
+    );
   return unreadable(path, errorMessage(error));
 }
 
@@ -71,7 +85,9 @@ const unreadable = (
   path: string,
   why: string,
   hint = 'pass a file name, or - to read the sheet from stdin',
-): RunsheetError => problem('E106', { path: path === '-' ? 'stdin' : resolve(path), why, hint });
+  correction?: Correction,
+): RunsheetError =>
+  problem('E106', { path: path === '-' ? 'stdin' : resolve(path), why, hint }, { correction });
 
 /** E101 for `path`, with similar names in its folder. */
 export async function sheetNotFound(path: string): Promise<RunsheetError> {
@@ -80,7 +96,10 @@ export async function sheetNotFound(path: string): Promise<RunsheetError> {
   const slip = nearest(basename(full), names);
   const sheets = names.filter(isSheetName);
   const near = [...new Set([...(slip === undefined ? [] : [slip]), ...sheets])].slice(0, MOST_NAMES);
-  return problem('E101', { path: full, near });
+  const meant = slip === undefined ? undefined : join(dirname(path), slip);
+  // A word that begins with - is a flag.
+  const right = meant?.startsWith('-') ? `./${meant}` : meant;
+  return problem('E101', { path: full, near }, { correction: correctionOf(path, right) });
 }
 
 const isSheetName = (name: string): boolean => EXTENSIONS.has(extname(name).toLowerCase());

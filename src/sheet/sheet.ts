@@ -13,7 +13,7 @@ import type { SheetOptions } from './sheet-options.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
 import { type ColumnMapping, mapColumns } from './column-mapping.ts';
 import type { SheetRecord } from './sheet-record.ts';
-import { fileNamesFor, type RowFileNames } from './output-name.ts';
+import { fileNamesFor, outputNameFault, type RowFileNames } from './output-name.ts';
 import { cellText, columnsOf, recordsOf } from './read-records.ts';
 import { ownColumns } from './result-columns.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
@@ -151,7 +151,7 @@ async function layRows(
     const named = fileNames?.nameOf({ row: rows, key, cellOf: (at) => cellText(record.cells[at]) }) ?? {};
     if ('fault' in named) {
       const place = placeOfCell(plan, record, rows, fileNames?.column ?? plan.keyColumn ?? 0);
-      await problems.add(problem('E118', named.fault, { place }));
+      await problems.add(outputNameFault(named.fault, place));
     }
     const asked = rowLine(rows, key, row.gpu, row.inputs);
     const line = 'name' in named ? rowLine(rows, key, row.gpu, row.inputs, named) : asked;

@@ -5,7 +5,7 @@ import { isRawNumber } from '../batch/digits.ts';
 import { isGpu } from '../batch/gpu.ts';
 import { RUNGS_MAX, SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
-import { notAGpu } from './not-a-gpu.ts';
+import { wrongGpu } from './not-a-gpu.ts';
 import type { SheetOptions } from './sheet-options.ts';
 
 /** Names of such inputs, in lower case without `-` and `_`. */
@@ -72,7 +72,7 @@ export function sizeClasses(distinct: readonly number[], most: number): readonly
 /** Throws E201 for a GPU that the service does not have, and E602 for a ladder that cannot be climbed. */
 export function checkLadder({ ladder, gpu }: Pick<SheetOptions, 'ladder' | 'gpu'>): void {
   if (ladder === undefined) return;
-  for (const rung of ladder) if (!isGpu(rung)) throw problem('E201', notAGpu(rung, '--ladder'));
+  for (const rung of ladder) if (!isGpu(rung)) throw wrongGpu(rung, '--ladder');
   const twice = ladder.find((rung, at) => ladder.indexOf(rung) !== at);
   if (twice !== undefined)
     throw problem('E602', {

@@ -28,10 +28,15 @@ export class SheetRefused extends RunsheetError {
   /** The file with all of them. */
   readonly errorsFile: string;
 
-  constructor(found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>, errorsFile: string) {
+  /** `hint` replaces the usual one. */
+  constructor(
+    found: Pick<SheetRefused, 'problems' | 'total' | 'byCode' | 'rows'>,
+    errorsFile: string,
+    hint?: string,
+  ) {
     const facts = { rows: found.rows, wrong: found.total, errorsFile };
     const composed = problem('E200', facts);
-    super('E200', composed.message, { exit: composed.exit, hint: composed.hint });
+    super('E200', composed.message, { exit: composed.exit, hint: hint ?? composed.hint });
     this.problems = found.problems;
     this.total = found.total;
     this.byCode = found.byCode;
@@ -96,10 +101,10 @@ export async function withExcerpts(
   const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
   const excerpts = await linesAt(wanted, source, writing);
   return problems.map((found) => {
-    const { code, message, exit, hint, cause, place } = found;
+    const { code, message, exit, hint, cause, place, correction } = found;
     const excerpt = place?.line === undefined ? undefined : excerpts.get(place.line);
     if (place === undefined || excerpt === undefined) return found;
-    return new RunsheetError(code, message, { exit, hint, cause, place: { ...place, excerpt } });
+    return new RunsheetError(code, message, { exit, hint, cause, correction, place: { ...place, excerpt } });
   });
 }
 

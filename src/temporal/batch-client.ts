@@ -10,6 +10,7 @@ import {
   type WorkflowExecutionStatusName,
   type WorkflowStartOptions,
 } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
@@ -19,7 +20,8 @@ import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { Snapshot } from '../batch/snapshot.ts';
 import { WRITES } from '../batch/version.ts';
-import { problem, errorMessage } from '../errors/error.ts';
+import { errorTable } from '../errors/codes.ts';
+import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
 import type { Execution } from './authentic-work.ts';
 import { startSearchable } from './search-attributes.ts';
@@ -154,7 +156,7 @@ async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSi
       await client.withAbortSignal(gone, () => client.workflow.getHandle(workflowIdOf(name)).result());
       return;
     } catch (error) {
-      if (error instanceof WorkflowFailedError) throw failed(name, error);
+      if (error instanceof WorkflowFailedError) throw endedByFailure(name, error);
       if (!gone.aborted) await wait(AGAIN_MS);
     }
   }
@@ -162,8 +164,16 @@ async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSi
   await new Promise(() => undefined);
 }
 
-const failed = ({ batch }: BatchName, error: WorkflowFailedError) =>
-  problem('E506', { batch, reason: errorMessage(rootOf(error)) }, { cause: error });
+/** The error of the worker that ended the batch, if it has a code; else E506. */
+function endedByFailure({ batch }: BatchName, error: WorkflowFailedError): RunsheetError {
+  const root = rootOf(error);
+  const code = root instanceof ApplicationFailure ? (root.type as Code) : undefined;
+  const [facts] = (root instanceof ApplicationFailure ? root.details : undefined) ?? [];
+  if (code === undefined || !Object.hasOwn(errorTable, code) || typeof facts !== 'object')
+    return problem('E506', { batch, reason: errorMessage(root) }, { cause: error });
+  const { message, hint } = facts as { readonly message: string; readonly hint?: string };
+  return new RunsheetError(code, message, { exit: errorTable[code].exit, hint, cause: error });
+}
 
 /** The activity's own error is the innermost cause. */
 const rootOf = (error: Error): Error => (error.cause instanceof Error ? rootOf(error.cause) : error);

@@ -82,7 +82,8 @@ export function openSchedules(reach: () => Client, params: ScheduleParams = {}):
       const { name } = definition;
       const before = await definitionOf(reach(), name);
       const changes = before && changesBetween(before, definition);
-      if (changes !== undefined && changes.length > 0 && !replace) throw problem('E562', { name, changes });
+      if (changes !== undefined && changes.length > 0 && !replace)
+        throw problem('E562', { name, changes }, REPLACE);
       // The ticket comes first, because a schedule may fire immediately.
       tickets?.write(definition);
       const handle = getHandle(name);
@@ -101,6 +102,8 @@ export function openSchedules(reach: () => Client, params: ScheduleParams = {}):
     },
   };
 }
+
+const REPLACE = { correction: { add: [['--replace']] } } as const;
 
 const OVERLAP = { skip: 'SKIP', buffer: 'BUFFER_ONE', cancel: 'CANCEL_OTHER' } as const;
 
@@ -129,7 +132,11 @@ async function createNew({ schedule }: Client, options: Options): Promise<void> 
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const name = scheduleOf(options.scheduleId) ?? '';
-    throw problem('E562', { name, changes: ['another command has just made it'] }, { cause: error });
+    throw problem(
+      'E562',
+      { name, changes: ['another command has just made it'] },
+      { ...REPLACE, cause: error },
+    );
   }
 }
 

@@ -77,13 +77,13 @@ export class Console {
   }
 
   /** A batch that was made and never started. */
-  batch(sheet: string, name: string, deployment = 'portraits'): Promise<CreatedBatch> {
+  batch(sheet: string, name: string, deployment = 'portraits', keyColumn?: string): Promise<CreatedBatch> {
     const config = loadConfig();
     return withCopy(sheet, { out: this.out, stdin: Readable.from([]) }, async (copy) => {
       const request = {
         service: { base: config.apiUrl ?? '', api: 'v2' as const },
         deployment,
-        options: { map: {}, set: {}, drop: [], types: {} },
+        options: { map: {}, set: {}, drop: [], types: {}, ...(keyColumn && { keyColumn }) },
         settings: { deadlines: {}, webhooks: false },
         order: {},
         again: true,

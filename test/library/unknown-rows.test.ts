@@ -12,7 +12,7 @@ describe('retry', () => {
     await refuseUnknownRows(found, { rows: [{ from: 2, to: 40 }], keys: ['owl', 'fox'] });
     await expect(refuseUnknownRows(found, { rows: [{ from: 3, to: 3 }] })).rejects.toMatchObject({
       code: 'E505',
-      hint: 'its rows have the numbers 1 to 2',
+      hint: `its rows have the numbers 1 to 2; list them: runsheet rows ${found.batch}`,
     });
     await expect(refuseUnknownRows(found, { keys: ['fox', 'fix', 'bear'] })).rejects.toMatchObject({
       code: 'E557',

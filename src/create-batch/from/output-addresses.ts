@@ -116,9 +116,10 @@ export class OutputAddresses {
 
 function expires(end: number, isUploaded: boolean) {
   const minutes = Math.max(1, Math.floor((end - Date.now()) / 60_000) - 5);
-  return problem('E554', {
-    at: new Date(end).toISOString(),
-    what: isUploaded ? 'uploaded files' : 'outputs',
-    deadline: `${minutes}m`,
-  });
+  const deadline = `${minutes}m`;
+  return problem(
+    'E554',
+    { at: new Date(end).toISOString(), what: isUploaded ? 'uploaded files' : 'outputs', deadline },
+    { correction: { add: [['--deadline', deadline]] } },
+  );
 }

@@ -1,7 +1,7 @@
 // Finds the parts of a workbook and its sheets: the one with the given name, or all visible ones.
 
 import { posix } from 'node:path';
-import { list, nearest, problem } from '../../errors/error.ts';
+import { correctionOf, list, nearest, problem } from '../../errors/error.ts';
 import { readXml } from './xml-events.ts';
 import type { Zip } from './zip-file.ts';
 
@@ -107,6 +107,6 @@ function noSheet(file: string, wanted: string | undefined, visible: readonly str
       what: `${file} has no sheet "${wanted}"`,
       hint: `${near === undefined ? '' : `did you mean ${near}? `}sheets: ${list(visible)}`,
     },
-    { place: { file } },
+    { place: { file }, correction: correctionOf(wanted, near) },
   );
 }

@@ -38,7 +38,7 @@ describe('a sheet is refused', () => {
     expect(await refusal('Prompt,prompt\na,b\n')).toEqual([
       'E208',
       'the columns "Prompt", "prompt" may both be the input prompt',
-      "name one of them, and drop the other: --map 'prompt=Prompt' --drop 'prompt'",
+      'name one of them, and drop the others: --map prompt=Prompt --drop prompt',
     ]);
   });
 

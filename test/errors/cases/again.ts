@@ -1,0 +1,151 @@
+// Errors of rows that were bought before, of programs that use the library, and of schedules.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { KEY } from '../../stage/stage.ts';
+import { BRIEF_ID, ROWS, type LongGround } from '../long-ground.ts';
+import { openRealService } from '../other-services.ts';
+import { inLibrary, v1 } from '../running-batches.ts';
+import type { Provocation } from '../provocation.ts';
+
+type Case = Provocation<LongGround>;
+
+export const AGAIN: readonly Case[] = [
+  {
+    code: 'E520',
+    name: 'a receipt was changed',
+    arrange: async (ground) => {
+      await ground.ended('bought');
+      await ground.must('verify', 'bought', '--receipt');
+      const path = ground.stage.path('batches', 'bought', 'receipt.jsonl');
+      writeFileSync(path, readFileSync(path, 'utf8').replace('"row":2', '"row":3'));
+    },
+    args: ['verify', '--check-receipt', 'batches/bought/receipt.jsonl'],
+    leads: [0],
+    mend: () => undefined,
+  },
+  {
+    code: 'E513',
+    name: 'a program gives a command to a batch that has ended',
+    throws: (ground) => inLibrary(ground, (runsheet) => runsheet.getHandle('bought').pause()),
+    leads: [0],
+  },
+  {
+    code: 'E538',
+    name: 'a program starts rows that a batch has done',
+    throws: (ground) =>
+      inLibrary(ground, (runsheet) =>
+        runsheet.start(pathToFileURL(ground.stage.path('bought of "today".csv')), {
+          deployment: 'Porträts',
+          key: 'sku',
+        }),
+      ),
+    leads: [],
+    says: /to read its results: getHandle\('bought'\)/,
+  },
+  {
+    code: 'E554',
+    name: 'the addresses of the outputs expire',
+    arrange: async (ground) => {
+      ground.sheet('private.csv', 'prompt,runsheet_faults\nprivate,private-file\n');
+      await ground.must('run', 'private.csv', '-d', 'Porträts', '--name', 'private');
+    },
+    args: ['submit', '--from', 'private', '-d', BRIEF_ID, '--map', 'image=output'],
+    env: ({ stage }) => v1(stage.environment['RUNSHEET_API_URL']),
+    leads: [0],
+  },
+  {
+    code: 'E555',
+    name: 'another service made the outputs, and this one takes no files',
+    arrange: async (ground) => {
+      const args = ['service', '--only', 'v1', '--port', '0'];
+      const running = ground.stage.start(args, { RUNSHEET_SERVICE_TOKEN: KEY });
+      ground.started.push(running);
+      [, ground.otherBase = ''] = await running.says(/RUNSHEET_API_URL=(\S+)/);
+    },
+    args: ['submit', '--from', 'private', '-d', BRIEF_ID, '--map', 'image=output'],
+    env: ({ otherBase }) => ({ RUNSHEET_API_URL: otherBase, RUNSHEET_API: 'v1' }),
+    leads: [],
+    says: /copy the files to a place that the run service can read/,
+  },
+  {
+    code: 'E530',
+    name: 'an earlier batch has these rows',
+    arrange: (ground) => ground.sheet('more "rows".csv', `${ROWS.replaceAll('a', 'bought a')}D,another\n`),
+    args: ['submit', 'more "rows".csv', '-d', 'Porträts', '--key', 'sku'],
+    leads: [0, 0],
+  },
+  {
+    code: 'E531',
+    name: 'an earlier batch may still send the rows',
+    arrange: async (ground) => {
+      await ground.running('first', 'brief');
+      ground.sheet('second.csv', 'prompt\nfirst 1\nfirst 2\nlast\n');
+    },
+    args: ['run', 'second.csv', '-d', 'brief'],
+    leads: [0, 0, 0, 0],
+  },
+  {
+    code: 'E534',
+    name: 'the sheet has the failures of a batch',
+    arrange: async (ground) => {
+      ground.sheet('failing.csv', 'prompt,runsheet_faults\na,fail\nb,\n');
+      await ground.stage.run(['run', 'failing.csv', '-d', 'Porträts', '--name', 'failing', '--retries', '0']);
+      const path = ground.stage.path('batches', 'failing', 'failures.csv');
+      writeFileSync(ground.stage.path('my failures.csv'), readFileSync(path, 'utf8').replace(',fail,', ',,'));
+    },
+    args: ['run', 'my failures.csv', '-d', 'Porträts'],
+    leads: [0, 0],
+  },
+  {
+    code: 'E111',
+    name: 'a column is guessed',
+    arrange: (ground) => ground.sheet('my "guess".csv', 'Promt,sku\na $HOME,1\n'),
+    args: ['run', 'my "guess".csv', '-d', 'Porträts'],
+    leads: [0],
+  },
+  {
+    code: 'E314',
+    name: 'the service may ignore the GPU of a row',
+    arrange: async (ground) => {
+      ground.sheet('gpus of "me".csv', 'prompt,gpu\ngpu,H100\n');
+      ground.real = await openRealService(ground.stage.environment['RUNSHEET_API_URL'] ?? '');
+    },
+    args: ['submit', 'gpus of "me".csv', '-d', 'Porträts'],
+    env: ({ real }) => ({ RUNSHEET_API_URL: real?.base ?? '' }),
+    leads: [0],
+    undo: ({ real }) => real?.close(),
+  },
+  {
+    code: 'E562',
+    name: 'a schedule has other settings',
+    arrange: (ground) =>
+      ground.must(
+        'schedule',
+        'create',
+        'nightly',
+        ground.sheet('my night.csv'),
+        '-d',
+        'Porträts',
+        '--cron',
+        '0 2 * * *',
+      ),
+    args: ['schedule', 'create', 'nightly', 'my night.csv', '-d', 'Porträts', '--cron', '0 3 * * *'],
+    leads: [0],
+  },
+  { code: 'E560', name: 'a schedule is misspelt', args: ['schedule', 'show', 'nigthly'], leads: [0] },
+  {
+    code: 'E560',
+    name: 'there is no schedule',
+    arrange: (ground) => ground.must('schedule', 'delete', 'nightly'),
+    args: ['schedule', 'show', 'weekly'],
+    leads: [0],
+  },
+  {
+    code: 'E607',
+    name: 'the output is sent to a full disk',
+    args: ['bash', 'runsheet list > /dev/full'],
+    leads: [],
+    says: /the disk of the output is full[^]*free disk space/,
+  },
+];

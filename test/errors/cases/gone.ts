@@ -1,0 +1,76 @@
+// Errors of batches whose workflow was ended, reset or forgotten by Temporal.
+
+import { cpSync } from 'node:fs';
+import { workflowIdOf } from '../../../src/batch/workflow-ids.ts';
+import type { LongGround } from '../long-ground.ts';
+import { cancelled, forget, terminate, underWay } from '../running-batches.ts';
+import type { Provocation } from '../provocation.ts';
+
+type Case = Provocation<LongGround>;
+
+export const GONE: readonly Case[] = [
+  {
+    code: 'E503',
+    name: 'Temporal has forgotten a batch',
+    arrange: async (ground) => {
+      await underWay(ground, 'forgotten');
+      await forget(ground, 'forgotten');
+    },
+    args: ['resume', 'forgotten'],
+    leads: ['E511'],
+  },
+  {
+    code: 'E508',
+    name: 'the workflow of a batch was terminated',
+    arrange: async (ground) => {
+      await underWay(ground, 'terminated');
+      await terminate(ground, 'terminated');
+    },
+    args: ['resume', 'terminated'],
+    leads: ['E511'],
+  },
+  {
+    code: 'E511',
+    name: 'requests of a terminated batch may still start runs',
+    args: ['resume', 'terminated', '--recover'],
+    leads: [0],
+    says: /so repeat the same command then/,
+  },
+  {
+    code: 'E506',
+    name: 'the workflow is terminated while it is watched',
+    arrange: async (ground) => {
+      await underWay(ground, 'watched');
+      setTimeout(() => void terminate(ground, 'watched'), 3_000);
+    },
+    args: ['watch', 'watched'],
+    leads: [0],
+  },
+  {
+    code: 'E507',
+    name: 'a copy of the folder is named',
+    arrange: async (ground) => {
+      await ground.running('twofold');
+      cpSync(ground.stage.path('batches'), ground.stage.path('my $copy'), { recursive: true });
+    },
+    args: ['wait', 'twofold', '--timeout', '1s', '--out', 'my $copy'],
+    leads: [7],
+    undo: cancelled('twofold'),
+  },
+  {
+    code: 'E515',
+    name: 'the workflow of a batch was reset',
+    arrange: async (ground) => {
+      await underWay(ground, 'reset');
+      const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = ground.stage.environment;
+      const reset = `temporal workflow reset --address ${address} -n ${namespace} --type FirstWorkflowTask --reason test`;
+      const text = `${reset} -w ${workflowIdOf(ground.batchFile('reset'))}`;
+      // The command has to wait for the new run of the workflow before that ends.
+      await ground.worker?.kill();
+      await ground.run().run(['bash', text], {});
+      setTimeout(() => void ground.stage.worker(), 3_000);
+    },
+    args: ['watch', 'reset'],
+    leads: ['E511'],
+  },
+];

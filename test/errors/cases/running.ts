@@ -1,0 +1,88 @@
+// Errors of batches that run, wait or are paused.
+
+import type { LongGround } from '../long-ground.ts';
+import { cancelled, inLibrary, runOf } from '../running-batches.ts';
+import type { Provocation } from '../provocation.ts';
+
+type Case = Provocation<LongGround>;
+
+/** Each limit that pauses a batch, with the commands that lead on. */
+const PAUSES: readonly Case[] = [
+  {
+    code: 'E501',
+    name: 'too many rows fail',
+    arrange: (ground) => ground.sheet('fails.csv', 'prompt,runsheet_faults\nx,fail\ny,fail\nz,\nw,\n'),
+    args: runOf('fails', '--fail-after', '1', '--retries', '0', '-c', '1'),
+    leads: [0, 0],
+  },
+  {
+    code: 'E501',
+    name: 'the deadline is over',
+    arrange: (ground) => ground.sheet('late.csv', 'prompt\nl1\nl2\nl3\nl4\nl5\nl6\n'),
+    args: runOf('late', '--deadline', '1s', '-c', '1'),
+    leads: [0],
+  },
+  {
+    code: 'E501',
+    name: 'the next row may cost more than is left',
+    arrange: (ground) => ground.sheet('dear.csv', 'prompt\nd1\nd2\nd3\n'),
+    args: runOf('dear', '--max-cost', '0.1', '-c', '1'),
+    leads: [0],
+  },
+  {
+    code: 'E501',
+    name: 'the canary fails',
+    arrange: (ground) => ground.sheet('bird.csv', 'prompt,runsheet_faults\nb1,fail\nb2,fail\nb3,fail\n'),
+    args: runOf('bird', '--canary', '1', '--retries', '0'),
+    leads: [0, 0, 0],
+  },
+];
+
+export const RUNNING: readonly Case[] = [
+  ...PAUSES,
+  {
+    code: 'E501',
+    name: 'a batch is paused',
+    arrange: async (ground) => {
+      await ground.running('held', 'brief', '-c', '1');
+      await ground.must('pause', 'held');
+    },
+    args: ['watch', 'held'],
+    leads: [0],
+  },
+  {
+    code: 'E517',
+    name: 'a batch has no room for so many runs',
+    arrange: (ground) => ground.running('full'),
+    args: ['scale', 'full', '-c', '3000', '--retries', '20'],
+    leads: [0],
+  },
+  {
+    code: 'E518',
+    name: 'a batch does not confirm a command in time',
+    args: ['pause', 'full', '--timeout', '1ms'],
+    leads: [0],
+  },
+  {
+    code: 'E521',
+    name: 'a batch does not end in time',
+    throws: (ground) =>
+      inLibrary(ground, (runsheet) => runsheet.getHandle('full').result({ timeoutMs: 200 })),
+    leads: [0],
+    undo: cancelled('full'),
+  },
+  {
+    code: 'E509',
+    name: 'a batch has not ended',
+    arrange: (ground) => ground.running('soon', 'brief'),
+    args: ['verify', 'soon'],
+    leads: [0, 0],
+  },
+  {
+    code: 'E551',
+    name: 'the other batch has not ended',
+    arrange: (ground) => ground.running('source', 'brief'),
+    args: ['plan', '--from', 'source', '-d', 'Porträts'],
+    leads: [0, 0],
+  },
+];

@@ -1,0 +1,272 @@
+// Errors of sheets and rows. None of them needs Temporal: `plan` reads the sheet as `run` does.
+
+import { appendFileSync, copyFileSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Console } from '../../console/console.ts';
+import { textRow, workbook } from '../../sheet/xlsx/workbooks.ts';
+import type { Provocation } from '../provocation.ts';
+
+type Case = Provocation<Console>;
+
+const plan = (sheet: string, ...flags: readonly string[]): readonly string[] => [
+  'plan',
+  sheet,
+  '-d',
+  'portraits',
+  ...flags,
+];
+
+const sheet = (name: string, text: string) => (console: Console) => console.write(name, text);
+
+const book =
+  (name: string, row: string) =>
+  async ({ folder }: Console): Promise<void> =>
+    copyFileSync(await workbook({ rows: textRow('prompt') + row }), join(folder, name));
+
+/** Appends to the sheet as soon as its copy has begun. */
+async function changeWhileRead({ out }: Console, path: string): Promise<void> {
+  const hasBegun = (): boolean => {
+    try {
+      return readdirSync(out).some(
+        (name) => name.startsWith('.incoming') && readdirSync(join(out, name)).length > 0,
+      );
+    } catch {
+      return false;
+    }
+  };
+  while (!hasBegun()) await turn();
+  appendFileSync(path, 'b\n');
+}
+
+const NAMES: readonly Case[] = [
+  {
+    code: 'E101',
+    name: 'a name with quotes and blanks is misspelt',
+    arrange: sheet('my "sheet" 1.csv', 'prompt\na\n'),
+    args: plan('my "shet" 1.csv'),
+    leads: [0],
+  },
+  {
+    code: 'E101',
+    name: 'a name that begins with a hyphen is misspelt, behind --',
+    arrange: sheet('-draft.csv', 'prompt\na\n'),
+    args: ['plan', '-d', 'portraits', '--', '-drft.csv'],
+    leads: [0],
+  },
+  {
+    code: 'E101',
+    name: 'the folder is empty',
+    arrange: ({ folder }) => mkdirSync(join(folder, 'nothing')),
+    args: plan('nothing/here'),
+    leads: [],
+    says: /check the path, or give - to read the sheet from stdin/,
+  },
+  {
+    code: 'E106',
+    name: 'the only sheet of a folder is meant',
+    arrange: (console) => {
+      mkdirSync(join(console.folder, "it's a folder"));
+      console.write("it's a folder/one $HOME.csv", 'prompt\na\n');
+    },
+    args: plan("it's a folder"),
+    leads: [0],
+  },
+  {
+    code: 'E107',
+    name: 'another program writes the sheet',
+    arrange: (console) => {
+      const path = console.write('growing.csv', 'prompt\na\n');
+      truncateSync(path, 64 * 1024 * 1024);
+      void changeWhileRead(console, path);
+    },
+    args: plan('growing.csv'),
+    leads: [],
+    says: /wait until the other program has finished writing/,
+    mend: sheet('growing.csv', 'prompt\na\n'),
+  },
+];
+
+const FORMS: readonly Case[] = [
+  {
+    code: 'E102',
+    name: 'UTF-16 is read as UTF-8',
+    arrange: ({ folder }) =>
+      writeFileSync(join(folder, 'wide.csv'), Buffer.from('\uFEFFprompt,seed\nä,1\n', 'utf16le')),
+    args: plan('wide.csv', '--encoding', 'utf-8'),
+    leads: [0],
+  },
+  {
+    code: 'E102',
+    name: 'a workbook is read as CSV',
+    arrange: book('book.csv', textRow('a')),
+    args: plan('book.csv', '--format', 'csv'),
+    leads: [0],
+  },
+  {
+    code: 'E102',
+    name: 'a sheet of a workbook is misspelt',
+    arrange: book('book.xlsx', textRow('a')),
+    args: plan('book.xlsx', '--sheet', 'Oen'),
+    leads: [0],
+  },
+  {
+    code: 'E102',
+    name: 'the separator may be one of two',
+    arrange: sheet('both.csv', 'prompt;a,b\nx;y,z\nu;v,w\n'),
+    args: plan('both.csv'),
+    leads: [],
+    says: /--delimiter , or --delimiter ';'/,
+  },
+  {
+    code: 'E103',
+    name: 'a row has too few fields',
+    arrange: sheet('ragged.csv', 'prompt,seed\na,1\nb\n'),
+    args: plan('ragged.csv'),
+    leads: [],
+    says: /ragged\.csv:3:2[^]*3 \| b\n[^]*an empty cell still needs its delimiter/,
+  },
+  {
+    code: 'E104',
+    name: 'two columns have one name',
+    arrange: sheet('twice.csv', 'prompt,seed,seed\na,1,2\n'),
+    args: plan('twice.csv'),
+    leads: [],
+    says: /twice\.csv:1:3[^]*every column needs a name of its own/,
+  },
+  {
+    code: 'E105',
+    name: 'two rows have one key',
+    arrange: sheet('keys.csv', 'sku,prompt\nA,x\nA,y\n'),
+    args: plan('keys.csv', '--key', 'sku'),
+    leads: [],
+    says: /keys\.csv:3[^]*choose another --key column, or omit --key/,
+    mend: sheet('keys.csv', 'sku,prompt\nA,x\nB,y\n'),
+  },
+  {
+    code: 'E112',
+    name: 'the header stands in the sheet again',
+    arrange: sheet('pages.csv', 'prompt,seed\na,1\nprompt,seed\nb,2\n'),
+    args: plan('pages.csv'),
+    leads: [0],
+  },
+];
+
+const COLUMNS: readonly Case[] = [
+  {
+    code: 'E200',
+    name: 'the only column has a name of its own, with quotes and a dollar sign',
+    arrange: sheet('own.csv', '"what to ""draw"" for $5"\na\n'),
+    args: plan('own.csv', '-o', 'json'),
+    leads: [0],
+  },
+  {
+    code: 'E204',
+    name: 'a sheet of another deployment',
+    arrange: sheet('other.csv', 'foo,bar\na,b\n'),
+    args: plan('other.csv'),
+    leads: [],
+    says: /other\.csv:1:1[^]*inputs: prompt, seed, style/,
+  },
+  {
+    code: 'E203',
+    name: 'no column provides an input, and one is left',
+    arrange: sheet('left.csv', "seed,artist's words\n1,a\n"),
+    args: plan('left.csv'),
+    leads: [0],
+  },
+  {
+    code: 'E203',
+    name: 'a required cell is empty',
+    arrange: sheet('hole.csv', 'prompt,seed\na,1\n,2\n'),
+    args: plan('hole.csv'),
+    leads: [],
+    says: /hole\.csv:3:1[^]*fill in the cell, or remove the row/,
+    mend: sheet('hole.csv', 'prompt,seed\na,1\nb,2\n'),
+  },
+  {
+    code: 'E206',
+    name: 'a column of --map is misspelt',
+    arrange: sheet('mapped.csv', 'the text,seed\na,1\n'),
+    args: plan('mapped.csv', '--map', 'prompt=the txt'),
+    leads: [0],
+  },
+  {
+    code: 'E206',
+    name: 'a column of --output-name is misspelt',
+    arrange: sheet('mapped.csv', 'prompt,seed\na,1\n'),
+    args: plan('mapped.csv', '--output-name', '$(x) {sed}-{row}'),
+    leads: [0],
+  },
+  {
+    code: 'E208',
+    name: 'two columns may be one input',
+    arrange: sheet('alike.csv', "Prompt,PROMPT,it's\na,b,c\n"),
+    args: plan('alike.csv'),
+    leads: [0],
+  },
+];
+
+const CELLS: readonly Case[] = [
+  {
+    code: 'E118',
+    name: 'two rows give their files one name',
+    arrange: sheet('names.csv', 'sku,prompt\na,x\na,y\n'),
+    args: plan('names.csv', '--output-name={sku} of "$USER"'),
+    leads: [0],
+  },
+  {
+    code: 'E201',
+    name: 'a value is misspelt',
+    arrange: sheet('style.csv', 'prompt,style\na,oli\n'),
+    args: plan('style.csv'),
+    leads: [],
+    says: /style\.csv:2:2[^]*did you mean oil\? allowed: plain oil/,
+    mend: sheet('style.csv', 'prompt,style\na,oil\n'),
+  },
+  {
+    code: 'E201',
+    name: 'a GPU of --ladder is misspelt',
+    arrange: sheet('gpu.csv', 'prompt\na\n'),
+    args: plan('gpu.csv', '--ladder', 'A10G,H10', '-c', '2'),
+    leads: [0],
+  },
+  {
+    code: 'E202',
+    name: 'a number is none',
+    arrange: sheet('seed.csv', 'prompt,seed\na,x1\n'),
+    args: plan('seed.csv'),
+    leads: [],
+    says: /seed\.csv:2:2[^]*use digits only/,
+  },
+  {
+    code: 'E207',
+    name: 'a cell of a workbook is an error',
+    arrange: book('na.xlsx', '<row><c t="e"><v>#N/A</v></c></row>'),
+    args: plan('na.xlsx'),
+    leads: [],
+    says: /na\.xlsx A2[^]*correct the formula, or enter the value/,
+  },
+  {
+    code: 'E209',
+    name: 'a column of GPUs has other words',
+    arrange: sheet('gpus.csv', 'prompt,gpu\na,H1000\nb,quick\n'),
+    args: plan('gpus.csv'),
+    leads: [],
+    says: /H1000[^]*quick[^]*A10G/,
+  },
+];
+
+/** It takes seconds to read. */
+export const LARGE: readonly Case[] = [
+  {
+    code: 'E108',
+    name: 'the inputs of a page are larger than a page',
+    arrange: sheet('large.csv', `prompt\n${`${'x'.repeat(900_000)}\n`.repeat(40)}`),
+    args: plan('large.csv'),
+    leads: [],
+    says: /large\.csv:\d+[^]*pass large data by URL/,
+  },
+];
+
+export const SHEETS: readonly Case[] = [...NAMES, ...FORMS, ...COLUMNS, ...CELLS];

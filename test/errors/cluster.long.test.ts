@@ -1,0 +1,26 @@
+// Every error that needs Temporal, its worker or a running batch is provoked, and each command that it prints is pasted into
+// bash: it works or leads one step further.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { APPLICATIONS } from './cases/applications.ts';
+import { CLUSTERS } from './cases/clusters.ts';
+import { AGAIN } from './cases/again.ts';
+import { GONE } from './cases/gone.ts';
+import { RUNNING } from './cases/running.ts';
+import { LongGround } from './long-ground.ts';
+import { differences } from './provocation.ts';
+
+describe('what is printed with', () => {
+  const ground = new LongGround();
+  beforeAll(() => ground.openCluster());
+  afterEach(() => ground.killStarted());
+  afterAll(() => ground.close());
+
+  it.each(
+    [...RUNNING, ...GONE, ...AGAIN, ...CLUSTERS, ...APPLICATIONS].map(
+      (one) => [`${one.code}, because ${one.name},`, one] as const,
+    ),
+  )('%s leads on', async (_, one) => {
+    expect(await differences(one, ground.run())).toBe('');
+  });
+});

@@ -1,0 +1,33 @@
+// Every error of the embedded servers and of full disks is provoked, and each command that it prints is pasted into bash.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { diskCases, EMBEDDED, mountDisk, unmountDisk } from './cases/embedded.ts';
+import { LARGE } from './cases/sheets.ts';
+import { LongGround } from './long-ground.ts';
+import { differences } from './provocation.ts';
+import { openQuickGround } from './quick-ground.ts';
+
+const ground = new LongGround();
+const hasDisk = mountDisk(ground);
+
+describe('what is printed with', () => {
+  beforeAll(() => ground.open());
+  afterEach(() => ground.killStarted());
+  afterAll(async () => {
+    unmountDisk(ground);
+    await ground.close();
+  });
+
+  it.each(
+    [...EMBEDDED, ...diskCases(hasDisk)].map((one) => [`${one.code}, because ${one.name},`, one] as const),
+  )('%s leads on', async (_, one) => {
+    expect(await differences(one, ground.run())).toBe('');
+  });
+
+  it.each(LARGE.map((one) => [`${one.code}, because ${one.name},`, one] as const))(
+    '%s leads on',
+    async (_, one) => {
+      expect(await differences(one, await openQuickGround())).toBe('');
+    },
+  );
+});

@@ -1,0 +1,120 @@
+// One entry of the table: how an error is provoked, and where each command that it prints leads.
+
+import type { Code } from '../../src/errors/error.ts';
+import { errorText } from '../../src/cli/format.ts';
+import { commandsIn } from './printed-commands.ts';
+
+/** It keeps running, and prints this. */
+type Prints = { readonly prints: RegExp };
+
+/** 0: it works; another number: it ends so. A code: this error comes next. A pattern: it fails, and prints this. */
+export type Lead = number | Code | RegExp | Prints;
+
+export type Said = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+type Environment = Readonly<Record<string, string>>;
+
+export type Provocation<Ground> = {
+  readonly code: Code;
+  /** What is wrong. */
+  readonly name: string;
+  /** Makes it so. */
+  readonly arrange?: (ground: Ground) => unknown;
+  /** The words of the command. */
+  readonly args?: readonly string[] | ((ground: Ground) => readonly string[]);
+  /** Instead of a command, what a program does with the library. */
+  readonly throws?: (ground: Ground) => Promise<unknown>;
+  readonly env?: Environment | ((ground: Ground) => Environment);
+  /** Where the printed commands lead, in their order. Without any, `says` has the place and what is right there. */
+  readonly leads: readonly Lead[];
+  readonly says?: RegExp;
+  /** Mends what the text names; the same command then works. */
+  readonly mend?: (ground: Ground) => unknown;
+  /** Makes it right again for others. */
+  readonly undo?: (ground: Ground) => unknown;
+};
+
+export type Run<Ground> = {
+  readonly ground: Ground;
+  readonly run: (args: readonly string[], env: Environment) => Promise<Said>;
+  /** Runs the text that was printed. */
+  readonly paste: (command: string, lead: Lead, env: Environment) => Promise<Said>;
+};
+
+const printed = ({ stdout, stderr }: Said): string => `${stdout}\n${stderr}`;
+
+/** As an error, in JSON, in a check of doctor, or as the reason of a firing. */
+const CODE = /error\[(E\d{3})\]|"code": ?"(E\d{3})"|\((E\d{3})\)|(?:"|error: )(E\d{3}): /;
+const codeIn = (said: Said): string | undefined => CODE.exec(printed(said))?.slice(1).find(Boolean);
+
+/** The hints, without the lines between them. */
+function hintIn(said: Said): string {
+  const json = [...said.stdout.matchAll(/"(?:hint|reason)": ?("(?:[^"\\]|\\.)+")/g)];
+  if (json.length > 0) return json.map(([, hint = '']) => JSON.parse(hint) as string).join('\n');
+  let isHint = false;
+  return printed(said)
+    .split('\n')
+    .flatMap((line) => {
+      const [, begun] = /^ *hint: (.*)$/.exec(line) ?? [];
+      isHint = begun !== undefined || (isHint && !/^$|^error|^refused|^ +-->|^…/.test(line));
+      return isHint ? [begun ?? line] : [];
+    })
+    .join('\n');
+}
+
+/** What differs from the table, as a text; empty if the error is the one and each of its commands leads where it should. */
+export async function differences<Ground>(
+  one: Provocation<Ground>,
+  { ground, run, paste }: Run<Ground>,
+): Promise<string> {
+  await one.arrange?.(ground);
+  const args = (typeof one.args === 'function' ? one.args(ground) : one.args) ?? [];
+  const env = (typeof one.env === 'function' ? one.env(ground) : one.env) ?? {};
+  const said = one.throws === undefined ? await run(args, env) : await thrownBy(one.throws(ground));
+  const wrong = unlike(one, said);
+  if (codeIn(said) === one.code)
+    for (const [at, command] of commandsIn(hintIn(said)).entries()) {
+      const lead = one.leads[at];
+      if (lead !== undefined) wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
+    }
+  if (one.mend !== undefined) {
+    await one.mend(ground);
+    wrong.push(...wayOff('the same command', 0, await run(args, env)));
+  }
+  await one.undo?.(ground);
+  return wrong.join('\n\n');
+}
+
+/** What differs in the error. */
+function unlike(one: Pick<Provocation<never>, 'code' | 'says' | 'leads'>, said: Said): string[] {
+  if (codeIn(said) !== one.code) return [`not ${one.code}, but: ${said.code} ${printed(said)}`];
+  const commands = commandsIn(hintIn(said));
+  const filledIn = commands.filter((command) => /<[\w| ]+>/.test(command));
+  return [
+    ...(one.says?.test(printed(said)) === false ? [`not ${one.says}: ${printed(said)}`] : []),
+    ...(commands.length === one.leads.length
+      ? []
+      : [`${commands.length} commands, not ${one.leads.length}: ${commands.join(' | ')}\n${printed(said)}`]),
+    ...(commands.length === 0 && one.says === undefined ? ['neither a command nor a text to look for'] : []),
+    ...filledIn.map((command) => `a placeholder in ${command}`),
+  ];
+}
+
+/** What a program would print of the error. */
+async function thrownBy(work: Promise<unknown>): Promise<Said> {
+  const stderr = await work.then(
+    () => 'no error',
+    (error: unknown) => errorText(error, (_, text) => text),
+  );
+  return { code: 1, stdout: '', stderr };
+}
+
+function wayOff(command: string, lead: Lead, said: Said): readonly string[] {
+  const pattern = typeof lead === 'object' ? ('prints' in lead ? lead.prints : lead) : undefined;
+  const isSo =
+    typeof lead === 'number' ? said.code === lead : (pattern?.test(printed(said)) ?? codeIn(said) === lead);
+  return isSo
+    ? []
+    : [
+        `${command}\n  does not lead to ${pattern?.source ?? (lead as number | string)}: ${said.code} ${printed(said)}`,
+      ];
+}

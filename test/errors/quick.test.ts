@@ -1,0 +1,25 @@
+// Every error that needs no Temporal is provoked, and each command that it prints works or leads one step further.
+
+import { afterAll, describe, expect, it } from 'vitest';
+import { BATCHES } from './cases/batches.ts';
+import { PROGRAMS } from './cases/programs.ts';
+import { servicesWith } from './cases/services.ts';
+import { SHEETS } from './cases/sheets.ts';
+import { USAGE } from './cases/usage.ts';
+import { openOtherServices } from './other-services.ts';
+import { differences } from './provocation.ts';
+import { openQuickGround } from './quick-ground.ts';
+
+const others = await openOtherServices();
+afterAll(() => others.close());
+
+const ALL = [...SHEETS, ...servicesWith(others), ...BATCHES, ...USAGE, ...PROGRAMS];
+
+describe('what is printed with', () => {
+  it.each(ALL.map((one) => [`${one.code}, because ${one.name},`, one] as const))(
+    '%s leads on',
+    async (_, one) => {
+      expect(await differences(one, await openQuickGround())).toBe('');
+    },
+  );
+});
