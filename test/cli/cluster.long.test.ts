@@ -25,7 +25,7 @@ describe('an external Temporal and a separate worker', () => {
   it('Ctrl-C detaches with 130, the batch continues, status prints JSON, watch attaches and ends with 0', async () => {
     await stage.worker();
     const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '6']);
-    await command.says(/progress state=running done=[1-9]/);
+    await command.says(/progress state=running/);
     const interrupted = await command.kill('SIGINT');
     expect(interrupted.code).toBe(130);
     expect(interrupted.stderr).toContain('Detached');
