@@ -43,8 +43,9 @@ export type Run<Ground> = {
 const printed = ({ stdout, stderr }: Said): string => `${stdout}\n${stderr}`;
 
 /** As an error, in JSON, in a check of doctor, or as the reason of a firing. */
-const CODE = /error\[(E\d{3})\]|"code": ?"(E\d{3})"|\((E\d{3})\)|(?:"|error: )(E\d{3}): /;
-const codeIn = (said: Said): string | undefined => CODE.exec(printed(said))?.slice(1).find(Boolean);
+const CODES = [/error\[(E\d{3})\]/, /"code": ?"(E\d{3})"|\((E\d{3})\)|(?:"|error: )(E\d{3}): /];
+const codeIn = (said: Said): string | undefined =>
+  CODES.flatMap((code) => code.exec(printed(said))?.slice(1) ?? []).find(Boolean);
 
 /** The hints, without the lines between them. */
 function hintIn(said: Said): string {

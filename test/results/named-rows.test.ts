@@ -48,7 +48,7 @@ describe('a batch of three rows', () => {
   it('refuses a word that may be a batch or a row, with both commands', async () => {
     await expect(shown('b')).rejects.toMatchObject({
       code: 'E602',
-      hint: expect.stringMatching(/show b <row\|key>\n.*show b b$/) as string,
+      hint: expect.stringMatching(/show b 1\n.*show b b$/) as string,
     });
   });
 

@@ -10,6 +10,9 @@ type Case = Provocation<Console>;
 
 const ROWS = 'sku,prompt,seed\nA-1,a,1\nB-2,b,2\n';
 
+/** No service listens at port 1. */
+const AWAY = 'http://127.0.0.1:1/api';
+
 /** A batch of two rows that has ended. */
 async function ended(console: Console, name = 'done', key?: string): Promise<void> {
   await endBatch(await console.batch(console.write(`${name} of "today".csv`, ROWS), name, 'portraits', key));
@@ -122,6 +125,17 @@ const CHOICES: readonly Case[] = [
     leads: [0, 0],
   },
   {
+    code: 'E522',
+    name: 'the run service is away',
+    arrange: async (console) => {
+      await done(console);
+      change(console, 'batch.json', /"base": ?"[^"]*"/, `"base":"${AWAY}"`);
+    },
+    env: { RUNSHEET_API_URL: AWAY },
+    args: ['verify', 'done'],
+    leads: ['E522', 0],
+  },
+  {
     code: 'E570',
     name: 'the batches share no row',
     arrange: async (console) => {
@@ -130,7 +144,7 @@ const CHOICES: readonly Case[] = [
         await console.batch(console.write('two.csv', ROWS.replaceAll('-', '.')), 'two', 'portraits', 'sku'),
       );
     },
-    args: ['compare', 'one', 'two'],
+    args: ['compare', 'one', 'two', '--by', 'key'],
     leads: [0],
   },
 ];
