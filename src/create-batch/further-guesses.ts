@@ -77,7 +77,7 @@ export async function leftOutBefore(
 ): Promise<LeftOutRows | undefined> {
   const { options, asked } = file.sheet;
   const given = JSON.stringify(skipRows);
-  const hasThem = [options, asked].some((has) => JSON.stringify(has?.skipRows) === given);
-  if ((given !== undefined && !hasThem) || name !== file.sheet.name) return undefined;
+  const isUnchanged = [options, asked].some((has) => JSON.stringify(has?.skipRows) === given);
+  if ((given !== undefined && !isUnchanged) || name !== file.sheet.name) return undefined;
   return leftOutOf(sourceIn(layoutOf(store, file), file.sheet), options, inputTypes);
 }

@@ -153,3 +153,36 @@ describe('--max-cost with --watch', () => {
     );
   });
 });
+
+describe('what a watched sheet leaves out', () => {
+  const stage = new Stage();
+  beforeAll(() => stage.startAll(DEPLOYMENTS));
+  afterAll(() => stage.close());
+  const prompts = async (): Promise<readonly unknown[]> =>
+    (await stage.truth()).map(({ inputs }) => (inputs as { prompt: string }).prompt).toSorted();
+
+  it('is followed when rows above it are added, by its word and by its text', async () => {
+    stage.write('orders.csv', 'prompt,price\none,1\nno row,\ntwo,2\nTotal,3\n');
+    const command = ['run', 'orders.csv', '-d', 'portraits', '--watch'];
+    const watching = stage.start([...command, '--skip-rows', '3,5']);
+    await watching.says(/waiting for the next save/);
+    expect(await prompts()).toEqual(['one', 'two']);
+    stage.write('orders.csv', 'prompt,price\nnew,4\none,1\nno row,\ntwo,2\nTotal,7\n');
+    await watching.says(/saved [\d:]+: 1 new → 1 run[^]*waiting for the next save/);
+    expect(await prompts()).toEqual(['new', 'one', 'two']);
+    stage.write('orders.csv', 'prompt,price\nnew,4\none,1\nno row,\ntwo,2\nTotal,7\nGrand total,9\n');
+    const right = `runsheet ${command.join(' ')} --skip-rows 4,6-7`;
+    await watching.says(new RegExp(`E111[^]*hint: if they are right: ${right}`));
+    expect((await watching.kill('SIGINT')).code).toBe(130);
+    const again = stage.start([...command, '--skip-rows', '4,6-7']);
+    await again.says(/waiting for the next save/);
+    stage.write(
+      'orders.csv',
+      'prompt,price\nnewer,5\nnew,4\none,1\nno row,\ntwo,2\nTotal,12\nGrand total,14\n',
+    );
+    await again.says(/saved [\d:]+: 1 new → 1 run/);
+    await again.says(/4 of 4 rows/);
+    expect((await again.kill('SIGINT')).code).toBe(130);
+    expect(await prompts()).toEqual(['new', 'newer', 'one', 'two']);
+  });
+});

@@ -152,6 +152,13 @@ describe('a sheet that was saved again', () => {
     });
   });
 
+  it('keeps a column as the input that it was, also if it could name the rows now', async () => {
+    place.write('sheet.csv', 'id,prompt\nx,one\nx,two\n');
+    const batch = await place.create('sheet.csv');
+    await addResults(batch);
+    expect(await save(batch, 'id,prompt\nx,one\ny,two\n')).toMatchObject({ same: 1, appended: 1 });
+  });
+
   it('without keys takes a changed row for a new one and a deleted one', async () => {
     const batch = await place.create('sheet.csv', { options: { ...ASKED.options, map: { id: 'id' } } });
     await addResults(batch);

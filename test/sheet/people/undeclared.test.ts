@@ -71,6 +71,12 @@ describe('a sheet for a deployment without declared inputs', () => {
         '? numbers have a decimal comma in "cfg" (--decimal-comma --type cfg=float)',
       ],
     });
+    const every = await readUndeclared('prompt;cfg\na;7,5\nb;8,5\nc;9,5\n');
+    expect(every.rows).toEqual([
+      '{"cfg":7.5,"prompt":"a"}',
+      '{"cfg":8.5,"prompt":"b"}',
+      '{"cfg":9.5,"prompt":"c"}',
+    ]);
     const thousands = await readUndeclared('prompt;n\na;1,234\n');
     expect(thousands.rows).toEqual(['{"n":"1,234","prompt":"a"}']);
   });
