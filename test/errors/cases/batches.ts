@@ -133,7 +133,7 @@ const CHOICES: readonly Case[] = [
     },
     env: { RUNSHEET_API_URL: AWAY },
     args: ['verify', 'done'],
-    leads: ['E522', 0],
+    leads: ['E304', 0],
   },
   {
     code: 'E570',
