@@ -152,6 +152,7 @@ describe('the files of a finished batch', () => {
         'failures.csv',
         'report.html',
         'report/rows/00001.js',
+        'report/small.js',
         'results.csv',
         'results.jsonl',
         SUMMARY_FILE,
