@@ -25,7 +25,19 @@ export type ProgressView = {
 
 export function openProgressView(printer: Printer, stream: BlockStream): ProgressView {
   const speedometer = openSpeedometer();
-  return printer.isTerminal ? onTerminal(printer, stream, speedometer) : inLines(printer, speedometer);
+  const view = printer.isTerminal ? onTerminal(printer, stream, speedometer) : inLines(printer, speedometer);
+  let isOver = false;
+  return {
+    ...view,
+    // Progress that was asked for before the end may arrive after it, and would be drawn a second time.
+    show: (progress, now, phases) => {
+      if (!isOver) view.show(progress, now, phases);
+    },
+    end: () => {
+      isOver = true;
+      view.end();
+    },
+  };
 }
 
 function onTerminal(printer: Printer, stream: BlockStream, speedometer: Speedometer): ProgressView {

@@ -31,7 +31,7 @@ export async function openReport(
   if (!isServed) {
     const smallCopies =
       smallCopiesMs > 0
-        ? await makeSmallCopies(found.store, found.file, performance.now() + smallCopiesMs)
+        ? await makeSmallCopies(found.store, found.file, performance.now() + smallCopiesMs).catch(withoutThem)
         : undefined;
     const path = join(found.folder, 'report.html');
     return {
@@ -45,3 +45,6 @@ export async function openReport(
   const { address, idle, close } = await serveReport(servers, found);
   return { address: new URL(address), idle, [Symbol.asyncDispose]: close };
 }
+
+/** The page works without small copies: its folder may be read-only, or the disk full. */
+const withoutThem = (): undefined => undefined;

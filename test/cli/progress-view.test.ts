@@ -64,6 +64,15 @@ describe('rows that are done', () => {
   });
 });
 
+it.each([true, false])('draws nothing that arrives after its end (terminal: %s)', (isTerminal) => {
+  const view = viewOf(isTerminal);
+  view.show(having({ done: 39 }), 1_000);
+  view.end();
+  const before = [written.length, noticed.length];
+  view.show(having({ done: 40, state: 'finished' }), 60_000);
+  expect([written.length, noticed.length]).toEqual(before);
+});
+
 describe('on a terminal', () => {
   it('says in which phase the outstanding runs are', () => {
     const text = drawn(having({ running: 16, done: 4 }), { running: 9, starting: 2, queued: 5 }).join('\n');

@@ -56,6 +56,8 @@ describe('the server of a batch that has not ended', () => {
     await store.write('outputs/fox.png', 'picture');
     await store.write('outputs/00001/fox~2.svg', '<svg/>');
     await store.write('outputs/кот+1,(b).png', 'cat');
+    await store.write('report/small/00001/fox.png.webp', 'small');
+    await store.write('report/small.js', 'runsheetSmall("")');
     await store.write('outputs/.hidden.part', 'unfinished');
     server = await serveReport(SERVERS, found);
     ({ origin } = new URL(server.address));
@@ -116,6 +118,9 @@ describe('the server of a batch that has not ended', () => {
     const drawing = await get('/outputs/00001/fox~2.svg');
     expect(drawing.headers.get('content-security-policy')).toContain('sandbox');
     expect(drawing.headers.get('x-content-type-options')).toBe('nosniff');
+    const small = await get('/report/small/00001/fox.png.webp');
+    expect([small.headers.get('content-type'), await small.text()]).toEqual(['image/webp', 'small']);
+    expect(await (await get('/report/small.js')).text()).toBe('runsheetSmall("")');
     expect((await get('/outputs/none.png')).status).toBe(404);
     expect((await get('/outputs/00001')).status).toBe(404);
   });
@@ -134,6 +139,9 @@ describe('the server of a batch that has not ended', () => {
       '/outputs/%00fox.png',
       '/outputs/%',
       '/report/rows/00001.js/../../../batch.json',
+      '/report/small/../../batch.json',
+      '/report/small/%2e%2e%2f%2e%2e%2fbatch.json.webp',
+      '/report/small/.hidden.webp',
       '//outputs/fox.png',
     ];
     for (const path of paths) {

@@ -1,11 +1,15 @@
 // Small copies of large pictures, as files.
 
-import { mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempDisposableSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it, vi } from 'vitest';
+import { makeEndedBatch } from '../../../bench/ended-batch.ts';
+import { findBatch } from '../../../src/library/found-batch.ts';
+import { openReport } from '../../../src/library/opened-report.ts';
+import { Servers } from '../../../src/library/servers.ts';
 import { copyLarge, type FirstFile } from '../../../src/results/report/small-copies.ts';
 import { folderStore } from '../../../src/store/folder.ts';
 import { noisePng } from './large-pictures.ts';
@@ -78,5 +82,22 @@ describe('small copies', () => {
     } finally {
       vi.doUnmock('sharp');
     }
+  });
+});
+
+describe('a batch whose folder takes no small copies', () => {
+  it('is opened without them', async () => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'runsheet-small-'));
+    mkdirSync(join(folder.path, 'batch'));
+    makeEndedBatch(join(folder.path, 'batch'), { rows: 3 });
+    const found = await findBatch(folder.path, 'batch');
+    const open = () =>
+      openReport(new Servers({ store: folder.path }), found, { isServed: false, smallCopiesMs: 1_000 });
+    expect((await open()).smallCopies).toEqual({ made: 0, missing: 0 });
+    rmSync(join(folder.path, 'batch/report'), { recursive: true });
+    writeFileSync(join(folder.path, 'batch/report'), 'a file where the folder would be');
+    const { path, smallCopies } = await open();
+    expect(path).toBe(join(folder.path, 'batch/report.html'));
+    expect(smallCopies).toBeUndefined();
   });
 });
