@@ -188,7 +188,7 @@ describe('a batch folder', () => {
     const elsewhere = stage.path('elsewhere', 'batches');
     const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '--out', elsewhere];
     const { code, stderr } = await stage.run(args);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('E411')]);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('error[E411]')]);
     expect(stderr).toContain(`RUNSHEET_OUT=${elsewhere}`);
     expect(await stage.truth()).toEqual([]);
   });

@@ -1,6 +1,6 @@
 // Errors of batches that commands meet without Temporal: of names, rows, results and later sheets.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Console } from '../../console/console.ts';
 import { endBatch } from '../../console/ended-batch.ts';
@@ -18,6 +18,16 @@ async function ended(console: Console, name = 'done', key?: string): Promise<voi
   await endBatch(await console.batch(console.write(`${name} of "today".csv`, ROWS), name, 'portraits', key));
 }
 const done = (console: Console): Promise<void> => ended(console);
+/** Where the settings do not look. */
+const THERE = ['--out', "my friend's $batches"];
+
+const elsewhere =
+  (make: (console: Console) => Promise<void>) =>
+  async (console: Console): Promise<void> => {
+    await make(console);
+    renameSync(console.out, join(console.folder, THERE[1] ?? ''));
+  };
+
 function change({ out }: Console, file: string, from: RegExp, to: string): void {
   const path = join(out, 'done', file);
   writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
@@ -29,12 +39,8 @@ const NAMES: readonly Case[] = [
   {
     code: 'E502',
     name: 'a batch in a folder with a blank is misspelt',
-    arrange: async (console) => {
-      await done(console);
-      const { renameSync } = await import('node:fs');
-      renameSync(console.out, join(console.folder, 'my $batches'));
-    },
-    args: ['rows', 'doen', '--out', 'my $batches'],
+    arrange: elsewhere(done),
+    args: ['rows', 'doen', ...THERE],
     leads: [0],
   },
   {
@@ -49,6 +55,13 @@ const NAMES: readonly Case[] = [
     says: /restore it from a copy, or make a new batch with --again/,
   },
   { code: 'E505', name: 'the batch has fewer rows', arrange: done, args: ['show', 'done', '9'], leads: [0] },
+  {
+    code: 'E505',
+    name: 'the batch in a folder with a blank has fewer rows',
+    arrange: elsewhere(done),
+    args: ['show', 'done', '9', ...THERE],
+    leads: [0],
+  },
   {
     code: 'E510',
     name: 'the summary was changed',
@@ -138,13 +151,13 @@ const CHOICES: readonly Case[] = [
   {
     code: 'E570',
     name: 'the batches share no row',
-    arrange: async (console) => {
+    arrange: elsewhere(async (console) => {
       await ended(console, 'one', 'sku');
       await endBatch(
         await console.batch(console.write('two.csv', ROWS.replaceAll('-', '.')), 'two', 'portraits', 'sku'),
       );
-    },
-    args: ['compare', 'one', 'two', '--by', 'key'],
+    }),
+    args: ['compare', 'one', 'two', '--by', 'key', ...THERE],
     leads: [0],
   },
 ];
