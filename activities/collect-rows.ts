@@ -4,7 +4,7 @@
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
 import type { DeferredRow, PartResult } from '../src/batch/events.ts';
-import type { EndedRow } from '../src/batch/row-state.ts';
+import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { recordsBefore } from '../src/results/batch-rows.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import { placeOf, type PartRecord } from '../src/results/row-record.ts';

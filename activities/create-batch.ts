@@ -4,7 +4,7 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
-import { shownBatch } from '../src/batch/shown-batch.ts';
+import { shownBatch } from '../src/batch/shown/shown-batch.ts';
 import { WRITES } from '../src/batch/version.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
 import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';

@@ -9,10 +9,10 @@ import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Maker } from '../src/create-batch/create-once.ts';
 import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
-import type { SearchedBatch } from '../src/batch/shown-batch.ts';
+import type { SearchedBatch } from '../src/batch/shown/shown-batch.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
 import type { BatchName, BatchRef } from '../src/batch/batch-ref.ts';
-import type { Progress } from '../src/batch/progress.ts';
+import type { Progress } from '../src/batch/shown/progress.ts';
 import type { NoticeSettings } from './notices/settings.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 

@@ -9,9 +9,9 @@ import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tall
 import type { ReadBack } from '../src/batch/commands.ts';
 import type { BatchEvent } from '../src/batch/batch-event.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
-import type { Snapshot } from '../src/batch/snapshot.ts';
+import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import { snapshotName } from '../src/store/passes.ts';
-import type { Progress } from '../src/batch/progress.ts';
+import type { Progress } from '../src/batch/shown/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
 import { writeResults } from '../src/results/results.ts';

@@ -1,8 +1,8 @@
 // Finds the times that a schedule has missed since its last firing. Each is found once: the file of the schedule keeps the count.
 
 import { join } from 'node:path';
-import { missedAmong, missedSince } from '../src/batch/missed-times.ts';
-import type { MissedTimes } from '../src/batch/schedule-notice.ts';
+import { missedAmong, missedSince } from '../src/batch/notices/missed-times.ts';
+import type { MissedTimes } from '../src/batch/notices/schedule-notice.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import { keepMissed, MISSED_FOLDER, readMissed } from '../src/store/missed-record.ts';
 import type { FiringInput } from './create-firing.ts';

@@ -3,7 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { BatchParams } from '../src/batch/params.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
-import type { Snapshot } from '../src/batch/snapshot.ts';
+import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import { summarizedPass } from '../src/results/summary.ts';
 import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
 import { createContinued, FIRST_PASS, readContinued, snapshotName } from '../src/store/passes.ts';

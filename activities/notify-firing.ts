@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
-import type { ScheduleNotice } from '../src/batch/schedule-notice.ts';
+import type { ScheduleNotice } from '../src/batch/notices/schedule-notice.ts';
 import { parseCron } from '../src/create-batch/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
 import { isOnRule, shown, zoneOf } from '../src/create-batch/schedule/zone.ts';

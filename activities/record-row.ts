@@ -3,7 +3,7 @@
 import { costOf, DEFAULT_PRICES } from '../src/batch/gpu.ts';
 import type { DeferredRow } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
-import type { EndedRow } from '../src/batch/row-state.ts';
+import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import { outputNames, type OutputNames } from '../src/results/output-names.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';

@@ -1,8 +1,8 @@
 // Sends one notification of a batch. Temporal tries it again for a minute; receivers recognise a repeated one by its id.
 
 import type { BatchRef } from '../src/batch/batch-ref.ts';
-import type { Notice } from '../src/batch/notice.ts';
-import type { Progress } from '../src/batch/progress.ts';
+import type { Notice } from '../src/batch/notices/notice.ts';
+import type { Progress } from '../src/batch/shown/progress.ts';
 import { noticeBody } from '../src/store/notice-body.ts';
 import type { Deps } from './deps.ts';
 import { deliver } from './notices/deliver.ts';

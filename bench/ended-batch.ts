@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NO_OUTCOMES } from '../src/batch/outcome.ts';
-import { placeIn } from '../src/batch/lanes.ts';
+import { placeIn } from '../src/batch/state/lanes.ts';
 import { DEFAULT_TIMING } from '../src/batch/params.ts';
 import { partName } from '../src/results/parts.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';

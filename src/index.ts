@@ -2,11 +2,11 @@
 
 export { connect, type Runsheet } from './library/runsheet.ts';
 export type { ConnectOptions, ServiceOptions } from './library/connect-options.ts';
-export type { BatchOptions, ColumnMapping, ReadingOptions } from './library/batch-options.ts';
-export type { Limits } from './library/given-limits.ts';
-export type { Row, Sheet, Value } from './library/given-rows.ts';
-export type { ResultsOfBatch, Source } from './library/given-source.ts';
-export type { BatchHandle } from './library/batch-handle.ts';
+export type { BatchOptions, ColumnMapping, ReadingOptions } from './library/start/batch-options.ts';
+export type { Limits } from './library/start/given-limits.ts';
+export type { Row, Sheet, Value } from './library/start/given-rows.ts';
+export type { ResultsOfBatch, Source } from './library/start/given-source.ts';
+export type { BatchHandle } from './library/handle/batch-handle.ts';
 export type {
   Ack,
   AddedRows,
@@ -20,26 +20,26 @@ export type {
   RetryOptions,
   RowDetail,
   RowsOptions,
-} from './library/handle-options.ts';
-export type { AppendPlan } from './library/appended-sheet.ts';
-export type { WhatIfOptions } from './library/replayed-batch.ts';
-export type { ShownInterval, WhatIfAnswer } from './library/shown-what-if.ts';
-export type { Comparison, CompareOptions } from './library/compared-batches.ts';
-export type { Exported, ExportOptions } from './library/exported-batch.ts';
+} from './library/handle/handle-options.ts';
+export type { AppendPlan } from './library/handle/appended-sheet.ts';
+export type { WhatIfOptions } from './library/what-if/replayed-batch.ts';
+export type { ShownInterval, WhatIfAnswer } from './library/what-if/shown-what-if.ts';
+export type { Comparison, CompareOptions } from './library/report/compared-batches.ts';
+export type { Exported, ExportOptions } from './library/handle/exported-batch.ts';
 export type { Deployments } from './library/deployments.ts';
-export type { OpenedReport } from './library/opened-report.ts';
+export type { OpenedReport } from './library/report/opened-report.ts';
 export type { Pools } from './library/pools.ts';
 export type { ScheduleOptions, Schedules } from './library/schedules.ts';
 export type { Pool, PoolMember } from './temporal/pools.ts';
 export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/schedules.ts';
-export type { Plan } from './library/batch-plan.ts';
-export type { Estimate } from './library/estimate.ts';
-export type { ShownEvent as BatchEvent } from './library/shown-events.ts';
+export type { Plan } from './library/start/batch-plan.ts';
+export type { Estimate } from './library/start/estimate.ts';
+export type { ShownEvent as BatchEvent } from './library/handle/shown-events.ts';
 export type { AttemptEvent } from './results/all-events.ts';
-export type { Verification, VerifyOptions } from './library/verification.ts';
-export type { CheckedReceipt, ReceiptFile } from './library/receipt-file.ts';
-export type { BatchStatus } from './library/batch-status.ts';
-export type { Cursor, RowResult } from './library/ended-rows.ts';
+export type { Verification, VerifyOptions } from './library/handle/verification.ts';
+export type { CheckedReceipt, ReceiptFile } from './library/handle/receipt-file.ts';
+export type { BatchStatus } from './library/handle/batch-status.ts';
+export type { Cursor, RowResult } from './library/handle/ended-rows.ts';
 export type { Summary } from './results/summary.ts';
 export type { Outcome } from './batch/outcome.ts';
 export type { TemporalClient } from './temporal/connect.ts';

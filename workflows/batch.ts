@@ -11,11 +11,11 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { activitySummary } from '../src/batch/activity-summary.ts';
+import { activitySummary } from '../src/batch/shown/activity-summary.ts';
 import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/bounds.ts';
 import type { Command } from '../src/batch/commands.ts';
 import { EVIDENCE, LOG, RESULTS, type Event } from '../src/batch/events.ts';
-import { progress, type Progress } from '../src/batch/progress.ts';
+import { progress, type Progress } from '../src/batch/shown/progress.ts';
 import {
   closedSnapshot,
   continueFrom,
@@ -23,9 +23,9 @@ import {
   restore,
   snapshot,
   type Snapshot,
-} from '../src/batch/snapshot.ts';
-import { begin } from '../src/batch/begin.ts';
-import type { State } from '../src/batch/state.ts';
+} from '../src/batch/state/snapshot.ts';
+import { begin } from '../src/batch/state/begin.ts';
+import type { State } from '../src/batch/state/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';

@@ -4,8 +4,8 @@
 import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { NOTIFY_WITHIN_MS } from '../src/batch/bounds.ts';
-import { errorsOf, type Failure } from '../src/batch/firing-errors.ts';
-import type { ScheduleNews } from '../src/batch/schedule-notice.ts';
+import { errorsOf, type Failure } from '../src/batch/notices/firing-errors.ts';
+import type { ScheduleNews } from '../src/batch/notices/schedule-notice.ts';
 import { workQueueOf } from './task-queues.ts';
 
 type Firing = Omit<Parameters<Activities['createFiring']>[0], 'findOnly'>;

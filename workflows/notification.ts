@@ -2,7 +2,7 @@
 
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { Event } from '../src/batch/events.ts';
-import type { Notice } from '../src/batch/notice.ts';
+import type { Notice } from '../src/batch/notices/notice.ts';
 
 export async function notified(notice: Notice, send: (notice: Notice) => Promise<void>): Promise<Event> {
   const { number } = notice;

@@ -2,10 +2,10 @@
 
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { setCurrentDetails, upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { currentDetails } from '../src/batch/current-details.ts';
-import { progress, type Progress } from '../src/batch/progress.ts';
-import { searchValues } from '../src/batch/search-values.ts';
-import type { State } from '../src/batch/state.ts';
+import { currentDetails } from '../src/batch/shown/current-details.ts';
+import { progress, type Progress } from '../src/batch/shown/progress.ts';
+import { searchValues } from '../src/batch/shown/search-values.ts';
+import type { State } from '../src/batch/state/state.ts';
 
 const DEPLOYMENT = defineSearchAttributeKey('RunsheetDeployment', 'KEYWORD');
 const ROWS = defineSearchAttributeKey('RunsheetRows', 'INT');

@@ -7,7 +7,7 @@ import type { AttemptRun } from '../src/batch/attempt.ts';
 import type { OverdueRun, RunCompletion, UserCommand } from '../src/batch/events.ts';
 import type { LimitChange } from '../src/batch/params.ts';
 import type { Grant } from '../src/batch/pool/messages.ts';
-import type { Progress } from '../src/batch/progress.ts';
+import type { Progress } from '../src/batch/shown/progress.ts';
 
 /** Confirmed run completions, at most 500 per signal. */
 export const runsCompleted =

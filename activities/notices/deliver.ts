@@ -1,7 +1,7 @@
 // Sends the body of a notification to its target.
 
 import { Context } from '@temporalio/activity';
-import { readTarget } from '../../src/batch/notify-target.ts';
+import { readTarget } from '../../src/batch/notices/notify-target.ts';
 import { undeliverable } from './fault.ts';
 import { mailNotice } from './mail-notice.ts';
 import type { AnyBody } from './any-body.ts';

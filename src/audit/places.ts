@@ -1,4 +1,4 @@
-import { laneOf, numberOf, type Lane, type Segment } from '../batch/lanes.ts';
+import { laneOf, numberOf, type Lane, type Segment } from '../batch/state/lanes.ts';
 
 /** A set of places of all lanes, one byte for each place. */
 export class Places {

@@ -12,8 +12,8 @@ import { changeLimits } from '../batch/on-event/change-limits.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
-import type { RowState } from '../batch/row-state.ts';
-import { snapshot, type Snapshot } from '../batch/snapshot.ts';
+import type { RowState } from '../batch/state/row-state.ts';
+import { snapshot, type Snapshot } from '../batch/state/snapshot.ts';
 import {
   addSegments,
   laneOf,
@@ -22,10 +22,10 @@ import {
   takePlace,
   type Lane,
   type Segment,
-} from '../batch/lanes.ts';
-import { put } from '../batch/put-row.ts';
-import { begin } from '../batch/begin.ts';
-import type { State } from '../batch/state.ts';
+} from '../batch/state/lanes.ts';
+import { put } from '../batch/state/put-row.ts';
+import { begin } from '../batch/state/begin.ts';
+import type { State } from '../batch/state/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord } from '../results/tally-rows.ts';

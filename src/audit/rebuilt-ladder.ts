@@ -1,11 +1,11 @@
 // What a rebuilt batch knows about its ladder: the rungs that its rows needed, from its parts and from the GPUs of its runs.
 
 import { relearn, rungNow } from '../batch/ladder.ts';
-import { laneWith } from '../batch/lanes.ts';
+import { laneWith } from '../batch/state/lanes.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
-import { onRung, type RowState } from '../batch/row-state.ts';
-import { spendInFull } from '../batch/parts-in-flight.ts';
-import type { State } from '../batch/state.ts';
+import { onRung, type RowState } from '../batch/state/row-state.ts';
+import { spendInFull } from '../batch/state/parts-in-flight.ts';
+import type { State } from '../batch/state/state.ts';
 import { spentInFullIn } from '../results/tally-rows.ts';
 import type { AttemptRecord, PartRecord } from '../results/row-record.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';

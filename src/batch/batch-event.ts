@@ -1,7 +1,7 @@
 // One thing that happened to the batch as a whole, for `events/` in its folder.
 
 import type { LimitChange } from './params.ts';
-import type { PauseKind } from './pause-kinds.ts';
+import type { PauseKind } from './pausing/pause-kinds.ts';
 
 export type BatchEvent = {
   /** In milliseconds since 1970 by Temporal's clock. */

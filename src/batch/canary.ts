@@ -6,9 +6,9 @@
 // A batch without a canary has no gate.
 
 import { rowsDone } from './accounting/tally.ts';
-import type { Lane, Segment } from './lanes.ts';
+import type { Lane, Segment } from './state/lanes.ts';
 import type { BatchParams } from './params.ts';
-import type { State } from './state.ts';
+import type { State } from './state/state.ts';
 
 type Gate = NonNullable<State['gate']>;
 

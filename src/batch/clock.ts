@@ -5,7 +5,7 @@
 
 import { CLOCK_DOUBT_MS, CLOCK_IDLE_MS, CLOCK_SLACK_MS } from './bounds.ts';
 import type { ReadBack } from './commands.ts';
-import type { State } from './state.ts';
+import type { State } from './state/state.ts';
 
 /** Advances the clock to Temporal's time, in milliseconds since 1970. */
 export function advanceClock(state: State, wallAt: number): void {

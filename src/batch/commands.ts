@@ -3,8 +3,8 @@
 import type { AttemptRef, AttemptRun, SentAttempt } from './attempt.ts';
 import type { BatchEvent } from './batch-event.ts';
 import type { Usage } from './pool/messages.ts';
-import type { Notice } from './notice.ts';
-import type { EndedRow } from './row-state.ts';
+import type { Notice } from './notices/notice.ts';
+import type { EndedRow } from './state/row-state.ts';
 
 /** A run to poll. */
 export type PolledRun = AttemptRun & {

@@ -2,9 +2,9 @@
 // store has them.
 
 import { LOG_AFTER_MS, LOG_MAX, REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
-import { clipped } from './clipped.ts';
+import { clipped } from './shown/clipped.ts';
 import type { BatchEvent } from './batch-event.ts';
-import type { State } from './state.ts';
+import type { State } from './state/state.ts';
 
 /** Adds an entry. If the store takes none for long, the oldest entries are lost. */
 export function note(state: State, entry: Omit<BatchEvent, 'at'>): void {

@@ -1,7 +1,7 @@
 // Sums up what the lanes hold by the GPU that rows ask for, for the progress of a batch.
 
 import { GPU_NAME_CHARS, GPU_NAMES_MAX } from './bounds.ts';
-import { accountsOf, nextAccount, unsentIn, type Account, type Lane } from './lanes.ts';
+import { accountsOf, nextAccount, unsentIn, type Account, type Lane } from './state/lanes.ts';
 
 /** `gpu` is absent for rows that ask for the deployment's; GPUs beyond the maximum are together as `other`. */
 export type GpuLoad = {

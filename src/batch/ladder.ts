@@ -10,11 +10,11 @@
 import { UNPROVEN_MOST } from './bounds.ts';
 import { note } from './event-log.ts';
 import type { FailureKind } from './failure-kind.ts';
-import { accountsOf, laneWith, type Account, type Climb, type Lane } from './lanes.ts';
+import { accountsOf, laneWith, type Account, type Climb, type Lane } from './state/lanes.ts';
 import type { Outcome } from './outcome.ts';
-import { put } from './put-row.ts';
-import { baseOf, onRung, type Base } from './row-state.ts';
-import type { State } from './state.ts';
+import { put } from './state/put-row.ts';
+import { baseOf, onRung, type Base } from './state/row-state.ts';
+import type { State } from './state/state.ts';
 
 /** The rung on which an attempt of the row starts now; undefined without a ladder. */
 export const rungNow = (state: State, place: number): number | undefined =>

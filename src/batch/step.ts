@@ -27,7 +27,7 @@ import { send } from './decisions/send.ts';
 import { storeAgain } from './decisions/store-again.ts';
 import type { Event } from './events.ts';
 import { applyEvent } from './on-event/apply.ts';
-import type { State } from './state.ts';
+import type { State } from './state/state.ts';
 
 /** Everything that a batch does without being asked. If several decisions are due, they act in this order. */
 export const DECISIONS: readonly Decision[] = [

@@ -1,7 +1,7 @@
 // Decides when an unconfirmed attempt is stuck: a proof of absence would have been complete by then.
 
-import type { Unconfirmed } from './row-state.ts';
-import type { State } from './state.ts';
+import type { Unconfirmed } from './state/row-state.ts';
+import type { State } from './state/state.ts';
 
 export const isStuck = (state: State, row: Unconfirmed): boolean => state.now >= stuckFrom(state, row);
 

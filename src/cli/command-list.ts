@@ -2,11 +2,11 @@
 // command is chosen, which keeps --help fast.
 
 import { buildApplication, buildRouteMap } from '@stricli/core';
-import { onBatches } from './batch-commands.ts';
+import { onBatches } from './batch/batch-commands.ts';
 import { command } from './command.ts';
-import { demos } from './demo-commands.ts';
-import { onPools } from './pool-commands.ts';
-import { alias, maybeOne, shell, withSource } from './positionals.ts';
+import { demos } from './demo/demo-commands.ts';
+import { onPools } from './pool/pool-commands.ts';
+import { alias, maybeOne, shell, withSource } from './flags/positionals.ts';
 import {
   age,
   api,
@@ -20,11 +20,11 @@ import {
   sheetAliases,
   sheetFlags,
   textFlag,
-} from './flags.ts';
-import { fromFlags } from './from-flags.ts';
-import { serviceFlags } from './service-flags.ts';
-import { schedule } from './schedule-commands.ts';
-import { PARSER_TEXT } from './parser-faults.ts';
+} from './flags/flags.ts';
+import { fromFlags } from './flags/from-flags.ts';
+import { serviceFlags } from './flags/service-flags.ts';
+import { schedule } from './schedule/schedule-commands.ts';
+import { PARSER_TEXT } from './flags/parser-faults.ts';
 import { version } from './package-version.ts';
 import { PROGRAM } from './program-name.ts';
 
@@ -48,7 +48,7 @@ const demoFlag = {
 
 const onSheets = {
   run: command(
-    async () => (await import('./run.ts')).run,
+    async () => (await import('./run/run.ts')).run,
     {
       positional: sheet,
       flags: { ...sheetFlags, ...fromFlags, watch: watchFlag, demo: demoFlag, output: outputOfRows },
@@ -58,7 +58,7 @@ const onSheets = {
     '<sheet> -d <deployment> [flags] | run --from <batch> -d <deployment> [flags]',
   ),
   plan: command(
-    async () => (await import('./plan.ts')).default,
+    async () => (await import('./run/plan.ts')).default,
     {
       positional: maybeOne(`${SHEET}; none with --from and --what-if`, 'sheet'),
       flags: {
@@ -83,7 +83,7 @@ const onSheets = {
     '<sheet> -d <deployment> [flags] | plan --from <batch> -d <deployment> [flags] | plan --what-if <batch> [-c <n>] [flags]',
   ),
   submit: command(
-    async () => (await import('./run.ts')).submit,
+    async () => (await import('./run/run.ts')).submit,
     { positional: sheet, flags: { ...sheetFlags, ...fromFlags }, aliases: sheetAliases },
     'check a sheet, start its batch, and print the batch id',
     '<sheet> -d <deployment> [flags] | submit --from <batch> -d <deployment> [flags]',
@@ -91,7 +91,7 @@ const onSheets = {
 };
 
 const deployments = command(
-  async () => (await import('./deployments.ts')).default,
+  async () => (await import('./servers/deployments.ts')).default,
   {
     positional: withSource(
       maybeOne('name or id of a deployment (default: list all of them)', 'deployment'),
@@ -111,7 +111,7 @@ const deployments = command(
 
 const servers = {
   service: command(
-    async () => (await import('./service.ts')).default,
+    async () => (await import('./servers/service.ts')).default,
     {
       flags: serviceFlags,
       aliases: alias,
@@ -119,7 +119,7 @@ const servers = {
     'start the local run service: real HTTP, pictures and webhooks, no GPU',
   ),
   worker: command(
-    async () => (await import('./worker.ts')).default,
+    async () => (await import('./servers/worker.ts')).default,
     {
       flags: {
         noReceiver: boolean('do not start a webhook receiver'),
@@ -134,17 +134,17 @@ const servers = {
     'start a worker for a Temporal cluster',
   ),
   dev: command(
-    async () => (await import('./dev.ts')).default,
+    async () => (await import('./servers/dev.ts')).default,
     { flags: { out, output }, aliases: alias },
     'start Temporal, run service, worker and receiver together, until Ctrl-C',
   ),
   doctor: command(
-    async () => (await import('./doctor.ts')).default,
+    async () => (await import('./servers/doctor.ts')).default,
     { flags: { api, out, output }, aliases: alias },
     'check everything that a batch needs',
   ),
   migrateCheck: command(
-    async () => (await import('./migrate-check.ts')).default,
+    async () => (await import('./servers/migrate-check.ts')).default,
     {
       flags: {
         deployment: sheetFlags.deployment,
@@ -158,7 +158,7 @@ const servers = {
     '-d <deployment> [flags]',
   ),
   clean: command(
-    async () => (await import('./clean.ts')).default,
+    async () => (await import('./batch/clean.ts')).default,
     {
       flags: {
         olderThan: optional(
@@ -174,13 +174,13 @@ const servers = {
     'remove old batches and what refused sheets left behind',
   ),
   completion: command(
-    async () => (await import('./completion.ts')).default,
+    async () => (await import('./completion/completion.ts')).default,
     { positional: shell, flags: {} },
     'print a script for your shell that completes commands, flags and names',
     'bash|zsh|fish',
   ),
   embedded: command(
-    async () => (await import('./embedded.ts')).default,
+    async () => (await import('./servers/embedded.ts')).default,
     { flags: {} },
     'run the embedded servers',
   ),

@@ -41,7 +41,7 @@ export async function printAndExit(
 ): Promise<void> {
   const { printError } = await import('./context.ts');
   const { fileFault } = await import('../errors/file-fault.ts');
-  const { withCommand } = await import('./correction.ts');
+  const { withCommand } = await import('./flags/correction.ts');
   const error = thrown instanceof RunsheetError ? thrown : (fileFault(thrown) ?? thrown);
   printError(context, withCommand(error, context.args ?? []), output);
   context.process.exitCode = error instanceof RunsheetError ? error.exit : EXIT.unexpected;

@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import { paintedLines, terminalJson } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import { errorText, paintFor, type Paint } from './format.ts';
-import { withPlace } from './correction.ts';
+import { withPlace } from './flags/correction.ts';
 import { problemJson } from './json/problem.ts';
 import { asCalled, PROGRAM } from './program-name.ts';
 

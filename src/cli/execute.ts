@@ -6,14 +6,15 @@ import { printAndExit } from './command.ts';
 import { applicationOf } from './command-list.ts';
 import { PROGRAM } from './program-name.ts';
 import type { Context, Output } from './context.ts';
-import { parserFault } from './parser-faults.ts';
+import { parserFault } from './flags/parser-faults.ts';
 
 /** Resolves with the exit code. */
 export async function execute(
   args: readonly string[],
   { process, program }: Pick<Context, 'process' | 'program'>,
 ): Promise<number> {
-  if (args[0] === '__complete') return (await import('./complete.ts')).complete(args.slice(1), { process });
+  if (args[0] === '__complete')
+    return (await import('./completion/complete.ts')).complete(args.slice(1), { process });
   const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {
     await run(applicationOf(program ?? PROGRAM), args.length === 0 ? ['--help'] : args, context);

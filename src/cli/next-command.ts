@@ -3,8 +3,8 @@
 
 import { dirname } from 'node:path';
 import { shellWord } from '../errors/outside-text.ts';
-import type { FoundBatch } from '../library/found-batch.ts';
-import { configOf } from './batch-options.ts';
+import type { FoundBatch } from '../library/handle/found-batch.ts';
+import { configOf } from './flags/batch-options.ts';
 import type { Printer } from './context.ts';
 
 type Named = Pick<FoundBatch, 'batch' | 'folder'>;

@@ -2,9 +2,9 @@
 
 import type { Config } from '../host/config.ts';
 import { openLivingSession as openLiving, openSession as open, type Session } from '../library/session.ts';
-import type { FoundBatch } from '../library/found-batch.ts';
+import type { FoundBatch } from '../library/handle/found-batch.ts';
 import { LOCAL } from '../run-service/local-address.ts';
-import { configOf } from './batch-options.ts';
+import { configOf } from './flags/batch-options.ts';
 import type { Printer } from './context.ts';
 
 export type { Session };

@@ -5,13 +5,13 @@ import { isRunsheetError } from '../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../sheet/batch-sheet.ts';
 import { columnsOf, readCells } from '../sheet/read-records.ts';
 import { ownColumns } from '../sheet/result-columns.ts';
-import { settleReading } from '../sheet/guess-reading.ts';
+import { settleReading } from '../sheet/guesses/guess-reading.ts';
 import type { Reading } from '../sheet/sheet-options.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
-import { resultKeyIn } from './append-rows.ts';
+import { resultKeyIn } from './append/append-rows.ts';
 import type { SheetCopy } from './copy-sheet.ts';
 
 export type Wanted = {

@@ -14,7 +14,7 @@ import {
 } from '../batch/bounds.ts';
 import { FAILURE_KINDS, mostRetries } from '../batch/failure-kind.ts';
 import { GPUS, isGpu } from '../batch/gpu.ts';
-import { readTarget } from '../batch/notify-target.ts';
+import { readTarget } from '../batch/notices/notify-target.ts';
 import type { FailAfter } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 import { isName } from './batch-id.ts';

@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { problem } from '../errors/error.ts';
-import type { Guess } from '../sheet/guess.ts';
+import type { Guess } from '../sheet/guesses/guess.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
@@ -20,14 +20,14 @@ import type { CanaryRows } from '../store/canary-file.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
-import { agreedSheet } from './agreed-sheet.ts';
+import { agreedSheet } from './answers/agreed-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { errorsFileFor } from './error-list.ts';
 import { canaryFirst } from './canary-first.ts';
-import { findOverlap, type Overlap, type SharedRows } from './overlap.ts';
-import { reuseRows } from './reuse-rows.ts';
-import { findSame, nameOf, taken } from './reuse.ts';
+import { findOverlap, type Overlap, type SharedRows } from './reuse/overlap.ts';
+import { reuseRows } from './reuse/reuse-rows.ts';
+import { findSame, nameOf, taken } from './reuse/reuse.ts';
 import { isLeftBehind } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {

@@ -15,9 +15,9 @@ import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './check-request.ts';
 import { withCopy } from './copy-sheet.ts';
 import { createBatch } from './create-batch.ts';
-import { nameOf, taken } from './reuse.ts';
-import { placeReused } from './reuse-rows.ts';
-import { decisionOf, type ReuseWish } from './reuse-wish.ts';
+import { nameOf, taken } from './reuse/reuse.ts';
+import { placeReused } from './reuse/reuse-rows.ts';
+import { decisionOf, type ReuseWish } from './reuse/reuse-wish.ts';
 import { sheetAt, sheetNameAt } from './sheet-address.ts';
 
 export type BatchCall = {

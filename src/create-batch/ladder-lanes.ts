@@ -6,7 +6,7 @@ import type { BatchRow } from '../results/batch-rows.ts';
 import { sizeOf } from '../sheet/size-classes.ts';
 import { changedInputs, type InputChange } from '../sheet/input-change.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import { laneOf } from '../batch/lanes.ts';
+import { laneOf } from '../batch/state/lanes.ts';
 import { placeOf } from '../results/row-record.ts';
 
 /** No GPU has such a name. */

@@ -1,6 +1,6 @@
 // Writes the places of a pass into new pages of the batch's queue. They count only when the file of the pass exists.
 
-import { LANES_MAX, type PassSegment } from '../batch/lanes.ts';
+import { LANES_MAX, type PassSegment } from '../batch/state/lanes.ts';
 import { isLadderLane, laneNameOf } from './ladder-lanes.ts';
 import { QUEUE_ROWS, queueName, queuePageOf, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';

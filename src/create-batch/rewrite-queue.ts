@@ -2,7 +2,7 @@
 
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { placeIn } from '../batch/lanes.ts';
+import { placeIn } from '../batch/state/lanes.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/queue.ts';
 import type { LaidOut } from '../sheet/sheet.ts';

@@ -7,7 +7,7 @@ import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { isDraftName } from '../store/folder.ts';
 import { openStore } from '../store/open-store.ts';
 import { isErrorList } from './error-list.ts';
-import { NAMES } from './reuse.ts';
+import { NAMES } from './reuse/reuse.ts';
 
 /** Paths that can be removed, except those that were modified within the last `ageMs`. */
 export async function stalePaths(out: string, ageMs: number): Promise<readonly string[]> {

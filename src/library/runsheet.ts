@@ -1,19 +1,19 @@
 // A program's connection: makes batches and finds them.
 
 import { listBatchFolders } from '../store/batch-folders.ts';
-import { BatchHandle } from './batch-handle.ts';
-import type { BatchOptions } from './batch-options.ts';
-import { compareBatches, type Comparison, type CompareOptions } from './compared-batches.ts';
-import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
-import { planOf, type Plan } from './batch-plan.ts';
+import { BatchHandle } from './handle/batch-handle.ts';
+import type { BatchOptions } from './start/batch-options.ts';
+import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
+import { liveStatus, statusFromFolder, type BatchStatus } from './handle/batch-status.ts';
+import { planOf, type Plan } from './start/batch-plan.ts';
 import { pathOf, type ConnectOptions } from './connect-options.ts';
-import type { Source } from './given-source.ts';
+import type { Source } from './start/given-source.ts';
 import { Deployments } from './deployments.ts';
 import { Pools } from './pools.ts';
-import { readReceiptFile, type CheckedReceipt } from './receipt-file.ts';
+import { readReceiptFile, type CheckedReceipt } from './handle/receipt-file.ts';
 import { Schedules } from './schedules.ts';
 import { Servers } from './servers.ts';
-import { startBatch } from './start-batch.ts';
+import { startBatch } from './start/start-batch.ts';
 
 /** A connection to the servers and to the folder of the batches. */
 export class Runsheet implements AsyncDisposable {

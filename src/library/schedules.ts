@@ -3,12 +3,12 @@
 import { definitionFrom } from '../create-batch/schedule/definition.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
-import { requestFrom, type BatchOptions } from './batch-options.ts';
+import { requestFrom, type BatchOptions } from './start/batch-options.ts';
 import { serviceOf } from './connect-options.ts';
 import { draftNow } from './firing-now.ts';
-import { placeOf } from './given-rows.ts';
-import { refuseNoPool } from './known-pool.ts';
-import { prepareNotify } from './notify-targets.ts';
+import { placeOf } from './start/given-rows.ts';
+import { refuseNoPool } from './start/known-pool.ts';
+import { prepareNotify } from './start/notify-targets.ts';
 import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
 

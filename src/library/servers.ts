@@ -5,8 +5,8 @@ import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { configFrom, type ConnectOptions } from './connect-options.ts';
-import { isUnderWay, notRunning } from './start-or-attach.ts';
-import type { FoundBatch } from './found-batch.ts';
+import { isUnderWay, notRunning } from './start/start-or-attach.ts';
+import type { FoundBatch } from './handle/found-batch.ts';
 import { clusterOf, openLivingSession, openSession, type Session, type SessionParams } from './session.ts';
 
 export type Joined = { readonly session: Session | undefined; leave(): Promise<void> };

@@ -2,7 +2,7 @@
 
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
-import type { PauseKind } from '../batch/pause-kinds.ts';
+import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
 import { SheetRefused } from '../sheet/validation-errors.ts';
 

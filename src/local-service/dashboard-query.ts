@@ -1,7 +1,7 @@
 // Reads the current runs for the dashboard, cheaply enough to run every second however long the queue is.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { RunRow } from './run-row.ts';
+import type { RunRow } from './runs/run-row.ts';
 
 export type DashboardRuns = {
   /** Oldest first. */

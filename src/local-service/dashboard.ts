@@ -1,9 +1,9 @@
 // The data of the dashboard: the machines of each deployment, and the active, the next and the last ended runs.
 
 import { parseExactly } from '../batch/digits.ts';
-import type { RunRow } from './run-row.ts';
-import { promptOf } from './pictures.ts';
-import { pictureName, recordOf } from './run-record.ts';
+import type { RunRow } from './runs/run-row.ts';
+import { promptOf } from './pictures/pictures.ts';
+import { pictureName, recordOf } from './runs/run-record.ts';
 import type { Service } from './service.ts';
 
 const MOST = { next: 4, ended: 24 } as const;

@@ -1,12 +1,12 @@
 // The service's storage: one SQLite file with one row per run. Columns have the same names as in the code. Everything is
 // committed before it is visible in an answer or a webhook.
 
-import type { RunRow } from './run-row.ts';
+import type { RunRow } from './runs/run-row.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/statuses.ts';
 import { dashboardQuery, type DashboardRuns } from './dashboard-query.ts';
-import type { RunPlan } from './planned-result.ts';
+import type { RunPlan } from './runs/planned-result.ts';
 
 /** A stored run. Times are milliseconds since 1970; those of the plan are null until a container takes the run. */
 export type NewRun = Pick<

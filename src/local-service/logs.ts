@@ -3,11 +3,11 @@
 
 import type { LogLine } from '../run-service/contract/log-entry.ts';
 import type { DeliveryRow } from './database.ts';
-import type { RunRow } from './run-row.ts';
+import type { RunRow } from './runs/run-row.ts';
 import type { DeploymentSpec } from './deployments.ts';
-import { hasMemory, neededGb } from './gpu-memory.ts';
-import { storedPlan } from './run-record.ts';
-import { NODES, nodeStartsMs, type RunPlan } from './planned-result.ts';
+import { hasMemory, neededGb } from './runs/gpu-memory.ts';
+import { storedPlan } from './runs/run-record.ts';
+import { NODES, nodeStartsMs, type RunPlan } from './runs/planned-result.ts';
 
 type Told = {
   readonly row: RunRow;

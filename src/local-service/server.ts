@@ -10,8 +10,8 @@ import type { BehaviourName } from './behaviour.ts';
 import { createWallClock } from './service-time.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
-import { openCaller } from './webhook-call.ts';
-import { isLoopback } from './webhook-target.ts';
+import { openCaller } from './webhooks/webhook-call.ts';
+import { isLoopback } from './webhooks/webhook-target.ts';
 
 export {
   DEMO_DEPLOYMENTS,

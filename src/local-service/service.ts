@@ -5,13 +5,13 @@ import type { RunRecord } from '../run-service/contract/run.ts';
 import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './service-time.ts';
 import { openDatabase, type Database, type DeliveryRow } from './database.ts';
-import type { RunRow } from './run-row.ts';
+import type { RunRow } from './runs/run-row.ts';
 import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
-import { createRuns, type Runs } from './runs.ts';
-import { recordOf, type Links } from './run-record.ts';
-import type { Caller } from './webhook-call.ts';
-import { createWebhooks, type Webhooks } from './webhooks.ts';
+import { createRuns, type Runs } from './runs/runs.ts';
+import { recordOf, type Links } from './runs/run-record.ts';
+import type { Caller } from './webhooks/webhook-call.ts';
+import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 export type Log = (event: string, facts: Record<string, unknown>) => void;
 type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';

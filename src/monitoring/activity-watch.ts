@@ -10,7 +10,7 @@ import type { LogInput } from '../../activities/keep-log.ts';
 import type { LoadedBatch, LoadInput } from '../../activities/load-batch.ts';
 import type { BatchEvent } from '../batch/batch-event.ts';
 import type { BatchName, BatchRef } from '../batch/batch-ref.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import { errorMessage } from '../errors/error.ts';
 
 export type ActivityWatchDeps = {

@@ -5,8 +5,8 @@ import type { RequestLedger } from '../batch/accounting/request-ledger.ts';
 import type { GpuUse } from '../batch/accounting/tally.ts';
 import type { GpuLoad } from '../batch/gpu-load.ts';
 import { OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
-import type { PauseKind } from '../batch/pause-kinds.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import type { Summary } from '../results/summary.ts';
 
 /** `failed`: its workflow ended without results. */

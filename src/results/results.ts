@@ -2,7 +2,7 @@
 // exist.
 
 import { stringify } from 'csv-stringify/sync';
-import type { Progress } from '../batch/progress.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import { cellText, readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';

@@ -4,7 +4,7 @@ import { atRisk, knownRuns, type RequestLedger } from '../batch/accounting/reque
 import { costSoFar, type Tally } from '../batch/accounting/tally.ts';
 import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, passName } from '../store/passes.ts';

@@ -9,7 +9,7 @@ import { rangesOf } from './row-ranges.ts';
 import { isSkipped, type RowRange, type SheetOptions } from './sheet-options.ts';
 import { shortened, type SheetRecord } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';
-import { Survey } from './survey.ts';
+import { Survey } from './guesses/survey.ts';
 
 export type LeftOutRows = {
   /** What totals and notes are known by. */

@@ -3,7 +3,7 @@
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { integerFrom, isRawNumber } from '../batch/digits.ts';
 import { nearest } from '../errors/error.ts';
-import { canonical, type Flaw, flawOf, NO_DOUBLE, readJson } from './json-text.ts';
+import { canonical, type Flaw, flawOf, NO_DOUBLE, readJson } from './json/json-text.ts';
 import type { InputKind } from './sheet-options.ts';
 
 /** `auto`: the type is unknown, so it is guessed for each cell. */

@@ -3,7 +3,7 @@
 
 import { problem } from '../errors/error.ts';
 import { parseExactly } from '../batch/digits.ts';
-import { laneOf, numberOf } from '../batch/lanes.ts';
+import { laneOf, numberOf } from '../batch/state/lanes.ts';
 import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import type { InputChange } from './input-change.ts';

@@ -1,8 +1,8 @@
 // Reads a sheet of any format as columns and records. It opens the sheet twice: for the columns, then for the rows.
 
 import { problem } from '../errors/error.ts';
-import { csvColumns, csvRecords } from './csv.ts';
-import { jsonColumns, jsonRecords } from './json.ts';
+import { csvColumns, csvRecords } from './csv/csv.ts';
+import { jsonColumns, jsonRecords } from './json/json.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { type Column, firstOf, type SheetRecord } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';

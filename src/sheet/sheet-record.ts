@@ -2,8 +2,8 @@
 
 import type { Spot } from './position.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
-import { Cursor } from './text-cursor.ts';
-import type { Members } from './json-members.ts';
+import { Cursor } from './text/text-cursor.ts';
+import type { Members } from './json/json-members.ts';
 import type { CellMark } from './xlsx/cell-value.ts';
 
 /** A record may be this long, in characters (CSV: bytes): a quote that never closes must not read a whole sheet into memory. */

@@ -7,7 +7,7 @@ import { problem, RunsheetError } from '../errors/error.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import type { Store } from '../store/store.ts';
-import type { Guess } from './guess.ts';
+import type { Guess } from './guesses/guess.ts';
 import { RowNames } from './row-keys.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
-import type { Notice } from '../batch/notice.ts';
-import { pauseHint } from '../batch/pause-hint.ts';
-import { PAUSE_KINDS } from '../batch/pause-kinds.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { Notice } from '../batch/notices/notice.ts';
+import { pauseHint } from '../batch/pausing/pause-hint.ts';
+import { PAUSE_KINDS } from '../batch/pausing/pause-kinds.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import type { BatchFile } from './batch-file.ts';
 
 const count = z.number().int().nonnegative();

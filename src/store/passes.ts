@@ -2,7 +2,7 @@
 // next number, created once, so of two commands at the same time one is first.
 
 import { z } from 'zod';
-import type { PassSegment } from '../batch/lanes.ts';
+import type { PassSegment } from '../batch/state/lanes.ts';
 import { problem } from '../errors/error.ts';
 import { jsonIn, lastNumber, type Started } from './batch-file.ts';
 import type { Store } from './store.ts';

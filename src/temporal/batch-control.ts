@@ -18,7 +18,7 @@ import {
 } from '../../workflows/signals.ts';
 import type { UserCommand } from '../batch/events.ts';
 import type { LimitChange } from '../batch/params.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import { userHere } from './user-here.ts';
 import { problem } from '../errors/error.ts';
 import { workflowIdOf } from '../batch/workflow-ids.ts';

@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import type { BatchMemo } from '../../workflows/signals.ts';
 import type { BatchRef } from '../batch/batch-ref.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
 export type RecentBatch = BatchRef & {

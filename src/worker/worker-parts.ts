@@ -12,7 +12,7 @@ import { OpenBatches } from '../../activities/open-batches.ts';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 import type { RunCompletion } from '../batch/events.ts';
-import type { Progress } from '../batch/progress.ts';
+import type { Progress } from '../batch/shown/progress.ts';
 import type { BatchSignals } from '../batch/signals.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
 import type { PartResult } from '../../src/batch/events.ts';
-import type { EndedRow } from '../../src/batch/row-state.ts';
+import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { runSchema } from '../../src/run-service/contract/run.ts';

@@ -1,6 +1,6 @@
 // The end of a batch, in a real folder.
 
-import { closedSnapshot } from '../../src/batch/snapshot.ts';
+import { closedSnapshot } from '../../src/batch/state/snapshot.ts';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,8 +10,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { finalizeBatch } from '../../activities/finalize-batch.ts';
 import { keepEvidence } from '../../activities/keep-evidence.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
-import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';

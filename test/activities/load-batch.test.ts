@@ -1,6 +1,6 @@
 import { MockActivityEnvironment, defaultActivityInfo } from '@temporalio/testing';
-import { closedSnapshot } from '../../src/batch/snapshot.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { closedSnapshot } from '../../src/batch/state/snapshot.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { paramsOf } from '../batch/params.ts';
 import { describe, expect, it } from 'vitest';

@@ -8,7 +8,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findMissed } from '../../activities/find-missed.ts';
 import { createWork } from '../../activities/index.ts';
-import type { ScheduleNotice } from '../../src/batch/schedule-notice.ts';
+import type { ScheduleNotice } from '../../src/batch/notices/schedule-notice.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { scheduleNoticeSchema } from '../../src/store/schedule-notice-body.ts';
 import { definitionOf } from '../create-batch/schedule/definition.ts';

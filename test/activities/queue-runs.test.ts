@@ -9,7 +9,7 @@ import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { GroupResult } from '../../src/batch/events.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { readToken } from '../../src/webhook/token.ts';
-import { DELETED, requestHash } from '../../src/create-batch/left-out.ts';
+import { DELETED, requestHash } from '../../src/create-batch/append/left-out.ts';
 import { answer, scripted, type Act } from '../run-service/scripted.ts';
 import { depsOf, MARK, REF, type Given } from './deps.ts';
 

@@ -5,7 +5,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import type { PartResult } from '../../src/batch/events.ts';
-import type { EndedRow } from '../../src/batch/row-state.ts';
+import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { parsePart, partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { folderStore } from '../../src/store/folder.ts';

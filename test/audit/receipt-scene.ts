@@ -7,8 +7,8 @@ import { checkReceipt, type CheckedReceipt } from '../../src/audit/check-receipt
 import { Chain, type Content } from '../../src/audit/receipt-lines.ts';
 import { writeReceipt, type WrittenReceipt } from '../../src/audit/receipt.ts';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
-import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { openDuplicates } from '../../src/results/duplicates.ts';
 import { partName } from '../../src/results/parts.ts';

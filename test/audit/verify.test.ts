@@ -15,8 +15,8 @@ import {
   type ListsNow,
 } from '../../src/audit/verify.ts';
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
-import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { openDuplicates } from '../../src/results/duplicates.ts';
 import { partName } from '../../src/results/parts.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { activitySummary, SUMMARY_BYTES } from '../../src/batch/activity-summary.ts';
+import { activitySummary, SUMMARY_BYTES } from '../../src/batch/shown/activity-summary.ts';
 import type { SentAttempt } from '../../src/batch/attempt.ts';
-import { begin } from '../../src/batch/begin.ts';
-import { jsonBytes } from '../../src/batch/clipped.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import { jsonBytes } from '../../src/batch/shown/clipped.ts';
 import type { Command } from '../../src/batch/commands.ts';
-import { placeIn } from '../../src/batch/lanes.ts';
+import { placeIn } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { paramsOf } from './params.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK_DOUBT_MS, CLOCK_IDLE_MS, CLOCK_SLACK_MS, PROBE_MS } from '../../src/batch/bounds.ts';
 import { advanceClock, noteServiceTime, readBack } from '../../src/batch/clock.ts';
-import { begin } from '../../src/batch/begin.ts';
-import type { State } from '../../src/batch/state.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import type { State } from '../../src/batch/state/state.ts';
 import { paramsOf } from './params.ts';
 import { readUntilResolved, running, unconfirmed } from './scenes.ts';
 import { World } from './world.ts';

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { begin } from '../../src/batch/begin.ts';
-import { currentDetails } from '../../src/batch/current-details.ts';
-import { pause } from '../../src/batch/pauses.ts';
-import { progress } from '../../src/batch/progress.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import { currentDetails } from '../../src/batch/shown/current-details.ts';
+import { pause } from '../../src/batch/pausing/pauses.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
 import { tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import { paramsOf } from './params.ts';
 

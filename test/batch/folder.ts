@@ -4,7 +4,7 @@ import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../../src/batch/ac
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { DeferredRow, PartResult } from '../../src/batch/events.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
-import type { EndedRow } from '../../src/batch/row-state.ts';
+import type { EndedRow } from '../../src/batch/state/row-state.ts';
 
 /** The result of fetching a row's files: `host` and `file` are the kinds of failure. */
 export type Fetch = 'fetched' | DeferredRow['kind'];

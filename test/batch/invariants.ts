@@ -1,6 +1,6 @@
 // Checks the invariants of every state.
 
-import { accountsOf, laneOf, laneWith, type Account } from '../../src/batch/lanes.ts';
+import { accountsOf, laneOf, laneWith, type Account } from '../../src/batch/state/lanes.ts';
 import { outstandingOn } from '../../src/batch/limits/gpu-caps.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import {
@@ -21,10 +21,10 @@ import {
   POLLS_IN_FLIGHT,
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
-import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
+import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
 import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/limits/budget.ts';
-import { usedSlots, waitingRows, type State } from '../../src/batch/state.ts';
+import { usedSlots, waitingRows, type State } from '../../src/batch/state/state.ts';
 import type { Run } from './service.ts';
 
 /** The invariants that a state violates. */

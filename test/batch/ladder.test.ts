@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { laneOf, placeIn } from '../../src/batch/lanes.ts';
+import { laneOf, placeIn } from '../../src/batch/state/lanes.ts';
 import { UNPROVEN_MOST } from '../../src/batch/bounds.ts';
 import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/run-costs.ts';
 import { mostRetries } from '../../src/batch/failure-kind.ts';
@@ -7,10 +7,10 @@ import { relearn } from '../../src/batch/ladder.ts';
 import { changeLimits } from '../../src/batch/on-event/change-limits.ts';
 import type { RunTimes } from '../../src/batch/events.ts';
 import { running } from './scenes.ts';
-import { progress } from '../../src/batch/progress.ts';
-import { put } from '../../src/batch/put-row.ts';
-import { baseOf } from '../../src/batch/row-state.ts';
-import { restore, snapshot } from '../../src/batch/snapshot.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { put } from '../../src/batch/state/put-row.ts';
+import { baseOf } from '../../src/batch/state/row-state.ts';
+import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
 import { LADDER, LadderWorld, VRAM_GB, type Need } from './ladder-world.ts';
 
 /** One lane for each size class, from 1; the rows of class n need `gb[n - 1]`. */

@@ -10,8 +10,8 @@ import {
   numberOf,
   placeIn,
   unsentIn,
-} from '../../src/batch/lanes.ts';
-import { restore, snapshot } from '../../src/batch/snapshot.ts';
+} from '../../src/batch/state/lanes.ts';
+import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { problemsOf } from './invariants.ts';
 import { World } from './world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTarget } from '../../src/batch/notify-target.ts';
+import { readTarget } from '../../src/batch/notices/notify-target.ts';
 
 describe('a target of notifications', () => {
   it.each([

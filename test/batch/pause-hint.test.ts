@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { PAUSE_KINDS, type PauseKind } from '../../src/batch/pause-kinds.ts';
-import { pauseHint } from '../../src/batch/pause-hint.ts';
+import { PAUSE_KINDS, type PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../src/batch/pausing/pause-hint.ts';
 
 describe('the hint of a paused batch', () => {
   it.each(PAUSE_KINDS)(

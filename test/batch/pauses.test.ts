@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PROBE_MAX_MS, PROBE_MS } from '../../src/batch/bounds.ts';
-import { pause, probeAt, probed, sendingProbeAt, unpause } from '../../src/batch/pauses.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { pause, probeAt, probed, sendingProbeAt, unpause } from '../../src/batch/pausing/pauses.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { paramsOf } from './params.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } from '../../src/batch/bounds.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
-import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/row-state.ts';
+import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
 
 const base = { place: 1, attempt: 3, tries: 0, past: [] } as const;
 const sending = { ...base, phase: 'sending' } as const;

@@ -1,4 +1,4 @@
-import type { State } from '../../src/batch/state.ts';
+import type { State } from '../../src/batch/state/state.ts';
 
 /** Makes a state whose first lane has sent every place before `next`. */
 export function sendFrom({ lanes, params }: State, next: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shownBatch } from '../../src/batch/shown-batch.ts';
+import { shownBatch } from '../../src/batch/shown/shown-batch.ts';
 
 const described = {
   batch: 'owls-1',

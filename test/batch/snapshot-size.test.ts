@@ -12,8 +12,8 @@ import {
   RETRIES_MAX,
   STATE_BYTES_MAX,
 } from '../../src/batch/bounds.ts';
-import { unconfirmedRows, unsentPlaces } from '../../src/batch/state.ts';
-import { isFull } from '../../src/batch/state-size.ts';
+import { unconfirmedRows, unsentPlaces } from '../../src/batch/state/state.ts';
+import { isFull } from '../../src/batch/state/state-size.ts';
 import { Crowd } from './crowd.ts';
 
 const MILLIONS = 5_000_000;

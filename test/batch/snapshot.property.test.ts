@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { progress } from '../../src/batch/progress.ts';
-import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import type { State } from '../../src/batch/state.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/state/snapshot.ts';
+import type { State } from '../../src/batch/state/state.ts';
 import { step } from '../../src/batch/step.ts';
 import type { Event } from '../../src/batch/events.ts';
 import { problemsOf } from './invariants.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import { progress } from '../../src/batch/progress.ts';
+import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/state/snapshot.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
-import type { RowState } from '../../src/batch/row-state.ts';
-import { put } from '../../src/batch/put-row.ts';
-import { begin } from '../../src/batch/begin.ts';
-import { unconfirmedRows, type State } from '../../src/batch/state.ts';
+import type { RowState } from '../../src/batch/state/row-state.ts';
+import { put } from '../../src/batch/state/put-row.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import { unconfirmedRows, type State } from '../../src/batch/state/state.ts';
 import { problemsOf } from './invariants.ts';
 import { paramsOf } from './params.ts';
 import { running, runOfFirst } from './scenes.ts';

@@ -11,10 +11,10 @@ import {
   STATE_BYTES_MAX,
 } from '../../src/batch/bounds.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
-import { put } from '../../src/batch/put-row.ts';
-import { begin } from '../../src/batch/begin.ts';
-import type { State } from '../../src/batch/state.ts';
-import { isFull, reasonBytes } from '../../src/batch/state-size.ts';
+import { put } from '../../src/batch/state/put-row.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import type { State } from '../../src/batch/state/state.ts';
+import { isFull, reasonBytes } from '../../src/batch/state/state-size.ts';
 import { paramsOf } from './params.ts';
 
 const waiting = (row: number, dueAt = 0) =>

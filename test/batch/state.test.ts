@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { forget, put } from '../../src/batch/put-row.ts';
-import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/begin.ts';
-import { waitingRows } from '../../src/batch/state.ts';
+import { forget, put } from '../../src/batch/state/put-row.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import { waitingRows } from '../../src/batch/state/state.ts';
 import { paramsOf } from './params.ts';
 
 const waiting = (row: number, dueAt = 0) =>

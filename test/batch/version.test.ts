@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { restore, snapshot } from '../../src/batch/snapshot.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { READS, readableVersion, WRITES } from '../../src/batch/version.ts';
 import { paramsOf } from './params.ts';
 

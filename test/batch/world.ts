@@ -7,10 +7,10 @@ import { EVIDENCE, RESULTS, type Event, type PostResult } from '../../src/batch/
 import { keepLogWhenOld } from '../../src/batch/decisions/keep-log.ts';
 import type { BatchEvent } from '../../src/batch/batch-event.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
-import { progress, type Progress } from '../../src/batch/progress.ts';
-import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import { begin } from '../../src/batch/begin.ts';
-import { runningRow, type State } from '../../src/batch/state.ts';
+import { progress, type Progress } from '../../src/batch/shown/progress.ts';
+import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/state/snapshot.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import { runningRow, type State } from '../../src/batch/state/state.ts';
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { Folder, type Fetch } from './folder.ts';

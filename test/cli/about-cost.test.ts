@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NO_TALLY, tallyUse } from '../../src/batch/accounting/tally.ts';
-import { aboutCostUsd, spentText } from '../../src/cli/about-cost.ts';
+import { aboutCostUsd, spentText } from '../../src/cli/follow/about-cost.ts';
 
 const spent = (done: number, rows: number, state: 'running' | 'paused' | 'cancelling' = 'running') => ({
   done,

@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
-import { closing, printEnd, receiptLine, type EndParams } from '../../src/cli/batch-end.ts';
-import type { FoundBatch } from '../../src/library/found-batch.ts';
+import { closing, printEnd, receiptLine, type EndParams } from '../../src/cli/follow/batch-end.ts';
+import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { Printer } from '../../src/cli/context.ts';
 import type { Summary } from '../../src/results/summary.ts';
 

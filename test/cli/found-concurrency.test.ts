@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { concurrencyOf } from '../../src/cli/flag-values.ts';
-import { allowedNow, foundText, usefulLines } from '../../src/cli/found-concurrency.ts';
+import { concurrencyOf } from '../../src/cli/flags/flag-values.ts';
+import { allowedNow, foundText, usefulLines } from '../../src/cli/follow/found-concurrency.ts';
 import type { Summary } from '../../src/results/summary.ts';
 
 const useful = (...found: readonly object[]): Summary =>

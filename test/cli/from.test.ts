@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { refuseBothSheets } from '../../src/cli/from.ts';
-import type { SheetFlags } from '../../src/cli/flags.ts';
+import { refuseBothSheets } from '../../src/cli/run/from.ts';
+import type { SheetFlags } from '../../src/cli/flags/flags.ts';
 
 const refusal = (flags: Partial<SheetFlags>, sheet?: string): string => {
   try {

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { agreeOnTerminal, completeCommand, guessLines, type AgreeParams } from '../../src/cli/guesses.ts';
-import { said, toConfirm } from '../../src/sheet/guess.ts';
+import { agreeOnTerminal, completeCommand, guessLines, type AgreeParams } from '../../src/cli/run/guesses.ts';
+import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
 
 const GUESSES = [
   said('separator', 'separator ;', '--delimiter', ';'),

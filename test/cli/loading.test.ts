@@ -22,18 +22,18 @@ function loadedWith(modules: readonly string[]): readonly string[] {
 }
 
 it('no command but worker loads the SDK of workers', () => {
-  const commands = globSync('*.ts', { cwd: CLI }).filter((name) => name !== 'worker.ts');
+  const commands = globSync('**/*.ts', { cwd: CLI }).filter((name) => name !== 'servers/worker.ts');
   const loaded = loadedWith(commands);
   expect(loaded).toContain('@temporalio/client');
   expect(loaded).not.toContain('@temporalio/worker');
 });
 
 it('completing a word loads nothing of Temporal', () => {
-  expect(loadedWith(['complete.ts', 'proposals.ts'])).toEqual([]);
+  expect(loadedWith(['completion/complete.ts', 'completion/proposals.ts'])).toEqual([]);
 });
 
 it('a sheet is checked without the Temporal client', () => {
-  expect(loadedWith(['run.ts', 'plan.ts'])).not.toContain('@temporalio/client');
+  expect(loadedWith(['run/run.ts', 'run/plan.ts'])).not.toContain('@temporalio/client');
 });
 
 /** The files that a page of help loads, of the program and of packages. */

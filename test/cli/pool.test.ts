@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { refuseNoPool } from '../../src/library/known-pool.ts';
-import { poolLine, poolLines } from '../../src/cli/pool.ts';
+import { refuseNoPool } from '../../src/library/start/known-pool.ts';
+import { poolLine, poolLines } from '../../src/cli/pool/pool.ts';
 import type { Session } from '../../src/cli/session.ts';
 
 const TOTALS = { pool: 'gpus', size: 64, batches: 3, used: 60, charged: 64, members: [] };

@@ -2,11 +2,11 @@
 
 import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { progress as progressOf } from '../../src/batch/progress.ts';
+import { progress as progressOf } from '../../src/batch/shown/progress.ts';
 import type { Printer } from '../../src/cli/context.ts';
-import { openProgressView } from '../../src/cli/progress-view.ts';
-import type { Phases } from '../../src/cli/run-phases.ts';
-import { rowsEnded, type ShownProgress } from '../../src/library/shown-progress.ts';
+import { openProgressView } from '../../src/cli/follow/progress-view.ts';
+import type { Phases } from '../../src/cli/follow/run-phases.ts';
+import { rowsEnded, type ShownProgress } from '../../src/library/handle/shown-progress.ts';
 import { World } from '../batch/world.ts';
 
 let written: string[];

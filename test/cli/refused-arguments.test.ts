@@ -3,9 +3,9 @@
 import { run } from '@stricli/core';
 import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
-import { sheetFlags } from '../../src/cli/flags.ts';
-import { changedLimitFlags } from '../../src/cli/limit-flags.ts';
-import { parserFault } from '../../src/cli/parser-faults.ts';
+import { sheetFlags } from '../../src/cli/flags/flags.ts';
+import { changedLimitFlags } from '../../src/cli/flags/limit-flags.ts';
+import { parserFault } from '../../src/cli/flags/parser-faults.ts';
 import type { RunsheetError } from '../../src/errors/error.ts';
 
 async function refused(...args: readonly string[]): Promise<RunsheetError> {

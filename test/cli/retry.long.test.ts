@@ -1,7 +1,7 @@
 // Rows that are sent again: in the batch that they belong to, whatever happens meanwhile.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addPass } from '../../src/create-batch/add-pass.ts';
+import { addPass } from '../../src/create-batch/append/add-pass.ts';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { passName } from '../../src/store/passes.ts';

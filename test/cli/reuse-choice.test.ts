@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
-import { chooseInto, chooseReuse } from '../../src/cli/reuse-choice.ts';
+import { chooseInto, chooseReuse } from '../../src/cli/run/reuse-choice.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
-import type { SharedRows } from '../../src/create-batch/overlap.ts';
+import type { SharedRows } from '../../src/create-batch/reuse/overlap.ts';
 
 const SHARED = {
   rows: 301,

@@ -9,7 +9,7 @@ import {
   type RouteMapBuilderArguments,
 } from '@stricli/core';
 import { application } from '../../src/cli/command-list.ts';
-import { PARSER_TEXT } from '../../src/cli/parser-faults.ts';
+import { PARSER_TEXT } from '../../src/cli/flags/parser-faults.ts';
 
 /** What a user fills in, as a user would. */
 const FILLED: Readonly<Record<string, string>> = {

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
-import { keepNames } from '../../src/cli/proposals.ts';
+import { keepNames } from '../../src/cli/completion/proposals.ts';
 import { Console } from './console.ts';
 
 async function opened() {

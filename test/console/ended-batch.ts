@@ -2,8 +2,8 @@
 
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
-import { begin } from '../../src/batch/begin.ts';
-import { progress, type Progress } from '../../src/batch/progress.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { writeEvents } from '../../src/results/event-files.ts';

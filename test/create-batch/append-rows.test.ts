@@ -7,12 +7,12 @@ import {
   compareFurther,
   layOutFurther,
   type Appended,
-} from '../../src/create-batch/append-rows.ts';
+} from '../../src/create-batch/append/append-rows.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { countRows, rowsOf } from '../../src/results/batch-rows.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';
-import { placeIn } from '../../src/batch/lanes.ts';
+import { placeIn } from '../../src/batch/state/lanes.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { readPass } from '../../src/store/passes.ts';
 import { ASKED, Place } from './creating.ts';

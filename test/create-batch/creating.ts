@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
-import { NAMES } from '../../src/create-batch/reuse.ts';
+import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
 import { ASKED, create, type Asked } from './create.ts';
 

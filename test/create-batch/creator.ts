@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { enableCompileCache, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import type { Overlap } from '../../src/create-batch/overlap.ts';
+import type { Overlap } from '../../src/create-batch/reuse/overlap.ts';
 import type { Asked } from './create.ts';
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
@@ -36,7 +36,7 @@ syncBuiltinESMExports();
 // Many of these processes start, one after the other.
 enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/runsheet-creators'));
 const { create } = await import('./create.ts');
-const { placeReused } = await import('../../src/create-batch/reuse-rows.ts');
+const { placeReused } = await import('../../src/create-batch/reuse/reuse-rows.ts');
 const [path = '', out = '', asked = '{}'] = process.argv.slice(2);
 // As soon as the other one is there as well.
 if (process.send) {

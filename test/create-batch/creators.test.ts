@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { recount } from '../../src/audit/verify.ts';
-import { placeReused } from '../../src/create-batch/reuse-rows.ts';
+import { placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
 import { stalePaths } from '../../src/create-batch/stale-folders.ts';
 import { PARTS } from '../../src/results/parts.ts';
 import { BATCH_FILE, LAYOUT } from '../../src/store/batch-file.ts';

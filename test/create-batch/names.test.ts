@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { differences } from '../../src/create-batch/reuse.ts';
+import { differences } from '../../src/create-batch/reuse/reuse.ts';
 import { stalePaths } from '../../src/create-batch/stale-folders.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { ASKED, filesBelow, Place, wholeBatch } from './creating.ts';

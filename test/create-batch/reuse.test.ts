@@ -3,10 +3,10 @@
 import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addPass } from '../../src/create-batch/add-pass.ts';
+import { addPass } from '../../src/create-batch/append/add-pass.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
-import type { Overlap } from '../../src/create-batch/overlap.ts';
-import { placeReused } from '../../src/create-batch/reuse-rows.ts';
+import type { Overlap } from '../../src/create-batch/reuse/overlap.ts';
+import { placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
 import { recordsOf } from '../../src/results/batch-rows.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { LAYOUT, SUMMARY_FILE } from '../../src/store/batch-file.ts';

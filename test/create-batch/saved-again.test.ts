@@ -2,12 +2,12 @@
 
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { placeIn } from '../../src/batch/lanes.ts';
-import { addPass } from '../../src/create-batch/add-pass.ts';
-import { appendRows, compareFurther, layOutFurther } from '../../src/create-batch/append-rows.ts';
+import { placeIn } from '../../src/batch/state/lanes.ts';
+import { addPass } from '../../src/create-batch/append/add-pass.ts';
+import { appendRows, compareFurther, layOutFurther } from '../../src/create-batch/append/append-rows.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
-import { DELETED, readWishes, requestHash } from '../../src/create-batch/left-out.ts';
+import { DELETED, readWishes, requestHash } from '../../src/create-batch/append/left-out.ts';
 import { writeWatched } from '../../src/store/watched-file.ts';
 import { rowsOf } from '../../src/results/batch-rows.ts';
 import { ASKED, Place } from './creating.ts';

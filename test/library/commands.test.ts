@@ -2,7 +2,7 @@
 
 import type { buildRouteMap } from '@stricli/core';
 import { describe, expect, it } from 'vitest';
-import { BatchHandle } from '../../src/library/batch-handle.ts';
+import { BatchHandle } from '../../src/library/handle/batch-handle.ts';
 import { Runsheet } from '../../src/library/runsheet.ts';
 import { application } from '../../src/cli/command-list.ts';
 

@@ -1,13 +1,13 @@
 // What a program asks for becomes the same request as the flags of a command, and what cannot be is refused before anything is sent.
 
 import { describe, expect, it } from 'vitest';
-import { limitsOf, requestOf } from '../../src/cli/batch-options.ts';
-import type { SheetFlags } from '../../src/cli/flags.ts';
+import { limitsOf, requestOf } from '../../src/cli/flags/batch-options.ts';
+import type { SheetFlags } from '../../src/cli/flags/flags.ts';
 import { checkRequest } from '../../src/create-batch/check-request.ts';
 import { loadConfigWith } from '../../src/host/config.ts';
-import { requestFrom, type BatchOptions } from '../../src/library/batch-options.ts';
-import { limitChangeOf, type Limits } from '../../src/library/given-limits.ts';
-import { givenSheet } from '../../src/library/given-rows.ts';
+import { requestFrom, type BatchOptions } from '../../src/library/start/batch-options.ts';
+import { limitChangeOf, type Limits } from '../../src/library/start/given-limits.ts';
+import { givenSheet } from '../../src/library/start/given-rows.ts';
 
 const DEADLINE = new Date(Date.now() + 3_600_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DELETED } from '../../src/create-batch/left-out.ts';
-import { Differences } from '../../src/library/saved-sheet.ts';
+import { DELETED } from '../../src/create-batch/append/left-out.ts';
+import { Differences } from '../../src/library/watched/saved-sheet.ts';
 
 const compared = (given: {
   again?: readonly (readonly [number, string])[];

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase, type Database, type NewRun } from '../../src/local-service/database.ts';
 import { createWallClock } from '../../src/local-service/service-time.ts';
 import { DEMO_DEPLOYMENTS } from '../../src/local-service/server.ts';
-import { openCaller } from '../../src/local-service/webhook-call.ts';
+import { openCaller } from '../../src/local-service/webhooks/webhook-call.ts';
 import { createService } from '../../src/local-service/service.ts';
 import { present } from './asking.ts';
 

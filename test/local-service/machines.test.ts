@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMachines, type Container, type Ticket } from '../../src/local-service/machines.ts';
+import { createMachines, type Container, type Ticket } from '../../src/local-service/runs/machines.ts';
 import { present } from './asking.ts';
 import { createHandClock } from './hand-clock.ts';
 import { cpuMs } from '../stage/cpu.ts';

@@ -2,8 +2,8 @@ import { crc32, inflateSync } from 'node:zlib';
 import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { integerFrom, parseExactly } from '../../src/batch/digits.ts';
-import { glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH, plain } from '../../src/local-service/font.ts';
-import { createAlbum, drawPicture } from '../../src/local-service/pictures.ts';
+import { glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH, plain } from '../../src/local-service/pictures/font.ts';
+import { createAlbum, drawPicture } from '../../src/local-service/pictures/pictures.ts';
 import { openService } from './asking.ts';
 import { cpuMs } from '../stage/cpu.ts';
 

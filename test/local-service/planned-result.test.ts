@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { deploymentSpecSchema } from '../../src/local-service/server.ts';
-import { planRun, stepsOf, workAt, type RunPlan } from '../../src/local-service/planned-result.ts';
+import { planRun, stepsOf, workAt, type RunPlan } from '../../src/local-service/runs/planned-result.ts';
 
 function plan(spec: object, facts: Partial<Parameters<typeof planRun>[0]> = {}): RunPlan {
   return planRun({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { targetOf } from '../../src/local-service/webhook-target.ts';
+import { targetOf } from '../../src/local-service/webhooks/webhook-target.ts';
 import { openService } from './asking.ts';
 import { openReceiver } from './receiver.ts';
 

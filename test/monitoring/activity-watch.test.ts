@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { progress } from '../../src/batch/progress.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
 import { watchActivities } from '../../src/monitoring/activity-watch.ts';
 import { REF } from '../activities/deps.ts';
 import { paramsOf } from '../batch/params.ts';

@@ -159,7 +159,7 @@ export const BUYING: readonly Mutant[] = [
     id: 'names-not-shared',
     loses:
       'two commands with copies of one sheet under different names make two batches, and both are bought',
-    file: 'src/create-batch/reuse.ts',
+    file: 'src/create-batch/reuse/reuse.ts',
     old: 'return (await store.read(file)) ?? batch;',
     new: 'return (await store.read(file)) && batch;',
     by: 'test/create-batch/creators.test.ts',

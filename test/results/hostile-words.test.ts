@@ -2,7 +2,7 @@
 // back where a person meets them: spreadsheets, the report, a terminal. The user's own cells stand there as given.
 
 import { SHEET } from '../store/sheet-facts.ts';
-import type { ShownProgress } from '../../src/library/shown-progress.ts';
+import type { ShownProgress } from '../../src/library/handle/shown-progress.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,15 +13,15 @@ import { parse } from 'csv-parse/sync';
 import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
-import { progress } from '../../src/batch/progress.ts';
-import type { EndedRow } from '../../src/batch/row-state.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { printError, printerFor, type Context } from '../../src/cli/context.ts';
-import { openProgressView } from '../../src/cli/progress-view.ts';
+import { openProgressView } from '../../src/cli/follow/progress-view.ts';
 import { problem, errorMessage } from '../../src/errors/error.ts';
-import { results, rows, show } from '../../src/cli/rows.ts';
+import { results, rows, show } from '../../src/cli/batch/rows.ts';
 import { writeResults } from '../../src/results/results.ts';
 import { runSchema } from '../../src/run-service/contract/run.ts';
 import { webhookSchema } from '../../src/run-service/contract/webhook.ts';

@@ -7,7 +7,7 @@ import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeEndedBatch } from '../../bench/ended-batch.ts';
 import type { Context } from '../../src/cli/context.ts';
-import { rows, show } from '../../src/cli/rows.ts';
+import { rows, show } from '../../src/cli/batch/rows.ts';
 
 /** What a command prints. */
 async function printed(work: (context: Context) => Promise<number>): Promise<string> {

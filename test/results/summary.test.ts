@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
-import { progress } from '../../src/batch/progress.ts';
-import { begin } from '../../src/batch/begin.ts';
+import { progress } from '../../src/batch/shown/progress.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import {
   notSucceeded,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isRunsheetError } from '../../src/errors/error.ts';
-import { parseWhere } from '../../src/sheet/where.ts';
+import { parseWhere } from '../../src/sheet/where/where.ts';
 
 const COLUMNS = ['outcome', 'seed', 'my prompt', 'in', 'output'];
 type Row = Readonly<Record<string, string>>;

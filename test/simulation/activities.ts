@@ -5,7 +5,7 @@ import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Command, ReadBack } from '../../src/batch/commands.ts';
 import type { DeferredRow, Event, ListReading, PartResult } from '../../src/batch/events.ts';
 import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
-import type { EndedRow } from '../../src/batch/row-state.ts';
+import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
 import type { SimBatch } from './batch.ts';
 import { costOf } from './budget.ts';

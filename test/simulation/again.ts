@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../src/batch/outcome.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
-import { lanesOf, placeIn, type PassSegment } from '../../src/batch/lanes.ts';
+import { lanesOf, placeIn, type PassSegment } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import type { SimRecord, SimStore } from './store.ts';
 import type { World } from './world.ts';

@@ -5,9 +5,15 @@ import type { SentAttempt } from '../../src/batch/attempt.ts';
 import type { Command } from '../../src/batch/commands.ts';
 import type { Event, ListReading } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
-import { closedSnapshot, maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/snapshot.ts';
-import { begin } from '../../src/batch/begin.ts';
-import type { State } from '../../src/batch/state.ts';
+import {
+  closedSnapshot,
+  maySnapshot,
+  restore,
+  snapshot,
+  type Snapshot,
+} from '../../src/batch/state/snapshot.ts';
+import { begin } from '../../src/batch/state/begin.ts';
+import type { State } from '../../src/batch/state/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import * as activities from './activities.ts';

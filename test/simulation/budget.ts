@@ -5,7 +5,7 @@ import type { Command } from '../../src/batch/commands.ts';
 import type { RunCost } from '../../src/batch/events.ts';
 import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/limits/budget.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
-import type { State } from '../../src/batch/state.ts';
+import type { State } from '../../src/batch/state/state.ts';
 import type { SimBatch } from './batch.ts';
 import { gpuOf } from './ladder.ts';
 import type { SimRun } from './service.ts';

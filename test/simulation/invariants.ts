@@ -2,7 +2,7 @@
 // without a reason, no success is false, every run is reported, no foreign run was touched, and the ledger adds up.
 
 import { atRisk, knownRuns, stillUnconfirmed } from '../../src/batch/accounting/request-ledger.ts';
-import { lanesOf, placeIn } from '../../src/batch/lanes.ts';
+import { lanesOf, placeIn } from '../../src/batch/state/lanes.ts';
 import { rowsDone } from '../../src/batch/accounting/tally.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
 import type { SimBatch } from './batch.ts';

@@ -1,8 +1,8 @@
 // Worlds whose rows climb a ladder of GPUs: which rows are in which size class, and which rung each of them needs.
 
-import { laneOf, numberOf } from '../../src/batch/lanes.ts';
+import { laneOf, numberOf } from '../../src/batch/state/lanes.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
-import type { State } from '../../src/batch/state.ts';
+import type { State } from '../../src/batch/state/state.ts';
 import type { Budget } from './budget.ts';
 import type { SimRun } from './service.ts';
 import type { World } from './world.ts';

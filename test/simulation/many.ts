@@ -1,6 +1,6 @@
 // Simulates many seeds, one after the other, and sums up the results.
 
-import { PAUSE_KINDS } from '../../src/batch/pause-kinds.ts';
+import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import { planOf, type Size } from './plan.ts';
 import { explain, simulate, type Result } from './simulate.ts';
 

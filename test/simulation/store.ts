@@ -4,7 +4,7 @@
 import type { RunCost } from '../../src/batch/events.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Tally } from '../../src/batch/accounting/tally.ts';
-import type { EndedRow } from '../../src/batch/row-state.ts';
+import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import type { World } from './world.ts';
 

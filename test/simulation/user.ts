@@ -2,7 +2,7 @@
 
 import type { Event } from '../../src/batch/events.ts';
 import type { LimitChange } from '../../src/batch/params.ts';
-import type { State } from '../../src/batch/state.ts';
+import type { State } from '../../src/batch/state/state.ts';
 import type { Plan } from './plan.ts';
 import type { World } from './world.ts';
 

@@ -1,12 +1,12 @@
 import { heartbeat } from '@temporalio/activity';
-import { takePlace } from '../../src/batch/lanes.ts';
+import { takePlace } from '../../src/batch/state/lanes.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LEASE_MS } from '../../src/batch/bounds.ts';
-import type { Progress } from '../../src/batch/progress.ts';
-import { snapshot } from '../../src/batch/snapshot.ts';
-import { put } from '../../src/batch/put-row.ts';
-import { begin } from '../../src/batch/begin.ts';
+import type { Progress } from '../../src/batch/shown/progress.ts';
+import { snapshot } from '../../src/batch/state/snapshot.ts';
+import { put } from '../../src/batch/state/put-row.ts';
+import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';

@@ -6,8 +6,8 @@
 import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
 import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../bounds.ts';
 import type { PastAttempt } from '../outcome.ts';
-import { spendInFull } from '../parts-in-flight.ts';
-import type { State } from '../state.ts';
+import { spendInFull } from '../state/parts-in-flight.ts';
+import type { State } from '../state/state.ts';
 import { enterDuplicate } from './request-ledger.ts';
 
 /** `open`: the attempt has no run yet · `own`: it is the attempt's run · `later`: only the close can decide. */

@@ -6,7 +6,7 @@
 // Unknown, resubmitted and failed attempts may have started runs that were never seen: they are the possible spend.
 
 import type { PostClass } from '../classify-response.ts';
-import type { TurnedAway } from '../row-state.ts';
+import type { TurnedAway } from '../state/row-state.ts';
 
 export type AdoptedBy = 'webhook' | 'list';
 

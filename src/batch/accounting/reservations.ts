@@ -9,7 +9,7 @@
 // The counts follow from the rows and are never stored.
 
 import type { PastAttempt } from '../outcome.ts';
-import type { EndedRow, RowState } from '../row-state.ts';
+import type { EndedRow, RowState } from '../state/row-state.ts';
 
 export type Held = {
   /** Attempts of rows that are sent, run, or are collected: their reservation ends without another POST. */

@@ -3,7 +3,7 @@
 
 import { CANCEL_PATIENCE_MS } from '../bounds.ts';
 import { completeAttempt } from '../on-event/runs-completed.ts';
-import { oldestOverdue } from '../state.ts';
+import { oldestOverdue } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const abandonRuns: Decision = {

@@ -3,7 +3,7 @@
 // second and not as long as the slowest POST may wait.
 
 import { acknowledge } from '../on-event/user-command.ts';
-import type { Group, State } from '../state.ts';
+import type { Group, State } from '../state/state.ts';
 import { dueIf, NEVER, type Decision } from './decision.ts';
 
 export const stopGroups: Decision = {

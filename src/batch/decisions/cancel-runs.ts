@@ -2,7 +2,7 @@
 // runs each, because thousands of pending activities would block the workflow permanently.
 
 import { CANCEL_RUNS, CANCELS_IN_FLIGHT } from '../bounds.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const cancelRuns: Decision = {

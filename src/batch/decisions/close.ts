@@ -1,8 +1,8 @@
 // Closes the batch when all rows are collected and no command that must finish first is in flight.
 
 import { tallyOutcome } from '../accounting/tally.ts';
-import { neverSentIn } from '../lanes.ts';
-import { isIdle, type State } from '../state.ts';
+import { neverSentIn } from '../state/lanes.ts';
+import { isIdle, type State } from '../state/state.ts';
 import { dueIf, type Decision } from './decision.ts';
 import { wantsPass } from './load-pass.ts';
 import { closeCommand } from './store-again.ts';

@@ -1,5 +1,5 @@
 import type { Command } from '../commands.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 
 /**
  * One thing that a batch does without being asked. `dueAt` returns the time by the batch's clock, or infinity while

@@ -4,8 +4,8 @@
 import { GUARD_ROWS_LEAST } from '../bounds.ts';
 import { failAfterText } from '../on-event/change-limits.ts';
 import type { FailAfter } from '../params.ts';
-import { pause } from '../pauses.ts';
-import { hasUnsent, type State } from '../state.ts';
+import { pause } from '../pausing/pauses.ts';
+import { hasUnsent, type State } from '../state/state.ts';
 import { dueIf, NEVER, type Decision } from './decision.ts';
 
 export const pauseForFailures: Decision = {

@@ -3,10 +3,10 @@
 
 import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
-import { clipped } from '../clipped.ts';
-import { pause } from '../pauses.ts';
+import { clipped } from '../shown/clipped.ts';
+import { pause } from '../pausing/pauses.ts';
 import type { Canary } from '../params.ts';
-import { unsentPlaces, type State } from '../state.ts';
+import { unsentPlaces, type State } from '../state/state.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const judgeCanary: Decision = {

@@ -4,7 +4,7 @@
 import type { Command } from '../commands.ts';
 import { EVIDENCE_RUNS } from '../bounds.ts';
 import { EVIDENCE } from '../events.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const keepEvidenceWhenMuch: Decision = {

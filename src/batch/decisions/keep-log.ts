@@ -2,7 +2,7 @@
 
 import type { Command } from '../commands.ts';
 import { LOG } from '../events.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const keepLogWhenOld: Decision = {

@@ -3,8 +3,8 @@
 // rows have all ended.
 
 import { slotsAllowed } from '../limits/adaptive-cap.ts';
-import { unpause } from '../pauses.ts';
-import { hasUnsent, isIdle, type State } from '../state.ts';
+import { unpause } from '../pausing/pauses.ts';
+import { hasUnsent, isIdle, type State } from '../state/state.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const liftPointlessPauses: Decision = {

@@ -1,6 +1,6 @@
 // Reads the next pass that a user asked for, one after another: rows that have an outcome and are sent again.
 
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const loadPass: Decision = {

@@ -5,9 +5,9 @@
 import { NOTIFY_FAILED } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import { spentNano } from '../limits/budget.ts';
-import type { Notice } from '../notice.ts';
-import type { PauseKind } from '../pause-kinds.ts';
-import type { State } from '../state.ts';
+import type { Notice } from '../notices/notice.ts';
+import type { PauseKind } from '../pausing/pause-kinds.ts';
+import type { State } from '../state/state.ts';
 import { isReached } from './guard.ts';
 import { dueIf, type Decision } from './decision.ts';
 

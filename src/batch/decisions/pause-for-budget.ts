@@ -1,11 +1,11 @@
 // Pauses the batch when no further run fits into --max-cost and no run in flight can change that. Runs that were sent finish,
 // and their results are collected.
 
-import { accountsOf, nextAccount, type Account, type Lane } from '../lanes.ts';
+import { accountsOf, nextAccount, type Account, type Lane } from '../state/lanes.ts';
 import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano, usdText } from '../limits/budget.ts';
-import { pause } from '../pauses.ts';
-import type { State } from '../state.ts';
-import { mayTakePlace } from '../state-size.ts';
+import { pause } from '../pausing/pauses.ts';
+import type { State } from '../state/state.ts';
+import { mayTakePlace } from '../state/state-size.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const pauseForBudget: Decision = {

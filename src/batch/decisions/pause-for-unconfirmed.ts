@@ -2,8 +2,8 @@
 // all slots unnoticed.
 
 import { slotsAllowed } from '../limits/adaptive-cap.ts';
-import { pause, unpause } from '../pauses.ts';
-import { hasUnsent, unconfirmedRows, type State } from '../state.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
+import { hasUnsent, unconfirmedRows, type State } from '../state/state.ts';
 import { isStuck, stuckFrom } from '../unconfirmed.ts';
 import { dueIf, NEVER, type Decision } from './decision.ts';
 import { nextAttemptAt } from './send.ts';

@@ -11,7 +11,7 @@ import {
   POLL_SPREAD_MS,
   POLLS_IN_FLIGHT,
 } from '../bounds.ts';
-import { oldestUnpolled, type State } from '../state.ts';
+import { oldestUnpolled, type State } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const poll: Decision = {

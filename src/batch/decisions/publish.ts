@@ -4,8 +4,8 @@
 import { PUBLISH_MS } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import type { Event } from '../events.ts';
-import { statusOf } from '../progress.ts';
-import type { State } from '../state.ts';
+import { statusOf } from '../shown/progress.ts';
+import type { State } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 /** Events and commands that do not change the progress. */

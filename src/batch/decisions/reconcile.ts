@@ -3,7 +3,7 @@
 
 import { knownRuns } from '../accounting/request-ledger.ts';
 import { readBack } from '../clock.ts';
-import { unconfirmedRows } from '../state.ts';
+import { unconfirmedRows } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const reconcile: Decision = {

@@ -6,7 +6,7 @@ import type { Command } from '../commands.ts';
 import { leave } from '../pool/change-pool.ts';
 import type { Membership } from '../pool/messages.ts';
 import { usageOf, wantsMoreAt } from '../pool/wanted.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 export const reportUsage: Decision = {

@@ -13,17 +13,17 @@ import {
   unsentIn,
   type Account,
   type Lane,
-} from '../lanes.ts';
+} from '../state/lanes.ts';
 import { firstAllowed, mayReserve } from '../limits/budget.ts';
 import { freeOn } from '../limits/gpu-caps.ts';
 import { allowance } from '../limits/limits.ts';
 import { spendRate } from '../limits/rate-limit.ts';
 import { spendStarts } from '../limits/starts-per-minute.ts';
-import { probed } from '../pauses.ts';
-import { put } from '../put-row.ts';
-import { onRung, type Base, type Waiting } from '../row-state.ts';
-import type { State } from '../state.ts';
-import { mayTakePlace } from '../state-size.ts';
+import { probed } from '../pausing/pauses.ts';
+import { put } from '../state/put-row.ts';
+import { onRung, type Base, type Waiting } from '../state/row-state.ts';
+import type { State } from '../state/state.ts';
+import { mayTakePlace } from '../state/state-size.ts';
 import { NEVER, type Decision } from './decision.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */

@@ -3,9 +3,9 @@
 import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
 import { EVIDENCE, LOG, RESULTS, type StoreItem } from '../events.ts';
-import { probeAt, probed } from '../pauses.ts';
-import type { EndedRow } from '../row-state.ts';
-import type { State } from '../state.ts';
+import { probeAt, probed } from '../pausing/pauses.ts';
+import type { EndedRow } from '../state/row-state.ts';
+import type { State } from '../state/state.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { keepLog } from './keep-log.ts';
 import { NEVER, type Decision } from './decision.ts';

@@ -21,9 +21,9 @@ import {
 } from '../bounds.ts';
 import { note } from '../event-log.ts';
 import type { RunTimes } from '../events.ts';
-import type { Lane } from '../lanes.ts';
+import type { Lane } from '../state/lanes.ts';
 import type { AdaptiveCap, UsefulConcurrency } from '../useful-concurrency.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 
 type Run = { readonly since: number; readonly times?: RunTimes | undefined };
 

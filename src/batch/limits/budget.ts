@@ -4,10 +4,10 @@
 // run may exceed (accounting/run-costs.ts). All amounts are whole nano-dollars.
 
 import { costSoFar } from '../accounting/tally.ts';
-import { accountsOf, type Account } from '../lanes.ts';
+import { accountsOf, type Account } from '../state/lanes.ts';
 import type { BatchParams } from '../params.ts';
-import type { Waiting } from '../row-state.ts';
-import type { State } from '../state.ts';
+import type { Waiting } from '../state/row-state.ts';
+import type { State } from '../state/state.ts';
 
 const NANO = 1e9;
 const UNBOUNDED = Number.POSITIVE_INFINITY;

@@ -9,10 +9,10 @@ import {
   RETRY_AFTER_MAX_MS,
   UNREACHABLE_AFTER,
 } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import type { NotAccepted } from '../events.ts';
-import { pause, unpause } from '../pauses.ts';
-import type { State } from '../state.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
+import type { State } from '../state/state.ts';
 import { NEVER, type Allowance } from './limit.ts';
 
 export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State): Allowance {

@@ -1,4 +1,4 @@
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { FREE, NEVER, type Allowance } from './limit.ts';
 
 /** A batch cannot continue as new while groups are in flight, so it stops sending first. */

@@ -2,8 +2,8 @@
 // lanes on this GPU; rows on other GPUs are never held back.
 
 import { capOf } from './adaptive-cap.ts';
-import { accountsOf, type Account } from '../lanes.ts';
-import type { State } from '../state.ts';
+import { accountsOf, type Account } from '../state/lanes.ts';
+import type { State } from '../state/state.ts';
 
 type Accounts = Pick<State, 'params' | 'lanes'>;
 

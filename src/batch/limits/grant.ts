@@ -1,7 +1,7 @@
 // A batch in a pool uses at most the slots that the pool granted it; none before the first grant.
 
 import { wantedSlots } from '../pool/wanted.ts';
-import { usedSlots, type State } from '../state.ts';
+import { usedSlots, type State } from '../state/state.ts';
 import { FREE, NEVER, type Allowance } from './limit.ts';
 
 export function grant(state: State): Allowance {

@@ -1,4 +1,4 @@
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 
 /** What a limit on sending allows: at most `most` attempts, not before `at` (by the batch's clock). */
 export type Allowance = { readonly at: number; readonly most: number };

@@ -1,6 +1,6 @@
 // Combines all limits on sending; the strictest one counts. A new limit needs one file and one line here.
 
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import { continueAsNew } from './continue-as-new.ts';
 import { grant } from './grant.ts';

@@ -1,5 +1,5 @@
-import { sendingProbeAt } from '../pauses.ts';
-import type { State } from '../state.ts';
+import { sendingProbeAt } from '../pausing/pauses.ts';
+import type { State } from '../state/state.ts';
 import { FREE, NEVER, type Allowance } from './limit.ts';
 
 /** A paused batch sends only single probes. */

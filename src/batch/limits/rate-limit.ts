@@ -2,7 +2,7 @@
 // group and shrinks with each other group until the limit is lifted. All groups of the batch share it.
 
 import { RATE_GAP_FIRST_MS, RATE_GAP_MAX_MS, RATE_GAP_MIN_MS, RATE_GAP_SHRINK } from '../bounds.ts';
-import { NO_LIMIT, type State } from '../state.ts';
+import { NO_LIMIT, type State } from '../state/state.ts';
 import { FREE, type Allowance } from './limit.ts';
 
 export function rateLimit({ rateLimit: { gapMs, nextAt }, now }: State): Allowance {

@@ -1,4 +1,4 @@
-import { freeSlots, type State } from '../state.ts';
+import { freeSlots, type State } from '../state/state.ts';
 import { NEVER, type Allowance } from './limit.ts';
 
 /** Limits sending to the free slots. */

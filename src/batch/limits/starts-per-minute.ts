@@ -2,7 +2,7 @@
 // so that one group sends many and no minute has more than the limit.
 
 import type { BatchParams } from '../params.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { FREE, type Allowance } from './limit.ts';
 
 export function startsPerMinute({ params, nextStartAt, now }: State): Allowance {

@@ -2,9 +2,9 @@
 
 import { cancelRun, reportOthers } from '../accounting/duplicates.ts';
 import { enterAccepted, enterAdopted, enterPost, type AdoptedBy } from '../accounting/request-ledger.ts';
-import { baseOf, type Base, type Sending, type Unconfirmed, type Waiting } from '../row-state.ts';
-import { put } from '../put-row.ts';
-import type { State } from '../state.ts';
+import { baseOf, type Base, type Sending, type Unconfirmed, type Waiting } from '../state/row-state.ts';
+import { put } from '../state/put-row.ts';
+import type { State } from '../state/state.ts';
 
 /** The row's phase becomes running. */
 export function startRun(state: State, row: Base, runId: string): void {

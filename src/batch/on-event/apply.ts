@@ -2,8 +2,8 @@
 
 import { noteServiceTime } from '../clock.ts';
 import { RESULTS, type Event } from '../events.ts';
-import { pause, unpause } from '../pauses.ts';
-import { runningRow, type State } from '../state.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
+import { runningRow, type State } from '../state/state.ts';
 import { onGrant, onUsageReported } from './granted.ts';
 import { finishWhenNotified, onNotified } from './notified.ts';
 import { onGroupEnded } from './group-ended.ts';

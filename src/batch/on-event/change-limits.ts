@@ -14,13 +14,13 @@ import {
 } from '../bounds.ts';
 import { FAILURE_KINDS, mostRetries } from '../failure-kind.ts';
 import { isGpu } from '../gpu.ts';
-import { accountsOf } from '../lanes.ts';
+import { accountsOf } from '../state/lanes.ts';
 import { attemptCost, usdText } from '../limits/budget.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
 import { changePool, isPoolName } from '../pool/change-pool.ts';
-import { readTarget } from '../notify-target.ts';
-import { usedSlots, type Acknowledgement, type State } from '../state.ts';
-import { neededBytes } from '../state-size.ts';
+import { readTarget } from '../notices/notify-target.ts';
+import { usedSlots, type Acknowledgement, type State } from '../state/state.ts';
+import { neededBytes } from '../state/state-size.ts';
 
 /** `note` says what changed, or why nothing did. */
 type Change = Pick<Acknowledgement, 'ok'> & { readonly note: string };

@@ -1,13 +1,13 @@
 // Gives a row its outcome; the row then waits to be collected.
 
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import { countFailure } from '../failure-counts.ts';
 import type { FailureKind } from '../failure-kind.ts';
 import { OUTCOME_CLASS, type Outcome } from '../outcome.ts';
-import { baseOf, type Base } from '../row-state.ts';
-import { put } from '../put-row.ts';
-import type { State } from '../state.ts';
-import { reasonBytes } from '../state-size.ts';
+import { baseOf, type Base } from '../state/row-state.ts';
+import { put } from '../state/put-row.ts';
+import type { State } from '../state/state.ts';
+import { reasonBytes } from '../state/state-size.ts';
 
 type End = {
   readonly outcome: Outcome;

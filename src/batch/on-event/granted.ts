@@ -1,9 +1,9 @@
 // Handles what a pool says.
 
 import { POOL_AGAIN_MS, REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import type { Grant } from '../pool/messages.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 
 /** A grant of an earlier membership, or one that a newer grant has replaced, changes nothing. */
 export function onGrant(state: State, { life, epoch, limit }: Grant): void {

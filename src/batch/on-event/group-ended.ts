@@ -3,20 +3,20 @@
 
 import { attemptKey } from '../attempt.ts';
 import { CLOCK_SLACK_MS, HOLD_BASE_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import { noteServiceTime } from '../clock.ts';
 import { enterAccepted, enterPost } from '../accounting/request-ledger.ts';
 import { reportOthers } from '../accounting/duplicates.ts';
 import type { Event, NotAccepted, PostResult } from '../events.ts';
-import { laneWith } from '../lanes.ts';
+import { laneWith } from '../state/lanes.ts';
 import { noteThrottled } from '../limits/adaptive-cap.ts';
 import { believable, closeCircuit, countFailure } from '../limits/circuit-breaker.ts';
 import { adaptRate } from '../limits/rate-limit.ts';
-import { pause, unpause } from '../pauses.ts';
-import { baseOf, type Sending, type TurnedAway } from '../row-state.ts';
-import { put } from '../put-row.ts';
-import type { Group, State } from '../state.ts';
-import { reasonBytes } from '../state-size.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
+import { baseOf, type Sending, type TurnedAway } from '../state/row-state.ts';
+import { put } from '../state/put-row.ts';
+import type { Group, State } from '../state/state.ts';
+import { reasonBytes } from '../state/state-size.ts';
 import { enterRun, startRun } from './adopt-run.ts';
 import { endRow } from './end-row.ts';
 import { noteRun } from './runs-seen.ts';

@@ -6,12 +6,12 @@
 import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
 import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import type { ListReading } from '../events.ts';
-import { pastWith, type Unconfirmed } from '../row-state.ts';
+import { pastWith, type Unconfirmed } from '../state/row-state.ts';
 import { nextAttempt } from '../ladder.ts';
-import { amend, put } from '../put-row.ts';
-import { unconfirmedRows, type State } from '../state.ts';
+import { amend, put } from '../state/put-row.ts';
+import { unconfirmedRows, type State } from '../state/state.ts';
 import { isStuck } from '../unconfirmed.ts';
 import { endRow } from './end-row.ts';
 import { onRunsSeen } from './runs-seen.ts';

@@ -5,7 +5,7 @@ import { hasNews } from '../decisions/notify.ts';
 import { note } from '../event-log.ts';
 import { RESULTS, type Event } from '../events.ts';
 import type { LimitChange } from '../params.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 
 export function onNotified(state: State, { number, reason }: Extract<Event, { type: 'notified' }>): void {
   const notice = state.notices.find((one) => one.number === number);

@@ -4,15 +4,15 @@
 import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import { LOG, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
-import { accountOn, laneWith, type Account } from '../lanes.ts';
-import { pause, unpause } from '../pauses.ts';
-import { type Deferral, type EndedRow, type LastAttempt } from '../row-state.ts';
-import { removePart, spendInFull, spendWrittenOff } from '../parts-in-flight.ts';
-import { put } from '../put-row.ts';
+import { accountOn, laneWith, type Account } from '../state/lanes.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
+import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';
+import { removePart, spendInFull, spendWrittenOff } from '../state/parts-in-flight.ts';
+import { put } from '../state/put-row.ts';
 import { dropLog } from './notified.ts';
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 
 export function onPartCollected(
   state: State,

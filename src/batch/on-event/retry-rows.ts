@@ -4,8 +4,8 @@
 import { tallyOutcome } from '../accounting/tally.ts';
 import type { Event } from '../events.ts';
 import { note } from '../event-log.ts';
-import { addLanes, addSegments } from '../lanes.ts';
-import type { State } from '../state.ts';
+import { addLanes, addSegments } from '../state/lanes.ts';
+import type { State } from '../state/state.ts';
 import { acknowledge, originOf } from './user-command.ts';
 
 export function onRetry(state: State, command: Extract<Event, { type: 'retry' }>): void {

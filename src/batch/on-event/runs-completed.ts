@@ -2,16 +2,16 @@
 
 import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
-import { clippedAtWord } from '../clipped.ts';
+import { clippedAtWord } from '../shown/clipped.ts';
 import type { RunCompletion } from '../events.ts';
 import { countFailure } from '../failure-counts.ts';
 import { learn, nextAttempt } from '../ladder.ts';
-import { laneWith } from '../lanes.ts';
+import { laneWith } from '../state/lanes.ts';
 import { noteRunEnd } from '../limits/adaptive-cap.ts';
 import { retryAt } from '../retry-policy.ts';
-import { pastWith, type Base, type RowState } from '../row-state.ts';
-import { put } from '../put-row.ts';
-import type { State } from '../state.ts';
+import { pastWith, type Base, type RowState } from '../state/row-state.ts';
+import { put } from '../state/put-row.ts';
+import type { State } from '../state/state.ts';
 import { enterRun } from './adopt-run.ts';
 import { endRow } from './end-row.ts';
 

@@ -2,10 +2,10 @@
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import type { OverdueRun } from '../events.ts';
-import { amend } from '../put-row.ts';
-import { runningRow, type State } from '../state.ts';
+import { amend } from '../state/put-row.ts';
+import { runningRow, type State } from '../state/state.ts';
 
 export function onRunsOverdue(state: State, runs: readonly OverdueRun[]): void {
   for (const { place: number, attempt, runId, reason } of runs) {

@@ -4,8 +4,8 @@
 import type { AttemptRun } from '../attempt.ts';
 import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplicates.ts';
 import type { AdoptedBy } from '../accounting/request-ledger.ts';
-import { amend } from '../put-row.ts';
-import type { State } from '../state.ts';
+import { amend } from '../state/put-row.ts';
+import type { State } from '../state/state.ts';
 import { enterRun, startRun } from './adopt-run.ts';
 
 export function onRunsSeen(state: State, runs: readonly AttemptRun[], by: AdoptedBy): void {

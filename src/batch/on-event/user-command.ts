@@ -2,12 +2,12 @@
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { ACKNOWLEDGED_MOST, COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../clipped.ts';
+import { clipped } from '../shown/clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
 import { budgetLeft } from '../limits/budget.ts';
 import { isAboveGpuCap } from '../limits/gpu-caps.ts';
-import { pause, unpause } from '../pauses.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
 import {
   NO_LIMIT,
   runningRow,
@@ -16,7 +16,7 @@ import {
   type Acknowledgement,
   type PendingCommand,
   type State,
-} from '../state.ts';
+} from '../state/state.ts';
 import { changeLimits } from './change-limits.ts';
 import { endRow } from './end-row.ts';
 import { notifyAgain } from './notified.ts';

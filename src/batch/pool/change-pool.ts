@@ -1,7 +1,7 @@
 // A batch joins or leaves a pool while it runs. Its runs go on: those of a batch that joins may exceed the pool until they end,
 // and those of one that leaves are no longer counted.
 
-import type { State } from '../state.ts';
+import type { State } from '../state/state.ts';
 import { newMembership } from './messages.ts';
 import { usageOf } from './wanted.ts';
 

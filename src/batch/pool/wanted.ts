@@ -8,10 +8,10 @@ import { capOf, slotsAllowed } from '../limits/adaptive-cap.ts';
 import { attemptsLeft } from '../limits/budget.ts';
 import { throttledStarts } from '../limits/rate-limit.ts';
 import { startsWithin } from '../limits/starts-per-minute.ts';
-import { accountsOf, nextAccount, unsentIn, type Account, type Lane } from '../lanes.ts';
-import { sendingProbeAt } from '../pauses.ts';
-import { mayTakePlace } from '../state-size.ts';
-import { usedSlots, type State } from '../state.ts';
+import { accountsOf, nextAccount, unsentIn, type Account, type Lane } from '../state/lanes.ts';
+import { sendingProbeAt } from '../pausing/pauses.ts';
+import { mayTakePlace } from '../state/state-size.ts';
+import { usedSlots, type State } from '../state/state.ts';
 import type { Membership, Usage } from './messages.ts';
 
 /** The slots that it uses, and those for rows that it may send soon: as many as its limits allow. */

@@ -2,7 +2,7 @@
 
 import type { Printer } from '../context.ts';
 import { count, money, plural, type Paint } from '../format.ts';
-import { columnsOf, openBlock, type BlockStream } from '../terminal-block.ts';
+import { columnsOf, openBlock, type BlockStream } from '../follow/terminal-block.ts';
 import type { Race, Side } from './kills.ts';
 
 const NAME_CELLS = 14;

@@ -2,10 +2,10 @@
 
 import { z } from 'zod';
 import { NO_OUTCOMES, OUTCOMES } from '../../batch/outcome.ts';
-import { PAUSE_KINDS } from '../../batch/pause-kinds.ts';
-import type { BatchStatus as PublishedStatus } from '../../library/batch-status.ts';
-import type { FoundBatch } from '../../library/found-batch.ts';
-import type { CanaryReport } from '../canary.ts';
+import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
+import type { BatchStatus as PublishedStatus } from '../../library/handle/batch-status.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import type { CanaryReport } from '../run/canary.ts';
 import { estimateSchema } from './estimate.ts';
 import { gpusSchema, progressOf, progressSchema, requestsSchema, rounded } from './progress.ts';
 import { amount, count, shaped, time, timeOf } from './shape.ts';

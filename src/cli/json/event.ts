@@ -1,8 +1,8 @@
 // An event of a batch as a whole, as JSON.
 
 import { z } from 'zod';
-import { PAUSE_KINDS } from '../../batch/pause-kinds.ts';
-import type { ShownEvent } from '../../library/shown-events.ts';
+import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
+import type { ShownEvent } from '../../library/handle/shown-events.ts';
 import { changesOf, limitsSchema } from './limits.ts';
 import { shaped, time } from './shape.ts';
 

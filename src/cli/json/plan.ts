@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import type { CreatedBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
-import type { Estimate } from '../../library/estimate.ts';
+import type { Estimate } from '../../library/start/estimate.ts';
 import type { CanaryRows } from '../../store/canary-file.ts';
-import { ignoredGpus } from '../gpu-choice.ts';
+import { ignoredGpus } from '../run/gpu-choice.ts';
 import { estimateSchema } from './estimate.ts';
 import { limitsOf, limitsSchema } from './limits.ts';
 import { amount, count, shaped } from './shape.ts';

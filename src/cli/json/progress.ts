@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { OUTCOMES } from '../../batch/outcome.ts';
-import type { ShownProgress } from '../../library/shown-progress.ts';
+import type { ShownProgress } from '../../library/handle/shown-progress.ts';
 import { limitsOf, limitsSchema } from './limits.ts';
 import { amount, count, usdOf, type Given } from './shape.ts';
 

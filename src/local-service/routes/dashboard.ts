@@ -8,7 +8,7 @@ import { dashboardOf } from '../dashboard.ts';
 import { dashboardPage } from '../pages/dashboard.ts';
 import { sendPage } from '../pages/page.ts';
 import type { Service } from '../service.ts';
-import { isLoopback } from '../webhook-target.ts';
+import { isLoopback } from '../webhooks/webhook-target.ts';
 import { painter, pictureAt } from './files.ts';
 import { notFound, route } from './refusals.ts';
 

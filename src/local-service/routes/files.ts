@@ -2,9 +2,9 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
-import type { RunRow } from '../run-row.ts';
-import { createAlbum } from '../pictures.ts';
-import { pictureIndexOf } from '../run-record.ts';
+import type { RunRow } from '../runs/run-row.ts';
+import { createAlbum } from '../pictures/pictures.ts';
+import { pictureIndexOf } from '../runs/run-record.ts';
 import type { Fault } from '../faults.ts';
 import type { Service } from '../service.ts';
 import { notFound, route } from './refusals.ts';

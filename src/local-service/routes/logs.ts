@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { KEEPALIVE, lineToWire, logToWire, type LogLine } from '../../run-service/contract/log-entry.ts';
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../../run-service/contract/paths.ts';
 import { logOf } from '../logs.ts';
-import type { RunRow } from '../run-row.ts';
+import type { RunRow } from '../runs/run-row.ts';
 import type { Service } from '../service.ts';
 import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
 

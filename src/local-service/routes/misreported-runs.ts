@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { RunRecord } from '../../run-service/contract/run.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
 import { runToWire } from '../../run-service/contract/run.ts';
-import type { RunRow } from '../run-row.ts';
+import type { RunRow } from '../runs/run-row.ts';
 import type { Fault } from '../faults.ts';
 import { uuidOf } from '../identity.ts';
 import type { Service } from '../service.ts';

@@ -3,7 +3,7 @@
 
 import { createInterface } from 'node:readline';
 import type { FailureKind } from '../../batch/failure-kind.ts';
-import { laneOf } from '../../batch/lanes.ts';
+import { laneOf } from '../../batch/state/lanes.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { isReusedPart, partNames, PARTS } from '../parts.ts';

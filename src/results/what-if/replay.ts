@@ -3,10 +3,10 @@
 
 import { attemptKey, type AttemptRef } from '../../batch/attempt.ts';
 import { NO_TALLY } from '../../batch/accounting/tally.ts';
-import { begin } from '../../batch/begin.ts';
+import { begin } from '../../batch/state/begin.ts';
 import type { Command } from '../../batch/commands.ts';
 import type { Event, PostResult } from '../../batch/events.ts';
-import { laneOf, numberOf } from '../../batch/lanes.ts';
+import { laneOf, numberOf } from '../../batch/state/lanes.ts';
 import type { BatchParams } from '../../batch/params.ts';
 import { chance } from '../../batch/retry-policy.ts';
 import { step } from '../../batch/step.ts';

@@ -6,7 +6,7 @@ import { isSkipped, type SheetOptions } from '../sheet-options.ts';
 import type { Column, RecordFault, SheetRecord } from '../sheet-record.ts';
 import { MOST_RECORD } from '../sheet-record.ts';
 import type { SheetSource } from '../sheet-source.ts';
-import { linesOf } from '../sheet-text.ts';
+import { linesOf } from '../text/sheet-text.ts';
 import { cellAddress, placeOfAddress, type CellMark, type WorkbookCell } from './cell-value.ts';
 import type { SheetFacts } from './worksheet.ts';
 

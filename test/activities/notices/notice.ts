@@ -3,9 +3,9 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createWork } from '../../../activities/index.ts';
 import type { NoticeSettings } from '../../../activities/notices/settings.ts';
-import { begin } from '../../../src/batch/begin.ts';
-import type { Notice } from '../../../src/batch/notice.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
+import type { Notice } from '../../../src/batch/notices/notice.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import type { BatchFile } from '../../../src/store/batch-file.ts';
 import { noticeBody, type NoticeBody } from '../../../src/store/notice-body.ts';
 import { paramsOf } from '../../batch/params.ts';

@@ -6,7 +6,7 @@ import {
   reportDuplicate,
 } from '../../../src/batch/accounting/duplicates.ts';
 import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../../../src/batch/bounds.ts';
-import { begin } from '../../../src/batch/begin.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
 import { paramsOf } from '../params.ts';
 import { readUntilResolved, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -6,9 +6,9 @@ import {
   FILES_PROBE_ROWS,
   PROBE_MS,
 } from '../../../src/batch/bounds.ts';
-import { progress } from '../../../src/batch/progress.ts';
-import type { Deferred } from '../../../src/batch/row-state.ts';
-import { put } from '../../../src/batch/put-row.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
+import type { Deferred } from '../../../src/batch/state/row-state.ts';
+import { put } from '../../../src/batch/state/put-row.ts';
 import { TIMING } from '../params.ts';
 import { running } from '../scenes.ts';
 import type { World } from '../world.ts';

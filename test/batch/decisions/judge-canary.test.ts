@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { hasPassed } from '../../../src/batch/canary.ts';
-import { newLane, type Segment } from '../../../src/batch/lanes.ts';
+import { newLane, type Segment } from '../../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';
 
 const kinds = ({ state }: World): readonly string[] => [...state.pauses.keys()];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { PROBE_MS } from '../../../src/batch/bounds.ts';
 import { collect } from '../../../src/batch/decisions/collect.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS, running } from '../scenes.ts';
 import { World } from '../world.ts';
 

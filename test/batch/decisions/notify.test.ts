@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { NOTIFY_FAILED } from '../../../src/batch/bounds.ts';
 import type { Command } from '../../../src/batch/commands.ts';
 import { LOG, RESULTS, type Event } from '../../../src/batch/events.ts';
-import type { Notice } from '../../../src/batch/notice.ts';
-import { closedSnapshot, restore } from '../../../src/batch/snapshot.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import type { Notice } from '../../../src/batch/notices/notice.ts';
+import { closedSnapshot, restore } from '../../../src/batch/state/snapshot.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { World } from '../world.ts';
 

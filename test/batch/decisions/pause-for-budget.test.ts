@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchParams } from '../../../src/batch/params.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
 

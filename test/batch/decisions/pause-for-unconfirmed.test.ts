@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { stuckFrom } from '../../../src/batch/unconfirmed.ts';
-import { unconfirmedRows } from '../../../src/batch/state.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { unconfirmedRows } from '../../../src/batch/state/state.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 

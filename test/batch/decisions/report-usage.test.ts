@@ -8,8 +8,8 @@ import {
   PROBE_MS,
 } from '../../../src/batch/bounds.ts';
 import { wantedSlots, wantsMoreAt } from '../../../src/batch/pool/wanted.ts';
-import { closedSnapshot, continueFrom } from '../../../src/batch/snapshot.ts';
-import { usedSlots } from '../../../src/batch/state.ts';
+import { closedSnapshot, continueFrom } from '../../../src/batch/state/snapshot.ts';
+import { usedSlots } from '../../../src/batch/state/state.ts';
 import { World } from '../world.ts';
 
 const inPool = (more: ConstructorParameters<typeof World>[0] = {}) =>

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { sendFrom } from '../send-from.ts';
 import { GROUP_ATTEMPTS, ROWS_MAX } from '../../../src/batch/bounds.ts';
-import { put } from '../../../src/batch/put-row.ts';
-import { begin } from '../../../src/batch/begin.ts';
-import { waitingRows } from '../../../src/batch/state.ts';
+import { put } from '../../../src/batch/state/put-row.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
+import { waitingRows } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
 import { paramsOf } from '../params.ts';
 import { running } from '../scenes.ts';

@@ -4,7 +4,7 @@ import { NONE_HELD } from '../../../src/batch/accounting/reservations.ts';
 import { reportDuplicate } from '../../../src/batch/accounting/duplicates.ts';
 import { budgetLeft, reservedNano, spentNano, usdText } from '../../../src/batch/limits/budget.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { faultyActions, perform } from '../random-actions.ts';
 import { readUntilResolved, runOfFirst, running, STUCK_MS, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -7,7 +7,7 @@ import {
   REASON_BYTES,
   UNREACHABLE_AFTER,
 } from '../../../src/batch/bounds.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';
 
 /** Ends the oldest group: none of its attempts could be sent. */

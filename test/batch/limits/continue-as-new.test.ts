@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maySnapshot } from '../../../src/batch/snapshot.ts';
+import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
 import { running } from '../scenes.ts';
 
 describe('continue-as-new', () => {

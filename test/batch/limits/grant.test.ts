@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { progress } from '../../../src/batch/progress.ts';
-import { usedSlots } from '../../../src/batch/state.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
+import { usedSlots } from '../../../src/batch/state/state.ts';
 import { World } from '../world.ts';
 
 const inPool = () => new World({ pool: 'gpus', rows: 10, concurrency: 6 });

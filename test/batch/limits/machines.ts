@@ -4,12 +4,12 @@
 import type { Command } from '../../../src/batch/commands.ts';
 import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import type { AttemptRef } from '../../../src/batch/attempt.ts';
-import { begin } from '../../../src/batch/begin.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
 import type { Event, PostResult } from '../../../src/batch/events.ts';
 import { capOf } from '../../../src/batch/limits/adaptive-cap.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
-import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batch/snapshot.ts';
-import type { State } from '../../../src/batch/state.ts';
+import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batch/state/snapshot.ts';
+import type { State } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
 import { numbersFrom } from '../../../src/local-service/chance.ts';
 import { TimerQueue } from '../../../src/local-service/timer-queue.ts';

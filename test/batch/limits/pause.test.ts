@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/bounds.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RATE_GAP_FIRST_MS, RATE_GAP_MAX_MS } from '../../../src/batch/bounds.ts';
 import { FREE } from '../../../src/batch/limits/limit.ts';
 import { adaptRate, rateLimit, spendRate } from '../../../src/batch/limits/rate-limit.ts';
-import { NO_LIMIT } from '../../../src/batch/state.ts';
-import { begin } from '../../../src/batch/begin.ts';
+import { NO_LIMIT } from '../../../src/batch/state/state.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
 import { paramsOf } from '../params.ts';
 import { World } from '../world.ts';
 

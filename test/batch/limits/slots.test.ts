@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { slots } from '../../../src/batch/limits/slots.ts';
-import { begin } from '../../../src/batch/begin.ts';
-import { freeSlots, usedSlots } from '../../../src/batch/state.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
+import { freeSlots, usedSlots } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';
 import { runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CONCURRENCY_MAX, mostConcurrency, RETRIES_MAX } from '../../../src/batch/bounds.ts';
 import type { LimitChange } from '../../../src/batch/params.ts';
 import { changeLimits } from '../../../src/batch/on-event/change-limits.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { Crowd } from '../crowd.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HOLD_BASE_MS, REASON_BYTES } from '../../../src/batch/bounds.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
 

@@ -4,10 +4,10 @@ import { SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts
 import type { ListReading } from '../../../src/batch/events.ts';
 import { onListRead } from '../../../src/batch/on-event/list-read.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
-import type { Unconfirmed } from '../../../src/batch/row-state.ts';
-import { put } from '../../../src/batch/put-row.ts';
-import { begin } from '../../../src/batch/begin.ts';
-import type { State } from '../../../src/batch/state.ts';
+import type { Unconfirmed } from '../../../src/batch/state/row-state.ts';
+import { put } from '../../../src/batch/state/put-row.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
+import type { State } from '../../../src/batch/state/state.ts';
 import { paramsOf, TIMING } from '../params.ts';
 import { PROOF_MS, STUCK_MS, runOfFirst } from '../scenes.ts';
 

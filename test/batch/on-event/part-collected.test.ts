@@ -9,7 +9,7 @@ import {
 import type { DeferredRow } from '../../../src/batch/events.ts';
 import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import { collect } from '../../../src/batch/decisions/collect.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import type { World } from '../world.ts';
 

@@ -1,9 +1,9 @@
 // Rows that have an outcome and are sent again: the batch loads a pass, and counts each row once.
 
 import { describe, expect, it } from 'vitest';
-import { addSegments, placeIn } from '../../../src/batch/lanes.ts';
-import { progress } from '../../../src/batch/progress.ts';
-import { closedSnapshot, continueFrom, restore, snapshot } from '../../../src/batch/snapshot.ts';
+import { addSegments, placeIn } from '../../../src/batch/state/lanes.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
+import { closedSnapshot, continueFrom, restore, snapshot } from '../../../src/batch/state/snapshot.ts';
 import { problemsOf } from '../invariants.ts';
 import { World } from '../world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { progress } from '../../../src/batch/progress.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 

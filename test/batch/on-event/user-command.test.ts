@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ACKNOWLEDGED_MOST, PROBE_MS } from '../../../src/batch/bounds.ts';
-import { maySnapshot } from '../../../src/batch/snapshot.ts';
-import { progress } from '../../../src/batch/progress.ts';
+import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
+import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS, running, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chargeOf, limitOf } from '../../../src/batch/pool/charges.ts';
-import { usedSlots } from '../../../src/batch/state.ts';
+import { usedSlots } from '../../../src/batch/state/state.ts';
 import { PoolWorld, type Batch } from './pool-world.ts';
 
 const index = fc.nat(50);

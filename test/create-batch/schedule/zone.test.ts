@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCron } from '../../../src/create-batch/schedule/cron.ts';
 import { clockChanges, instantOf, shown, zoneOf } from '../../../src/create-batch/schedule/zone.ts';
-import { changeText } from '../../../src/cli/schedule-text.ts';
+import { changeText } from '../../../src/cli/schedule/schedule-text.ts';
 
 const NOVEMBER = Date.parse('2026-11-22T12:00:00Z');
 /** With a server that fires a time that comes twice at both moments. */

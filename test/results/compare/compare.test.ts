@@ -7,7 +7,7 @@ import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseExactly } from '../../../src/batch/digits.ts';
-import { compareBatches } from '../../../src/library/compared-batches.ts';
+import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { pairedRows } from '../../../src/results/compare/paired-rows.ts';
 import { HOSTILE, onGpu, writeBatch, writeTwoBatches } from './compared-scene.ts';
 

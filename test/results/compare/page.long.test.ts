@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { compareBatches } from '../../../src/library/compared-batches.ts';
+import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { CHROMIUM, DESKTOP, openBrowser, openPage, PHONE } from '../report/browser.ts';
 import { HOSTILE, writeTwoBatches } from './compared-scene.ts';
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import type { ExportOptions } from '../../../src/library/exported-batch.ts';
+import type { ExportOptions } from '../../../src/library/handle/exported-batch.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
 
 async function written(batch: Scene, options: ExportOptions): Promise<Buffer> {

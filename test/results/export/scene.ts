@@ -4,9 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
-import { exportBatch, type Exported, type ExportOptions } from '../../../src/library/exported-batch.ts';
-import type { FoundBatch } from '../../../src/library/found-batch.ts';
-import { encodePng } from '../../../src/local-service/png.ts';
+import {
+  exportBatch,
+  type Exported,
+  type ExportOptions,
+} from '../../../src/library/handle/exported-batch.ts';
+import type { FoundBatch } from '../../../src/library/handle/found-batch.ts';
+import { encodePng } from '../../../src/local-service/pictures/png.ts';
 import { partName } from '../../../src/results/parts.ts';
 import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts';
 import { pageName, pageOf, rowLine } from '../../../src/sheet/pages.ts';

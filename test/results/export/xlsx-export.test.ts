@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
-import type { Exported } from '../../../src/library/exported-batch.ts';
+import type { Exported } from '../../../src/library/handle/exported-batch.ts';
 import { WorkbookWriter } from '../../../src/results/export/xlsx/workbook.ts';
 import { letters, type SheetLine } from '../../../src/results/export/xlsx/worksheet.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';

@@ -4,9 +4,9 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { hashOf, numbersFrom } from '../../../src/local-service/chance.ts';
-import { inksFrom } from '../../../src/local-service/colours.ts';
-import { paintMosaic, paletteOf } from '../../../src/local-service/mosaic.ts';
-import { encodePng } from '../../../src/local-service/png.ts';
+import { inksFrom } from '../../../src/local-service/pictures/colours.ts';
+import { paintMosaic, paletteOf } from '../../../src/local-service/pictures/mosaic.ts';
+import { encodePng } from '../../../src/local-service/pictures/png.ts';
 import { Report } from '../../../src/results/report/report.ts';
 import type { AttemptRecord, FileRecord, RowRecord } from '../../../src/results/row-record.ts';
 import type { Summary } from '../../../src/results/summary.ts';

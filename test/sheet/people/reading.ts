@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
 import { layOutCopy, type CreateParams } from '../../../src/create-batch/create-batch.ts';
 import { deploymentSchema, type InputType } from '../../../src/run-service/contract/deployment.ts';
-import { guessText } from '../../../src/sheet/guess.ts';
+import { guessText } from '../../../src/sheet/guesses/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
 import { ASKED } from '../../create-batch/create.ts';

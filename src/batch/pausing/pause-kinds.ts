@@ -1,0 +1,33 @@
+// Why a batch may be paused; src/batch/pausing/pauses.ts defines what ends each kind.
+
+export const PAUSE_KINDS = [
+  'blocked',
+  'unreachable',
+  'unreadable',
+  'store',
+  'files',
+  'unconfirmed',
+  'user',
+  'failures',
+  'deadline',
+  'budget',
+  'canary',
+] as const;
+export type PauseKind = (typeof PAUSE_KINDS)[number];
+
+/** Pauses that only a user ends. */
+export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
+  'user',
+  'failures',
+  'deadline',
+  'budget',
+  'canary',
+] as const);
+
+export type Pause = {
+  readonly reason: string;
+  /** Temporal's time, for display. */
+  readonly sinceWallAt: number;
+  readonly probeAt: number;
+  readonly probes: number;
+};

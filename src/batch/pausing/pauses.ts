@@ -1,0 +1,58 @@
+// Pauses and resumes a batch that cannot continue. No row fails because of a pause. `run`, `watch` and `wait` end
+// with exit code 8 and name the reason; `status` shows it. Several pauses may hold at the same time; the batch continues
+// when the last one ends. Most end without the user:
+//
+//   blocked      the service refuses every request (401, credits, no such deployment)  one attempt probes
+//   unreachable  no attempt was accepted for a while: throttled or not sent             one attempt probes
+//   unreadable   runs cannot be read                                                    every poll probes
+//   store        the batch folder takes no writes                                       one write probes
+//   files        no output can be fetched                                               a few rows probe
+//   unconfirmed  attempts that no list resolves hold half of the slots                  until they are resolved
+//   user         a user asked for it                                                    until the user resumes it
+//   failures     too many rows ended without success (--fail-after)                     until the user resumes it
+//   deadline     the user's deadline has passed (--deadline)                            until the user resumes it
+//   budget       no further run fits into --max-cost                                    until the user resumes it
+//   canary       the canary rows have ended (--canary): one failed, or the user is asked  until the user resumes it
+//
+// The first probe comes after 15 s, later ones less often.
+
+import type { PauseKind } from './pause-kinds.ts';
+import { PROBE_MAX_MS, PROBE_MS } from '../bounds.ts';
+import { note } from '../event-log.ts';
+import type { State } from '../state/state.ts';
+
+/** Pauses in which a single attempt probes whether the service accepts runs again. */
+const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);
+
+/** A second pause of the same kind does not replace the reason of the first. */
+export function pause(state: State, kind: PauseKind, reason: string): void {
+  if (state.pauses.has(kind)) return;
+  note(state, { event: 'paused', kind, reason });
+  state.pauses.set(kind, { reason, sinceWallAt: state.wallAt, probeAt: state.now + PROBE_MS, probes: 0 });
+}
+
+export function unpause(state: State, ...kinds: readonly PauseKind[]): void {
+  for (const kind of kinds) if (state.pauses.delete(kind)) note(state, { event: 'continued', kind });
+}
+
+/** Schedules the next probe of these pauses, later than the last time. */
+export function probed(state: State, ...kinds: readonly PauseKind[]): void {
+  for (const kind of kinds) {
+    const found = state.pauses.get(kind);
+    if (found === undefined) continue;
+    const waitMs = Math.min(PROBE_MAX_MS, PROBE_MS * 2 ** Math.min(16, found.probes + 1));
+    state.pauses.set(kind, { ...found, probes: found.probes + 1, probeAt: state.now + waitMs });
+  }
+}
+
+/** When the next probe of this kind is due; infinite if the batch has no such pause. */
+export const probeAt = ({ pauses }: State, kind: PauseKind): number =>
+  pauses.get(kind)?.probeAt ?? Number.POSITIVE_INFINITY;
+
+/** When a single attempt may probe; infinite if a pause of another kind forbids sending. */
+export function sendingProbeAt({ pauses }: State): number {
+  let at = 0;
+  for (const [kind, { probeAt: due }] of pauses)
+    at = BY_SENDING.has(kind) ? Math.max(at, due) : Number.POSITIVE_INFINITY;
+  return at;
+}

@@ -1,0 +1,142 @@
+// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 9 KB.
+
+import type { RequestLedger } from '../accounting/request-ledger.ts';
+import { canaryProgress, type CanaryProgress } from '../canary.ts';
+import { costSoFar, rowsDone, type Tally } from '../accounting/tally.ts';
+import { reservedNano, spentNano } from '../limits/budget.ts';
+import { grantReason } from '../limits/grant.ts';
+import type { FailureCounts } from '../failure-counts.ts';
+import { loadByGpu, type GpuLoad } from '../gpu-load.ts';
+import { slotsAllowed, usefulConcurrency } from '../limits/adaptive-cap.ts';
+import type { UsefulConcurrency } from '../useful-concurrency.ts';
+import { nextAccount } from '../state/lanes.ts';
+import { optionalLimits } from '../params.ts';
+import type { PauseKind } from '../pausing/pause-kinds.ts';
+import { unsentPlaces, type Acknowledgement, type State } from '../state/state.ts';
+
+/** Limits are those in force now; some exist only if the user set them. */
+export type Progress = ReturnType<typeof optionalLimits> & {
+  readonly batch: string;
+  readonly rows: number;
+  readonly concurrency: number;
+  readonly retries: number;
+  /** With -c auto: the useful concurrency of each GPU. */
+  readonly useful?: readonly UsefulConcurrency[];
+  /** With -c auto: how many runs may be outstanding now. */
+  readonly slots?: number;
+  /** Rows of `done` that earlier batches bought. */
+  readonly reused?: number;
+  /** Rows with an outcome whose files are stored. */
+  readonly done: number;
+  /** Rows with an outcome whose files are not stored yet. */
+  readonly collecting: number;
+  readonly sending: number;
+  readonly running: number;
+  readonly unconfirmed: number;
+  /** Rows that wait for their next POST. */
+  readonly retrying: number;
+  /** Rows that were never sent. */
+  readonly unsent: number;
+  /** The same by the GPU that rows ask for; absent in what an older worker published. */
+  readonly byGpu?: readonly GpuLoad[];
+  readonly tally: Tally;
+  readonly ledger: RequestLedger;
+  readonly costUsd: number;
+  /** With --max-cost: what counts as spent, and what the runs in flight may cost at most. */
+  readonly budget?: {
+    readonly spentNano: number;
+    readonly reservedNano: number;
+    /** What is reserved is an estimate, so the limit may be overrun. */
+    readonly isEstimate?: true;
+  };
+  readonly canary?: CanaryProgress;
+  /** In a pool: how many slots it has granted. */
+  readonly granted?: number;
+  readonly state: 'running' | 'paused' | 'cancelling' | 'finished';
+  /** The newest pass whose rows are in the batch. */
+  readonly pass: number;
+  /** Rows that had an outcome and are sent again; they are not counted as done. */
+  readonly again?: number;
+  /** The latest user commands that the batch has applied. */
+  readonly acknowledgements: readonly Acknowledgement[];
+  /** Why the batch is paused or held back, in one line. */
+  readonly reason?: string;
+  /** Every pause that holds, oldest first. */
+  readonly pauses: readonly { readonly kind: PauseKind; readonly reason: string; readonly since: number }[];
+  readonly lastFailure?: State['lastFailure'];
+  /** Attempts that failed, also of rows that are tried again, by why. */
+  readonly failures?: FailureCounts;
+  /** With a ladder: the GPU on which rows of each size class start; 0: their size is not known. */
+  readonly ladder?: readonly { readonly size: number; readonly gpu: string; readonly isProven: boolean }[];
+};
+
+export function progress(state: State): Progress {
+  const { params, phases, tally, ledger, lastFailure, failures, acknowledgements, again } = state;
+  const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({
+    kind,
+    reason,
+    since: sinceWallAt,
+  }));
+  const reason = pauses[0]?.reason ?? state.trouble ?? grantReason(state);
+  const canary = canaryProgress(state);
+  const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
+  return {
+    batch: params.batch,
+    rows: params.rows,
+    ...(params.reused === undefined ? {} : { reused: params.reused }),
+    concurrency: params.concurrency,
+    retries: params.retries,
+    ...optionalLimits(params),
+    ...(params.adaptive === undefined
+      ? {}
+      : { useful: usefulConcurrency(state), slots: slotsAllowed(state) }),
+    done: rowsDone(tally) - again,
+    collecting: phases.ended + inParts,
+    sending: phases.sending,
+    running: phases.running,
+    unconfirmed: phases.unconfirmed,
+    retrying: phases.waiting,
+    unsent: unsentPlaces(state),
+    byGpu: loadByGpu(state.lanes),
+    tally,
+    ledger,
+    costUsd: costSoFar(tally),
+    ...(params.maxCostNano === undefined
+      ? {}
+      : {
+          budget: {
+            spentNano: spentNano(state),
+            reservedNano: reservedNano(state),
+            ...(params.reserve === 'p99' ? { isEstimate: true as const } : {}),
+          },
+        }),
+    ...(canary === undefined ? {} : { canary }),
+    ...(state.membership === undefined ? {} : { granted: state.membership.limit }),
+    state: statusOf(state),
+    pass: state.pass,
+    ...(again > 0 ? { again } : {}),
+    acknowledgements,
+    pauses,
+    ...(reason === undefined ? {} : { reason }),
+    ...(lastFailure === undefined ? {} : { lastFailure }),
+    ...(failures === undefined ? {} : { failures }),
+    ...ladderOf(state),
+  };
+}
+
+function ladderOf({ lanes, params }: State): Pick<Progress, 'ladder'> {
+  if (params.ladder === undefined) return {};
+  const shown = lanes.flatMap((lane) => {
+    const { climb } = lane;
+    return climb === undefined
+      ? []
+      : [{ size: climb.size, gpu: nextAccount(lane).gpu as string, isProven: climb.isProven }];
+  });
+  return { ladder: shown.sort((a, b) => a.size - b.size) };
+}
+
+export function statusOf(state: State): Progress['state'] {
+  if (state.finished) return 'finished';
+  if (state.pauses.size > 0 && !state.isClosed) return 'paused';
+  return state.cancelling === undefined ? 'running' : 'cancelling';
+}

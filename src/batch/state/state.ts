@@ -1,0 +1,240 @@
+// Defines the state of a batch; put-row.ts has the only functions that change a row's phase. `step` changes the state in place:
+// copying ten thousand rows for each run that ends would cost more than the rest of the step.
+
+import type { AttemptRef, AttemptRun } from '../attempt.ts';
+import type { RequestLedger } from '../accounting/request-ledger.ts';
+import type { Tally } from '../accounting/tally.ts';
+import type { StoreItem } from '../events.ts';
+import type { BatchEvent } from '../batch-event.ts';
+import type { FailureCounts } from '../failure-counts.ts';
+import type { Notice } from '../notices/notice.ts';
+import type { Outcome } from '../outcome.ts';
+import { accountsOf, unsentIn, type Lane } from './lanes.ts';
+import type { BatchParams } from '../params.ts';
+import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
+import type { Leave, Membership } from '../pool/messages.ts';
+import {
+  type Deferred,
+  type Ended,
+  type EndedRow,
+  type Phase,
+  type RowState,
+  type Running,
+  type Unconfirmed,
+  type Waiting,
+} from './row-state.ts';
+
+/** The batch's answer to a command, given when the command is in force. */
+export type Acknowledgement = { readonly id: string; readonly ok: boolean; readonly note?: string };
+
+/** A command that is in force when the groups up to number `upTo` have ended. */
+export type PendingCommand = Omit<Acknowledgement, 'id'> & {
+  readonly id: string | undefined;
+  readonly kind: 'pause' | 'scale' | 'cancel';
+  readonly upTo: number;
+};
+
+type PassCommand = { readonly id: string | undefined; readonly pass: number };
+
+/** See limits/rate-limit.ts. */
+export type RateLimit = {
+  /** Milliseconds between two attempts; 0 for no limit. */
+  readonly gapMs: number;
+  readonly nextAt: number;
+};
+
+export const NO_LIMIT: RateLimit = { gapMs: 0, nextAt: 0 };
+
+/** A group in flight, and when its command was issued, by the batch's clock and by Temporal's. */
+export type Group = {
+  readonly attempts: readonly AttemptRef[];
+  readonly at: number;
+  readonly wallAt: number;
+  /** Its worker was asked to start no further POST. */
+  readonly isStopped?: true;
+};
+
+export type State = {
+  /** A user may change the limits in it while the batch runs. */
+  params: BatchParams;
+  /** See version.ts. */
+  readonly version: number;
+  /** The batch's own clock in milliseconds; see clock.ts. All times in the state are on this clock. */
+  now: number;
+  /** Temporal's time at the last step, for display. */
+  wallAt: number;
+  /** Temporal's time when the batch started. */
+  readonly startedWallAt: number;
+  /** The service's time minus Temporal's: the smallest and largest difference seen. */
+  serviceOffset?: { readonly min: number; readonly max: number } | undefined;
+  /** When the last step asked to be woken. */
+  wakeAt: number;
+  readonly lanes: Lane[];
+  /** Which rows may be sent, in a batch with a canary. */
+  gate?: 'closed' | 'open' | undefined;
+  /** The newest pass whose rows are in the lanes, and the newest that a user asked for. */
+  pass: number;
+  wantedPass: number;
+  /** Passes up to this one are loaded without their rows: a user cancelled them before. */
+  cancelledPass: number;
+  isLoadingPass: boolean;
+  /** Commands that asked for a pass. */
+  passCommands: readonly PassCommand[];
+  /** Rows that had an outcome and have no new one yet. */
+  again: number;
+  /** The rows in the state, by place. */
+  readonly rows: Map<number, RowState>;
+  readonly phases: Record<Phase, number>;
+  /** The bytes that `rows` and `parts` take in a snapshot; never an underestimate. */
+  bytes: number;
+  /** Ended rows, oldest first; and ended rows whose files are fetched later, sorted by that time. */
+  readonly ended: Ended[];
+  readonly deferred: Deferred[];
+  /** Rows in phase unconfirmed, oldest first. */
+  readonly unconfirmed: number[];
+  /** Rows whose runs belong to no poll, oldest first; and rows whose runs are cancelled because they take too long. */
+  readonly unpolled: Set<number>;
+  readonly overdue: Set<number>;
+  readonly groups: Map<number, Group>;
+  /** Parts being collected: the rows of each. */
+  readonly parts: Map<number, readonly EndedRow[]>;
+  /** Polls in flight: the runs of each. */
+  readonly polls: Map<number, readonly AttemptRun[]>;
+  /** Runs to cancel, by run id; and the runs of each cancel command in flight. */
+  readonly cancels: Map<string, AttemptRun>;
+  readonly cancelsInFlight: Map<number, readonly AttemptRun[]>;
+  /** Runs that match no row in the state, until the store has them; `keeping`: how many are being written now. */
+  readonly evidence: Map<string, AttemptRun>;
+  isEvidenceLost: boolean;
+  /** Whether evidence arrived after the close command was issued. */
+  isEvidenceNew: boolean;
+  keeping: number;
+  evidenceFiles: number;
+  /** Entries of the log that the store does not have yet; `loggingNow`: how many of them are being written. */
+  readonly log: BatchEvent[];
+  loggingNow: number;
+  logDueAt: number;
+  logFiles: number;
+  nextGroup: number;
+  nextPart: number;
+  nextPoll: number;
+  nextCancel: number;
+  /** The batch sends nothing before this time. */
+  holdUntil: number;
+  /** Consecutive groups with failures and without an accepted attempt. */
+  consecutiveFailures: number;
+  /** Why the latest groups could not be sent, for display. */
+  trouble?: string | undefined;
+  readonly pauses: Map<PauseKind, Pause>;
+  rateLimit: RateLimit;
+  /** In a pool: what was granted and reported. And pools that the batch has left, but not told so. */
+  membership?: Membership | undefined;
+  leaves?: readonly Leave[] | undefined;
+  /** See limits/starts-per-minute.ts. */
+  nextStartAt: number;
+  /** The highest concurrency that was ever in force. */
+  peakConcurrency: number;
+  /** Items that the store failed to write. */
+  readonly unstored: Set<StoreItem>;
+  /** Since when every file download has failed. */
+  filesFailSince?: number | undefined;
+  /** Attempts that were abandoned, as `row/attempt`, oldest first. */
+  readonly abandoned: Set<string>;
+  /** Duplicate runs that were reported, oldest first. */
+  readonly reported: Set<string>;
+  cancelling?: 'unsent' | 'running' | undefined;
+  /** Sending stops so that the workflow can continue as new. */
+  isStopping: boolean;
+  /** Ids of the commands that requested a continue-as-new. */
+  refreshIds: readonly string[];
+  /** The list reading in flight, requested at `requestedAt`, and the next one; `controlAt`: when the group of the control run was issued. */
+  readonly reconcile: {
+    requestedAt?: number | undefined;
+    controlAt?: number | undefined;
+    nextAt: number;
+    readings: number;
+  };
+  /** The latest accepted run, and when its group was issued: a later complete list must show this run. */
+  control?: { readonly runId: string; readonly at: number } | undefined;
+  /** Average time from a run's acceptance to its end in milliseconds; 0 before the first end. */
+  usualRunMs: number;
+  /** What reported the latest completion. */
+  completedBy?: 'webhook' | 'poll' | undefined;
+  /** When progress was last published, its summary, and whether it has changed since. */
+  published: { readonly at: number; readonly summary: string; isStale: boolean };
+  acknowledgements: readonly Acknowledgement[];
+  pendingCommands: readonly PendingCommand[];
+  /** Until when a group that Temporal gave up may start POSTs. */
+  leasedUntil?: number;
+  /** The ids of the latest commands. */
+  knownCommands: readonly string[];
+  lastFailure?: { readonly place: number; readonly outcome: Outcome; readonly reason?: string } | undefined;
+  /** Attempts that failed, by why; absent before the first. */
+  failures?: FailureCounts | undefined;
+  /** How many rows have ended, and how many of them without success; and the same when a user last resumed the batch. */
+  endings: { readonly all: number; readonly bad: number };
+  resumedAt: { readonly all: number; readonly bad: number };
+  tally: Tally;
+  ledger: RequestLedger;
+  /** What was notified in this pass; see decisions/notify.ts. */
+  notified: readonly string[];
+  /** Notifications that have not ended, oldest first; `notifying`: the numbers of those whose activity runs. */
+  notices: readonly Notice[];
+  notifying: ReadonlySet<number>;
+  nextNotice: number;
+  closing: boolean;
+  /** The results are written; the batch ends with its last notification. */
+  isClosed: boolean;
+  finished: boolean;
+};
+
+/** Oldest first. */
+export const unconfirmedRows = (state: State): readonly Unconfirmed[] =>
+  state.unconfirmed.map((row) => state.rows.get(row) as Unconfirmed);
+
+/** The run that has waited longest for a poll. */
+export const oldestUnpolled = ({ unpolled, rows }: State): Running | undefined => {
+  const [oldest] = unpolled;
+  return oldest === undefined ? undefined : (rows.get(oldest) as Running);
+};
+
+/** The run that has been overdue for longest. */
+export const oldestOverdue = ({ overdue, rows }: State): Overdue | undefined => {
+  const [oldest] = overdue;
+  return oldest === undefined ? undefined : (rows.get(oldest) as Overdue);
+};
+
+type Overdue = Running & Required<Pick<Running, 'overdue'>>;
+
+export const runningRow = (state: State, row: number): Running | undefined => {
+  const found = state.rows.get(row);
+  return found?.phase === 'running' ? found : undefined;
+};
+
+/** Whether no row is unsent, waiting, sending, running or unconfirmed: only collecting remains. */
+export function isIdle(state: State): boolean {
+  const { waiting, sending, running, unconfirmed } = state.phases;
+  return waiting + sending + running + unconfirmed === 0 && !hasUnsent(state);
+}
+
+/** Whether the batch still has to send rows for the first time. */
+export const hasUnsent = ({ lanes, cancelling }: State): boolean =>
+  cancelling === undefined && lanes.some(({ segments }) => segments.length > 0);
+
+/** Places that were never sent, of all lanes. */
+export const unsentPlaces = ({ lanes }: Pick<State, 'lanes'>): number =>
+  lanes.reduce((sum, lane) => sum + unsentIn(lane), 0);
+
+/** The rows in phase waiting, the next one first. */
+export const waitingRows = ({ lanes }: Pick<State, 'lanes'>): readonly Waiting[] =>
+  lanes
+    .flatMap(accountsOf)
+    .flatMap(({ waiting }) => waiting)
+    .sort((a, b) => a.dueAt - b.dueAt);
+
+/** A slot is the right to have one run outstanding. Each attempt that may have started a run holds a slot. */
+export const usedSlots = ({ phases }: Pick<State, 'phases'>): number =>
+  phases.sending + phases.running + phases.unconfirmed;
+
+export const freeSlots = (state: Pick<State, 'phases' | 'params'>): number =>
+  Math.max(0, state.params.concurrency - usedSlots(state));

@@ -1,0 +1,87 @@
+// compare: the same rows in two batches.
+
+import { fileURLToPath } from 'node:url';
+import { EXIT } from '../../errors/error.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { findBatch } from '../../library/handle/found-batch.ts';
+import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
+import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
+import type { PairedBy } from '../../results/compare/paired-by.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context } from '../context.ts';
+import { count, money, plural, span } from '../format.ts';
+import { comparisonJson } from '../json/comparison.ts';
+import { nextCommand, sayNext } from '../next-command.ts';
+
+type Flags = {
+  readonly by?: PairedBy;
+  readonly file?: string;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<number> {
+  const { by, file } = flags;
+  const { out } = configOf(flags);
+  const comparison = await compareBatches(out, [a, b], {
+    ...(by === undefined ? {} : { by }),
+    ...(file === undefined ? {} : { file }),
+  });
+  const printer = printerFor(this);
+  const page = fileURLToPath(comparison.page);
+  if (flags.output === 'json') {
+    const mostChanged = comparison.most_changed.map((pair) => ({ ...pair, identical: pair.isIdentical }));
+    printer.json(comparisonJson({ ...comparison, page, most_changed: mostChanged }));
+    return EXIT.ok;
+  }
+  const { by: used, without_pairs: none } = comparison;
+  if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
+  for (const line of linesOf(comparison)) printer.data(terminalLine(line));
+  printer.data(terminalLine(page));
+  const found = await findBatch(out, comparison.b);
+  sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
+  return EXIT.ok;
+}
+
+const NO_PAIR = { key: 'no two rows have the same key', inputs: 'no two rows have the same inputs' };
+
+function linesOf(comparison: Comparison): readonly string[] {
+  const { a, b, most_changed: most, pairs, identical, verdict, outcome_differs: differ, only } = comparison;
+  const rows = most.map(cellsOf);
+  const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...rows.map((cells) => (cells[at] ?? '').length), 0));
+  const table = rows.map((cells) => `  ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`);
+  const others = pairs - identical - most.length;
+  return [
+    `A ${sideText(comparison, 'a')}   ${a}`,
+    `B ${sideText(comparison, 'b')}   ${b}`,
+    ...(table.length === 0 ? [] : ['', ...table.map((line) => line.trimEnd())]),
+    ...(others > 0
+      ? [`  and ${plural(others, 'other pair')} that ${others === 1 ? 'differs' : 'differ'}`]
+      : []),
+    '',
+    ...(differ === 0 ? [] : [`${plural(differ, 'pair')} with another outcome`]),
+    ...(only.a + only.b === 0 ? [] : [`${plural(only.a, 'row')} only in A, ${count(only.b)} only in B`]),
+    [
+      `${plural(pairs, 'pair')}, ${count(identical)} identical`,
+      ...(verdict === undefined ? [] : [verdict]),
+    ].join('; '),
+  ];
+}
+
+/** What its measured pairs took. */
+const sideText = ({ run_seconds, cost_usd, gpu }: Comparison, side: 'a' | 'b'): string =>
+  [gpu[side], span(run_seconds[side] * 1_000), money(cost_usd[side])].filter(Boolean).join('  ');
+
+function cellsOf({ key, a, b, isIdentical, changes }: ComparedPair): readonly string[] {
+  const both = (text: (row: ComparedRow) => string): string =>
+    text(a) === text(b) ? text(a) : `${text(a)} → ${text(b)}`;
+  return [
+    key.slice(0, 32),
+    both(({ outcome }) => outcome),
+    both(({ run_seconds }) => (run_seconds === undefined ? '–' : span(run_seconds * 1_000))),
+    both(({ cost_usd }) => money(cost_usd)),
+    [isIdentical ? 'identical' : '', ...changes.map(({ input }) => `${input} differs`)]
+      .filter(Boolean)
+      .join(', '),
+  ];
+}

@@ -1,0 +1,139 @@
+// pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
+
+import { EXIT, problem } from '../../errors/error.ts';
+import { rowsDone } from '../../batch/accounting/tally.ts';
+import { refuseUnbounded } from '../../store/attempt-cost.ts';
+import { STARTED_FILE } from '../../store/batch-file.ts';
+import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.ts';
+import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { configOf, limitsOf } from '../flags/batch-options.ts';
+import type { LimitFlags } from '../flags/limit-flags.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { follow } from '../follow/follow.ts';
+import { mayBeSentAgain } from '../follow/batch-end.ts';
+import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from '../next-command.ts';
+import { prepareNotify } from '../flags/notify-flags.ts';
+import { money, plural } from '../format.ts';
+import { refuseNoPool } from '../../library/start/known-pool.ts';
+import { printBatchJson } from './print-batch.ts';
+import { openLivingSession, withSession, type Session } from '../session.ts';
+import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
+
+type Flags = {
+  readonly reason?: string;
+  readonly timeout?: number;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export const commandOptions = ({ reason, timeout }: Pick<Flags, 'reason' | 'timeout'>): CommandOptions => ({
+  ...(reason === undefined ? {} : { reason }),
+  ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+});
+
+export async function pause(this: Context, flags: Flags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  const found = await findBatch(configOf(flags).out, name);
+  if (await hasEnded(found, printer, 'pause', flags)) return EXIT.ok;
+  const done = await whileRunning(flags, found, printer, (session) =>
+    session.batches.pause(refOf(found), commandOptions(flags)),
+  );
+  if (done === undefined) {
+    // Servers that this command does not see may be running it.
+    if (await found.store.exists(STARTED_FILE)) throw notRunning(found);
+    printer.notice(`${found.batch} was never started; there is nothing to pause`);
+    sayNext(printer, flags.output, toContinue(found));
+    await printBatchJson(printer, flags, found);
+    return EXIT.ok;
+  }
+  const { progress, note = 'paused' } = done;
+  printer.notice(`${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}`);
+  sayNext(printer, flags.output, toContinue(found));
+  await printBatchJson(printer, flags, found, progress);
+  return EXIT.ok;
+}
+
+export async function scale(this: Context, flags: Flags & LimitFlags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  const limits = limitsOf(flags);
+  if (Object.keys(limits).length === 0)
+    throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
+  const found = await findBatch(configOf(flags).out, name);
+  if (await hasEnded(found, printer, 'scale', flags)) return EXIT.usage;
+  refuseUnbounded(found.file, limits.maxCostNano);
+  await prepareNotify(configOf(flags), flags);
+  const done = await whileRunning(flags, found, printer, async (session) => {
+    await refuseNoPool(session, limits);
+    return session.batches.scale(refOf(found), limits, commandOptions(flags));
+  });
+  if (done === undefined) throw notRunning(found);
+  printer.notice(done.note ?? '');
+  sayNext(printer, flags.output, ['status', nextCommand('status', found)]);
+  await printBatchJson(printer, flags, found, done.progress);
+  return EXIT.ok;
+}
+
+export async function cancel(
+  this: Context,
+  flags: Flags & { readonly running: boolean },
+  name: string,
+): Promise<number> {
+  const printer = printerFor(this);
+  const found = await findBatch(configOf(flags).out, name);
+  if (await hasEnded(found, printer, 'cancel', flags)) return EXIT.ok;
+  return withSession(flags, found, printer, async (session) => {
+    // startOrAttach would resume a paused batch before it is cancelled.
+    if (!(await isUnderWay(session, found))) {
+      printer.notice(`${found.batch} was never started; there is nothing to cancel`);
+      sayNext(printer, flags.output, toContinue(found));
+      await printBatchJson(printer, flags, found);
+      return EXIT.ok;
+    }
+    const done = await session.batches.cancel(refOf(found), flags.running, commandOptions(flags));
+    printer.notice(cancelled(found, done, flags.running));
+    // Embedded servers end with this command, so it waits until the batch has ended.
+    const code =
+      session.stack &&
+      (await follow({ session, found, printer, process: this.process, output: flags.output }));
+    if (code === undefined) {
+      sayNext(printer, flags.output, toFollow(found));
+      await printBatchJson(printer, flags, found, done.progress);
+    }
+    return code === EXIT.interrupted ? code : EXIT.ok;
+  });
+}
+
+async function hasEnded(found: FoundBatch, printer: Printer, verb: string, flags: Flags): Promise<boolean> {
+  const summary = await summaryOfDone(found);
+  if (summary === undefined) return false;
+  printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
+  sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
+  await printBatchJson(printer, flags, found);
+  return true;
+}
+
+/** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. Starts no servers. */
+async function whileRunning(
+  flags: Flags,
+  found: FoundBatch,
+  printer: Printer,
+  give: (session: Session) => Promise<Acknowledged>,
+): Promise<Acknowledged | undefined> {
+  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
+  if (session === undefined) return undefined;
+  try {
+    return (await isUnderWay(session, found)) ? await give(session) : undefined;
+  } finally {
+    await session.close();
+  }
+}
+
+const finish = (runs: number): string => (runs === 1 ? 'finishes' : 'finish');
+
+function cancelled({ file }: FoundBatch, { progress }: Acknowledged, isToEnd: boolean): string {
+  const { rows, running, costUsd, tally, collecting } = progress;
+  const left = rows - rowsDone(tally) - collecting - running - progress.sending - progress.unconfirmed;
+  const end = isToEnd && file.service.api !== 'v1' ? 'will be cancelled' : 'will finish';
+  const why = isToEnd && file.service.api === 'v1' ? ', because V1 cannot cancel runs' : '';
+  return `${plural(left, 'row')} cancelled, ${plural(running, 'run')} ${end}${why}; ${money(costUsd)} spent`;
+}

@@ -1,0 +1,78 @@
+// events: lists what happened to a batch as a whole: its start, its pauses, the commands of users, notifications, its end; and
+// with --rows each attempt of a row.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { EXIT, problem } from '../../errors/error.ts';
+import { terminalJson, terminalLine } from '../../errors/outside-text.ts';
+import { EventReader } from '../../library/handle/event-reader.ts';
+import type { ShownEvent } from '../../library/handle/shown-events.ts';
+import { findBatch } from '../../library/handle/found-batch.ts';
+import type { AttemptEvent } from '../../results/all-events.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { eventJson } from '../json/event.ts';
+import { attemptJson } from '../json/row.ts';
+import { nextCommand, sayNext, toFollow, type Next } from '../next-command.ts';
+
+type Flags = {
+  readonly follow: boolean;
+  readonly rows: boolean;
+  readonly since?: number;
+  readonly out?: string;
+  readonly output: 'text' | 'json' | 'jsonl';
+};
+
+const LOOK_MS = 1_000;
+
+export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+  const printer = printerFor(this);
+  const { output, rows, since } = flags;
+  const found = await findBatch(configOf(flags).out, name);
+  if (output === 'json' && rows)
+    throw problem('E602', { what: '--rows prints lines', hint: 'use -o jsonl, or -o text' });
+  const from = since === undefined ? {} : { since: new Date(Date.now() - since) };
+  const reader = new EventReader(found, { rows, ...from });
+  if (output === 'json') {
+    printer.json((await Array.fromAsync(reader.fresh())).map(jsonOf));
+    return EXIT.ok;
+  }
+  for (;;) {
+    for await (const event of reader.fresh()) print(printer, output, event);
+    if (!flags.follow || reader.hasFinished) break;
+    await wait(LOOK_MS);
+  }
+  const next: Next = reader.hasFinished ? ['open', nextCommand('open', found)] : toFollow(found);
+  sayNext(printer, output, next);
+  return EXIT.ok;
+}
+
+function print(printer: Printer, output: Flags['output'], event: ShownEvent | AttemptEvent): void {
+  if (output === 'jsonl') printer.data(terminalJson(JSON.stringify(jsonOf(event))));
+  else printer.data(event.event === 'attempt' ? attemptLine(event) : lineOf(event));
+}
+
+const jsonOf = (event: ShownEvent | AttemptEvent): object =>
+  event.event === 'attempt' ? attemptJson(event) : eventJson(event);
+
+function attemptLine({ at, row, attempt, outcome, reason, ...run }: AttemptEvent): string {
+  const { gpu_used, run_id, run_seconds, cost_usd } = run;
+  const facts = [
+    gpu_used,
+    run_seconds === undefined ? undefined : `${run_seconds} s`,
+    cost_usd === undefined ? undefined : `$${cost_usd.toFixed(4)}`,
+    run_id,
+    reason,
+  ];
+  const details = facts.filter(Boolean).join(', ');
+  return terminalLine(
+    `${at ?? '-'}  row ${row}, attempt ${attempt}: ${outcome}${details === '' ? '' : `; ${details}`}`,
+  );
+}
+
+function lineOf({ at, event, kind, by, reason, note }: ShownEvent): string {
+  const who = by === undefined ? '' : ` by ${by}`;
+  const details = [note, reason].filter(Boolean).join('; ');
+  return terminalLine(
+    `${at}  ${event}${kind === undefined ? '' : ` (${kind})`}${who}${details === '' ? '' : `: ${details}`}`,
+  );
+}

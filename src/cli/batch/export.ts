@@ -1,0 +1,73 @@
+// export: writes a batch as a file for other programs.
+
+import { fileURLToPath } from 'node:url';
+import { EXIT, problem } from '../../errors/error.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import {
+  exportBatch,
+  exportFormat,
+  exportTo,
+  type ExportOptions,
+} from '../../library/handle/exported-batch.ts';
+import { findBatch } from '../../library/handle/found-batch.ts';
+import type { Written } from '../../results/export/export-batch.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context } from '../context.ts';
+import { bytesText, plural } from '../format.ts';
+import { nextCommand, sayNext } from '../next-command.ts';
+
+type Flags = {
+  readonly as?: NonNullable<ExportOptions['as']>;
+  readonly file?: string;
+  readonly excel: boolean;
+  readonly replace: boolean;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export default async function exportCommand(
+  this: Context,
+  flags: Flags,
+  name: string | undefined,
+): Promise<number> {
+  const found = await findBatch(configOf(flags).out, name);
+  const { file, excel } = flags;
+  const as = flags.as === undefined ? {} : { as: flags.as };
+  const printer = printerFor(this);
+  if (file === '-') {
+    const format = exportFormat({ ...as, excel });
+    const { stdout } = this.process;
+    if (stdout.isTTY && format !== 'csv' && format !== 'jsonl')
+      throw problem('E602', {
+        what: `a terminal cannot show ${format}`,
+        hint: `omit --file -, or send it elsewhere: runsheet export ${found.batch} --as ${format} --file - > ${found.batch}.${format}`,
+      });
+    const written = await exportTo(found, { as: format, excel }, { write: (chunk) => put(stdout, chunk) });
+    for (const line of linesOf(written)) printer.notice(line);
+    sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
+    return EXIT.ok;
+  }
+  const { file: url, ...written } = await exportBatch(found, {
+    ...as,
+    excel,
+    replace: flags.replace,
+    ...(file === undefined ? {} : { file }),
+  });
+  const path = fileURLToPath(url);
+  if (flags.output === 'json') printer.json({ batch: found.batch, file: path, ...written });
+  else printer.data(terminalLine(path));
+  for (const line of linesOf(written)) printer.notice(line);
+  sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
+  return EXIT.ok;
+}
+
+const linesOf = ({ rows, bytes, notes }: Written): readonly string[] => [
+  ...notes,
+  `${plural(rows, 'row')}, ${bytesText(bytes)}`,
+];
+
+/** Waits if the reader is slower. A reader that has enough, such as head, ends the command. */
+const put = (stream: NodeJS.WriteStream, chunk: string | Uint8Array): Promise<void> =>
+  new Promise((done, fail) => {
+    stream.write(chunk, (error) => (error ? fail(error) : done()));
+  });

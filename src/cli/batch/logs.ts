@@ -1,0 +1,44 @@
+// logs: prints the log of a row's run, which the service keeps for some time.
+
+import { EXIT } from '../../errors/error.ts';
+import { terminalLines } from '../../errors/outside-text.ts';
+import { findRow, readRunLog, runOf } from '../../library/handle/run-log.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context } from '../context.ts';
+import { namedRow } from './named-row.ts';
+import { logSchema } from '../json/servers.ts';
+import { nextCommand, sayNext } from '../next-command.ts';
+import { plural } from '../format.ts';
+import { withLocalService } from '../session.ts';
+import { shaped, timeOf } from '../json/shape.ts';
+
+type Flags = { readonly attempt?: number; readonly out?: string; readonly output: 'text' | 'json' };
+
+export default async function logs(
+  this: Context,
+  flags: Flags,
+  first: string,
+  second: string | undefined,
+): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const { found, name } = await namedRow(config.out, 'logs', first, second);
+  const row = await findRow(found, name);
+  const runId = runOf(found, row, flags.attempt);
+  const lines = await withLocalService(flags, found, printer, () => readRunLog(config, found, runId));
+  if (flags.output === 'json')
+    printer.json(
+      shaped(logSchema, {
+        run_id: runId,
+        lines: (lines ?? []).map(({ atMs, ...line }) => ({ at: timeOf(atMs), ...line })),
+      }),
+    );
+  else
+    for (const { atMs, level, message } of lines ?? [])
+      printer.data(terminalLines(`${new Date(atMs).toISOString()}  ${level}  ${message}`));
+  if (lines === undefined || lines.length === 0)
+    printer.notice(`the service shows no log of run ${runId}: it has no logs, or it has removed this one`);
+  else if (flags.output === 'text') printer.notice(`${plural(lines.length, 'line')} of run ${runId}`);
+  sayNext(printer, flags.output, ['show', nextCommand('show', found, { more: String(row.row.row) })]);
+  return EXIT.ok;
+}

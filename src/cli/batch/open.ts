@@ -1,0 +1,61 @@
+// open: opens the page of a batch. An ended batch has it in its folder; for a batch that runs, a server of this command shows it
+// with the rows as they end.
+
+import { EXIT } from '../../errors/error.ts';
+import { BatchHandle } from '../../library/handle/batch-handle.ts';
+import { findBatch } from '../../library/handle/found-batch.ts';
+import { Servers } from '../../library/servers.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context } from '../context.ts';
+import { plural } from '../format.ts';
+import { hearInterrupts } from '../follow/interrupt.ts';
+import { nextCommand, sayNext, toFollow } from '../next-command.ts';
+
+/** A viewer waits no longer for pictures that make the page smoother. */
+const SMALL_COPIES_MS = 15_000;
+
+type Flags = {
+  readonly serve: boolean;
+  readonly open: boolean;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const found = await findBatch(config.out, name);
+  const { batch } = found;
+  const servers = new Servers(flags.out === undefined ? {} : { store: flags.out });
+  const isForPeople = printer.isTerminal && this.process.stdout.isTTY && !config.environment['CI'];
+  const report = await new BatchHandle(servers, batch, found).report({
+    serve: flags.serve,
+    smallCopiesMs: isForPeople ? SMALL_COPIES_MS : 0,
+  });
+  const { path, address, idle, smallCopies } = report;
+  if (smallCopies !== undefined && smallCopies.missing > 0)
+    printer.notice(
+      `small copies of ${plural(smallCopies.missing, 'large picture')} are missing; runsheet open makes more of them each time`,
+    );
+  if (flags.output === 'json') printer.json({ batch, ...(path === undefined ? { address } : { path }) });
+  else printer.data(path ?? address.href);
+  if (flags.open && isForPeople) await openBrowser(path ?? address.href);
+  if (path !== undefined) {
+    sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
+    return EXIT.ok;
+  }
+  printer.notice('Ctrl-C ends the page; the batch goes on. Everyone who has this address can see the batch.');
+  sayNext(printer, flags.output, toFollow(found));
+  const interrupts = hearInterrupts(this.process);
+  await Promise.race([interrupts.first, idle]);
+  interrupts.close();
+  await report[Symbol.asyncDispose]();
+  await servers.close();
+  return EXIT.ok;
+}
+
+/** A machine without a browser still has the printed address. */
+async function openBrowser(target: string): Promise<void> {
+  const { default: start } = await import('open');
+  await start(target).catch(() => undefined);
+}

@@ -1,0 +1,75 @@
+// resume: continues a paused batch, and passes on the user's decision about unconfirmed attempts.
+
+import { EXIT, isRunsheetError } from '../../errors/error.ts';
+import { refuseUnbounded } from '../../store/attempt-cost.ts';
+import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { printerFor, type Context } from '../context.ts';
+import { commandOptions } from './control.ts';
+import type { LimitFlags } from '../flags/limit-flags.ts';
+import { refuseNoPool } from '../../library/start/known-pool.ts';
+import { rebuildBatch } from '../../library/start/rebuilt-batch.ts';
+import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { follow } from '../follow/follow.ts';
+import { mayBeSentAgain } from '../follow/batch-end.ts';
+import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
+import { configOf, limitsOf } from '../flags/batch-options.ts';
+import { prepareNotify } from '../flags/notify-flags.ts';
+import { withSession } from '../session.ts';
+import { printBatchJson } from './print-batch.ts';
+import { count } from '../format.ts';
+
+type Flags = LimitFlags & {
+  readonly reason?: string;
+  readonly timeout?: number;
+  readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
+  readonly recover: boolean;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+  const printer = printerFor(this);
+  const found = await findBatch(configOf(flags).out, name);
+  const summary = await summaryOfDone(found);
+  if (summary) {
+    printer.notice(`${found.batch} has ended; there is nothing to resume`);
+    sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
+    await printBatchJson(printer, flags, found);
+    return EXIT.ok;
+  }
+  const limits = limitsOf(flags);
+  refuseUnbounded(found.file, limits.maxCostNano);
+  await prepareNotify(configOf(flags), flags);
+  return withSession(flags, found, printer, async (session) => {
+    await refuseNoPool(session, limits);
+    if (flags.recover) {
+      const { done, running, again } = await rebuildBatch(configOf({}), session, found);
+      printer.notice(
+        `${found.batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} will be sent again`,
+      );
+    }
+    await startOrAttach(session, found);
+    const decided = {
+      ...(flags.unconfirmed === undefined ? {} : { unconfirmed: flags.unconfirmed }),
+      ...(Object.keys(limits).length === 0 ? {} : { limits }),
+    };
+    const resumed = await session.batches
+      .resume(refOf(found), decided, commandOptions(flags))
+      .catch((error: unknown) => endedMeanwhile(found, error));
+    const note = resumed?.note === undefined ? '' : `; ${resumed.note}`;
+    printer.notice(
+      resumed === undefined ? `${found.batch} has ended meanwhile` : `${found.batch} continues${note}`,
+    );
+    if (session.stack === undefined) {
+      sayNext(printer, flags.output, toFollow(found));
+      await printBatchJson(printer, flags, found, resumed?.progress);
+      return EXIT.ok;
+    }
+    return follow({ session, found, printer, process: this.process, output: flags.output });
+  });
+}
+
+/** A batch whose last rows were running may end before it receives the command. */
+async function endedMeanwhile(found: FoundBatch, error: unknown): Promise<undefined> {
+  if (!isRunsheetError(error, 'E513') || (await summaryOfDone(found)) === undefined) throw error;
+}

@@ -1,0 +1,154 @@
+// retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
+// up.
+
+import { addPass, candidates, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
+import type { FailureKind } from '../../batch/failure-kind.ts';
+import type { Gpu } from '../../batch/gpu.ts';
+import type { Outcome } from '../../batch/outcome.ts';
+import { EXIT, problem } from '../../errors/error.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import type { InputChange } from '../../sheet/input-change.ts';
+import {
+  inputChangeOf,
+  passParams,
+  perhapsPaid,
+  type RetryFilter,
+} from '../../library/handle/retried-rows.ts';
+import { STARTED_FILE } from '../../store/batch-file.ts';
+import { ask } from '../run/ask.ts';
+import { printBatchJson } from './print-batch.ts';
+import { configOf, pairs } from '../flags/batch-options.ts';
+import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { toContinue, nextCommand, sayLeft, sayNext } from '../next-command.ts';
+import { commandOptions } from './control.ts';
+import { follow } from '../follow/follow.ts';
+import { money, plural } from '../format.ts';
+import { withSession, type Session } from '../session.ts';
+import { startOrAttach } from '../../library/start/start-or-attach.ts';
+import { signalPass } from '../../library/start/signal-pass.ts';
+import { refuseUnknownRows } from '../../library/handle/unknown-rows.ts';
+
+type Flags = {
+  readonly outcome?: readonly Outcome[];
+  readonly row?: RetryFilter['rows'];
+  readonly key?: readonly string[];
+  readonly failure?: readonly FailureKind[];
+  readonly gpu?: Gpu;
+  readonly set?: readonly string[];
+  readonly yes: boolean;
+  readonly detach: boolean;
+  readonly reason?: string;
+  readonly timeout?: number;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  const found = await findBatch(configOf(flags).out, name);
+  if (!(await found.store.exists(STARTED_FILE))) {
+    printer.notice(`${found.batch} was never started`);
+    sayNext(printer, flags.output, toContinue(found));
+    await printBatchJson(printer, flags, found);
+    return EXIT.ok;
+  }
+  await refuseUnknownRows(found, filterOf(flags));
+  const given: Given = { context: this, flags, found, printer };
+  // Only the service knows the types of the inputs, and the local one runs in the session.
+  if (flags.set !== undefined)
+    return withSession(flags, found, printer, async (session) => {
+      const asked = await chosen(
+        given,
+        await inputChangeOf(configOf(flags), found, pairs('--set', flags.set)),
+      );
+      return asked === undefined ? EXIT.ok : sendAgain(session, given, asked);
+    });
+  const asked = await chosen(given, undefined);
+  if (asked === undefined) return EXIT.ok;
+  return withSession(flags, found, printer, (session) => sendAgain(session, given, asked));
+}
+
+type Given = {
+  readonly context: Context;
+  readonly flags: Flags;
+  readonly found: FoundBatch;
+  readonly printer: Printer;
+};
+
+type Asked = { readonly params: PassParams; readonly wanted: Candidates };
+
+/** undefined if there is nothing to send. */
+async function chosen(
+  { context, flags, found, printer }: Given,
+  change: InputChange | undefined,
+): Promise<Asked | undefined> {
+  const params = passParams(filterOf(flags), change);
+  const wanted = await candidates(found, params);
+  if (await confirmed(context, flags, found, wanted, printer)) return { params, wanted };
+  await printBatchJson(printer, flags, found);
+  return undefined;
+}
+
+async function sendAgain(
+  session: Session,
+  { context, flags, found, printer }: Given,
+  { params, wanted }: Asked,
+): Promise<number> {
+  const pass = await addPass(found, params, wanted);
+  if (pass === undefined) await startOrAttach(session, found);
+  else {
+    await signalPass(session, found, pass.pass, commandOptions(flags));
+    printer.notice(sentText(flags, pass));
+  }
+  if (flags.detach) {
+    await printBatchJson(printer, flags, found, (await session.batches.status(refOf(found))).progress);
+    sayLeft(printer, flags.output, session, found);
+    return EXIT.ok;
+  }
+  return follow({ session, found, printer, process: context.process, output: flags.output });
+}
+
+const filterOf = ({ outcome, row, key, failure, gpu, reason }: Flags): RetryFilter => ({
+  ...(outcome === undefined ? {} : { outcome }),
+  ...(row === undefined ? {} : { rows: row }),
+  ...(key === undefined ? {} : { keys: key }),
+  ...(failure === undefined ? {} : { failure }),
+  ...(gpu === undefined ? {} : { gpu }),
+  ...(reason === undefined ? {} : { reason }),
+});
+
+const YES_OR_NO = { y: true, yes: true, n: false, no: false };
+
+/** Says what would be sent; asks if rows may be bought twice. Throws E602 in a script without --yes. */
+async function confirmed(
+  context: Context,
+  flags: Flags,
+  found: FoundBatch,
+  { rows, outcomes, open, expectedUsd }: Candidates,
+  printer: Printer,
+): Promise<boolean> {
+  if (rows === 0 && open === 0) {
+    printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
+    sayNext(printer, flags.output, ['rows', nextCommand('rows', found)]);
+    return false;
+  }
+  if (open > 0)
+    printer.notice(`${plural(open, 'row')} ${open === 1 ? 'is' : 'are'} being sent again already`);
+  const costly = perhapsPaid(outcomes);
+  if (costly === 0 || flags.yes) return true;
+  const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
+  const what = `${plural(rows, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
+  if (printer.isTerminal && context.process.stdin.isTTY)
+    return (await ask(context.process, `send again ${what}? [y/n] `, YES_OR_NO)) ?? false;
+  const facts = { what: `this may buy runs a second time: ${what}`, hint: 'if that is meant, add --yes:' };
+  throw problem('E602', facts, { correction: { add: [['--yes']] } });
+}
+
+/** What is sent again, in words. */
+function sentText({ gpu, set }: Flags, { rows, byGpu, expectedUsd }: Candidates): string {
+  const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
+  const on = gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
+  const having = set === undefined ? '' : terminalLine(` with ${set.join(', ')}`);
+  return `${plural(rows, 'row')} sent again${on}${having}${cost}`;
+}

@@ -1,0 +1,198 @@
+// list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
+// servers nor changes a batch.
+
+import { EXIT, errorMessage } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
+import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
+import type { Progress } from '../../batch/shown/progress.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
+import {
+  liveStatus as publishedStatus,
+  statusFromFolder,
+  type BatchStatus as PublishedStatus,
+} from '../../library/handle/batch-status.ts';
+import type { ShownProgress } from '../../library/handle/shown-progress.ts';
+import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { aboutCostUsd, spentText } from '../follow/about-cost.ts';
+import { canaryReport, canaryReportLines, canaryText, isJudged } from '../run/canary.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { pauseHint } from '../../batch/pausing/pause-hint.ts';
+import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
+import { mayBeSentAgain } from '../follow/batch-end.ts';
+import { openLivingSession, type Session } from '../session.ts';
+import { allowedNow, foundText } from '../follow/found-concurrency.ts';
+import { count, fromText, money, span } from '../format.ts';
+import { batchJson, type BatchStatus } from '../json/batch.ts';
+
+type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
+
+export async function list(this: Context, flags: Flags): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const folders = await Promise.all(
+    (await listBatchFolders(config.out)).map(async (found) => ({
+      found,
+      own: await statusFromFolder(found),
+    })),
+  );
+  const statuses = await withLiveStatus(config, printer, folders);
+  if (flags.output === 'json')
+    printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
+  else for (const one of statuses) printer.data(lineOf(one));
+  const [newest] = folders;
+  if (newest !== undefined)
+    sayNext(printer, flags.output, ['status', nextCommand('status', newest.found, { out: config.out })]);
+  else {
+    printer.notice('no batches here yet');
+    sayNext(printer, flags.output, ['rehearse', 'runsheet demo']);
+  }
+  return EXIT.ok;
+}
+
+export async function status(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const found = await findBatch(config.out, name);
+  const fromFolder = await statusFromFolder(found);
+  const live = fromFolder.summary
+    ? undefined
+    : await askTemporal(config, printer, async (session) => liveStatus(session, found, fromFolder));
+  const now = live ?? fromFolder;
+  if (flags.output === 'json') printer.json(batchJson(found, now));
+  else printer.data(textOf(now));
+  sayNext(printer, flags.output, ...nextOf(found, now));
+  return EXIT.ok;
+}
+
+type Folder = { readonly found: FoundBatch; readonly own: BatchStatus };
+
+/** Asks Temporal about batches that have not ended. What cannot be asked does not hide what the folders say. */
+async function withLiveStatus(
+  config: Config,
+  printer: Printer,
+  folders: readonly Folder[],
+): Promise<readonly BatchStatus[]> {
+  const fromFolders = folders.map(({ own }) => own);
+  if (fromFolders.every(({ summary }) => summary !== undefined)) return fromFolders;
+  const unknown = (own: BatchStatus, error: unknown): BatchStatus => {
+    printer.notice(`Temporal cannot be asked whether ${own.batch} is running: ${errorMessage(error)}`);
+    return { ...own, state: 'unknown' };
+  };
+  try {
+    const ask = async (session: Session) =>
+      Promise.all(
+        folders.map(async ({ found, own }) =>
+          liveStatus(session, found, own).catch((error: unknown) => unknown(own, error)),
+        ),
+      );
+    return (await askTemporal(config, printer, ask)) ?? fromFolders;
+  } catch (error) {
+    return fromFolders.map((own) => (own.summary ? own : unknown(own, error)));
+  }
+}
+
+/** undefined if no server of this place is running. */
+async function askTemporal<T>(
+  config: Config,
+  printer: Printer,
+  ask: (session: Session) => Promise<T>,
+): Promise<T | undefined> {
+  const session = await openLivingSession({ config, local: false, printer });
+  if (session === undefined) return undefined;
+  try {
+    return await ask(session);
+  } finally {
+    await session.close();
+  }
+}
+
+const liveStatus = async (session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
+  withForecast(found, await publishedStatus(session, found, own));
+
+/** With what only commands compute. */
+export async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
+  const { progress } = live;
+  const about = progress && aboutCostUsd(progress);
+  const canary = progress && isJudged(progress) ? await canaryReport(found) : undefined;
+  return {
+    ...live,
+    ...(about !== undefined && { about_cost_usd: Number(about.toFixed(6)) }),
+    ...(canary && { canary }),
+  };
+}
+
+const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): string =>
+  [
+    batch,
+    unattended ? `${state}, no worker` : state,
+    `${count(doneOf(outcomes))}/${count(rows)}`,
+    outcomeText(outcomes),
+  ]
+    .filter(Boolean)
+    .join('\t');
+
+function textOf(shown: BatchStatus): string {
+  const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
+  const lines = [
+    `${batch}  ${state}`,
+    ...(from === undefined ? [] : [`  from      ${fromText(from)}`]),
+    `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeText(outcomes) && `: ${outcomeText(outcomes)}`}`,
+    ...(progress
+      ? [
+          `  slots     ${progress.sending + progress.running + progress.unconfirmed} of ${allowedNow(progress)} in use${progress.unconfirmed ? `, ${progress.unconfirmed} unconfirmed` : ''}`,
+          ...[foundText(progress)].filter((text) => text !== undefined).map((text) => `  auto      ${text}`),
+        ]
+      : []),
+    ...(progress?.pool === undefined ? [] : [`  pool      ${poolText(progress)}`]),
+    ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
+    ...canaryLines(shown),
+    ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
+    ...standstillOf(shown),
+    ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
+    `  cost      ${progress && !summary ? spentText(progress) : `${money(summary?.cost_usd ?? 0)}, estimated`}`,
+    `  folder    ${folder}`,
+  ];
+  return lines.join('\n');
+}
+
+/** `gpus: 16 slots granted, weight 3`. */
+const poolText = ({ pool = '', granted = 0, weight = 1, urgency = 0 }: ShownProgress): string =>
+  `${terminalLine(pool)}: ${count(granted)} slots granted, weight ${weight}, urgency ${urgency}`;
+
+/** `size 1 on T4, size 2 on A10G (trying)`. */
+const ladderText = (ladder: NonNullable<Progress['ladder']>): string =>
+  ladder
+    .map(
+      ({ size, gpu, isProven }) =>
+        `${size === 0 ? 'unknown size' : `size ${size}`} on ${gpu}${isProven ? '' : ' (trying)'}`,
+    )
+    .join(', ') || 'no rows';
+function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
+  if (canary !== undefined) return canaryReportLines(canary);
+  return progress?.canary === undefined ? [] : [`  ${canaryText(progress.canary)}`];
+}
+
+/** Why a batch does not advance. */
+const standstillOf = ({ unattended }: BatchStatus): readonly string[] =>
+  unattended ? ["  worker    no worker takes this batch's tasks"] : [];
+
+/** What the user can do about it. */
+function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
+  const { batch } = found;
+  if (summary !== undefined) return nextOfEnded(found, mayBeSentAgain(summary));
+  if (unattended) return [['start', 'runsheet worker']];
+  const kind = progress?.pauses[0]?.kind;
+  if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
+    return [['hint', pauseHint(batch, kind, false, progress?.maxCostNano)]];
+  return [state === 'interrupted' || state === 'paused' ? toContinue(found) : toFollow(found)];
+}
+
+const doneOf = (outcomes: OutcomeCounts): number =>
+  OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
+
+const outcomeText = (outcomes: OutcomeCounts): string =>
+  OUTCOMES.filter((outcome) => outcomes[outcome] > 0)
+    .map((outcome) => `${count(outcomes[outcome])} ${outcome}`)
+    .join(', ');

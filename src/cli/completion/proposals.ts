@@ -1,0 +1,78 @@
+// What the shell proposes while a command is typed. It must be quick, so no server is asked: batches are folders, and the
+// names of deployments, schedules and pools are those that commands have listed here.
+
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GPUS } from '../../batch/gpu.ts';
+import { loadConfig } from '../../host/config.ts';
+import { BATCH_FILE, type BatchFile } from '../../store/batch-file.ts';
+
+type Kind = 'deployments' | 'schedules' | 'pools';
+
+const FILE = 'names.json';
+const MOST = 1_000;
+
+/** Keeps the names for {@link known}. A command does not fail because of them. */
+export function keepNames(home: string, kind: Kind, names: readonly string[]): void {
+  try {
+    mkdirSync(home, { recursive: true });
+    const all = { ...namesIn(home), [kind]: names.slice(0, MOST) };
+    writeFileSync(join(home, FILE), `${JSON.stringify(all)}\n`);
+  } catch {
+    // A folder that cannot be written has nothing to propose.
+  }
+}
+
+function namesIn(home: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(readFileSync(join(home, FILE), 'utf8')) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+const known =
+  (kind: Kind) =>
+  (partial: string): readonly string[] => {
+    const names = namesIn(loadConfig().home)[kind];
+    return startingWith(partial, Array.isArray(names) ? names : []);
+  };
+
+export const schedules = known('schedules');
+export const pools = known('pools');
+const listedDeployments = known('deployments');
+
+/** The batches here that are read for the names of their deployments. */
+const BATCHES_READ = 50;
+
+/** Those that were listed, and those of batches. */
+export function deployments(partial: string): readonly string[] {
+  const { out } = loadConfig();
+  const ofBatches = batches('')
+    .slice(-BATCHES_READ)
+    .map((name) => deploymentOf(join(out, name, BATCH_FILE)));
+  return [...new Set([...listedDeployments(partial), ...startingWith(partial, ofBatches)])];
+}
+
+function deploymentOf(path: string): unknown {
+  try {
+    const { deployment } = JSON.parse(readFileSync(path, 'utf8')) as BatchFile;
+    return deployment.name ?? deployment.id;
+  } catch {
+    return undefined;
+  }
+}
+
+export function batches(partial: string): readonly string[] {
+  const { out } = loadConfig();
+  const names = existsSync(out) ? readdirSync(out) : [];
+  return startingWith(partial, names).filter((name) => existsSync(join(out, name, BATCH_FILE)));
+}
+
+export const gpus = (partial: string): readonly string[] => startingWith(partial, GPUS);
+
+/** Names with control characters are left out, because a shell would obey them. */
+const startingWith = (partial: string, names: readonly unknown[]): readonly string[] =>
+  names
+    .filter((name) => typeof name === 'string')
+    .filter((name) => name.startsWith(partial) && !/\p{C}/u.test(name));

@@ -1,0 +1,42 @@
+// The demo, and the hidden command of the loop that it shows.
+
+import { command } from '../command.ts';
+import { wholeFrom } from '../flags/flag-values.ts';
+import { boolean, optional, output, parsed, textFlag } from '../flags/flags.ts';
+import { alias } from '../flags/positionals.ts';
+
+const ROWS_MAX = 1_000;
+const KILLS_MAX = 100;
+const rows = parsed(wholeFrom(1, ROWS_MAX));
+const kills = parsed(wholeFrom(0, KILLS_MAX));
+const seed = parsed(wholeFrom(0));
+const slots = parsed(wholeFrom(1));
+
+export const demos = {
+  demo: command(
+    async () => (await import('./demo.ts')).default,
+    {
+      flags: {
+        kill: boolean('kill workers at random moments, beside a loop that is killed at the same moments'),
+        rows: optional(rows('n', 'how many rows (default: 24; with --kill 120)')),
+        kills: { ...kills('n', 'with --kill: kills at most'), default: '9' },
+        seed: { ...seed('n', 'seed of the run times and of the moments of the kills'), default: '1' },
+        output,
+      },
+      aliases: alias,
+    },
+    'show a batch on the local run service, without a sheet; costs nothing',
+    '[--kill] [flags]',
+  ),
+  demoLoop: command(
+    async () => (await import('./demo-loop.ts')).default,
+    {
+      flags: {
+        deployment: textFlag('id', 'the deployment'),
+        rows: rows('n', 'how many rows'),
+        concurrency: slots('n', 'runs at the same time'),
+      },
+    },
+    'the loop of demo --kill',
+  ),
+};

@@ -1,0 +1,119 @@
+// demo: shows a batch on the local run service without a sheet; with --kill, a batch and a loop that are killed again and again.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EXIT } from '../../errors/error.ts';
+import { programFile } from '../../temporal/embedded/processes.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { withGround } from './ground.ts';
+import { race } from './kills.ts';
+import { openKillsView, receiptOf } from './kills-view.ts';
+import { nextLine } from '../next-command.ts';
+import { hearInterrupts } from '../follow/interrupt.ts';
+
+type Flags = {
+  readonly kill: boolean;
+  readonly rows?: number;
+  readonly kills: number;
+  readonly seed: number;
+  readonly output: 'text' | 'json';
+};
+
+const ROWS = { plain: 24, kill: 120 };
+const CONCURRENCY = 12;
+const NEXT = nextLine(['run', 'runsheet run <sheet> -d portraits --local']);
+const KILLS = nextLine(['kills', 'runsheet demo --kill']);
+
+export default async function demo(this: Context, flags: Flags): Promise<number> {
+  const printer = printerFor(this);
+  return flags.kill ? killed(this, printer, flags) : runOnce(this, printer, flags);
+}
+
+async function killed({ process }: Context, printer: Printer, flags: Flags): Promise<number> {
+  const { rows = ROWS.kill, kills, seed, output } = flags;
+  const interrupts = hearInterrupts(process);
+  const stop = new AbortController();
+  void interrupts.first.then(() => stop.abort());
+  const view = openKillsView(printer, process.stderr);
+  printer.notice(
+    `${rows} rows on two local run services: a batch, and a loop as people write it.\nSIGKILL ends both at random moments; both are started again.`,
+  );
+  const config = configOf({});
+  const notice = (text: string): void => printer.notice(printer.paint('dim', text));
+  const size = { rows, concurrency: CONCURRENCY, seed };
+  try {
+    return await withGround({ config, ...size, notice }, async (ground) => {
+      const { race: last, summary } = await race(ground, {
+        ...size,
+        kills,
+        stop: stop.signal,
+        show: view.show,
+      });
+      view.end();
+      if (output === 'json') printer.json({ ...last, seed });
+      else for (const line of receiptOf(last)) printer.data(line);
+      printer.notice(`Everything is removed again.\n${NEXT}`);
+      return summary.outcomes.succeeded === rows && last.runsheet.twice === 0 ? EXIT.ok : EXIT.someRowsFailed;
+    });
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+    printer.notice('\nstopped; everything is removed again');
+    return EXIT.interrupted;
+  } finally {
+    view.end();
+    interrupts.close();
+  }
+}
+
+/** The rows of a sheet that is made for this, run by the command that a user would give. */
+async function runOnce({ process }: Context, printer: Printer, flags: Flags): Promise<number> {
+  const { rows = ROWS.plain, output } = flags;
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-demo-'));
+  // The child stops the batch; this process only waits for it.
+  const interrupts = hearInterrupts(process);
+  try {
+    writeFileSync(join(folder, 'demo.csv'), sheetText(rows));
+    const args = ['run', 'demo.csv', '-d', 'portraits', '--local', '--demo', '-o', output];
+    const { environment } = configOf({});
+    const child = spawn(process.execPath, [programFile(), ...args], {
+      cwd: folder,
+      stdio: 'inherit',
+      env: {
+        ...environment,
+        TEMPORAL_ADDRESS: '',
+        RUNSHEET_HOME: join(folder, 'state'),
+        RUNSHEET_OUT: join(folder, 'batches'),
+      },
+    });
+    const [code] = (await once(child, 'exit')) as [number | null];
+    printer.notice(`\nThe demo is over, and its folder is removed.\n${NEXT}\n${KILLS}`);
+    return code ?? EXIT.interrupted;
+  } finally {
+    interrupts.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+const SUBJECTS = [
+  'a lighthouse keeper',
+  'a beekeeper',
+  'a cellist',
+  'a baker',
+  'a glassblower',
+  'a gardener',
+];
+const LIGHTS = ['in soft light', 'at dawn', 'under a lamp', 'by a window'];
+
+const sheetText = (rows: number): string =>
+  [
+    'prompt,seed',
+    ...Array.from({ length: rows }, (_, at) => {
+      const light = LIGHTS[Math.floor(at / SUBJECTS.length) % LIGHTS.length];
+      return `portrait of ${SUBJECTS[at % SUBJECTS.length]} ${light},${at + 1}`;
+    }),
+    '',
+  ].join('\n');

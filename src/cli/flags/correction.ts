@@ -1,0 +1,76 @@
+// Corrects the command that was given, so that the hint of an error ends in a line that can be pasted.
+
+import { RunsheetError, type Correction, type GivenFlag } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { SheetRefused } from '../../sheet/validation-errors.ts';
+
+/** The error with commands that can be pasted in its hint; with the corrected command, if it knows what was meant. */
+export function withCommand(error: unknown, args: readonly string[]): unknown {
+  if (!(error instanceof RunsheetError)) return error;
+  const { code, message, exit, place, cause } = error;
+  const hint = error.hint && withPlace(error.hint, args);
+  const command = corrected(args, correctionsOf(error));
+  const lines = [hint, ...(command === undefined ? [] : [`  ${command}`])].filter(Boolean).join('\n');
+  if (error instanceof SheetRefused) return new SheetRefused(error, error.errorsFile, lines);
+  return new RunsheetError(code, message, { exit, hint: lines === '' ? undefined : lines, place, cause });
+}
+
+/** One command with all that is known about a refused sheet: its columns, for example. */
+const correctionsOf = (error: RunsheetError): readonly Correction[] =>
+  (error instanceof SheetRefused ? error.problems : [error]).flatMap(({ correction }) => correction ?? []);
+
+const ON_A_BATCH =
+  /\brunsheet (?:pause|resume|scale|cancel|retry|watch|wait|status|rows|show|logs|results|events|verify|open|export|compare [a-zA-Z0-9][\w.-]*) [a-zA-Z0-9][\w.-]*(?![\w.-]| --out)|\brunsheet list\b(?! --out)/g;
+
+/** The commands in a text, with the folder of the batches if the command that prints them was given one. */
+export function withPlace(text: string, args: readonly string[]): string {
+  const at = args.indexOf('--out');
+  const out =
+    at === -1 ? args.find((word) => word.startsWith('--out='))?.slice('--out='.length) : args[at + 1];
+  return out === undefined
+    ? text
+    : text.replaceAll(ON_A_BATCH, (command) => `${command} --out ${shellWord(out)}`);
+}
+
+/** undefined if that changes nothing. */
+function corrected(args: readonly string[], corrections: readonly Correction[]): string | undefined {
+  const words = corrections.reduce(correct, args);
+  const isSame = words.length === args.length && words.every((word, at) => word === args[at]);
+  return isSame ? undefined : ['runsheet', ...words.map(shellWord)].join(' ');
+}
+
+const correct = (args: readonly string[], correction: Correction): readonly string[] =>
+  'wrong' in correction
+    ? args.map((word) => one(word, correction.wrong, correction.right))
+    : correction.add.reduce(withFlag, args);
+
+/** `wrong` may be a word, the value of `--flag=value`, or in a list of values. */
+function one(word: string, wrong: string, right: string): string {
+  if (word === wrong) return right;
+  const [, flag = '', value = word] = /^(-[^=]+=)(.*)$/s.exec(word) ?? [];
+  if (value === wrong) return flag + right;
+  return (
+    flag +
+    value
+      .split(',')
+      .map((part) => (part === wrong ? right : part))
+      .join(',')
+  );
+}
+
+/** Flags that may be given several times. */
+const REPEATABLE: ReadonlySet<string> = new Set(['--map', '--set', '--drop', '--type']);
+
+/** A flag with one value replaces the value that was given. */
+function withFlag(args: readonly string[], [flag, value]: GivenFlag): readonly string[] {
+  const at = args.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
+  if (at === -1 || REPEATABLE.has(flag)) {
+    const isThere = args.some((word, index) => word === flag && args[index + 1] === value);
+    if (isThere) return args;
+    // The words behind -- are no flags.
+    const end = args.includes('--') ? args.indexOf('--') : args.length;
+    return args.toSpliced(end, 0, flag, ...(value === undefined ? [] : [value]));
+  }
+  if (value === undefined) return args;
+  return args[at] === flag ? args.toSpliced(at + 1, 1, value) : args.toSpliced(at, 1, `${flag}=${value}`);
+}

@@ -1,0 +1,119 @@
+// What commands print when a batch has ended: the outcomes, the places of the results, the receipt, and the next commands.
+
+import { EXIT } from '../../errors/error.ts';
+import { notSucceeded, type Summary } from '../../results/summary.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import type { CanaryReport } from '../run/canary.ts';
+import type { Printer } from '../context.ts';
+import { usefulLines } from './found-concurrency.ts';
+import { batchJson, type BatchStatus } from '../json/batch.ts';
+import { nextOfEnded, sayNext } from '../next-command.ts';
+import { count, money, plural, span, type Paint } from '../format.ts';
+
+export type EndParams = {
+  readonly printer: Printer;
+  readonly found: FoundBatch;
+  /** With `jsonl`, the rows are printed before. */
+  readonly output: 'text' | 'json' | 'jsonl';
+  readonly canary?: CanaryReport;
+  /** The folder is removed after the command, so nothing can be done with it. */
+  readonly isRemoved?: boolean;
+  /** Prints the receipt of a command that is silent otherwise. */
+  readonly printReceipt?: (line: string) => void;
+};
+
+/** Returns the exit code. */
+export function printEnd(
+  { printer, found, output, printReceipt, canary, isRemoved }: EndParams,
+  summary: Summary,
+): number {
+  printer.raw(closing(summary, found.folder, printer.paint));
+  printReceipt?.(receiptLine(summary));
+  if (output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
+  else if (output === 'text') printer.data(found.folder);
+  if (!isRemoved) sayNext(printer, output, ...nextOfEnded(found, mayBeSentAgain(summary)));
+  return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
+}
+
+const endOf = (found: FoundBatch, summary: Summary, canary: CanaryReport | undefined): BatchStatus => {
+  const { batch, folder, file } = found;
+  const { rows, outcomes } = summary;
+  const { from } = file;
+  return {
+    batch,
+    folder,
+    state: 'finished',
+    rows,
+    outcomes,
+    summary,
+    ...(from && { from }),
+    ...(canary && { canary }),
+  };
+};
+
+export function closing(summary: Summary, folder: string, paint: Paint): string {
+  const { outcomes, rows, seconds, rehearsal } = summary;
+  const failed = notSucceeded(summary);
+  const mark = failed === 0 ? paint('green', '✓') : paint('yellow', '!');
+  const others = Object.entries(outcomes).filter(([name, times]) => name !== 'succeeded' && times > 0);
+  const lines = [
+    `${mark} ${count(outcomes.succeeded)} of ${count(rows)} rows succeeded in ${span(seconds * 1000)}${rehearsal ? ' · rehearsal' : ''}`,
+    ...others.map(([name, times]) => `  ${paint('red', `${count(times)} ${name}`)}`),
+    ...(summary.reused > 0 ? [reusedLine(summary)] : []),
+    ...(summary.climbing === undefined ? [] : [climbingLine(summary.climbing)]),
+    ...spendLines(summary, paint),
+    ...usefulLines(summary),
+    `  results   ${folder}/results.csv`,
+    ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
+    `  report    ${folder}/report.html`,
+    receiptLine(summary),
+  ];
+  return `\n${lines.join('\n')}\n`;
+}
+
+/** Rows that were refused would be refused again, and those without a known end may have been paid for. */
+export const mayBeSentAgain = ({ outcomes }: Pick<Summary, 'outcomes'>): boolean =>
+  outcomes.failed + outcomes['timed-out'] > 0;
+
+const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): string =>
+  `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought, ${money(usd)}`;
+
+const climbingLine = ({ runs, seconds, cost_usd: usd }: NonNullable<Summary['climbing']>): string =>
+  `  climbing  ${plural(runs, 'run')} below the rung that worked: ${seconds.toFixed(1)} GPU s, ${money(usd)} estimated`;
+
+/** Runs that were paid for, or may have been, in addition to those of the rows. */
+function spendLines(summary: Summary, paint: Paint): readonly string[] {
+  const { duplicates, unseen_runs_at_most: unseen, lists } = summary;
+  const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;
+  const why = lists === 'none' ? 'the service has no run list' : 'the run list could not be read to its end';
+  const lines = [
+    duplicates.runs > 0
+      ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}, ${money(duplicates.cost_usd)} estimated; duplicates.jsonl names them`
+      : undefined,
+    unseen > 0
+      ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`
+      : undefined,
+  ];
+  return lines.filter((line) => line !== undefined).map((line) => `  ${paint('yellow', line)}`);
+}
+
+/** `300 rows, 300 runs, 0 bought twice, $4.12 estimated, survived 3 restarts`. */
+export function receiptLine(summary: Summary): string {
+  const { rows, runs, bought_twice: twice, lists, unseen_runs_at_most: unseen } = summary;
+  return [
+    plural(rows, 'row'),
+    plural(runs, 'run'),
+    // Only a complete run list shows every duplicate.
+    lists === 'complete' ? `${count(twice)} bought twice` : `${count(twice)} known to be bought twice`,
+    unseen > 0 ? `at most ${plural(unseen, 'unseen run')}` : undefined,
+    `${money(summary.total_cost_usd)} estimated`,
+    workersText(summary),
+  ]
+    .filter((part) => part !== undefined)
+    .join(', ');
+}
+
+function workersText({ workers = 0, restarts }: Summary): string | undefined {
+  if (restarts !== undefined) return restarts > 0 ? `survived ${plural(restarts, 'restart')}` : undefined;
+  return workers > 1 ? plural(workers, 'worker') : undefined;
+}

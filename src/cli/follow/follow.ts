@@ -1,0 +1,260 @@
+// Follows a batch until it ends, pauses, exceeds --timeout, or the user presses Ctrl-C.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { EXIT, problem, errorMessage } from '../../errors/error.ts';
+import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
+import type { Progress } from '../../batch/shown/progress.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { readLatestSummary } from '../../results/summary.ts';
+import { printEnd, type EndParams } from './batch-end.ts';
+import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { canaryReport, canaryReportLines, isJudged } from '../run/canary.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { hearInterrupts, type Interrupts } from './interrupt.ts';
+import { pauseHint } from '../../batch/pausing/pause-hint.ts';
+import { toFollow, toContinue, nextCommand, nextLine, sayNext } from '../next-command.ts';
+import { openProgressView, type ProgressView } from './progress-view.ts';
+import { openPhaseReader } from './run-phases.ts';
+import type { Session } from '../session.ts';
+import { rowsEnded, shownProgress } from '../../library/handle/shown-progress.ts';
+import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { count, plural } from '../format.ts';
+import { RowStream } from './row-stream.ts';
+
+export type FollowParams = EndParams & {
+  readonly session: Session;
+  readonly process: NodeJS.Process;
+  readonly timeoutMs?: number;
+  /** The command only reads: the batch does not depend on it. */
+  readonly reads?: boolean;
+  /** The canary was shown already. */
+  readonly isCanaryShown?: boolean;
+  /** What hears Ctrl-C, if the caller already does. */
+  readonly interrupts?: Interrupts;
+  /** Runs beside until the signal aborts; `note` prints a line. */
+  readonly beside?: (note: (text: string) => void, done: AbortSignal) => Promise<void>;
+};
+
+const LOOK_MS = { terminal: 250, elsewhere: 500 };
+/** After this long without a worker or Temporal, the user is warned. */
+const SILENT_MS = 15_000;
+
+type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
+
+/** Resolves with the exit code; the caller closes the session. Throws E501 if the batch is paused. */
+export async function follow(params: FollowParams): Promise<number> {
+  const { session, found, printer } = params;
+  const interrupts = params.interrupts ?? hearInterrupts(params.process);
+  const view = openProgressView(printer, params.process.stderr);
+  const done = new AbortController();
+  const rows = params.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
+  const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
+  const beside = params.beside?.((text) => view.note(text), done.signal);
+  try {
+    const ending = await Promise.race([
+      failureOf(beside),
+      watch({ ...params, rows }, view, done.signal, latest),
+      session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
+      interrupts.first,
+      lostBy(session),
+    ]);
+    if (ending === 'finished') await showLast(params, view);
+    view.end();
+    done.abort();
+    await beside;
+    await rows?.print(false);
+    return await END[ending]({ ...params, ...latest, rows, interrupts });
+  } finally {
+    done.abort();
+    await beside?.catch(() => undefined);
+    if (params.interrupts === undefined) interrupts.close();
+  }
+}
+
+/** The view ends with all rows, however fast the last ones were. */
+async function showLast({ session, found }: FollowParams, view: ProgressView): Promise<void> {
+  // Without it, the view keeps what it showed before.
+  const { progress } = await session.batches.status(refOf(found)).catch(() => ({ progress: undefined }));
+  if (progress?.state === 'finished') view.show(await shownProgress(found, progress), performance.now());
+}
+
+/** Settles only if it fails. */
+async function failureOf(beside: Promise<void> | undefined): Promise<never> {
+  await beside;
+  return new Promise(() => undefined);
+}
+
+/** What the batch published last. */
+type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
+type Streaming = { readonly rows: RowStream | undefined };
+type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
+
+const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
+  finished: async (ended) => {
+    const { found, printer, rows } = ended;
+    await rows?.print(true);
+    const summary = await readLatestSummary(found.store);
+    if (summary === undefined)
+      throw problem('E506', { batch: found.batch, reason: 'its folder has no summary.json' });
+    const canary = await canaryReport(found);
+    if (canary !== undefined && !ended.isCanaryShown)
+      printer.raw(`${canaryReportLines(canary).join('\n')}\n`);
+    const code = printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
+    if ((await summaryOfDone(found)) === undefined) {
+      printer.notice('rows of it are sent again by now');
+      sayNext(printer, ended.output, toFollow(found));
+    }
+    return code;
+  },
+  paused: async ({ session, found, progress, reads }) => {
+    throw problem('E501', {
+      batch: found.batch,
+      reason: progress?.reason ?? '',
+      hint: pauseHint(
+        found.batch,
+        progress?.pauses[0]?.kind,
+        session.stack !== undefined && !reads,
+        progress?.maxCostNano,
+      ),
+    });
+  },
+  timeout: async ({ printer, found }) => {
+    printer.notice(
+      `${found.batch} has not ended within --timeout; it continues\n${nextLine(toFollow(found))}`,
+    );
+    return EXIT.waitedTooLong;
+  },
+  lost: async (ended) => {
+    if ((await summaryOfDone(ended.found)) === undefined) throw notRunning(ended.found);
+    return END.finished(ended);
+  },
+  interrupted: async (ended) => {
+    if (ended.reads) leaveRunning(ended);
+    else if (ended.session.stack) await stopAll(ended);
+    else detach(ended);
+    return EXIT.interrupted;
+  },
+};
+
+/** A reader of embedded servers that have ended. */
+const lostBy = async ({ stack }: Session): Promise<'lost'> => {
+  await (stack?.lost ?? new Promise(() => undefined));
+  return 'lost';
+};
+
+async function watch(
+  { session, found, printer, timeoutMs, reads, rows }: FollowParams & Streaming,
+  view: ProgressView,
+  done: AbortSignal,
+  latest: Latest,
+): Promise<Ending> {
+  const startedAt = performance.now();
+  const reported = new Set<string>();
+  const phases = openPhaseReader(configOf({}), found);
+  let attendedAt = startedAt;
+  let reason = '';
+  while (!done.aborted) {
+    if (!reads) assertDiskSpace(session);
+    try {
+      const { progress, isUnattended } = await session.batches.status(refOf(found));
+      latest.progress = progress;
+      if (!isUnattended) attendedAt = performance.now();
+      if (progress !== undefined) {
+        const now = performance.now();
+        view.show(await shownProgress(found, progress), now, phases.latest(usedBy(progress), now));
+      }
+      if (progress !== undefined) await reportCanary(found, progress, view, latest);
+      else await reportTrouble(session, found, view, reported);
+      if (progress?.state === 'paused' && !hasRunsToFinish(progress)) return 'paused';
+      // `finished` may still wait at the server's old address.
+      if (progress?.state === 'finished') return 'finished';
+      reason = 'no worker takes its tasks';
+    } catch (error) {
+      if ((await summaryOfDone(found).catch(() => undefined)) !== undefined) return 'finished';
+      [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
+    }
+    await rows?.print(false);
+    if (performance.now() - attendedAt > SILENT_MS) {
+      view.note(printer.paint('yellow', `the batch does not advance: ${terminalLine(reason)}`));
+      attendedAt = performance.now();
+    }
+    if (timeoutMs !== undefined && performance.now() - startedAt > timeoutMs) return 'timeout';
+    await wait(printer.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
+  }
+  return 'interrupted';
+}
+
+const usedBy = ({ sending, running, unconfirmed }: Progress): number => sending + running + unconfirmed;
+
+/** A batch that a user paused still collects the runs that were sent; any other pause is reported immediately. */
+const hasRunsToFinish = ({ pauses, sending, running, collecting }: Progress): boolean =>
+  pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind)) && sending + running + collecting > 0;
+
+/** Servers that cannot write are ended immediately; requests on the wire stay unconfirmed and are resolved later. */
+function assertDiskSpace({ stack }: Session): void {
+  try {
+    stack?.assertDiskSpace();
+  } catch (error) {
+    stack?.hurry();
+    throw error;
+  }
+}
+
+/** Prints once what the canary has shown. */
+async function reportCanary(
+  found: FoundBatch,
+  progress: Progress,
+  view: ProgressView,
+  latest: Latest,
+): Promise<void> {
+  if (latest.isCanaryShown || !isJudged(progress)) return;
+  latest.isCanaryShown = true;
+  const report = await canaryReport(found);
+  for (const line of report === undefined ? [] : canaryReportLines(report)) view.note(line);
+}
+
+/** Prints once each reason why the batch cannot load its parameters. */
+async function reportTrouble(
+  { batches }: Session,
+  found: FoundBatch,
+  view: ProgressView,
+  reported: Set<string>,
+): Promise<void> {
+  const trouble = await batches.trouble(refOf(found));
+  if (trouble === undefined || reported.has(trouble)) return;
+  reported.add(trouble);
+  view.note(`the batch has not started: ${terminalLine(trouble)}; its worker retries`);
+}
+
+/** R23: the embedded servers end with this command, unless other commands use them. */
+async function stopAll({ session, printer, found, interrupts, progress, isRemoved }: Ended): Promise<void> {
+  printer.notice(`\nstopping; ${doneText(progress)}, nothing is lost`);
+  interrupts.onSecond(() => session.stack?.hurry());
+  let reported = -1;
+  await session.close((onWire) => {
+    if (onWire !== reported && onWire > 0) {
+      printer.notice(
+        `${plural(onWire, 'request')} on the wire; waiting for the answers (Ctrl-C again leaves them unconfirmed)`,
+      );
+    }
+    reported = onWire;
+  });
+  printer.notice(isRemoved ? 'stopped' : `stopped\n${nextLine(toContinue(found))}`);
+}
+
+const leaveRunning = ({ printer, found, progress }: Ended): void =>
+  printer.notice(`\nNo longer watching ${found.batch}: ${doneText(progress)}.\n${nextLine(toFollow(found))}`);
+
+function detach({ printer, found, progress }: Ended): void {
+  const { batch } = found;
+  printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
+  printer.notice(`${nextLine(toFollow(found))}\n${nextLine(['stop', nextCommand('cancel', found)])}`);
+}
+
+/** As the view counts them. */
+function doneText(progress: Progress | undefined): string {
+  if (progress === undefined) return 'not started';
+  const { rows, collecting } = progress;
+  const storing = collecting > 0 ? ` (the files of ${count(collecting)} are still to be stored)` : '';
+  return `${count(rowsEnded(progress))} of ${count(rows)} rows done${storing}`;
+}

@@ -1,0 +1,47 @@
+// Prints the rows of a batch as they end, one JSON object a line (`-o jsonl` of run and watch, and `rows --follow`).
+
+import { integerFrom } from '../../batch/digits.ts';
+import { terminalJson } from '../../errors/outside-text.ts';
+import { EndedRows } from '../../library/handle/ended-rows.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import { rowJson, type ShownRow } from '../json/row.ts';
+
+export class RowStream {
+  readonly #rows: EndedRows;
+  readonly #stdout: NodeJS.WriteStream;
+  #printed: Promise<void> = Promise.resolve();
+
+  constructor(found: FoundBatch, stdout: NodeJS.WriteStream) {
+    this.#rows = new EndedRows(found, undefined);
+    this.#stdout = stdout;
+  }
+
+  /** The rows that have ended since the last time. `hasEnded`: no further row will end. */
+  print(hasEnded: boolean): Promise<void> {
+    // Two readings at the same time would print a row twice.
+    this.#printed = this.#printed.then(() => this.#print(hasEnded));
+    return this.#printed;
+  }
+
+  async #print(hasEnded: boolean): Promise<void> {
+    for await (const row of this.#rows.read(hasEnded)) await put(this.#stdout, `${rowLine(row)}\n`);
+  }
+}
+
+/** All rows of a batch that has ended, in the order in which they ended. */
+export const printEndedRows = (found: FoundBatch, stdout: NodeJS.WriteStream): Promise<void> =>
+  new RowStream(found, stdout).print(true);
+
+export const rowLine = (row: ShownRow): string =>
+  terminalJson(
+    JSON.stringify(rowJson(row), (_, value: unknown) =>
+      typeof value === 'bigint' ? integerFrom(String(value)) : value,
+    ),
+  );
+
+/** Waits if the reader is slower. */
+export function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  return new Promise((done) => {
+    stream.write(text, () => done());
+  });
+}

@@ -1,0 +1,61 @@
+// watch: shows the progress of a batch until it ends. wait: prints nothing until the end, for scripts.
+
+import { printEnd, type EndParams } from './batch-end.ts';
+import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context } from '../context.ts';
+import { follow } from './follow.ts';
+import { printEndedRows } from './row-stream.ts';
+import { openLivingSession } from '../session.ts';
+import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
+
+type Flags = { readonly out?: string; readonly output: 'text' | 'json' | 'jsonl' };
+
+export async function watch(
+  this: Context,
+  flags: Flags & { readonly quiet: boolean },
+  name: string | undefined,
+): Promise<number> {
+  return attach(this, flags, name, { printer: printerFor(this, flags) });
+}
+
+export async function wait(
+  this: Context,
+  { timeout, ...flags }: Flags & { readonly timeout?: number },
+  name: string | undefined,
+): Promise<number> {
+  const printer = printerFor(this, { quiet: true });
+  const printReceipt = printerFor(this).notice;
+  const limit = timeout === undefined ? {} : { timeoutMs: timeout };
+  return attach(this, flags, name, { printer, printReceipt, ...limit });
+}
+
+async function attach(
+  context: Context,
+  { output, ...flags }: Flags,
+  name: string | undefined,
+  how: Pick<EndParams, 'printer' | 'printReceipt'> & { readonly timeoutMs?: number },
+): Promise<number> {
+  const found = await findBatch(configOf(flags).out, name);
+  const summary = await summaryOfDone(found);
+  if (summary !== undefined) {
+    if (output === 'jsonl') await printEndedRows(found, context.process.stdout);
+    return printEnd({ ...how, found, output }, summary);
+  }
+  const { printer } = how;
+  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
+  if (session === undefined) return await endedMeanwhile(found, { ...how, output });
+  try {
+    if (!(await isUnderWay(session, found))) return await endedMeanwhile(found, { ...how, output });
+    return await follow({ ...how, session, found, process: context.process, output, reads: true });
+  } finally {
+    await session.close();
+  }
+}
+
+/** Its servers may have ended with it while this command looked for them. Throws E516 if it has not ended. */
+async function endedMeanwhile(found: FoundBatch, how: Omit<EndParams, 'found'>): Promise<number> {
+  const summary = await summaryOfDone(found);
+  if (summary === undefined) throw notRunning(found);
+  return printEnd({ ...how, found }, summary);
+}

@@ -1,0 +1,118 @@
+// pool list, show, set, release: pools that share slots between batches. Reading starts no servers.
+
+import { POOL_MEMBERS_MAX } from '../../batch/bounds.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { EXIT, problem } from '../../errors/error.ts';
+import type { Pool, PoolMember } from '../../temporal/pools.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { count, plural } from '../format.ts';
+import { poolJson } from '../json/pool.ts';
+import { sayNext } from '../next-command.ts';
+import { keepNames } from '../completion/proposals.ts';
+import { openLivingSession, openSession, type Session } from '../session.ts';
+
+type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
+
+export async function list(this: Context, flags: Flags): Promise<number> {
+  const printer = printerFor(this);
+  const pools = await asked(flags, printer, (session) => session.pools.list());
+  keepNames(
+    configOf(flags).home,
+    'pools',
+    pools.map(({ pool }) => pool),
+  );
+  if (flags.output === 'json') printer.json(pools.map(poolJson));
+  else for (const pool of pools) printer.data(poolLine(pool));
+  const [first] = pools;
+  if (first === undefined) printer.notice('no pools here yet');
+  sayNext(
+    printer,
+    flags.output,
+    first === undefined
+      ? ['create', 'runsheet pool set gpus --size 8']
+      : ['show', `runsheet pool show ${first.pool}`],
+  );
+  return EXIT.ok;
+}
+
+export async function show(this: Context, flags: Flags, name: string): Promise<number> {
+  const printer = printerFor(this);
+  print(printer, flags, await asked(flags, printer, (session) => session.pools.show(name)));
+  return EXIT.ok;
+}
+
+export async function set(
+  this: Context,
+  flags: Flags & { readonly size: number },
+  name: string,
+): Promise<number> {
+  return changing(this, flags, (session) => session.pools.set(name, { size: flags.size }));
+}
+
+export async function release(this: Context, flags: Flags, name: string, batch: string): Promise<number> {
+  return changing(this, flags, (session) => session.pools.release(name, batch));
+}
+
+async function changing(
+  context: Context,
+  flags: Flags,
+  change: (session: Session) => Promise<Pool>,
+): Promise<number> {
+  const printer = printerFor(context);
+  const session = await openSession({ config: configOf(flags), local: false, printer });
+  try {
+    print(printer, flags, await change(session));
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+/** Throws E544 if no servers of this place are running: reading starts none. */
+async function asked<T>(flags: Flags, printer: Printer, ask: (session: Session) => Promise<T>): Promise<T> {
+  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
+  if (session === undefined) throw problem('E544', {});
+  try {
+    return await ask(session);
+  } finally {
+    await session.close();
+  }
+}
+
+function print(printer: Printer, { output }: Flags, pool: Pool): void {
+  if (output === 'json') return printer.json(poolJson(pool));
+  printer.data(poolLines(pool).join('\n'));
+  const [member] = pool.members;
+  sayNext(
+    printer,
+    output,
+    member === undefined
+      ? ['use', `runsheet run <sheet> -d <deployment> --pool ${pool.pool}`]
+      : ['status', `runsheet status ${member.batch}`],
+  );
+}
+
+/** The pool, its batches, and how many others wait for room. */
+export const poolLines = (pool: Pool): readonly string[] => [
+  poolLine(pool),
+  ...pool.members.map(memberLine),
+  ...(pool.turnedAway === undefined
+    ? []
+    : [
+        `  ${plural(pool.turnedAway, 'more batch waits', 'more batches wait')} without slots: a pool has room for ${POOL_MEMBERS_MAX} batches, and the next one joins when one of them ends`,
+      ]),
+];
+
+/** `gpus: 64 slots, 3 batches, 60 in use`. */
+export const poolLine = ({ pool, size, batches, used }: Pool): string =>
+  `${terminalLine(pool)}: ${plural(size, 'slot')}, ${plural(batches, 'batch', 'batches')}, ${count(used)} in use`;
+
+function memberLine({ batch, weight, urgency, granted, used, wanted, ...one }: PoolMember): string {
+  const name = `  ${terminalLine(batch)}`;
+  if (one.goneAt === undefined)
+    return `${name}  ${count(used)} of ${count(granted)} granted in use, ${count(wanted)} wanted, weight ${weight}, urgency ${urgency}`;
+  const free =
+    one.freeAt === undefined ? '' : `, at the latest free at ${new Date(one.freeAt).toISOString()}`;
+  return `${name}  ended at ${new Date(one.goneAt).toISOString()}, perhaps with runs; ${plural(one.charged, 'slot')} held${free}`;
+}

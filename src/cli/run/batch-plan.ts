@@ -1,0 +1,121 @@
+// Prints the lines that run and plan begin with: rows, inputs, GPUs, batch and webhooks.
+
+import type { Config } from '../../host/config.ts';
+import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { temporalFrom } from '../../temporal/temporal-address.ts';
+import { canReachReceiver } from '../../webhook/reach.ts';
+import type { Printer } from '../context.ts';
+import { count, plural } from '../format.ts';
+import { ignoredGpuLines } from './gpu-choice.ts';
+import { guessLines } from './guesses.ts';
+
+type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
+
+export function printBatch(printer: Printer, config: Config, { batch, file, laidOut }: Planned): void {
+  const { paint } = printer;
+  const { sheet, deployment, service } = file;
+  const arrive = webhooksArrive(config, file);
+  if (service.rehearsal)
+    printer.notice(paint('yellow', 'rehearsal: runs use the local run service and cost nothing'));
+  if (service.api === 'v1') {
+    printer.notice(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
+    for (const limit of limitsOfV1({ webhooks: arrive })) printer.notice(`  - ${limit}`);
+  }
+  const repeats =
+    sheet.repeats > 0
+      ? ` · ${plural(sheet.repeats, 'row')} ${sheet.repeats === 1 ? 'repeats' : 'repeat'} an earlier one`
+      : '';
+  printer.notice(
+    `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
+  );
+  for (const line of guessLines(laidOut?.guesses ?? [])) printer.notice(line);
+  const { reused = 0 } = sheet;
+  if (reused > 0)
+    printer.notice(
+      `  reuse     ${plural(reused, 'row')} ${reused === 1 ? 'keeps its earlier result' : 'keep their earlier results'}; ${plural(sheet.rows - reused, 'row')} to run`,
+    );
+  const unused =
+    laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
+  printer.notice(`  inputs    ${inputText(file)}${unused}`);
+  printer.notice(
+    `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
+  );
+  for (const line of ignoredGpuLines({ file, laidOut })) printer.notice(paint('yellow', line));
+  if (laidOut && isGpuUnused(file, laidOut.gpus))
+    printer.notice(
+      paint('yellow', `            --gpu ${sheet.options.gpu} changes no row: each row names its own GPU`),
+    );
+  for (const line of ladderLines(file)) printer.notice(line);
+  printer.notice(
+    `  batch     ${paint('bold', batch)} · ${terminalLine(deployment.name ?? deployment.id)} · ${atTheSameTime(file)}`,
+  );
+  if (file.adaptive !== undefined && service.api === 'v1')
+    printer.notice(
+      `  auto      a V1 service may show no queueing times: then only 429 changes the concurrency, and it stays at most ${count(file.adaptive)}. Otherwise give -c <n>`,
+    );
+  if (file.webhooks && !arrive)
+    printer.notice(
+      '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
+    );
+}
+
+function ladderLines({ sheet, deployment }: CreatedBatch['file']): readonly string[] {
+  const { options, lanes, sizedBy = [] } = sheet;
+  if (options.ladder === undefined) return [];
+  const classes = lanes.filter(({ size }) => size !== undefined).length;
+  const by =
+    sizedBy.length === 0
+      ? 'no input shows what a run needs, so all rows climb together'
+      : `${plural(classes, 'size class', 'size classes')} by ${sizedBy.join(' × ')}`;
+  const own = deployment.gpu === undefined ? '' : `, ${deployment.gpu}`;
+  return [
+    terminalLine(`  ladder    ${options.ladder.join(' → ')}: ${by}`),
+    terminalLine(
+      `            without effect if the deployment has a GPU of its own${own} and ignores the one asked for`,
+    ),
+  ];
+}
+
+const atTheSameTime = ({ concurrency, adaptive }: CreatedBatch['file']): string =>
+  adaptive === undefined
+    ? `${count(concurrency)} at the same time`
+    : `${count(adaptive)} at the same time at first (auto, at most ${count(concurrency)})`;
+
+/** True on a cluster, because the settings of its workers are not known here. */
+export const webhooksArrive = (config: Config, { webhooks, service }: CreatedBatch['file']): boolean =>
+  webhooks &&
+  (temporalFrom(config.environment) !== undefined || canReachReceiver(service.base, config.webhook.url));
+
+/** What a batch cannot do with V1. */
+export const limitsOfV1 = ({ webhooks }: Pick<CreatedBatch['file'], 'webhooks'>): readonly string[] => [
+  webhooks
+    ? 'if the response to a request is lost, its row waits for a webhook, else it ends as unknown, perhaps paid for; it is not sent again'
+    : 'if the response to a request is lost, its row ends as unknown, perhaps paid for, because webhooks are off; it is not sent again',
+  'runs cannot be cancelled',
+  'the inputs of the deployment are not known in advance: the type of a cell is guessed, unless --type sets it',
+  'times and costs are only as accurate as the dates that the service reports',
+];
+
+function inputText({ sheet }: CreatedBatch['file']): string {
+  const texts = sheet.inputs.map(({ input, kind, from }) => {
+    const type = kind === 'auto' ? '' : ` (${kind})`;
+    if ('value' in from) return `${input} = ${JSON.stringify(from.value)}${type}`;
+    return from.column === input ? `${input}${type}` : `${input} ← ${from.column}${type}`;
+  });
+  return terminalLine(texts.join(', ') || 'none');
+}
+
+function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined): string {
+  const entries = Object.entries(gpus).sort(([, a], [, b]) => b - a);
+  const texts = entries.map(
+    ([gpu, rows]) => `${gpu || `${own ?? "the deployment's own"} (default)`} × ${count(rows)}`,
+  );
+  return terminalLine(texts.join(', ') || 'none');
+}
+
+/** --gpu is for rows that name none. */
+const isGpuUnused = (
+  { sheet: { options } }: CreatedBatch['file'],
+  gpus: Readonly<Record<string, number>>,
+): boolean => options.gpu !== undefined && Object.keys(gpus).length > 0 && gpus[options.gpu] === undefined;

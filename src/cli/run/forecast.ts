@@ -1,0 +1,49 @@
+// The forecast of a batch that has not begun, as text.
+
+import { terminalLine } from '../../errors/outside-text.ts';
+import type { Interval } from '../../results/forecast/interval.ts';
+import type { Estimate, ShownAmounts } from '../../library/start/estimate.ts';
+import { count, money, plural, span } from '../format.ts';
+
+/** The lines that `plan` and `run` print. */
+export function forecastLines(estimate: Estimate): readonly string[] {
+  const { cost_usd, seconds, source } = estimate;
+  if (source === 'prices')
+    return [`  cost      no run of this deployment is known here: ${perSecondText(estimate)}`];
+  const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
+  const isDetailed = gpus.length > 1 || cost_usd === null;
+  return [
+    `  cost      ${cost_usd === null ? 'unknown in total' : intervalText(cost_usd, money)}`,
+    `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, duration)}`,
+    ...(isDetailed ? gpus.map(([gpu, shown]) => `            ${gpuText(gpu, shown)}`) : []),
+    `            ${sourceText(estimate)}`,
+  ];
+}
+
+const duration = (seconds: number): string => span(seconds * 1000);
+
+const intervalText = ({ low, expected, high }: Interval, text: (number: number) => string): string =>
+  `about ${text(expected)}, 90 % likely between ${text(low)} and ${text(high)}`;
+
+function gpuText(gpu: string, shown: ShownAmounts): string {
+  const { rows, runs, cost_usd, seconds } = shown;
+  const name = terminalLine(`${gpu} × ${count(rows)}`);
+  if (seconds === null) {
+    const known = runs === 0 ? 'no run is known' : `only ${plural(runs, 'run')} known`;
+    return `${name}: ${known} here, ${perSecondText(shown)}`;
+  }
+  const cost = cost_usd === null ? perSecondText(shown) : shortText(cost_usd, money);
+  return `${name}: ${cost}, alone ${shortText(seconds, duration)}`;
+}
+
+function sourceText({ source, runs, batches: [newest = '', ...older] }: Estimate): string {
+  if (source === 'canary') return `from the ${plural(runs, 'run')} of the canary, whose cost it includes`;
+  const others = older.length === 0 ? '' : ` and ${plural(older.length, 'older batch', 'older batches')}`;
+  return `from ${plural(runs, 'run')} in ${terminalLine(newest)}${others}, if these rows are like those`;
+}
+
+const shortText = ({ low, expected, high }: Interval, text: (number: number) => string): string =>
+  `${text(expected)} (${text(low)} to ${text(high)})`;
+
+const perSecondText = ({ usd_per_run_second: usd }: ShownAmounts): string =>
+  usd === null ? 'no price is known' : `$${Number(usd.toPrecision(3))} per second of run time`;

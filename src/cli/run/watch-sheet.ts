@@ -1,0 +1,238 @@
+// run --watch: follows a batch and its sheet. Each save sends the rows that it adds or changes, until Ctrl-C.
+
+import { resolve } from 'node:path';
+import { isAddress } from '../../create-batch/sheet-address.ts';
+import { EXIT, problem } from '../../errors/error.ts';
+import { FileSaves } from '../../library/watched/file-saves.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import { SavedSheet, type Save } from '../../library/watched/saved-sheet.ts';
+import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { findWatched } from '../../library/watched/watched-batch.ts';
+import { LOCAL } from '../../run-service/local-address.ts';
+import { configOf, copyingOf, meantService, orderOf, readingOf } from '../flags/batch-options.ts';
+import type { Context, Printer } from '../context.ts';
+import type { RunFlags } from '../flags/flags.ts';
+import { followAsking } from '../follow/follow-asking.ts';
+import { plural } from '../format.ts';
+import { completeCommand } from './guesses.ts';
+import { nextLine, sameCommand } from '../next-command.ts';
+import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
+import { refuseOtherMapping } from './into.ts';
+import { isRefused, refusalJson, refusalLines, saveJson, saveLine } from './save-text.ts';
+import type { Session } from '../session.ts';
+
+export type WatchGiven = {
+  readonly context: Context;
+  readonly flags: RunFlags;
+  readonly sheet: string;
+  readonly printer: Printer;
+  /** Gives the batch the limits of the command; it has to be running. */
+  readonly changeLimits: (session: Session, found: FoundBatch) => Promise<void>;
+};
+
+/** A program may be in the middle of writing: what cannot be read is tried again once before it is reported. */
+const UNREADABLE_AGAIN_MS = 1_000;
+/** Rows that wait for their turn are looked for this often, or less often if looking takes long. */
+const TURN_MS = 2_000;
+const TURN_SHARE = 10;
+/** A server that is away is tried again this often. */
+const AWAY_MS = 10_000;
+
+/** Throws E602 for a sheet that cannot be saved again, and for a ladder. */
+export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
+  if (!flags.watch) return;
+  const other = flags.from === undefined ? (flags.ladder === undefined ? undefined : '--ladder') : '--from';
+  if (other !== undefined)
+    throw problem('E602', {
+      what: `--watch and ${other} exclude each other`,
+      hint: '--watch adds the rows of later saves to the batch of a sheet',
+    });
+  if (sheet === '-' || isAddress(sheet))
+    throw problem('E602', {
+      what: '--watch needs a sheet that is a file',
+      hint: 'name a file of this machine',
+    });
+}
+
+/** The batch that a watched sheet belongs to, whatever it contains now. */
+export function batchOfWatched(flags: RunFlags, sheet: string): Promise<FoundBatch | undefined> {
+  if (!flags.watch || flags.again) return Promise.resolve(undefined);
+  const config = configOf(flags);
+  const { base } = meantService(config, flags);
+  const path = resolve(sheet);
+  const { name, deployment = '' } = flags;
+  return findWatched({ out: config.out, path, deployment, base, name });
+}
+
+/** Continues a batch that exists; what was saved meanwhile is sent first. */
+export async function continueWatched(given: WatchGiven, found: FoundBatch): Promise<number> {
+  const { flags, printer } = given;
+  refuseOtherMapping(found, flags);
+  if (found.file.sheet.options.ladder !== undefined)
+    throw problem('E602', { what: `${found.batch} has a ladder, so rows cannot be added to it` });
+  const { openSession } = await import('../session.ts');
+  const local = found.file.service.base === LOCAL;
+  const session = await openSession({ config: configOf(flags), local, printer });
+  try {
+    printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
+    if ((await summaryOfDone(found)) === undefined) {
+      await startOrAttach(session, found);
+      await given.changeLimits(session, found);
+      return await watchSheet({ ...given, hasLimits: true }, session, found);
+    }
+    return await watchSheet({ ...given, hasLimits: false }, session, found);
+  } finally {
+    await session.close();
+  }
+}
+
+/** `hasLimits`: whether the batch has the limits of this command. */
+export async function watchSheet(
+  given: WatchGiven & { readonly hasLimits: boolean },
+  session: Session,
+  found: FoundBatch,
+): Promise<number> {
+  const interrupts = hearInterrupts(given.context.process);
+  using watcher = new SheetWatcher(given, session, found);
+  try {
+    return await watcher.run(interrupts);
+  } finally {
+    interrupts.close();
+  }
+}
+
+class SheetWatcher implements Disposable {
+  readonly #given: WatchGiven;
+  readonly #session: Session;
+  readonly #found: FoundBatch;
+  readonly #saves: FileSaves;
+  readonly #sheet: SavedSheet;
+  readonly #printer: Printer;
+  #hasLimits: boolean;
+  /** When the sheet is looked at again without a save. */
+  #againMs = Number.POSITIVE_INFINITY;
+  #failures = 0;
+  #savedAt = new Date();
+
+  constructor(given: WatchGiven & { readonly hasLimits: boolean }, session: Session, found: FoundBatch) {
+    const { flags, sheet, printer } = given;
+    const path = resolve(sheet);
+    [this.#given, this.#session, this.#found, this.#hasLimits] = [given, session, found, given.hasLimits];
+    this.#saves = new FileSaves(path);
+    this.#printer =
+      flags.output === 'json'
+        ? { ...printer, json: (value) => printer.data(JSON.stringify(value)) }
+        : printer;
+    this.#sheet = new SavedSheet({
+      config: configOf(flags),
+      found,
+      path,
+      deployment: flags.deployment ?? '',
+      copying: copyingOf(flags),
+      reading: readingOf(flags),
+      order: orderOf(flags),
+      commandWith: (guesses) => completeCommand(given.context.process.argv, guesses),
+    });
+  }
+
+  async run(interrupts: Interrupts): Promise<number> {
+    const print = (text: string): void => this.#printer.notice(text);
+    await this.#saves.take();
+    await this.#take('again', print);
+    for (let isTold = false; ; isTold = true) {
+      if ((await summaryOfDone(this.#found)) === undefined) {
+        isTold = false;
+        const code = await this.#follow(interrupts);
+        if (code === EXIT.interrupted || code === EXIT.paused) return code;
+        // A row may have been left out, or had its turn, while the batch ended. A save that is going on comes later as one.
+        if (await this.#saves.isTaken()) await this.#take('again', print);
+        if ((await summaryOfDone(this.#found)) === undefined) continue;
+      }
+      if (!isTold) print(`waiting for the next save of ${this.#given.sheet}; Ctrl-C ends`);
+      const what = await this.#idle(interrupts);
+      if (what !== 'stopped') await this.#take(what, print);
+      else {
+        print(`\nNo longer watching ${this.#given.sheet}.`);
+        // Repeated, --again would make another batch.
+        const command = sameCommand(this.#given.context.args ?? [], 'run', { without: ['--again'] });
+        print(nextLine(['continue', command]));
+        return EXIT.interrupted;
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#saves[Symbol.dispose]();
+  }
+
+  #follow(interrupts: Interrupts): Promise<number> {
+    const { flags, context } = this.#given;
+    return followAsking({
+      session: this.#session,
+      found: this.#found,
+      printer: this.#printer,
+      process: context.process,
+      output: flags.output,
+      interrupts,
+      beside: async (note, done) => {
+        for (;;) {
+          const what = await this.#saves.next(done, this.#againMs);
+          if (what === 'stopped') return;
+          await this.#take(what, note);
+        }
+      },
+    });
+  }
+
+  /** All rows have an outcome. */
+  async #idle(interrupts: Interrupts): Promise<'saved' | 'again' | 'stopped'> {
+    const stop = new AbortController();
+    const lost = this.#session.stack?.lost ?? new Promise(() => undefined);
+    const stopped = Promise.race([interrupts.first, lost]).then(() => 'stopped' as const);
+    const saved = this.#saves.next(stop.signal, this.#againMs);
+    try {
+      return await Promise.race([saved, stopped]);
+    } finally {
+      stop.abort();
+      await saved;
+    }
+  }
+
+  /** Sends what the sheet as it is now adds and changes. A sheet that is refused or cannot be read ends nothing. */
+  async #take(what: 'saved' | 'again', print: (text: string) => void): Promise<void> {
+    if (what === 'saved') [this.#savedAt, this.#failures] = [new Date(), 0];
+    const began = performance.now();
+    try {
+      const save = await this.#sheet.take(this.#session);
+      const isNews = what === 'saved' || this.#failures > 0 || save.runs + save.deleted > 0;
+      const turns = Math.max(TURN_MS, TURN_SHARE * (performance.now() - began));
+      this.#againMs = save.waiting > 0 ? turns : Number.POSITIVE_INFINITY;
+      this.#failures = 0;
+      if (isNews) this.#say(save, print);
+      else if (save.sent > 0) print(`${plural(save.sent, 'changed row')} sent now`);
+      if (save.sent > 0) await this.#giveLimits();
+    } catch (error) {
+      this.#failures += 1;
+      const isFinal = isRefused(error) && this.#failures > 1;
+      this.#againMs = isFinal ? Number.POSITIVE_INFINITY : this.#failures > 1 ? AWAY_MS : UNREADABLE_AGAIN_MS;
+      if (this.#failures === 2) this.#sayRefused(error, print);
+    }
+  }
+
+  /** A batch that had ended takes limits only when it runs again. */
+  async #giveLimits(): Promise<void> {
+    if (this.#hasLimits) return;
+    this.#hasLimits = true;
+    await this.#given.changeLimits(this.#session, this.#found);
+  }
+
+  #say(save: Save, print: (text: string) => void): void {
+    print(saveLine(this.#savedAt, save));
+    if (this.#given.flags.output === 'json') this.#printer.json(saveJson(this.#savedAt, save));
+  }
+
+  #sayRefused(error: unknown, print: (text: string) => void): void {
+    print(refusalLines(this.#savedAt, error, this.#printer.paint));
+    if (this.#given.flags.output === 'json') this.#printer.json(refusalJson(this.#savedAt, error));
+  }
+}

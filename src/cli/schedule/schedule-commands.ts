@@ -1,0 +1,120 @@
+// Lists the commands on schedules with their arguments and their help.
+
+import { buildRouteMap } from '@stricli/core';
+import { OVERLAPS } from '../../create-batch/schedule/overlaps.ts';
+import { command } from '../command.ts';
+import {
+  boolean,
+  choice,
+  optional,
+  out,
+  output,
+  sheetAliases,
+  sheetFlags,
+  textFlag,
+  time,
+} from '../flags/flags.ts';
+import { scheduleName } from '../flags/flag-values.ts';
+import { alias, one, withSource } from '../flags/positionals.ts';
+
+const named = withSource(one('name of the schedule', 'schedule'), 'schedules');
+
+const without = <T extends object, const K extends keyof T>(all: T, names: readonly K[]): Omit<T, K> =>
+  Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name as K))) as Omit<T, K>;
+
+// A firing asks no user, makes a batch of its own each time, and its deadline counts from its beginning.
+const sheetOfFiring = without(sheetFlags, ['acceptGpu', 'again', 'deadline', 'into', 'name', 'quiet', 'yes']);
+
+const create = command(
+  async () => (await import('./schedule-create.ts')).default,
+  {
+    positional: {
+      kind: 'tuple',
+      parameters: [
+        { brief: 'name of the schedule', placeholder: 'schedule', parse: scheduleName },
+        {
+          brief: 'the sheet, which each firing reads; {{date}} and {{time}} are those of the firing',
+          placeholder: 'sheet',
+          parse: String,
+        },
+      ],
+    },
+    flags: {
+      cron: textFlag('rule', "minute, hour, day of month, month, day of week, such as '0 2 * * *'"),
+      tz: optional(textFlag('zone', "time zone of the rule, such as Europe/Paris (default: the machine's)")),
+      overlap: choice(
+        OVERLAPS,
+        'skip',
+        'if the batch of an earlier firing runs: leave the new one out, let one wait, or cancel the earlier one',
+      ),
+      catchup: optional(
+        time('time', 'fire late if no server ran at the time, up to this long after it (default: 1h)'),
+      ),
+      replace: boolean('change the schedule of this name'),
+      ...sheetOfFiring,
+      deadline: optional(
+        time('time', 'pause each batch so long after its firing, such as 8h (default: none)'),
+      ),
+      reuse: boolean('keep the results of rows that succeeded in earlier batches; buy only the others'),
+    },
+    aliases: without(sheetAliases, ['q', 'y']),
+  },
+  'run a sheet again and again, at the times of a rule',
+  '<schedule> <sheet> -d <deployment> --cron <rule> [flags]',
+);
+
+export const schedule = buildRouteMap({
+  routes: {
+    create,
+    list: command(
+      async () => (await import('./schedule.ts')).list,
+      { flags: { out, output }, aliases: alias },
+      'list the schedules',
+    ),
+    show: command(
+      async () => (await import('./schedule.ts')).show,
+      { positional: named, flags: { out, output }, aliases: alias },
+      'show a schedule: its next times, and its last firings with outcome and cost',
+    ),
+    pause: command(
+      async () => (await import('./schedule.ts')).pause,
+      {
+        positional: named,
+        flags: { reason: optional(textFlag('text', 'why; show names it')), out },
+      },
+      'fire no more until resume; a batch that runs continues',
+    ),
+    resume: command(
+      async () => (await import('./schedule.ts')).resume,
+      { positional: named, flags: { out } },
+      'fire again; times in the pause are not made up for',
+    ),
+    trigger: command(
+      async () => (await import('./schedule-trigger.ts')).default,
+      {
+        positional: named,
+        flags: {
+          from: optional(
+            textFlag(
+              'time',
+              'instead of now: fire at all times of the rule from here on, such as 2026-11-01',
+            ),
+          ),
+          to: optional(textFlag('time', 'last time, such as 2026-11-07 or 2026-11-07T06:00')),
+          out,
+          output,
+        },
+        aliases: alias,
+      },
+      'fire now, or at past times of the rule, and print the batch ids',
+      '<schedule> [--from <time> --to <time>] [flags]',
+    ),
+    delete: command(
+      async () => (await import('./schedule.ts')).remove,
+      { positional: named, flags: { out } },
+      'delete a schedule; its batches stay',
+    ),
+  },
+  defaultCommand: 'list',
+  docs: { brief: 'run sheets at fixed times: create, list, show, pause, resume, trigger, delete' },
+});

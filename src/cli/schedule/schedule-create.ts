@@ -1,0 +1,136 @@
+// schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
+
+import type { DraftBatch } from '../../create-batch/create-batch.ts';
+import { definitionFrom, isFilled, type ScheduleDefinition } from '../../create-batch/schedule/definition.ts';
+import { EXIT, problem } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
+import type { CreatedSchedule } from '../../temporal/schedules.ts';
+import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import type { SheetFlags } from '../flags/flags.ts';
+import { estimateOf } from '../../library/start/estimate.ts';
+import { draftNow } from '../../library/firing-now.ts';
+import { refuseNoPool } from '../../library/start/known-pool.ts';
+import { forecastLines } from '../run/forecast.ts';
+import { prepareNotify } from '../flags/notify-flags.ts';
+import { plural } from '../format.ts';
+import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
+import { sayNext } from '../next-command.ts';
+import { openSession } from '../session.ts';
+
+type NotOfFiring =
+  | 'acceptGpu'
+  | 'again'
+  | 'deadline'
+  | 'each'
+  | 'from'
+  | 'into'
+  | 'name'
+  | 'pick'
+  | 'quiet'
+  | 'where'
+  | 'yes';
+type Flags = Omit<SheetFlags, NotOfFiring> & {
+  readonly cron: string;
+  readonly tz?: string;
+  readonly overlap: ScheduleDefinition['overlap'];
+  readonly catchup?: number;
+  readonly replace: boolean;
+  readonly deadline?: number;
+};
+
+export default async function create(
+  this: Context,
+  flags: Flags,
+  name: string,
+  sheet: string,
+): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const definition = await definitionOf(config, flags, name, sheet);
+  await prepareNotify(config, flags);
+  const session = await openSession({ config, local: flags.local, printer });
+  try {
+    await refuseNoPool(session, flags);
+    const draft = await draftNow(config, definition);
+    const { handle, how } = await session.schedules.create(definition, { replace: flags.replace });
+    const info = await handle.describe();
+    if (flags.output === 'json') printer.json(await scheduleJson(info, how));
+    else {
+      printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(definition)].join('\n'));
+      await printToday(printer, definition, draft);
+    }
+    if (session.stack)
+      printer.notice(
+        `It fires while the embedded servers run: keep them running here, or install them as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
+      );
+    sayNext(printer, flags.output, ...(session.stack ? [['servers', 'runsheet dev'] as const] : []), [
+      'show',
+      `runsheet schedule show ${name}`,
+    ]);
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
+  created: 'created',
+  changed: 'changed',
+  unchanged: 'already so',
+};
+
+/** Throws what is wrong with the flags. */
+async function definitionOf(
+  config: Config,
+  given: Flags,
+  name: string,
+  sheet: string,
+): Promise<ScheduleDefinition> {
+  const { cron, tz, overlap, catchup, deadline, ...own } = given;
+  const flags: SheetFlags = { ...own, acceptGpu: false, again: false, quiet: false, yes: false };
+  if (sheet === '-')
+    throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
+  // The sheet of a firing need not exist yet.
+  await checkFlags(isFilled(sheet) ? '-' : sheet, flags);
+  const { again: _, ...request } = requestOf(config, flags);
+  return definitionFrom({
+    name,
+    cron,
+    overlap,
+    sheet,
+    out: config.out,
+    request,
+    reuse: flags.reuse,
+    ...(tz === undefined ? {} : { timezone: tz }),
+    ...(catchup === undefined ? {} : { catchupMs: catchup }),
+    ...(flags.format && { format: flags.format }),
+    ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+  });
+}
+
+async function printToday(
+  printer: Printer,
+  { sheet, out, reuse, request }: ScheduleDefinition,
+  draft: DraftBatch | undefined,
+): Promise<void> {
+  if (draft === undefined) printer.notice(`There is no sheet for a firing now at ${sheet}.`);
+  else {
+    printer.notice(`A firing now has ${plural(draft.file.sheet.rows, 'row')}:`);
+    for (const line of forecastLines(await estimateOf(out, draft))) printer.notice(line);
+  }
+  if (!reuse)
+    printer.notice(
+      printer.paint(
+        'yellow',
+        'Each firing buys every row, also of a sheet that has not changed. To buy only rows that changed, add --reuse.',
+      ),
+    );
+  else if (Object.values(request.options.set).some(isFilled))
+    printer.notice(
+      printer.paint(
+        'yellow',
+        'With {{date}} or {{time}} in --set, every row changes, so --reuse finds nothing.',
+      ),
+    );
+}

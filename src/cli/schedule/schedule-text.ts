@@ -1,0 +1,164 @@
+// How commands show a schedule, as text and as JSON.
+
+import { toString as cronText } from 'cronstrue';
+import { parseCron } from '../../create-batch/schedule/cron.ts';
+import type { ScheduleDefinition } from '../../create-batch/schedule/definition.ts';
+import { shown, zoneOf, type Zone } from '../../create-batch/schedule/zone.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { readSummary, type Summary } from '../../results/summary.ts';
+import { openBatchFolder } from '../../store/batch-folders.ts';
+import type { FiringInfo } from '../../temporal/firings.ts';
+import type { MetChange } from '../../temporal/schedule-times.ts';
+import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
+import { count, money, plural, span } from '../format.ts';
+import { scheduleSchema } from '../json/schedule.ts';
+import { shaped } from '../json/shape.ts';
+
+/** `at 02:00, Monday through Friday`. */
+export function ruleInWords(cron: string): string {
+  const words = cronText(cron, { use24HourTimeFormat: true });
+  const both = parseCron(cron).needsBothDays ? ' (both days must match)' : '';
+  return `${words.slice(0, 1).toLowerCase()}${words.slice(1)}${both}`;
+}
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** `Mon 2026-11-23 02:00`. */
+export function timeText(zone: Zone, time: Date): string {
+  const at = shown(zone, time.getTime());
+  return `${WEEKDAYS[at.getUTCDay()]} ${dayOf(at)} ${clockOf(at)}`;
+}
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+const clockOf = (at: Date): string => at.toISOString().slice(11, 16);
+
+/** `02:30 does not exist on 2027-03-28: skipped`. */
+export function changeText(zone: Zone, { what, times, fires, moment, byMs }: MetChange): string {
+  const [first = new Date(0)] = times;
+  const last = times.at(-1) ?? first;
+  const isOne = times.length === 1;
+  const range = isOne
+    ? clockOf(first)
+    : `${clockOf(first)} to ${clockOf(last)} (${plural(times.length, 'time')})`;
+  const day = dayOf(first);
+  const shownTimes = fires.slice(0, SHOWN_MAX).map((time) => exactClock(zone, time));
+  const more = fires.length > SHOWN_MAX ? ', …' : '';
+  const absent = `${range} ${isOne ? 'does' : 'do'} not exist on ${day}`;
+  if (what === 'skipped')
+    return `${absent}: ${fires.length === 0 ? 'skipped' : `Temporal fires at ${shownTimes.join(', ')}${more}`}`;
+  const inHours = fires.filter((time) => time.getTime() < moment.getTime() + byMs);
+  const comes = `${range} ${isOne ? 'comes' : 'come'} twice on ${day}`;
+  if (inHours.length === 2 * times.length) return `${comes}: ${isOne ? 'fires' : 'fire'} twice`;
+  return `${comes}: Temporal fires at ${shownTimes.join(', ') || 'none of them'}${more}`;
+}
+
+const SHOWN_MAX = 6;
+const HOUR_MS = 3_600_000;
+
+/** `02:30 (UTC+1)`. */
+function exactClock(zone: Zone, time: Date): string {
+  const hours = zone.offsetMs(time.getTime()) / HOUR_MS;
+  return `${clockOf(shown(zone, time.getTime()))} (UTC${hours < 0 ? '' : '+'}${hours})`;
+}
+
+export function ruleLines({
+  definition,
+  nextTimes,
+  clockChanges,
+  isPaused,
+  note,
+}: ScheduleInfo): readonly string[] {
+  const { cron, timezone } = definition;
+  const zone = zoneOf(timezone);
+  const next = nextTimes.slice(0, 3).map((time) => timeText(zone, time));
+  return [
+    `  rule      ${ruleInWords(cron)}, ${timezone}  (${cron})`,
+    `  next      ${next.join(', ') || 'never: no day matches the rule'}`,
+    ...(isPaused ? [`  paused    ${terminalLine(note ?? 'by a user')}; it does not fire`] : []),
+    ...clockChanges.map((change) => `  clock     ${changeText(zone, change)}`),
+  ];
+}
+
+const OVERLAP: Readonly<Record<ScheduleDefinition['overlap'], string>> = {
+  skip: 'skip: while a batch of it runs, a firing is left out',
+  buffer: 'buffer: while a batch of it runs, one firing waits, and others are left out',
+  cancel: 'cancel: a firing cancels the batch of it that runs, and its runs',
+};
+
+export function aboutLines({
+  sheet,
+  request,
+  overlap,
+  catchupMs,
+  reuse,
+}: ScheduleDefinition): readonly string[] {
+  return [
+    `  sheet     ${terminalLine(sheet)}, read at each firing`,
+    `  runs on   ${terminalLine(request.deployment)}${reuse ? ', only rows that no earlier batch has' : ', every row'}`,
+    `  overlap   ${OVERLAP[overlap]}`,
+    `  catch-up  up to ${span(catchupMs)} late, if no server ran at the time`,
+  ];
+}
+
+export type ShownFiring = FiringInfo & { readonly summary: Summary | undefined };
+
+/** The firings with the results of their batches, as far as this machine has them. */
+export const shownFirings = ({
+  definition: { out },
+  firings,
+}: ScheduleInfo): Promise<readonly ShownFiring[]> =>
+  Promise.all(
+    firings.map(async (firing) => {
+      const found = await openBatchFolder(out, firing.batch);
+      return { ...firing, summary: found && (await readSummary(found.store)) };
+    }),
+  );
+
+export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summary }: ShownFiring): string {
+  const { rows = 0, outcomes, reused = 0, cost_usd = 0 } = summary ?? {};
+  const results = `${count(outcomes?.succeeded ?? 0)} of ${plural(rows, 'row')} succeeded${reused > 0 ? `, ${count(reused)} reused` : ''}  ${money(cost_usd)}`;
+  return [
+    timeText(zone, nominalTime),
+    state.padEnd(9),
+    batch,
+    ...(summary ? [results] : []),
+    ...(reason ? [terminalLine(reason)] : []),
+  ].join('  ');
+}
+
+/** `how`: what `schedule create` did. */
+export async function scheduleJson(info: ScheduleInfo, how?: CreatedSchedule['how']): Promise<object> {
+  const { name, definition, isPaused, note, nextTimes, clockChanges, counts } = info;
+  const { cron, timezone, sheet, out, overlap, catchupMs, reuse, request } = definition;
+  return shaped(scheduleSchema, {
+    schedule: name,
+    cron,
+    words: ruleInWords(cron),
+    timezone,
+    state: isPaused ? 'paused' : 'active',
+    note,
+    next: nextTimes.slice(0, 3).map((time) => time.toISOString()),
+    clock_changes: clockChanges.map((change) => changeText(zoneOf(timezone), change)),
+    sheet,
+    deployment: request.deployment,
+    out,
+    overlap,
+    catchup_seconds: catchupMs / 1_000,
+    reuse,
+    ...counts,
+    firings: (await shownFirings(info)).map(firingJson),
+    how,
+  });
+}
+
+const firingJson = ({ nominalTime, startedAt, batch, state, reason, summary }: ShownFiring) => ({
+  time: nominalTime.toISOString(),
+  started_at: startedAt.toISOString(),
+  batch,
+  state,
+  reason,
+  rows: summary?.rows,
+  reused: summary?.reused,
+  outcomes: summary?.outcomes,
+  cost_usd: summary?.cost_usd,
+});

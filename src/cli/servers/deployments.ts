@@ -1,0 +1,158 @@
+// deployments: lists what can be run; with a name, its inputs and the command that runs a sheet.
+
+import { stringify } from 'csv-stringify/sync';
+import { EXIT } from '../../errors/error.ts';
+import { shellWord, terminalLine } from '../../errors/outside-text.ts';
+import type { Api } from '../../host/api-version.ts';
+import { listDeployments, showDeployment } from '../../library/deployments.ts';
+import type { Deployment, InputType } from '../../run-service/contract/deployment.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
+import { configOf, meantService } from '../flags/batch-options.ts';
+import { printerFor, type Context } from '../context.ts';
+import { span } from '../format.ts';
+import { deploymentJson } from '../json/deployment.ts';
+import { sayNext, type Next } from '../next-command.ts';
+import { keepNames } from '../completion/proposals.ts';
+
+type Flags = {
+  readonly api?: Api;
+  readonly local: boolean;
+  readonly sheet: boolean;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+export default async function deployments(
+  this: Context,
+  flags: Flags,
+  name: string | undefined,
+): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const meant = meantService(config, flags);
+  const { openSession } = await import('../session.ts');
+  const session = flags.local ? await openSession({ config, local: true, printer }) : undefined;
+  try {
+    const batches = await batchesByDeployment(config.out);
+    const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);
+    if (name === undefined) {
+      const all = await listDeployments(config, meant);
+      keepNames(
+        config.home,
+        'deployments',
+        all.map((one) => one.name ?? one.id),
+      );
+      if (flags.output === 'json') printer.json(all.map(shown));
+      else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
+      const [first] = all;
+      printer.notice(first === undefined ? 'no deployments' : '* required');
+      const next: Next =
+        first === undefined
+          ? ['check', 'runsheet doctor']
+          : ['inputs', `runsheet deployments ${wordsFor(first, flags.local)}`];
+      sayNext(printer, flags.output, next);
+      return EXIT.ok;
+    }
+    const found = await showDeployment(config, meant, name);
+    if (flags.output === 'json') printer.json(shown(found));
+    else if (flags.sheet) printer.data(template(found).trimEnd());
+    else for (const line of described(found)) printer.data(line);
+    const named = wordsFor(found, flags.local);
+    const words = `prompts.csv -d ${named}`;
+    if (!flags.sheet)
+      sayNext(printer, flags.output, ['sheet', `runsheet deployments ${named} --sheet > prompts.csv`]);
+    sayNext(printer, flags.output, ['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
+    return EXIT.ok;
+  } finally {
+    await session?.close();
+  }
+}
+
+async function batchesByDeployment(out: string): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { file } of await listBatchFolders(out))
+    counts.set(file.deployment.id, (counts.get(file.deployment.id) ?? 0) + 1);
+  return counts;
+}
+
+const LIST_HEADER = ['DEPLOYMENT', 'GPU', 'TIME LIMIT', 'INPUTS'];
+
+const listed = (one: Deployment): readonly string[] => [
+  one.name ?? one.id,
+  one.gpu ?? 'any',
+  limitText(one),
+  one.inputTypes === undefined
+    ? 'not described'
+    : one.inputTypes.map(({ name, required }) => `${name}${required ? '*' : ''}`).join(', ') || 'none',
+];
+
+const limitText = ({ runTimeoutSeconds: seconds }: Deployment): string =>
+  seconds === undefined ? 'unknown' : span(seconds * 1_000);
+
+/** Its name as a word of a command, and the service. */
+const wordsFor = ({ id, name }: Deployment, isLocal: boolean): string =>
+  `${shellWord(name ?? id)}${isLocal ? ' --local' : ''}`;
+
+function described(deployment: Deployment): readonly string[] {
+  const { id, name, gpu, concurrencyLimit, inputTypes } = deployment;
+  const header = columnsOf(deployment);
+  return [
+    terminalLine(name === undefined ? id : `${name}  ${id}`),
+    terminalLine(
+      `  gpu         ${gpu === undefined ? 'as the rows ask' : `${gpu}; the service may ignore the GPU that a row asks for`}`,
+    ),
+    `  at a time   ${concurrencyLimit === undefined ? 'unknown' : `${concurrencyLimit} ${concurrencyLimit === 1 ? 'run' : 'runs'}`}`,
+    `  time limit  ${limitText(deployment)}`,
+    '',
+    ...(inputTypes === undefined
+      ? ['the service does not describe the inputs']
+      : table(INPUT_HEADER, inputTypes.map(inputRow))),
+    '',
+    ...(header.length > 0 ? [terminalLine(`first line of a sheet: ${csvLine(header)}`)] : []),
+  ];
+}
+
+const INPUT_HEADER = ['INPUT', 'TYPE', 'DEFAULT', 'VALUES'];
+
+const inputRow = (input: InputType): readonly string[] => [
+  input.name,
+  input.type,
+  input.required ? 'required' : defaultText(input),
+  valuesText(input),
+];
+
+const defaultText = ({ default: value }: InputType): string =>
+  value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
+
+function valuesText({ min, max, options }: InputType): string {
+  if (options !== undefined) return options.join(', ');
+  if (min !== undefined && max !== undefined) return `${min} to ${max}`;
+  if (min !== undefined) return `from ${min}`;
+  return max === undefined ? '' : `up to ${max}`;
+}
+
+/** Required inputs first, because the others may be left out. */
+const columnsOf = ({ inputTypes = [] }: Deployment): readonly string[] =>
+  inputTypes.toSorted((a, b) => Number(b.required) - Number(a.required)).map(({ name }) => name);
+
+/** The header of a sheet and a row of the defaults. */
+function template(deployment: Deployment): string {
+  const { inputTypes = [] } = deployment;
+  const columns = columnsOf(deployment);
+  const defaults = new Map(inputTypes.map((input) => [input.name, defaultText(input)]));
+  return stringify([columns, columns.map((name) => defaults.get(name) ?? '')]);
+}
+
+const csvLine = (cells: readonly string[]): string => stringify([cells]).trimEnd();
+
+/** Columns as wide as their widest cell. */
+function table(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const all = [header, ...rows].map((row) => row.map(terminalLine));
+  const widths = header.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
+  return all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,48 @@
+// dev: runs all servers until Ctrl-C; other commands use them meanwhile.
+
+import { EXIT } from '../../errors/error.ts';
+import { followStack } from '../../temporal/embedded/follower.ts';
+import { printerFor, type Context } from '../context.ts';
+import { hearInterrupts } from '../follow/interrupt.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { serversSchema } from '../json/servers.ts';
+import { shaped } from '../json/shape.ts';
+import { sayNext } from '../next-command.ts';
+
+export default async function dev(
+  this: Context,
+  flags: { readonly out?: string; readonly output: 'text' | 'json' },
+): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const interrupts = hearInterrupts(this.process);
+  const stack = await followStack({ config, service: true, notice: (text) => printer.notice(text) });
+  const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
+  const { address, namespace } = temporal;
+  if (flags.output === 'json')
+    printer.json(
+      shaped(serversSchema, {
+        address,
+        namespace,
+        ui_url: uiUrl,
+        receiver,
+        service,
+        live_page: dashboardPage,
+      }),
+    );
+  else {
+    printer.data(`temporal   ${address}, namespace ${namespace}`);
+    printer.data(`pages      ${uiUrl}`);
+    printer.data(`receiver   ${receiver ?? 'none'}`);
+    printer.data(`service    ${service ?? 'none'}`);
+    printer.data(`live page  ${dashboardPage ?? 'none'}`);
+  }
+  printer.notice('Everyone who has these addresses can open both pages: keep them secret.');
+  printer.notice('Ctrl-C ends the servers; commands in other terminals use them');
+  sayNext(printer, flags.output, ['run', 'runsheet run <sheet> -d portraits --local']);
+  await interrupts.first;
+  interrupts.onSecond(() => stack.hurry());
+  await stack.leave();
+  interrupts.close();
+  return EXIT.ok;
+}

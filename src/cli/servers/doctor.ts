@@ -1,0 +1,149 @@
+// doctor: checks everything that a batch needs, and prints a hint for each part that fails.
+
+import { existsSync } from 'node:fs';
+import { EXIT, RunsheetError, problem, errorMessage } from '../../errors/error.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { LOCAL } from '../../run-service/local-address.ts';
+import type { Config } from '../../host/config.ts';
+import type { Api } from '../../host/api-version.ts';
+import { lastFour } from '../../host/api-key.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { connectClient } from '../../temporal/connect.ts';
+import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
+import { readWorkerKeys, checkWorkerKeys } from '../../temporal/encryption/worker-keys.ts';
+import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../../temporal/encryption/payload-keys.ts';
+import { temporalBinary } from '../../temporal/embedded/binary.ts';
+import { livingRecord } from '../../temporal/embedded/stack-file.ts';
+import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
+import { canReachReceiver } from '../../webhook/reach.ts';
+import { printerFor, type Context } from '../context.ts';
+import { refuseOtherApi } from '../../create-batch/batch-request.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { checkSchema } from '../json/servers.ts';
+import { shaped } from '../json/shape.ts';
+import { sayNext, type Next } from '../next-command.ts';
+
+type Finding = {
+  readonly part: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+export default async function doctor(
+  this: Context,
+  flags: { readonly out?: string; readonly api?: Api; readonly output: 'text' | 'json' },
+): Promise<number> {
+  const printer = printerFor(this);
+  const config = configOf(flags);
+  const checks: readonly (readonly [part: string, check: () => Promise<string>])[] = [
+    ['node', async () => process.versions.node],
+    ['temporal', () => temporalText(config, (text) => printer.notice(text))],
+    ['encryption', () => encryptionText(config)],
+    ['run service', () => serviceText(config)],
+    ['webhooks', async () => webhookText(config)],
+    ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
+  ];
+  const findings: Finding[] = [];
+  for (const [part, check] of checks) findings.push(await finding(part, check));
+  if (flags.output === 'json') printer.json(findings.map((one) => shaped(checkSchema, one)));
+  else {
+    for (const { part, ok, message, hint } of findings) {
+      printer.data(
+        `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(message)}`,
+      );
+      if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
+    }
+  }
+  sayNext(printer, flags.output, nextOf(config, findings));
+  return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
+}
+
+/** Without a run service, only a rehearsal is possible. */
+function nextOf({ apiUrl }: Config, findings: readonly Finding[]): Next {
+  if (findings.some(({ ok }) => !ok)) return ['again', 'runsheet doctor'];
+  return apiUrl === undefined ? ['rehearse', 'runsheet demo'] : ['choose', 'runsheet deployments'];
+}
+
+async function finding(part: string, check: () => Promise<string>): Promise<Finding> {
+  try {
+    return { part, ok: true, message: await check() };
+  } catch (error) {
+    const hint = error instanceof RunsheetError && error.hint ? { hint: error.hint } : {};
+    return { part, ok: false, message: errorMessage(error), ...hint };
+  }
+}
+
+async function temporalText(config: Config, notice: (text: string) => void): Promise<string> {
+  const cluster = temporalFrom(config.environment);
+  if (cluster === undefined) {
+    const { cache, environment } = config;
+    const stack = livingRecord(config.home)?.temporal;
+    return `embedded: ${await temporalBinary({ cache, environment, notice })}${stack ? `, running at ${stack.address}` : ''}`;
+  }
+  const { client, close } = await connectClient(cluster);
+  try {
+    const queue = config.taskQueue ?? TASK_QUEUE;
+    const { pollers } = await client.workflowService.describeTaskQueue({
+      namespace: cluster.namespace,
+      taskQueue: { name: queue },
+    });
+    if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
+    return `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
+  } finally {
+    await close();
+  }
+}
+
+/** Every worker needs the same keys, because Temporal may give any task to any worker. */
+async function encryptionText(config: Config): Promise<string> {
+  const cluster = temporalFrom(config.environment);
+  const living = livingRecord(config.home)?.temporal;
+  const isSet = config.payload.keys !== undefined || config.payload.keysFile !== undefined;
+  // A check must not create the key.
+  if (cluster === undefined && !isSet && !existsSync(drawnKeyFile(config.home)))
+    return 'on: the first start creates a random key';
+  const keys = payloadKeys(config, cluster === undefined ? 'embedded' : 'cluster');
+  const at = cluster ?? (living && { ...living, from: 'the embedded server', options: {} });
+  if (at !== undefined) await refuseOtherKeys(at, config.taskQueue ?? TASK_QUEUE, keys);
+  const [first, ...others] = keys.keys;
+  if (first === undefined) return 'off: Temporal stores activity inputs, run ids and reasons as plain text';
+  const more = others.length > 0 ? `, ${others.map(({ id }) => id).join(', ')} for decryption only` : '';
+  return `on, with the key ${first.id}${more}; unencrypted payloads are ${keys.readsPlain ? 'accepted' : 'refused'}`;
+}
+
+async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: PayloadKeys): Promise<void> {
+  const { client, close } = await connectClient(at);
+  try {
+    checkWorkerKeys(await readWorkerKeys(client, at, queue, keys), at, keys, 'any');
+  } finally {
+    await close();
+  }
+}
+
+async function serviceText(config: Config): Promise<string> {
+  if (config.apiUrl === undefined) return `none set; to rehearse on the ${LOCAL} run service, add --local`;
+  const meant = { base: config.apiUrl, api: config.api };
+  const services = openServices(config, openTransport(2));
+  await refuseOtherApi(services, meant);
+  const service = services.at(meant);
+  const key = config.apiKey();
+  const [deployments, prices] = [await service.listDeployments(), await service.getPrices()];
+  const workflowId = deployments?.find((one) => one.workflowId !== undefined)?.workflowId;
+  const lists =
+    workflowId === undefined ? undefined : await service.listRuns(workflowId, { limit: 1, offset: 0 });
+  const proof =
+    lists === undefined
+      ? 'no run list, so unconfirmed attempts cannot be resolved by it'
+      : 'its run list can resolve unconfirmed attempts';
+  const less =
+    config.api === 'v1' ? '; it speaks V1, which cannot cancel runs and does not describe deployments' : '';
+  return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
+}
+
+function webhookText({ webhook, apiUrl }: Config): string {
+  if (webhook.url !== undefined) return `received at ${webhook.url}`;
+  if (apiUrl === undefined || canReachReceiver(apiUrl, webhook.url)) return 'received on this machine';
+  return `none: ${apiUrl} cannot reach this machine, so runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`;
+}

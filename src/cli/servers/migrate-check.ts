@@ -1,0 +1,125 @@
+// migrate-check: checks each rule of the migration from V1 to V2, and prints the result and what to do.
+
+import { EXIT, problem } from '../../errors/error.ts';
+import { findDeployment } from '../../create-batch/find-deployment.ts';
+import { usableDeployment } from '../../create-batch/service-numbers.ts';
+import { isSound, judge, type Facts, type Finding, type Verdict } from '../../run-service/migration/rules.ts';
+import {
+  machineOfLastRun,
+  PROVIDER_FLAG,
+  verify,
+  type Verified,
+} from '../../run-service/migration/check-service.ts';
+import { shellWord, terminalLine } from '../../errors/outside-text.ts';
+import type { RunService } from '../../run-service/client.ts';
+import type { Deployment } from '../../run-service/contract/deployment.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { sameCommand, sayNext, type Next } from '../next-command.ts';
+import { inputsFrom } from '../flags/given-inputs.ts';
+import { hearInterrupts } from '../follow/interrupt.ts';
+import { configOf, noDeployment } from '../flags/batch-options.ts';
+import type { Paint } from '../format.ts';
+import { migrationJson } from '../json/servers.ts';
+
+type Flags = {
+  readonly deployment?: string;
+  readonly noRun: boolean;
+  readonly set?: readonly string[];
+  readonly output: 'text' | 'json';
+};
+
+export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
+  const printer = printerFor(this);
+  const interrupts = hearInterrupts(this.process);
+  const stop = new AbortController();
+  void interrupts.first.then(() => stop.abort());
+  try {
+    const facts = await factsFor(flags, printer, stop.signal);
+    const findings = judge(facts);
+    if (flags.output === 'json') printer.json(migrationJson(facts, findings, isSound(findings)));
+    else printer.data(textOf(findings, printer.paint));
+    if (stop.signal.aborted) return EXIT.interrupted;
+    sayNext(printer, flags.output, nextOf(flags, isSound(findings), this.args ?? []));
+    return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
+  } finally {
+    interrupts.close();
+  }
+}
+
+async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {
+  const { apiUrl: base, ...config } = configOf({});
+  if (flags.deployment === undefined) throw noDeployment();
+  if (base === undefined) throw problem('E305', {});
+  const services = openServices({ ...config, apiUrl: base }, openTransport(4));
+  const api = await services.apiAt(base);
+  if (api === 'v1') return { base, api, machine: {}, check: { kind: 'left-out', why: 'v1' } };
+  const service = services.at({ base, api });
+  // An invalid concurrency limit or time-out of the deployment must not prevent this single run.
+  const found = await findDeployment(service, flags.deployment);
+  const deployment = usableDeployment(found, { concurrency: 1, deadlines: { runMs: 1 } });
+  const { check, machine } = await verified({ flags, printer, stop, service, deployment });
+  const tellsMachine = machine.type !== undefined || machine.version !== undefined;
+  return { base, api, check, machine: tellsMachine ? machine : await machineOfLastRun(service, deployment) };
+}
+
+type Checking = {
+  readonly flags: Flags;
+  readonly printer: Printer;
+  readonly stop: AbortSignal;
+  readonly service: RunService;
+  readonly deployment: Deployment;
+};
+
+async function verified({ flags, printer, stop, service, deployment }: Checking): Promise<Verified> {
+  if (flags.noRun) return { check: { kind: 'left-out', why: 'asked' }, machine: {} };
+  const inputs = inputsFrom(flags.set, deployment);
+  const name = terminalLine(deployment.name ?? deployment.id);
+  printer.notice(
+    `buys one run of ${name}, with the flag ${PROVIDER_FLAG} (--no-run walks the rules without it)`,
+  );
+  const queued = (runId: string): void =>
+    printer.notice(`run ${terminalLine(runId)} is queued; following it to its end`);
+  return verify({ service, deployment, inputs, queued, stop });
+}
+
+/** A broken rule is checked again when it is kept. */
+const nextOf = ({ deployment }: Flags, holds: boolean, args: readonly string[]): Next =>
+  holds
+    ? ['plan', `runsheet plan <sheet> -d ${shellWord(deployment ?? '')}`]
+    : ['again', sameCommand(args, 'migrate-check')];
+
+const MARKS: Readonly<Record<Verdict, readonly [Parameters<Paint>[0], string]>> = {
+  holds: ['green', '✓'],
+  broken: ['red', '✗'],
+  'not-revealed': ['yellow', '?'],
+  'not-checked': ['yellow', '?'],
+  'does-not-apply': ['dim', '–'],
+  yours: ['yellow', '?'],
+};
+
+/** The default text of a verdict. */
+const OPENINGS: Readonly<Partial<Record<Verdict, string>>> = {
+  'not-revealed': 'not revealed: ',
+  'not-checked': 'not checked: ',
+  'does-not-apply': 'does not apply: ',
+};
+
+const ABOUT_WIDTH = 19;
+
+function textOf(findings: readonly Finding[], paint: Paint): string {
+  const lines = findings.flatMap(({ rule, about, verdict, found, todo }) => {
+    const [style, mark] = MARKS[verdict];
+    const line = `${paint(style, mark)} ${rule} ${about.padEnd(ABOUT_WIDTH)}${OPENINGS[verdict] ?? ''}${terminalLine(found)}`;
+    return todo === undefined ? [line] : [line, `    ${' '.repeat(ABOUT_WIDTH)}→ ${todo}`];
+  });
+  return [...lines, '', closing(findings)].join('\n');
+}
+
+function closing(findings: readonly Finding[]): string {
+  const times = (...verdicts: readonly Verdict[]): number =>
+    findings.filter(({ verdict }) => verdicts.includes(verdict)).length;
+  const open = times('not-revealed', 'not-checked', 'yours');
+  return `${times('holds', 'does-not-apply')} of ${findings.length} rules are kept, ${times('broken')} broken, ${open} for you to look at`;
+}

@@ -1,0 +1,95 @@
+// worker: runs workflows and activities on a cluster, with its own webhook receiver, or as a child of the embedded stack.
+
+import type { Config } from '../../host/config.ts';
+import { EXIT } from '../../errors/error.ts';
+import { openLog } from '../../host/log.ts';
+import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
+import { startWorker, type RunningWorker } from '../../worker/worker.ts';
+import type { WorkerParts } from '../../worker/worker-parts.ts';
+import { canReachReceiver } from '../../webhook/reach.ts';
+import { printerFor, type Context } from '../context.ts';
+import { hearInterrupts } from '../follow/interrupt.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { endWithStack, tellStack, untilStackIsGone } from './stack-child.ts';
+import { plural } from '../format.ts';
+
+type Flags = {
+  readonly noReceiver: boolean;
+  readonly receiverOnly: boolean;
+  readonly metrics?: string;
+  readonly embedded: boolean;
+  readonly receiverPort?: number;
+};
+
+const REPORT_MS = 250;
+/** The stack may have to download Temporal first, and it ends this process when it gives up. */
+const STACK_STARTS_MS = 600_000;
+const CLUSTER_STARTS_MS = 30_000;
+
+export default async function worker(this: Context, flags: Flags): Promise<number> {
+  const config = configOf(flags.metrics === undefined ? {} : { metrics: flags.metrics });
+  const log = openLog(config.logLevel, 'worker');
+  const temporal: TemporalAddress = temporalFrom(config.environment) ?? LOCALHOST;
+  const parts: WorkerParts = flags.noReceiver ? 'no-receiver' : flags.receiverOnly ? 'receiver-only' : 'all';
+  const port = flags.receiverPort === undefined ? {} : { receiverPort: flags.receiverPort };
+  if (flags.embedded) endWithStack();
+  const running = await startWorker({
+    config,
+    temporal,
+    server: flags.embedded ? 'embedded' : 'cluster',
+    parts,
+    log,
+    patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
+    ...port,
+  });
+  // A failing worker ends this process; the stack or the service manager restarts it.
+  const failed = running.done.then(() => new Promise<never>(() => undefined));
+  await Promise.race([
+    flags.embedded ? serveStack(running) : serveTerminal(this, config, running, temporal),
+    failed,
+  ]);
+  return EXIT.ok;
+}
+
+const LOCALHOST: TemporalAddress = {
+  address: '127.0.0.1:7233',
+  namespace: 'default',
+  from: 'nothing set',
+  options: {},
+};
+
+async function serveStack(running: RunningWorker): Promise<void> {
+  tellStack({ type: 'ready', url: running.receiver?.url, port: running.receiver?.port ?? 0 });
+  await untilStackIsGone();
+  const reports = setInterval(() => tellStack({ type: 'onWire', count: running.onWire() }), REPORT_MS);
+  await running.stop();
+  clearInterval(reports);
+}
+
+async function serveTerminal(
+  context: Context,
+  config: Config,
+  running: RunningWorker,
+  temporal: TemporalAddress,
+): Promise<void> {
+  const printer = printerFor(context);
+  const interrupts = hearInterrupts(context.process);
+  printer.notice(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
+  printer.notice(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver in this process');
+  if (running.monitorUrl) printer.notice(`metrics at ${running.monitorUrl}/metrics`);
+  const { apiUrl, webhook } = config;
+  if (running.receiver && apiUrl !== undefined && !canReachReceiver(apiUrl, webhook.url))
+    printer.notice(
+      `${apiUrl} cannot reach them, so its runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`,
+    );
+  await interrupts.first;
+  const onWire = running.onWire();
+  printer.notice(
+    onWire > 0
+      ? `stopping; ${plural(onWire, 'request')} on the wire (Ctrl-C again leaves them unconfirmed)`
+      : 'stopping',
+  );
+  interrupts.onSecond(() => process.exit(EXIT.interrupted));
+  await running.stop();
+  interrupts.close();
+}

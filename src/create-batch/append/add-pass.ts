@@ -1,0 +1,152 @@
+// Adds a pass to a batch: rows that have an outcome and are sent again. First the pass's places are written to the queue, then the
+// pass's file, which makes them count. Of two commands at the same time, the second one finds the rows of the first open and
+// leaves them out: no row ever has two open places.
+
+import { ladderLaneOf } from '../ladder-lanes.ts';
+import type { Outcome } from '../../batch/outcome.ts';
+import { recordOf, recordsOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import type { RowRecord } from '../../results/row-record.ts';
+import { summarizedPass } from '../../results/summary.ts';
+import { bothChanges, type InputChange } from '../../sheet/input-change.ts';
+import type { Queued } from '../../sheet/queue.ts';
+import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
+import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
+import type { Store } from '../../store/store.ts';
+import { QueuePages } from '../queue-pages.ts';
+import { hasPlace, placesIn } from './sheet-places.ts';
+
+type Batch = { readonly store: Store; readonly file: BatchFile };
+
+export type PassParams = {
+  /** Whether a row with an outcome is sent again. */
+  readonly isWanted: (record: RowRecord) => boolean;
+  /** Another GPU for these rows. */
+  readonly gpu?: string;
+  /** Other inputs for these rows. */
+  readonly change?: InputChange;
+  readonly by: string;
+  readonly reason?: string;
+};
+
+/** The rows that pass number `pass` would send again, by GPU; `open`: rows that match and are sent again already. */
+export type Candidates = {
+  readonly pass: number;
+  readonly byGpu: ReadonlyMap<string, readonly Queued[]>;
+  readonly rows: number;
+  readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
+  readonly open: number;
+  /** What they may cost in US dollars, by the batch's own runs; undefined if none was paid for on such a GPU. */
+  readonly expectedUsd: number | undefined;
+};
+
+/** Adds the pass, or none if no row is wanted. Only if another pass was added since `found`, the rows are read again. */
+export async function addPass(
+  batch: Batch,
+  params: PassParams,
+  found?: Candidates,
+): Promise<Candidates | undefined> {
+  const { by, reason } = params;
+  for (let wanted = found ?? (await candidates(batch, params)); ; wanted = await candidates(batch, params)) {
+    if (wanted.rows === 0) return undefined;
+    const pages = await QueuePages.open(batch.store, batch.file, wanted.pass);
+    for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
+    const { segments } = pages;
+    const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
+    const details = { ...(reason === undefined ? {} : { reason }), ...changedFlag(wanted) };
+    if (await createPass(batch.store, wanted.pass, { ...file, ...details })) return wanted;
+  }
+}
+
+const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged?: true } =>
+  [...byGpu.values()].some((rows) => rows.some(({ change }) => change !== undefined))
+    ? { isChanged: true }
+    : {};
+
+export async function candidates({ store, file }: Batch, params: PassParams): Promise<Candidates> {
+  const { isWanted, gpu } = params;
+  const ended = await summarizedPass(store);
+  const newest = await newestPass(store);
+  const hasEnded = ended === newest;
+  const openRows = await rowsInFlight({ store, file }, ended, newest);
+  const byGpu = new Map<string, Queued[]>();
+  const outcomes: Partial<Record<Outcome, number>> = {};
+  const means = new MeanCosts();
+  let [rows, open] = [0, 0];
+  for await (const one of rowsOf(store, file)) {
+    // While a batch runs, rows without a record have no outcome yet.
+    if (one.record === undefined && !hasEnded) continue;
+    const record = recordOf(one);
+    means.add(record);
+    if (!isWanted(record)) continue;
+    if (openRows.has(one.row.row)) {
+      open += 1;
+      continue;
+    }
+    rows += 1;
+    outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
+    const climbs = gpu === undefined ? ladderLaneOf(file, one, params.change) : undefined;
+    const lane = climbs ?? gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
+    const queue = byGpu.get(lane) ?? [];
+    byGpu.set(lane, queue);
+    queue.push(queuedAgain(one, params, climbs !== undefined));
+  }
+  return { pass: newest + 1, byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
+}
+
+/** The mean cost of a run, by the GPU that was asked for. */
+class MeanCosts {
+  readonly #sums = new Map<string, { runs: number; costUsd: number }>();
+
+  add({ attempts }: RowRecord): void {
+    for (const { gpu_used: gpu, cost_usd: costUsd = 0 } of attempts) {
+      if (gpu === undefined) continue;
+      const sum = this.#sums.get(gpu) ?? { runs: 0, costUsd: 0 };
+      this.#sums.set(gpu, { runs: sum.runs + 1, costUsd: sum.costUsd + costUsd });
+    }
+  }
+
+  of(byGpu: Candidates['byGpu']): number | undefined {
+    let expected = 0;
+    for (const [gpu, { length }] of byGpu) {
+      const [only] = this.#sums.size === 1 && gpu === '' ? this.#sums.values() : [];
+      const sum = this.#sums.get(gpu) ?? only;
+      if (sum === undefined) return undefined;
+      expected += (length * sum.costUsd) / sum.runs;
+    }
+    return expected;
+  }
+}
+
+/** What was asked last, with what this pass changes. */
+function queuedAgain(
+  { row, part, record, folder }: BatchRow,
+  params: Pick<PassParams, 'gpu' | 'change'>,
+  climbs: boolean,
+): Queued {
+  const gpu = climbs ? undefined : (params.gpu ?? record?.gpu_asked);
+  const change = bothChanges(record?.change, params.change);
+  return {
+    row: row.row,
+    ...(gpu === undefined ? {} : { gpu }),
+    before: part ?? '',
+    ...(change === undefined ? {} : { change }),
+    ...(folder === '' ? {} : { in: folder }),
+  };
+}
+
+/** Rows that passes after `ended` send, and that have no new record yet: as they were asked. */
+export async function rowsInFlight(
+  { store, file }: Batch,
+  ended: number | undefined,
+  newest: number,
+): Promise<ReadonlyMap<number, Queued>> {
+  const segments = await readSegments(store, ended ?? FIRST_PASS, newest);
+  const rows = new Map<number, Queued>();
+  if (segments.length === 0) return rows;
+  const done = new Set<number>();
+  for await (const { place } of recordsOf(store)) if (hasPlace(segments, place)) done.add(place);
+  for (const segment of segments)
+    for await (const { place, queued } of placesIn(layoutOf(store, file), segment))
+      if (!done.has(place)) rows.set(queued.row, queued);
+  return rows;
+}

@@ -1,0 +1,259 @@
+// Adds the rows of a further sheet to a batch (--into): new rows after its last one, and failed rows with new inputs. All files are
+// written aside, and the file of the pass makes them count. Of two commands at the same time, the second one compares again and
+// finds the rows of the first, so repeating a command appends nothing.
+//
+//   layout/<mark>/passes/<random>/rows/…   the new rows, numbered on, with their cells
+//   layout/<mark>/queue/…                  their places, and those of the changed rows
+//   passes/<n>.json                        names both; created once
+
+import { randomBytes } from 'node:crypto';
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { nearest, problem } from '../../errors/error.ts';
+import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
+import { fileNamesFor, outputNameFault, type RowFileNames } from '../../sheet/output-name.ts';
+import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.ts';
+import { columnsOf, readCells } from '../../sheet/read-records.ts';
+import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
+import type { OrderOptions } from '../../sheet/sending-order.ts';
+import { sourceIn } from '../../sheet/sheet-source.ts';
+import { layOut, type LaidOut } from '../../sheet/sheet.ts';
+import { settleReading } from '../../sheet/guesses/guess-reading.ts';
+import { rowsLeftOut } from '../../sheet/left-out-rows.ts';
+import { settleSheet } from '../../sheet/guesses/settle-sheet.ts';
+import type { SheetOptions } from '../../sheet/sheet-options.ts';
+import type { Queued } from '../../sheet/queue.ts';
+import { refuseUnbounded } from '../../store/attempt-cost.ts';
+import { layoutOf } from '../../store/batch-file.ts';
+import type { BatchFolder } from '../../store/batch-folders.ts';
+import { openStore } from '../../store/open-store.ts';
+import { createPass } from '../../store/passes.ts';
+import type { Store } from '../../store/store.ts';
+import { within } from '../../store/within.ts';
+import { compareRows, type Comparison } from './compare-rows.ts';
+import { errorsFileFor } from '../error-list.ts';
+import { orConfirm, readingOf, refuseGuesses, type FurtherReading } from '../answers/further-guesses.ts';
+import { QueuePages } from '../queue-pages.ts';
+import { queuedIn } from '../rewrite-queue.ts';
+
+export type AppendParams = FurtherReading & {
+  readonly order: OrderOptions;
+  readonly inputTypes: readonly InputType[] | undefined;
+};
+
+/** A further sheet, checked and in pages. */
+export type FurtherSheet = {
+  readonly batch: BatchFolder;
+  readonly name: string;
+  readonly options: SheetOptions;
+  readonly laidOut: LaidOut;
+  readonly layout: Store;
+  readonly file: string;
+  readonly isSavedAgain: boolean;
+  /** Columns that the batch does not know; only a sheet that was saved again may have them. */
+  readonly others: readonly string[];
+};
+
+/** Throws the errors of the sheet, and E532 for other columns than the batch has. */
+export async function layOutFurther(params: AppendParams): Promise<FurtherSheet> {
+  const { batch, copy, order, inputTypes, out, isSavedAgain = false, leftOut } = params;
+  const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
+  const layout = openStore(copy.folder);
+  const source = sourceIn(layout, copy);
+  const { decimalComma } = batch.file.sheet.options;
+  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...readingOf(params) };
+  const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
+  const columns = (await columnsOf(source, format)).map(({ name }) => name);
+  const others = otherColumns(params, columns);
+  const skipRows = leftOut && (await rowsLeftOut(source, format, leftOut));
+  const key = keyColumn ?? resultKeyIn(columns);
+  const mapped: SheetOptions = {
+    ...(decimalComma === undefined ? {} : { decimalComma }),
+    ...format,
+    ...(skipRows !== undefined && skipRows.length > 0 ? { skipRows } : {}),
+    map: inputTypes === undefined ? { ...inputsOf(batch, columns), ...map } : map,
+    set,
+    drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...others] : drop,
+    types,
+    ...(gpuColumn === undefined ? {} : { gpuColumn }),
+    ...(gpu === undefined ? {} : { gpu }),
+    ...(key === undefined ? {} : { keyColumn: key }),
+  };
+  const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes, leftOut);
+  if (problems.length === 0)
+    await refuseGuesses(params, columns, [...guesses.map(orConfirm), ...settled.guesses]);
+  const laidOut = await layOut({
+    source,
+    options,
+    inputTypes,
+    known: problems,
+    store: layout,
+    order,
+    ownGpu: batch.file.deployment.gpu,
+    errors: { store: openStore(out), file: errorsFileFor(out, copy.name) },
+  });
+  return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
+}
+
+/** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */
+const inputsOf = ({ file }: BatchFolder, columns: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    file.sheet.inputs.flatMap(({ input, from }) =>
+      'column' in from && columns.includes(from.column) ? [[input, from.column]] : [],
+    ),
+  );
+
+/** The column in which results name the rows; undefined if the sheet is no file of results. */
+export function resultKeyIn(columns: readonly string[]): string | undefined {
+  const own = ownColumns(columns);
+  return own.length === columns.length ? undefined : resultNames(own)[1];
+}
+
+/** The columns that the batch does not know. A sheet that was saved again may have some, and may lack those that are ignored. */
+function otherColumns(
+  { batch, copy, isSavedAgain = false }: AppendParams,
+  columns: readonly string[],
+): readonly string[] {
+  const [has, given] = [ownColumns(batch.file.sheet.columns), ownColumns(columns)];
+  // A member that no row of a JSON sheet has is empty in all of them.
+  const isJson = copy.format === 'json' || copy.format === 'jsonl';
+  const ignored = isSavedAgain ? batch.file.sheet.options.drop : [];
+  const missing = isJson ? [] : has.filter((name) => !given.includes(name) && !ignored.includes(name));
+  const others = given.filter((name) => !has.includes(name));
+  if (missing.length === 0 && (isSavedAgain || others.length === 0)) return others;
+  const near = nearest(others[0] ?? '', missing);
+  throw problem('E532', { name: copy.name, batch: batch.batch, missing, others, columns: has, near });
+}
+
+/** A row of the sheet that the batch does not have, with its number there. */
+type NewRow = Pick<SheetRow, 'row' | 'key' | 'gpu' | 'inputs' | 'name'> & {
+  readonly cells: readonly string[];
+};
+
+/** The new rows with their cells, in the order of the batch's columns. Throws E118. */
+async function* newRows(sheet: FurtherSheet, comparison: Comparison): AsyncGenerator<NewRow> {
+  const { laidOut, layout, batch, options } = sheet;
+  const columns = ownColumns(batch.file.sheet.columns);
+  const own = columns.map((name) => laidOut.columns.indexOf(name));
+  const names = await namesOf(batch, columns);
+  const lines = readCells(() => layout.open(sheet.file), options, laidOut.columns)[Symbol.asyncIterator]();
+  for (let page = 1; page <= laidOut.pages; page += 1)
+    for (const { row, key, gpu, inputs } of await readPage(layout, page)) {
+      const { value: given = [] } = (await lines.next()) as { readonly value?: readonly string[] };
+      const number = comparison.numberOf(row);
+      if (number === undefined) continue;
+      const cells = own.map((at) => given[at] ?? '');
+      const named = names?.nameOf({ row: number, key, cellOf: (at) => cells[at] ?? '' }) ?? {};
+      if ('fault' in named) throw outputNameFault(named.fault, { file: sheet.name, row });
+      yield { row: number, key, inputs, cells, ...(gpu === undefined ? {} : { gpu }), ...named };
+    }
+  await lines.return?.(undefined);
+}
+
+/** The names of the files of the batch, so that new rows get others. */
+async function namesOf(
+  { store, file }: BatchFolder,
+  columns: readonly string[],
+): Promise<RowFileNames | undefined> {
+  const names = fileNamesFor(file.sheet.outputName, columns, file.sheet.options);
+  if (names === undefined) return undefined;
+  const all = await readBatchSheet(store, file);
+  for await (const { row } of sheetRows(layoutOf(store, file), all, 1, all.rows)) names.keep(row);
+  return names;
+}
+
+/** Rows that one error names. */
+const MOST_NAMED = 1_000;
+
+/** What the sheet adds to the batch as it is now; the caller closes it. Throws E312, E533 if a row cannot be changed, and E118. */
+export async function compareFurther(sheet: FurtherSheet): Promise<Comparison> {
+  const { batch, name, laidOut, layout, isSavedAgain } = sheet;
+  const { file } = batch;
+  refuseUnbounded({ ...file, sheet: { lanes: laidOut.lanes } }, file.maxCostNano);
+  const comparison = await compareRows(batch, { layout, pages: laidOut.pages }, isSavedAgain);
+  const { taken } = comparison;
+  if (taken.length === 0) return withNames(sheet, comparison);
+  comparison[Symbol.dispose]();
+  const some = taken.slice(0, MOST_NAMED).map(({ row, key, outcome }) => `${row} (key ${key}, ${outcome})`);
+  throw problem('E533', { name, batch: batch.batch, count: taken.length, rows: some });
+}
+
+/** The comparison, if the files of its new rows can be named. Throws E118. */
+async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<Comparison> {
+  if (comparison.appended === 0 || sheet.batch.file.sheet.outputName === undefined) return comparison;
+  try {
+    for await (const _ of newRows(sheet, comparison));
+    return comparison;
+  } catch (error) {
+    comparison[Symbol.dispose]();
+    throw error;
+  }
+}
+
+export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
+
+/** Adds the rows; undefined if the batch has all of them. Only if another pass was added since `found`, they are compared again. */
+export async function appendRows(
+  sheet: FurtherSheet,
+  found: Comparison,
+  by: string,
+): Promise<Appended | undefined> {
+  const { pass, appended, changed } = found;
+  if (appended + changed === 0) return undefined;
+  if (await addPass(sheet, found, by)) return { pass, appended, changed };
+  using newest = await compareFurther(sheet);
+  // Awaited here, because the comparison is closed on return.
+  return await appendRows(sheet, newest, by);
+}
+
+async function addPass(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<boolean> {
+  const { store, file } = sheet.batch;
+  const { pass, appended, changed } = comparison;
+  const folder = `passes/${randomBytes(8).toString('hex')}`;
+  if (appended > 0) await writeRows(sheet, comparison, within(layoutOf(store, file), folder));
+  const queue = await QueuePages.open(store, file, pass);
+  for (const [lane, { gpu = '' }] of sheet.laidOut.lanes.entries()) {
+    await queue.add(
+      gpu,
+      placesIn(sheet, lane, (row) => newPlace(comparison, row, folder)),
+      true,
+    );
+    await queue.add(
+      gpu,
+      placesIn(sheet, lane, (row) => comparison.againOf(row)),
+    );
+  }
+  return createPass(store, pass, {
+    at: new Date().toISOString(),
+    kind: 'append',
+    by,
+    ...(changed > 0 ? { isChanged: true } : {}),
+    ...(appended > 0 ? { appended: { folder, rows: appended } } : {}),
+    segments: queue.segments,
+  });
+}
+
+async function writeRows(sheet: FurtherSheet, comparison: Comparison, to: Store): Promise<void> {
+  let writer: PageWriter | undefined;
+  for await (const { row, key, gpu, inputs, cells, name } of newRows(sheet, comparison)) {
+    writer ??= new PageWriter(to, row);
+    const full = writer.add(rowLine(row, key, gpu, JSON.stringify(inputs), { cells, name }));
+    if (full) await full;
+  }
+  await writer?.end();
+}
+
+function newPlace(comparison: Comparison, row: number, folder: string): Queued | undefined {
+  const number = comparison.numberOf(row);
+  return number === undefined ? undefined : { row: number, in: folder };
+}
+
+async function* placesIn(
+  { laidOut, layout }: FurtherSheet,
+  lane: number,
+  placeOf: (row: number) => Queued | undefined,
+): AsyncGenerator<Queued> {
+  for await (const { row } of queuedIn(layout, laidOut, lane)) {
+    const place = placeOf(row);
+    if (place !== undefined) yield place;
+  }
+}

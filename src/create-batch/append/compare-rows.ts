@@ -1,0 +1,233 @@
+// Compares the rows of a sheet with those of a batch, by key. A temporary SQLite database holds the comparison, because a million
+// rows do not fit in memory.
+//
+//   new      the batch has no such key: the row is appended
+//   same     inputs and GPU are those of the batch, as its sheet asks for them or as they were asked last: the row is left out
+//   changed  they are others, and the row did not succeed: it is sent again
+//   taken    they are others, but the row succeeded, is unknown, or has no outcome yet: the sheet is refused
+//
+// A sheet that was saved again (run --watch) is the wish of its user, so it is compared with what the sheet asked for last, or with how
+// the row was asked last (a retry may have other inputs, and does not change the sheet). A row with any outcome is sent again. A row
+// without an outcome waits for it:
+//
+//   waiting  the inputs are others, and the row has no outcome yet: it is sent again after it has one
+//   absent   the sheet does not have this row of the batch
+
+import { DatabaseSync } from 'node:sqlite';
+import { parseExactly } from '../../batch/digits.ts';
+import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import { summarizedPass } from '../../results/summary.ts';
+import { changedInputs, type InputChange } from '../../sheet/input-change.ts';
+import { readPage, type SheetRow } from '../../sheet/pages.ts';
+import type { Queued } from '../../sheet/queue.ts';
+import type { BatchFolder } from '../../store/batch-folders.ts';
+import { newestPass } from '../../store/passes.ts';
+import type { Store } from '../../store/store.ts';
+import { rowsInFlight } from './add-pass.ts';
+import { DELETED, isLeftOut, requestHash, type Request } from './left-out.ts';
+import { sheetPlaces, type SheetPlaces } from './sheet-places.ts';
+
+/** The sheet in pages. */
+export type DraftRows = { readonly layout: Store; readonly pages: number };
+
+/** A row of the batch that the sheet cannot change: `outcome` is `open` if it has none yet. */
+export type TakenRow = { readonly row: number; readonly key: string; readonly outcome: string };
+
+const TABLES = `
+  PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000; BEGIN;
+  CREATE TABLE rows (row INTEGER PRIMARY KEY, key TEXT UNIQUE, line TEXT, kind TEXT DEFAULT 'new', number INTEGER, queued TEXT);
+`;
+
+/** The rows of the sheet, each with how the batch takes it. */
+export class Comparison implements Disposable {
+  /** The pass that would send the rows. */
+  readonly pass: number;
+  /** The places that the sheets of the batch have asked for. */
+  readonly places: SheetPlaces['places'];
+  readonly taken: TakenRow[] = [];
+  /** The rows of the batch that the sheet does not have. */
+  readonly absent = new Set<number>();
+  /** What the sheet asks of rows of the batch without an outcome, if it is not what they were asked last. */
+  readonly wishes = new Map<number, string>();
+  /** What the sheet asks of rows of the batch that are sent again now. */
+  readonly again = new Map<number, string>();
+  /** Rows that are left out, and those of them that did not succeed. */
+  same = 0;
+  sameFailed = 0;
+  appended = 0;
+  changed = 0;
+  /** Rows to send by GPU; '' for rows that name none. */
+  readonly gpus: Record<string, number> = {};
+  // With an empty name SQLite uses a temporary file and removes it.
+  readonly #database = new DatabaseSync('');
+  readonly #find;
+
+  constructor(pass: number, places: SheetPlaces['places']) {
+    [this.pass, this.places] = [pass, places];
+    this.#database.exec(TABLES);
+    this.#find = this.#database.prepare('SELECT kind, number, queued FROM rows WHERE row = ?');
+  }
+
+  async read({ layout, pages }: DraftRows): Promise<void> {
+    const insert = this.#database.prepare('INSERT INTO rows (row, key, line) VALUES (?, ?, ?)');
+    for (let page = 1; page <= pages; page += 1)
+      for (const row of await readPage(layout, page)) insert.run(row.row, row.key, JSON.stringify(row));
+  }
+
+  /** The row of the sheet with this key. */
+  rowWith(key: string): SheetRow | undefined {
+    this.#byKey ??= this.#database.prepare('SELECT line FROM rows WHERE key = ?');
+    const found = this.#byKey.get(key);
+    return found && (parseExactly(String(found['line'])) as SheetRow);
+  }
+  #byKey: ReturnType<DatabaseSync['prepare']> | undefined;
+
+  set(row: number, kind: 'same' | 'changed' | 'waiting', queued?: Queued): void {
+    this.#set ??= this.#database.prepare('UPDATE rows SET kind = ?, queued = ? WHERE row = ?');
+    this.#set.run(kind, queued === undefined ? null : JSON.stringify(queued), row);
+  }
+  #set: ReturnType<DatabaseSync['prepare']> | undefined;
+
+  /** Numbers the new rows, after the `rows` that the batch has. */
+  number(rows: number): void {
+    this.#database.exec(`
+      CREATE TABLE numbered AS SELECT row, ${rows} + row_number() OVER (ORDER BY row) AS number FROM rows WHERE kind = 'new';
+      CREATE UNIQUE INDEX by_row ON numbered (row);
+      UPDATE rows SET number = (SELECT number FROM numbered WHERE numbered.row = rows.row) WHERE kind = 'new';
+    `);
+    const count = this.#database.prepare('SELECT count(*) AS rows FROM rows WHERE kind = ?');
+    this.appended = Number(count.get('new')?.['rows']);
+    this.changed = Number(count.get('changed')?.['rows']);
+    for (const { line } of this.#database.prepare("SELECT line FROM rows WHERE kind <> 'same'").iterate()) {
+      const { gpu = '' } = JSON.parse(String(line)) as SheetRow;
+      this.gpus[gpu] = (this.gpus[gpu] ?? 0) + 1;
+    }
+  }
+
+  /** The number that a row of the sheet gets in the batch, if it is new. */
+  numberOf(row: number): number | undefined {
+    const found = this.#find.get(row);
+    return found?.['kind'] === 'new' ? Number(found['number']) : undefined;
+  }
+
+  /** How a row of the batch is sent again, if the sheet changes it. */
+  againOf(row: number): Queued | undefined {
+    const found = this.#find.get(row);
+    return found?.['kind'] === 'changed' ? (parseExactly(String(found['queued'])) as Queued) : undefined;
+  }
+
+  /** The sheet does not have this row of the batch. */
+  leave(row: number, isOpen: boolean): void {
+    this.absent.add(row);
+    if (isOpen) this.wishes.set(row, DELETED);
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+/** The caller closes it. */
+export async function compareRows(
+  batch: BatchFolder,
+  draft: DraftRows,
+  isSavedAgain = false,
+): Promise<Comparison> {
+  const { store, file } = batch;
+  const ended = await summarizedPass(store);
+  const newest = await newestPass(store);
+  const open = await rowsInFlight(batch, ended, newest);
+  const { places, changed } = await sheetPlaces(batch, newest);
+  const comparison = new Comparison(newest + 1, places);
+  try {
+    await comparison.read(draft);
+    let rows = 0;
+    for await (const one of rowsOf(store, file, { through: newest })) {
+      rows += 1;
+      const { row } = one.row;
+      const wanted = comparison.rowWith(one.row.key);
+      const hasOutcome = one.record !== undefined || ended === newest;
+      const isOpen = open.has(row) || !hasOutcome;
+      const { gpu } = file.deployment;
+      if (wanted)
+        compare(
+          comparison,
+          { one, wanted, isOpen, isSavedAgain, asked: open.get(row), bySheet: changed.get(row) },
+          gpu,
+        );
+      else if (isSavedAgain) comparison.leave(row, isOpen);
+    }
+    comparison.number(rows);
+    return comparison;
+  } catch (error) {
+    comparison[Symbol.dispose]();
+    throw error;
+  }
+}
+
+type Pair = {
+  readonly one: BatchRow;
+  /** The row of the sheet. */
+  readonly wanted: SheetRow;
+  readonly isOpen: boolean;
+  readonly isSavedAgain: boolean;
+  /** How the row is being sent again. */
+  readonly asked: Queued | undefined;
+  /** How a later sheet than the first asked for the row last. */
+  readonly bySheet: Queued | undefined;
+};
+
+const FREE: ReadonlySet<string> = new Set(['failed', 'timed-out', 'cancelled', 'refused']);
+
+function compare(found: Comparison, pair: Pair, ownGpu: string | undefined): void {
+  const { one, wanted, isOpen, isSavedAgain, asked, bySheet } = pair;
+  const { row, record } = one;
+  const { outcome, reason } = recordOf(one);
+  const request = requestHash(wanted, ownGpu);
+  const last = asked ?? { change: record?.change, gpu: record?.gpu_asked };
+  const known = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row];
+  const isSame = known.some((has) => requestHash(has, ownGpu) === request);
+  if (isSame && (isOpen || !isSavedAgain || !isLeftOut(reason))) {
+    found.same += 1;
+    if (!isOpen && outcome !== 'succeeded') found.sameFailed += 1;
+    found.set(wanted.row, 'same');
+  } else if (wanted.gpu === undefined && ownGpu === undefined && row.gpu !== undefined)
+    found.taken.push({ row: row.row, key: row.key, outcome: `${row.gpu} cannot be left out` });
+  else if (isSavedAgain && isOpen) {
+    found.wishes.set(row.row, request);
+    found.set(wanted.row, 'waiting');
+  } else if (isOpen || !(isSavedAgain || FREE.has(outcome)))
+    found.taken.push({ row: row.row, key: row.key, outcome: isOpen ? 'open' : outcome });
+  else {
+    found.again.set(row.row, request);
+    sendAgain(found, pair, ownGpu);
+  }
+}
+
+const requestOf = (
+  row: SheetRow,
+  { gpu = row.gpu, change }: { readonly gpu?: string | undefined; readonly change?: InputChange | undefined },
+): Request => ({ inputs: changedInputs(row.inputs, change), ...(gpu === undefined ? {} : { gpu }) });
+
+function sendAgain(
+  found: Comparison,
+  { one: { row, part, folder }, wanted }: Pair,
+  ownGpu: string | undefined,
+): void {
+  const gpu = wanted.gpu ?? ownGpu;
+  found.set(wanted.row, 'changed', {
+    row: row.row,
+    ...(gpu === undefined || gpu === (row.gpu ?? ownGpu) ? {} : { gpu }),
+    before: part ?? '',
+    change: changeTo(row.inputs, wanted.inputs),
+    ...(folder === '' ? {} : { in: folder }),
+  });
+}
+
+function changeTo(own: SheetRow['inputs'], wanted: SheetRow['inputs']): InputChange {
+  const set = Object.entries(wanted).filter(
+    ([name, value]) => JSON.stringify(own[name]) !== JSON.stringify(value),
+  );
+  const unset = Object.keys(own).filter((name) => !Object.hasOwn(wanted, name));
+  return { set: Object.fromEntries(set), ...(unset.length === 0 ? {} : { unset }) };
+}

@@ -1,0 +1,300 @@
+// Finds the rows of a new batch that earlier batches in the same folder have: rows with the same inputs and GPU, for the same
+// version of the deployment at the same service. Keys and files do not count: a changed prompt may keep its key. Rows go through
+// a temporary SQLite database, because a million do not fit in memory.
+
+import { hash } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { parseExactly } from '../../batch/digits.ts';
+import { isRunsheetError } from '../../errors/error.ts';
+import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import type { FileRecord, PartRecord } from '../../results/row-record.ts';
+import { summarizedPass } from '../../results/summary.ts';
+import { changedInputs } from '../../sheet/input-change.ts';
+import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
+import type { Queued } from '../../sheet/queue.ts';
+import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
+import { FIRST_PASS, newestPass, readPasses } from '../../store/passes.ts';
+import type { BatchFolder } from '../../store/batch-folders.ts';
+import type { Store } from '../../store/store.ts';
+import { rowsInFlight } from '../append/add-pass.ts';
+
+/** The new batch, before it exists. */
+export type NewRows = { readonly file: BatchFile; readonly layout: Store };
+
+/** Rows of the new batch that one earlier batch has. */
+export type SharedRows = {
+  readonly batch: string;
+  readonly rows: number;
+  /** The numbers of the first ones in the new batch. */
+  readonly first: readonly number[];
+  /** Whether that batch is known to have used the same version of the deployment. */
+  readonly isVersionSure: boolean;
+};
+
+/** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
+export type ReusableRow = {
+  readonly folder: string;
+  readonly origin: string;
+  readonly record: PartRecord;
+};
+
+/** The caller closes it. */
+export async function findOverlap(
+  batches: readonly BatchFolder[],
+  { file, layout }: NewRows,
+): Promise<Overlap> {
+  const others = batches.filter((other) => mayShare(file, other.file));
+  const overlap = new Overlap(file.sheet.rows);
+  try {
+    if (others.length === 0) return overlap;
+    for (let page = 1; page <= file.sheet.pages; page += 1)
+      for (const row of await readPage(layout, page))
+        overlap.add(row.row, requestHash(row, askedBy(row, file)));
+    for (const other of others) if (!overlap.isComplete) await addBatch(overlap, file, other);
+    overlap.end();
+    return overlap;
+  } catch (error) {
+    overlap[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** A version that one of them does not know counts as the same; then only the user can decide. */
+function mayShare(file: BatchFile, other: BatchFile): boolean {
+  const isOther =
+    file.deployment.versionId !== other.deployment.versionId && isVersionKnown(file) && isVersionKnown(other);
+  return !isOther && file.deployment.id === other.deployment.id && file.service.base === other.service.base;
+}
+
+const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versionId !== undefined;
+
+/** What a row asks of the run service. */
+const requestHash = ({ inputs }: Pick<SheetRow, 'inputs'>, asked: string): Uint8Array =>
+  hash('sha256', `${asked}\n${JSON.stringify(inputs)}`, 'buffer');
+
+/** Its GPU, or its whole ladder: another ladder asks for something else. */
+function askedBy({ gpu }: Pick<SheetRow, 'gpu'>, { sheet, deployment }: BatchFile): string {
+  const { ladder } = sheet.options;
+  return gpu ?? (ladder === undefined ? (deployment.gpu ?? '') : ladder.join(','));
+}
+
+/** What a row of an earlier batch answers: a row of a ladder also answers a request for the GPU on which it ended. */
+function answeredBy(
+  { row, record }: Pick<BatchRow, 'row' | 'record'>,
+  file: BatchFile,
+): readonly Uint8Array[] {
+  const own = requestHash(row, askedBy(row, file));
+  const isClimbing = row.gpu === undefined && file.sheet.options.ladder !== undefined;
+  return isClimbing && record?.gpu_asked !== undefined ? [own, requestHash(row, record.gpu_asked)] : [own];
+}
+
+/** The same before the records are read. */
+const mayAnswer = (row: SheetRow, file: BatchFile): readonly Uint8Array[] =>
+  row.gpu === undefined
+    ? [askedBy(row, file), ...(file.sheet.options.ladder ?? [])].map((asked) => requestHash(row, asked))
+    : [requestHash(row, row.gpu)];
+
+/** Throws E504 if results of shared rows cannot be read: without them, rows would be bought again unnoticed. */
+async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): Promise<void> {
+  const isVersionSure = isVersionKnown(file) && isVersionKnown(other.file);
+  const from = await firstShared(overlap, other);
+  if (from === undefined) return;
+  // Before the parts: if the batch ends meanwhile, its last rows count as open.
+  const ended = await summarizedPass(other.store);
+  const again = await rowsInFlight(other, ended, await newestPass(other.store));
+  for await (const row of rowsOf(other.store, other.file, { from })) {
+    const asked = { ...row, row: askedOf(row, again) };
+    const request = answeredBy(asked, other.file).find((one) => overlap.has(one));
+    if (request === undefined) continue;
+    const shared = { batch: other.batch, folder: other.folder, row: row.row.row, isVersionSure };
+    const isUnsent = row.record === undefined && ended === undefined;
+    if (isUnsent || again.has(shared.row)) overlap.addUnsettled(request, shared, 'open');
+    else if (row.record?.outcome === 'unknown') overlap.addUnsettled(request, shared, 'unknown');
+    else if (await isReusable(row, other)) overlap.addDone(request, shared, row.record as PartRecord);
+  }
+}
+
+/** The row with its newest inputs. */
+function askedOf({ row, record }: BatchRow, again: ReadonlyMap<number, Queued>): SheetRow {
+  const { change } = again.get(row.row) ?? record ?? {};
+  return { ...row, inputs: changedInputs(row.inputs, change) };
+}
+
+/** The first row of the first page with such a request; the parts of a batch without one are not read. */
+async function firstShared(overlap: Overlap, { store, file }: BatchFolder): Promise<number | undefined> {
+  const passes = await readPasses(store, FIRST_PASS, await newestPass(store));
+  // The pages of the sheet do not show all requests.
+  if (passes.some(({ isChanged, appended }) => isChanged || appended)) return 1;
+  const layout = layoutOf(store, file);
+  for (let page = 1; page <= file.sheet.pages; page += 1) {
+    const rows = await readPage(layout, page).catch(noneIfMissing);
+    if (rows.some((row) => mayAnswer(row, file).some((request) => overlap.has(request))))
+      return (page - 1) * PAGE_ROWS + 1;
+  }
+  return undefined;
+}
+
+/** A batch whose pages are missing shares nothing that is known. */
+function noneIfMissing(error: unknown): readonly SheetRow[] {
+  if (isRunsheetError(error, 'E504')) return [];
+  throw error;
+}
+
+/** A row that was sent on another GPU than its own answers another request. */
+async function isReusable({ row, record }: BatchRow, { folder, file }: BatchFolder): Promise<boolean> {
+  if (record?.outcome !== 'succeeded') return false;
+  const { gpu_asked: asked } = record;
+  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? [file.deployment.gpu]) : [row.gpu];
+  if (asked !== undefined && !own.includes(asked)) return false;
+  const are = await Promise.all(record.files.map((one) => isPresent(folder, one)));
+  return are.every(Boolean);
+}
+
+async function isPresent(folder: string, { path, bytes }: FileRecord): Promise<boolean> {
+  const isInside = path.startsWith('outputs/') && !path.split('/').includes('..');
+  const found = isInside ? await lstat(join(folder, path)).catch(unlessAbsent) : undefined;
+  return found?.isFile() === true && found.size === bytes;
+}
+
+/** A file that cannot be read may exist: buying its row again needs a decision of the user. */
+function unlessAbsent(error: unknown): undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
+}
+
+/** What an earlier batch has of a row: its result, no outcome yet, or the outcome unknown. */
+type Standing = 'done' | 'open' | 'unknown';
+
+type Shared = Omit<Source, 'standing'> & { readonly row: number };
+
+type Source = {
+  readonly batch: string;
+  readonly folder: string;
+  readonly isVersionSure: boolean;
+  readonly standing: Standing;
+};
+
+const TABLES = `
+  PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -16000; BEGIN;
+  CREATE TABLE wanted (row INTEGER PRIMARY KEY, request BLOB, source INTEGER, origin TEXT, record TEXT);
+  CREATE INDEX free ON wanted (request, row) WHERE source IS NULL;
+  CREATE TABLE bought (origin TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE unsettled (request BLOB, source INTEGER);
+`;
+
+/** The rows of a new batch, each with the earlier row that answers the same request, if there is one. */
+export class Overlap implements Disposable {
+  readonly rows: number;
+  #left = 0;
+  // With an empty name SQLite uses a temporary file and removes it.
+  readonly #database = new DatabaseSync('');
+  readonly #sources: Source[] = [];
+  readonly #insert;
+  readonly #free;
+  readonly #take;
+  readonly #buy;
+  readonly #unsettled;
+  readonly #find;
+
+  constructor(rows: number) {
+    this.rows = rows;
+    this.#database.exec(TABLES);
+    const prepare = (sql: string) => this.#database.prepare(sql);
+    this.#insert = prepare('INSERT INTO wanted (row, request) VALUES (?, ?)');
+    this.#free = prepare('SELECT row FROM wanted WHERE request = ? AND source IS NULL ORDER BY row LIMIT 1');
+    this.#take = prepare('UPDATE wanted SET source = ?, origin = ?, record = ? WHERE row = ?');
+    this.#buy = prepare('INSERT OR IGNORE INTO bought VALUES (?)');
+    this.#unsettled = prepare('INSERT INTO unsettled VALUES (?, ?)');
+    this.#find = prepare('SELECT source, origin, record FROM wanted WHERE row = ? AND record IS NOT NULL');
+  }
+
+  /** Whether every row has a result that can be reused. */
+  get isComplete(): boolean {
+    return this.#left === 0;
+  }
+
+  /** Whether no earlier batch has any of the rows. */
+  get isEmpty(): boolean {
+    return this.#sources.length === 0;
+  }
+
+  /** Adds a row of the new batch. */
+  add(row: number, request: Uint8Array): void {
+    this.#insert.run(row, request);
+    this.#left += 1;
+  }
+
+  /** Whether a row with this request still lacks an earlier one. */
+  has(request: Uint8Array): boolean {
+    return !this.isComplete && this.#free.get(request) !== undefined;
+  }
+
+  /** A result is used once: a sheet that repeats a request wants several results. */
+  addDone(request: Uint8Array, shared: Shared, record: PartRecord): void {
+    const origin = record.reused_from ?? `${shared.batch}#${shared.row}`;
+    const isUnused = this.#buy.run(origin).changes === 1;
+    if (isUnused) this.#takeFree(request, this.#sourceOf(shared, 'done'), origin, JSON.stringify(record));
+  }
+
+  addUnsettled(request: Uint8Array, shared: Shared, standing: 'open' | 'unknown'): void {
+    this.#unsettled.run(request, this.#sourceOf(shared, standing));
+  }
+
+  /** An unsettled row counts only if no other batch has the same row done. */
+  end(): void {
+    const all = this.#database.prepare('SELECT request, source FROM unsettled ORDER BY rowid').all();
+    for (const { request, source } of all) this.#takeFree(request as Uint8Array, Number(source), null, null);
+  }
+
+  /** The rows that succeeded in earlier batches, by batch. */
+  get done(): readonly SharedRows[] {
+    return this.#sharedRows('done');
+  }
+
+  /** The rows that earlier batches may still send, by batch. */
+  get open(): readonly SharedRows[] {
+    return this.#sharedRows('open');
+  }
+
+  /** The rows that earlier batches may have bought without a result, by batch. */
+  get unknown(): readonly SharedRows[] {
+    return this.#sharedRows('unknown');
+  }
+
+  /** The result that a row can have without a run. */
+  resultOf(row: number): ReusableRow | undefined {
+    const found = this.#find.get(row);
+    if (found === undefined) return undefined;
+    const { folder = '' } = this.#sources[Number(found['source'])] ?? {};
+    const record = parseExactly(String(found['record'])) as PartRecord;
+    return { folder, origin: String(found['origin']), record };
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+
+  #takeFree(request: Uint8Array, source: number, origin: string | null, record: string | null): void {
+    const free = this.#free.get(request);
+    if (free === undefined) return;
+    this.#take.run(source, origin, record, Number(free['row']));
+    this.#left -= 1;
+  }
+
+  #sourceOf({ batch, folder, isVersionSure }: Shared, standing: Standing): number {
+    const at = this.#sources.findIndex((one) => one.folder === folder && one.standing === standing);
+    return at >= 0 ? at : this.#sources.push({ batch, folder, isVersionSure, standing }) - 1;
+  }
+
+  #sharedRows(standing: Standing): readonly SharedRows[] {
+    const count = this.#database.prepare('SELECT count(*) AS rows FROM wanted WHERE source = ?');
+    const first = this.#database.prepare('SELECT row FROM wanted WHERE source = ? ORDER BY row LIMIT 10');
+    return this.#sources.flatMap(({ batch, isVersionSure, ...source }, at) => {
+      const rows = Number(count.get(at)?.['rows']);
+      if (source.standing !== standing || rows === 0) return [];
+      return { batch, rows, first: first.all(at).map(({ row }) => Number(row)), isVersionSure };
+    });
+  }
+}

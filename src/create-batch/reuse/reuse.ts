@@ -1,0 +1,115 @@
+// Finds an existing batch by its content, so that the same rows are not paid for twice if the sheet is renamed, saved again
+// or run with other settings.
+
+import { problem } from '../../errors/error.ts';
+import { LOCAL } from '../../run-service/local-address.ts';
+import type { SheetOptions } from '../../sheet/sheet-options.ts';
+import { openStore } from '../../store/open-store.ts';
+import { listBatchFolders, openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
+import { sheetOptionsOf, type BatchSpec, type Settings } from '../batch-spec.ts';
+
+export type Earlier = {
+  readonly out: string;
+  /** The name that the user gave. */
+  readonly name?: string;
+  /** All batches there, newest first. */
+  readonly batches: readonly BatchFolder[];
+};
+
+/**
+ * The batch with this content: the one with this name, or the oldest one. Throws E602 if the name belongs to other
+ * content.
+ */
+export async function findSame(
+  { out, name, batches }: Earlier,
+  content: string,
+): Promise<BatchFolder | undefined> {
+  if (name === undefined) return batches.findLast(({ file }) => file.content === content);
+  const named = await openBatchFolder(out, name);
+  if (named !== undefined && named.file.content !== content) throw taken(named);
+  return named;
+}
+
+/** Folder with the batch name of each content, written before the batch exists. */
+export const NAMES = '.names';
+
+/** The batch name of this content: the one that the first command chose, even if the sheet has another name now. */
+export async function nameOf(out: string, { content, batch }: Drawn): Promise<string> {
+  const store = openStore(out);
+  const file = `${NAMES}/${content}`;
+  if (await store.create(file, batch)) return batch;
+  return (await store.read(file)) ?? batch;
+}
+
+type Drawn = { readonly content: string; readonly batch: string };
+
+export const taken = ({ batch, file }: BatchFolder) =>
+  problem('E602', {
+    what: `the batch "${batch}" has other rows or another deployment (${file.sheet.name}, ${file.createdAt})`,
+    hint: 'choose another --name, or add --again to make a new batch beside it',
+  });
+
+type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & {
+  readonly base: string;
+  readonly name?: string;
+  /** Instead of the bytes: the request of a sheet that is made from a batch. */
+  readonly request?: string;
+};
+
+/** The batch of a sheet with the same bytes, found without a layout and without a request to the service. */
+export async function findUnchanged(
+  out: string,
+  { copy, options, base, name, request }: Unchanged,
+  wantedDeployment: string,
+): Promise<BatchFolder | undefined> {
+  const wanted = inOneOrder(sheetOptionsOf({ copy, options }));
+  return (await listBatchFolders(out)).findLast(({ batch, file: { sheet, deployment, service, from } }) => {
+    // A name may belong to another deployment by now, and only the service knows that.
+    const isMeant =
+      deployment.id === wantedDeployment || (base === LOCAL && deployment.name === wantedDeployment);
+    return (
+      isMeant &&
+      (name ?? batch) === batch &&
+      service.base === base &&
+      (request === undefined
+        ? sheet.sha256 === copy.sha256 && inOneOrder(sheet.asked ?? sheet.options) === wanted
+        : from?.request === request)
+    );
+  });
+}
+
+/** Canonical text of the options: their order does not matter. */
+export function inOneOrder({ drop, ...options }: SheetOptions): string {
+  return JSON.stringify(sorted({ ...options, drop: [...drop].sort() }));
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+/** The flags that differ from the batch's settings, with the batch's values. */
+export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
+  const { unconfirmed, deadlines, webhooks, canary } = settings;
+  const compared = [
+    ['--unconfirmed', unconfirmed && flagValueOf(unconfirmed), flagValueOf(file.unconfirmed)],
+    ['--queue-timeout', secondsOf(deadlines.queueMs), secondsOf(file.deadlines.queueMs)],
+    ['--run-timeout', secondsOf(deadlines.runMs), secondsOf(file.deadlines.runMs)],
+    ['--canary', canary && String(canary.rows), file.canary && String(file.canary.rows)],
+    ['--reserve', settings.reserve, file.reserve ?? 'most'],
+    ['--output-name', settings.outputName, file.sheet.outputName],
+    ['--poll', webhooks ? undefined : 'polling', file.webhooks ? 'webhooks' : 'polling'],
+  ] as const;
+  return compared
+    .filter(([, given, has]) => given !== undefined && given !== has)
+    .map(([flag, , has]) => `${flag} (it has ${has ?? 'none'})`);
+}
+
+/** A rule as a value of --unconfirmed. */
+const flagValueOf = ({ rule, afterMs }: NonNullable<Settings['unconfirmed']>): string =>
+  rule === 'resubmit' ? `resubmit-after=${secondsOf(afterMs)}` : rule;
+
+const secondsOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : `${ms / 1000}s`;

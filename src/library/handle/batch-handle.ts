@@ -1,0 +1,299 @@
+// One batch, as a program sees it.
+
+import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
+import type { LimitChange } from '../../batch/params.ts';
+import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
+import { problem } from '../../errors/error.ts';
+import { addPass, candidates } from '../../create-batch/append/add-pass.ts';
+import type { AttemptEvent } from '../../results/all-events.ts';
+import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import { readLatestSummary, type Summary } from '../../results/summary.ts';
+import { refuseUnbounded } from '../../store/attempt-cost.ts';
+import { STARTED_FILE } from '../../store/batch-file.ts';
+import { openBatchFolder } from '../../store/batch-folders.ts';
+import type { Acknowledged } from '../../temporal/batch-control.ts';
+import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
+import { appendSheet, planAppended, type AppendPlan } from './appended-sheet.ts';
+import { EndedRows, withBigints, type RowResult } from './ended-rows.ts';
+import { EventReader } from './event-reader.ts';
+import type { Exported, ExportOptions } from './exported-batch.ts';
+import { followBatch, timeLimit } from './followed-batch.ts';
+import { refOf, type FoundBatch } from './found-batch.ts';
+import { limitChangeOf, type Limits } from '../start/given-limits.ts';
+import type { Sheet } from '../start/given-rows.ts';
+import type {
+  Ack,
+  AddedRows,
+  AppendOptions,
+  CancelOptions,
+  CommandOptions,
+  EventsOptions,
+  LogsOptions,
+  ResultOptions,
+  ResumeOptions,
+  RetryOptions,
+  RowDetail,
+  RowsOptions,
+} from './handle-options.ts';
+import { refuseNoPool } from '../start/known-pool.ts';
+import { prepareNotify } from '../start/notify-targets.ts';
+import { rebuildBatch } from '../start/rebuilt-batch.ts';
+import { inputChangeOf, passParams, perhapsPaid } from './retried-rows.ts';
+import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
+import type { Servers } from '../servers.ts';
+import type { ShownEvent } from './shown-events.ts';
+import { shownWhatIf, type WhatIfAnswer } from '../what-if/shown-what-if.ts';
+import { ackOf, howOf } from './acknowledged.ts';
+import { openReport, type OpenedReport, type ReportOptions } from '../report/opened-report.ts';
+import { refuseUnknownRows } from './unknown-rows.ts';
+import { signalPass } from '../start/signal-pass.ts';
+import { startOrAttach, summaryOfDone } from '../start/start-or-attach.ts';
+import { BatchPausedError } from '../thrown-errors.ts';
+import { verifyBatch, type Verification, type VerifyOptions } from './verification.ts';
+import { changeOf, replayOf, type WhatIfOptions } from '../what-if/replayed-batch.ts';
+
+/** One batch: reads and controls it. Its methods throw E502 if there is no such batch. */
+export class BatchHandle {
+  /** The id of the batch. */
+  readonly batchId: string;
+  /** The folder of the batch, as a file URL. */
+  readonly location: URL;
+  readonly #servers: Servers;
+  #known: FoundBatch | undefined;
+
+  constructor(servers: Servers, batchId: string, known?: FoundBatch) {
+    this.batchId = batchId;
+    this.location = pathToFileURL(join(servers.config.out, batchId, '/'));
+    this.#servers = servers;
+    this.#known = known;
+  }
+
+  /** Throws E502. */
+  async #found(): Promise<FoundBatch> {
+    const { out } = this.#servers.config;
+    this.#known ??= await openBatchFolder(out, this.batchId);
+    if (this.#known === undefined)
+      throw problem('E502', { batch: this.batchId, out, known: [], near: undefined });
+    return this.#known;
+  }
+
+  /** Starts no servers: without any, the state of a batch that has not ended is `interrupted`. */
+  async status(): Promise<BatchStatus> {
+    const found = await this.#found();
+    const own = await statusFromFolder(found);
+    if (own.summary !== undefined) return own;
+    const { session, leave } = await this.#servers.join();
+    try {
+      return session === undefined ? own : await liveStatus(session, found, own);
+    } finally {
+      await leave();
+    }
+  }
+
+  /** The status whenever it has changed, at most twice a second; ends with the batch. */
+  async *progress(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<BatchStatus> {
+    yield* followBatch(this.#servers, await this.#found(), options);
+  }
+
+  /** Rows with an outcome, in the order in which they ended. A row that is sent again comes again, with its new outcome. */
+  async *rows({ outcome, after, follow = false, signal }: RowsOptions = {}): AsyncGenerator<RowResult> {
+    const found = await this.#found();
+    const rows = new EndedRows(found, after);
+    const read = async function* (hasEnded: boolean): AsyncGenerator<RowResult> {
+      for await (const row of rows.read(hasEnded))
+        if (outcome === undefined || outcome.includes(row.outcome)) yield row;
+    };
+    if (!follow) return yield* read((await summaryOfDone(found)) !== undefined);
+    for await (const { summary } of followBatch(this.#servers, found, { signal, always: true }))
+      yield* read(summary !== undefined);
+  }
+
+  /**
+   * The summary, when the batch has ended. Rows that failed do not reject: compare `outcomes.succeeded` with `rows`. Rejects with
+   * E516 if no server runs the batch; {@link resume} continues it.
+   */
+  async result({ signal, timeoutMs, onPaused }: ResultOptions = {}): Promise<Summary> {
+    const found = await this.#found();
+    const until = timeLimit(this.batchId, timeoutMs);
+    const stop = AbortSignal.any([signal, until].filter((one) => one !== undefined));
+    for await (const { state, progress } of followBatch(this.#servers, found, { signal: stop })) {
+      if (state !== 'paused' || progress === undefined || onPaused === 'wait') continue;
+      const { pauses, sending, running, collecting } = progress;
+      const isUsers = pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind));
+      // What was sent before such a pause still ends.
+      if (isUsers ? sending + running + collecting > 0 : onPaused !== 'throw') continue;
+      const [first] = pauses;
+      if (first !== undefined) throw new BatchPausedError(this.batchId, first);
+    }
+    const summary = await readLatestSummary(found.store);
+    if (summary !== undefined) return summary;
+    throw problem('E506', { batch: this.batchId, reason: 'its folder has no summary.json' });
+  }
+
+  /** Sends nothing more; runs that were sent finish. Throws E513 if the batch has ended, E516 if no server runs it. */
+  pause(reason?: string, options: Omit<CommandOptions, 'reason'> = {}): Promise<Ack> {
+    const given = { ...options, ...(reason === undefined ? {} : { reason }) };
+    return this.#command(({ batches }, found) => batches.pause(refOf(found), given));
+  }
+
+  /** Continues a paused or interrupted batch, also with other limits. Starts servers if none are running. */
+  async resume({ unconfirmed, recover = false, ...limits }: ResumeOptions = {}): Promise<Ack> {
+    const found = await this.#unfinished();
+    const changed = limitChangeOf(limits);
+    await this.#prepared(found, changed);
+    const session = await this.#servers.for(found);
+    await refuseNoPool(session, changed);
+    if (recover) await rebuildBatch(this.#servers.config, session, found);
+    await startOrAttach(session, found);
+    const decided = {
+      ...(unconfirmed === undefined ? {} : { unconfirmed }),
+      ...(Object.keys(changed).length === 0 ? {} : { limits: changed }),
+    };
+    return ackOf(await session.batches.resume(refOf(found), decided, howOf(limits)));
+  }
+
+  /** Changes limits while the batch runs. Throws as {@link pause}, and E517 if the batch refuses them. */
+  async scale(limits: Limits, options: CommandOptions = {}): Promise<Ack> {
+    const changed = limitChangeOf(limits);
+    if (Object.keys(changed).length === 0)
+      throw problem('E602', { what: 'no limit is given', hint: 'for example: scale({ concurrency: 20 })' });
+    await this.#prepared(await this.#unfinished(), changed);
+    return this.#command(async (session, found) => {
+      await refuseNoPool(session, changed);
+      return session.batches.scale(refOf(found), changed, howOf(options));
+    });
+  }
+
+  /** Sends no more rows; with `running`, also cancels the runs that were sent. Throws as {@link pause}. */
+  cancel({ running = false, ...options }: CancelOptions = {}): Promise<Ack> {
+    return this.#command(({ batches }, found) => batches.cancel(refOf(found), running, howOf(options)));
+  }
+
+  /** Sends rows again, in this batch: by default those that failed or timed out. Starts servers if none are running. */
+  async retry({ set, mayBuyTwice = false, timeoutMs, ...filter }: RetryOptions = {}): Promise<AddedRows> {
+    const found = await this.#found();
+    if (!(await found.store.exists(STARTED_FILE))) return { rows: 0 };
+    await refuseUnknownRows(found, filter);
+    const { config } = this.#servers;
+    const session = await this.#servers.for(found);
+    const params = passParams(filter, set && (await inputChangeOf(config, found, set)));
+    const wanted = await candidates(found, params);
+    const costly = perhapsPaid(wanted.outcomes);
+    if (costly > 0 && !mayBuyTwice)
+      throw problem('E602', {
+        what: `this may buy runs a second time: ${costly} of ${wanted.rows} rows succeeded or may have a run that was paid for`,
+        hint: 'if that is meant, add mayBuyTwice: true',
+      });
+    const pass = await addPass(found, params, wanted);
+    if (pass === undefined) await startOrAttach(session, found);
+    else await signalPass(session, found, pass.pass, howOf({ ...filter, timeoutMs }));
+    return { rows: pass?.rows ?? 0 };
+  }
+
+  /** Adds rows to this batch, which keeps its mapping. Rows that it has are left out. Throws E533 for rows that would change it. */
+  async append(sheet: Sheet, options: AppendOptions = {}): Promise<AddedRows> {
+    const found = await this.#found();
+    const session = await this.#servers.for(found);
+    const { pass, rows } = await appendSheet(this.#servers.config, found, sheet, options);
+    if (pass !== undefined) await signalPass(session, found, pass, {});
+    else if ((await summaryOfDone(found)) === undefined) await startOrAttach(session, found);
+    return { rows };
+  }
+
+  /** What {@link append} would add, and its cost; sends nothing. */
+  async planAppend(sheet: Sheet, options: AppendOptions = {}): Promise<AppendPlan> {
+    const found = await this.#found();
+    await this.#servers.for(found);
+    return planAppended(this.#servers.config, found, sheet, options);
+  }
+
+  /** What this batch, which has ended, would have taken and cost with other limits or on another GPU. Throws E602. */
+  async whatIf(options: WhatIfOptions): Promise<WhatIfAnswer> {
+    const { out } = this.#servers.config;
+    return shownWhatIf(await replayOf(out, await this.#found(), changeOf(options)));
+  }
+
+  /** Rows without an outcome, in the order of the sheet. */
+  async *openRows(): AsyncGenerator<RowDetail> {
+    const { store, file } = await this.#found();
+    for await (const one of rowsOf(store, file)) if (one.record === undefined) yield detailOf(one);
+  }
+
+  /** A row by its number, or by its key. Throws E505. */
+  async row(name: number | string): Promise<RowDetail> {
+    return detailOf(await findRow(await this.#found(), nameFrom(name)));
+  }
+
+  /** The log of a run of a row, as far as the service keeps it. Throws E505, and E519 for a row without a run. */
+  async *logs(name: number | string, { attempt }: LogsOptions = {}): AsyncGenerator<string> {
+    const found = await this.#found();
+    const runId = runOf(found, await findRow(found, nameFrom(name)), attempt);
+    await this.#servers.forRehearsal(found);
+    const lines = (await readRunLog(this.#servers.config, found, runId)) ?? [];
+    for (const { atMs, level, message } of lines)
+      yield `${new Date(atMs).toISOString()}  ${level}  ${message}`;
+  }
+
+  /** Pauses, commands and notifications: when, who, why; with `rows` also each attempt of a row. */
+  async *events({ follow = false, signal, ...filter }: EventsOptions = {}): AsyncGenerator<
+    ShownEvent | AttemptEvent
+  > {
+    const found = await this.#found();
+    const reader = new EventReader(found, filter);
+    yield* reader.fresh();
+    if (!follow) return;
+    for await (const _ of followBatch(this.#servers, found, { signal, always: true })) yield* reader.fresh();
+  }
+
+  /** Compares the results with all files, their checksums, and the run list of the service. Throws E509 before the end. */
+  async verify(options: VerifyOptions = {}): Promise<Verification> {
+    const found = await this.#found();
+    if (options.lists ?? true) await this.#servers.forRehearsal(found);
+    return verifyBatch(this.#servers.config, found, options);
+  }
+
+  /** Checks limits before the batch gets them. Throws E312 and E602. */
+  async #prepared({ file }: FoundBatch, changed: LimitChange): Promise<void> {
+    refuseUnbounded(file, changed.maxCostNano);
+    await prepareNotify(this.#servers.config, changed, () => this.#servers.isCluster);
+  }
+
+  /** Writes the results as a file, also while the batch runs: rows without an outcome are `open`. */
+  async export(options: ExportOptions = {}): Promise<Exported> {
+    const { exportBatch } = await import('./exported-batch.ts');
+    return exportBatch(await this.#found(), options);
+  }
+
+  /**
+   * The page of the batch: its file if it has ended, else, or with `serve`, an address of this machine that shows rows as they end,
+   * until it is disposed of. `smallCopiesMs`: how long it may make small copies of pictures above 300 kB, so that the page of an
+   * ended batch scrolls smoothly (default: 0, none); this needs the optional package sharp.
+   */
+  async report({ serve = false, smallCopiesMs = 0 }: ReportOptions = {}): Promise<OpenedReport> {
+    const found = await this.#found();
+    const isServed = serve || (await summaryOfDone(found)) === undefined;
+    return openReport(this.#servers, found, { isServed, smallCopiesMs });
+  }
+
+  async #unfinished(): Promise<FoundBatch> {
+    const found = await this.#found();
+    if ((await summaryOfDone(found)) !== undefined) throw problem('E513', { batch: this.batchId });
+    return found;
+  }
+
+  async #command(
+    give: (session: Awaited<ReturnType<Servers['open']>>, found: FoundBatch) => Promise<Acknowledged>,
+  ): Promise<Ack> {
+    const found = await this.#unfinished();
+    return ackOf(await this.#servers.commanding(found, (session) => give(session, found)));
+  }
+}
+
+function detailOf(one: BatchRow): RowDetail {
+  const record = withBigints(recordOf(one));
+  return one.record === undefined ? { ...record, outcome: 'open', attempts: [], files: [] } : record;
+}
+
+const nameFrom = (name: number | string): RowName =>
+  typeof name === 'number' ? { row: name } : { key: name };

@@ -1,0 +1,70 @@
+// The status of a batch: what its folder shows, and what its workflow has published if Temporal has it running.
+
+import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
+import type { Progress } from '../../batch/shown/progress.ts';
+import { countRows } from '../../results/batch-rows.ts';
+import { newestRecords } from '../../results/newest-records.ts';
+import { readSummary, type Summary } from '../../results/summary.ts';
+import { refOf, type FoundBatch } from './found-batch.ts';
+import type { Session } from '../session.ts';
+import { shownProgress, type ShownProgress } from './shown-progress.ts';
+
+/**
+ * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked.
+ */
+export type BatchStatus = {
+  /** The id of the batch. */
+  readonly batch: string;
+  /** The path of its folder. */
+  readonly folder: string;
+  /** `finished`: it has a summary. */
+  readonly state: Progress['state'] | 'interrupted' | 'unknown';
+  /** All of its rows. */
+  readonly rows: number;
+  /** Rows by outcome. */
+  readonly outcomes: OutcomeCounts;
+  /** What its workflow published last. */
+  readonly progress?: ShownProgress;
+  /** Present and true if the batch waits for a worker and none takes its tasks. */
+  readonly unattended?: true;
+  /** The batch whose results its sheet is. */
+  readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
+  /** The content of `summary.json`, when it has ended. */
+  readonly summary?: Summary;
+};
+
+export async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
+  const summary = await readSummary(store);
+  const rows = await countRows(store, file);
+  const { from } = file;
+  const own = { batch, folder, rows, ...(from && { from: { batch: from.batch, pass: from.pass } }) };
+  if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
+  const outcomes = { ...NO_OUTCOMES };
+  for await (const { outcome } of newestRecords(store, rows)) outcomes[outcome] += 1;
+  return { ...own, state: 'interrupted', outcomes };
+}
+
+/** `fromFolder`, with what the workflow published. */
+export async function liveStatus<S extends BatchStatus>(
+  { batches }: Session,
+  found: FoundBatch,
+  fromFolder: S,
+): Promise<S> {
+  if (fromFolder.summary !== undefined) return fromFolder;
+  const known = await batches.find(refOf(found));
+  // The last progress of a terminated workflow still says running.
+  if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return fromFolder;
+  // A copied folder is not the one that the workflow writes.
+  if (known.folder !== found.folder) return fromFolder;
+  const { progress, isUnattended } = await batches.status(refOf(found));
+  return {
+    ...fromFolder,
+    ...(known.status === 'RUNNING' && { state: 'running' as const }),
+    ...(progress && {
+      state: progress.state,
+      outcomes: progress.tally.outcomes,
+      progress: await shownProgress(found, progress),
+    }),
+    ...(isUnattended && { unattended: true as const }),
+  };
+}

@@ -1,0 +1,132 @@
+// Reads the rows of a batch in the order in which they ended, from its parts. Workers write several parts at the same time, so a
+// part may be missing while a later one exists: reading stops there, until it exists too. So a cursor, the place of a row in its
+// part, names everything before it, also in another process.
+//
+//   pass 0        the rows of earlier batches; it is complete as soon as a part of the workflow exists
+//   pass 1        those of the workflow, also if rows are sent again
+//   pass 2, …     those of a batch that was rebuilt, from part 1 on
+
+import { isRawNumber } from '../../batch/digits.ts';
+import { problem } from '../../errors/error.ts';
+import { recordOf } from '../../results/batch-rows.ts';
+import { parsePart, partName, partNames } from '../../results/parts.ts';
+import type { PartRecord, RowRecord } from '../../results/row-record.ts';
+import { folderIn, readBatchSheet } from '../../sheet/batch-sheet.ts';
+import type { SheetRow } from '../../sheet/pages.ts';
+import { cacheRows, type PlacedRows } from '../../sheet/placed-rows.ts';
+import { layoutOf } from '../../store/batch-file.ts';
+import type { FoundBatch } from './found-batch.ts';
+
+/** Where reading continues: after this row. */
+export type Cursor = string;
+
+/** A row with an outcome. Fields are named as in results.jsonl; integers beyond 2^53 are bigints. */
+export type RowResult = RowRecord & {
+  /** Reading continues after this row with `rows({ after })`. */
+  readonly cursor: Cursor;
+};
+
+type Part = { readonly pass: number; readonly part: number };
+/** The next line to read. */
+type Place = Part & { readonly line: number };
+
+const BEGIN: Place = { pass: 0, part: 0, line: 0 };
+
+/** Pages in memory: rows that end one after another are often on different ones. */
+const PAGES = 4_000;
+
+export class EndedRows {
+  readonly #found: FoundBatch;
+  readonly #pages: PlacedRows = cacheRows(PAGES);
+  #next: Place;
+
+  /** Throws E602 for another text than a cursor. */
+  constructor(found: FoundBatch, after: Cursor | undefined) {
+    this.#found = found;
+    this.#next = after === undefined ? BEGIN : placeAfter(after);
+  }
+
+  /** The rows that have ended since the last time. `hasEnded`: no further part will be written. */
+  async *read(hasEnded: boolean): AsyncGenerator<RowResult> {
+    for (;;) {
+      const text = await this.#found.store.read(partName(this.#next.pass, this.#next.part));
+      if (text === undefined) {
+        const next = nextPart(await partNames(this.#found.store), this.#next, hasEnded);
+        if (next === undefined) return;
+        this.#next = { ...next, line: 0 };
+        continue;
+      }
+      yield* this.#rowsIn(parsePart(text));
+      const { pass, part } = this.#next;
+      this.#next = { pass, part: part + 1, line: 0 };
+    }
+  }
+
+  async *#rowsIn(all: readonly PartRecord[]): AsyncGenerator<RowResult> {
+    const { pass, part, line } = this.#next;
+    const records = all.slice(line);
+    const rows = await this.#rowsOf(records.map(({ row }) => row));
+    for (const [at, record] of records.entries()) {
+      const row = rows.get(record.row);
+      if (row === undefined) throw problem('E504', { what: `the page of row ${record.row} is missing` });
+      const next = line + at + 1;
+      // Set before the row is given away, because the reader may stop after it.
+      this.#next = { pass, part, line: next };
+      yield { ...withBigints(recordOf({ row, record })), cursor: `${pass}-${part}:${next}` };
+    }
+  }
+
+  /** The rows with these numbers, of the sheet and of what was appended. */
+  async #rowsOf(numbers: readonly number[]): Promise<ReadonlyMap<number, SheetRow>> {
+    const { store, file } = this.#found;
+    const layout = layoutOf(store, file);
+    const rows = new Map<number, SheetRow>();
+    for (const { folder, first, rows: count } of (await readBatchSheet(store, file)).ranges) {
+      const here = numbers.filter((row) => row >= first && row < first + count);
+      if (here.length === 0) continue;
+      // Places that are row numbers need no queue.
+      const sheet = { rows: first + count - 1, isQueued: false };
+      for (const [row, found] of await this.#pages(folderIn(layout, folder), sheet, here))
+        rows.set(row, found);
+    }
+    return rows;
+  }
+}
+
+/** The first existing part from here on; undefined if one is missing that may still be written. */
+function nextPart(names: readonly string[], here: Part, hasEnded: boolean): Part | undefined {
+  const later = names.map(partOf).filter((one) => isAtLeast(one, here));
+  const [next] = later;
+  if (next === undefined || hasEnded) return next;
+  // A higher pass begins with part 1, and then nothing is written before it.
+  const isNext = next.pass > here.pass ? next.part === 1 : here.pass === 0;
+  return isNext || later.some(({ pass, part }) => pass > here.pass && part === 1) ? next : undefined;
+}
+
+const partOf = (name: string): Part => {
+  const [pass = 0, part = 0] = name.split(/[-.]/).map(Number);
+  return { pass, part };
+};
+
+const isAtLeast = (one: Part, other: Part): boolean =>
+  one.pass > other.pass || (one.pass === other.pass && one.part >= other.part);
+
+function placeAfter(cursor: Cursor): Place {
+  const [, pass, part, line] = /^(\d{1,9})-(\d{1,9}):(\d{1,9})$/.exec(cursor) ?? [];
+  if (line === undefined)
+    throw problem('E602', { what: `${JSON.stringify(cursor)} is not a cursor of rows()` });
+  return { pass: Number(pass), part: Number(part), line: Number(line) };
+}
+
+/** A number of JSON that has more digits than a number keeps becomes a bigint. */
+export const withBigints = (record: RowRecord): RowRecord => ({
+  ...record,
+  inputs: bigintsIn(record.inputs) as RowRecord['inputs'],
+});
+
+function bigintsIn(value: unknown): unknown {
+  if (isRawNumber(value)) return BigInt(value.rawJSON);
+  if (Array.isArray(value)) return value.map(bigintsIn);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, bigintsIn(inner)]));
+}

@@ -1,0 +1,116 @@
+// Exports a batch as a file. The file appears when it is complete, and replaces no other file than an earlier export.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { list, problem } from '../../errors/error.ts';
+import { fileFault } from '../../errors/file-fault.ts';
+import { writeExport, type Written } from '../../results/export/export-batch.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../../results/export/formats.ts';
+import { undefinedIfAbsent } from '../../store/absent.ts';
+import { openStore } from '../../store/open-store.ts';
+import type { Draft } from '../../store/store.ts';
+import type { FoundBatch } from './found-batch.ts';
+
+export type ExportOptions = {
+  /** (default: as the extension of `file` says, otherwise `xlsx`) */
+  readonly as?: ExportFormat;
+  /** (default: in the folder of the batch, where the links of a workbook lead to its files) */
+  readonly file?: string | URL;
+  /** With `csv`: letters as Excel reads them, and no formulas. */
+  readonly excel?: boolean;
+  /** Replace the file if it exists (default: false); the default file is always replaced. */
+  readonly replace?: boolean;
+};
+
+/** `notes`: what the file lacks. */
+export type Exported = Written & { readonly file: URL };
+
+/** Throws E602 for a file that it must not replace. */
+export async function exportBatch(found: FoundBatch, options: ExportOptions = {}): Promise<Exported> {
+  const as = exportFormat(options);
+  const path = await targetOf(found, as, options);
+  const draft = await openStore(dirname(path)).draft(basename(path)).catch(explained);
+  try {
+    const written = await exportTo(found, { ...options, as }, draft, dirname(path));
+    await draft.commit();
+    return { ...written, file: pathToFileURL(path) };
+  } finally {
+    await draft.discard();
+  }
+}
+
+const explained = (error: unknown): never => {
+  throw fileFault(error) ?? error;
+};
+
+/** Writes the export; `from`: the folder in which it will lie. */
+export const exportTo = (
+  found: FoundBatch,
+  { as, excel = false }: Pick<ExportOptions, 'excel'> & { readonly as: ExportFormat },
+  to: Pick<Draft, 'write'>,
+  from: string = found.folder,
+): Promise<Written> =>
+  writeExport(found, { as, excel, linkTo: (path) => linkFrom(resolve(from), join(found.folder, path)) }, to);
+
+/** Throws E602 for an unknown format, and for options that do not fit together. */
+export function exportFormat({ as, file, excel = false }: ExportOptions): ExportFormat {
+  const extension = file === undefined ? '' : extname(pathOf(file)).slice(1).toLowerCase();
+  const implied = EXPORT_FORMATS.find((format) => format === extension) ?? (excel ? 'csv' : 'xlsx');
+  const format = as ?? implied;
+  if (!EXPORT_FORMATS.includes(format))
+    throw problem('E602', { what: `there is no export as ${format as string}`, hint: list(EXPORT_FORMATS) });
+  if (excel && format !== 'csv')
+    throw problem('E602', {
+      what: `--excel is for --as csv, and this is an export as ${format}`,
+      hint: 'omit --excel: a workbook (--as xlsx) needs no protection',
+    });
+  return format;
+}
+
+const pathOf = (file: string | URL): string => (typeof file === 'string' ? file : fileURLToPath(file));
+
+/** A relative address, so that the folder can be moved as a whole. */
+export function linkFrom(folder: string, path: string): string {
+  const to = relative(folder, resolve(path));
+  if (isAbsolute(to)) return pathToFileURL(to).href;
+  return to.split(sep).map(encodeURIComponent).join('/');
+}
+
+async function targetOf(
+  { batch, folder, file }: FoundBatch,
+  as: ExportFormat,
+  { file: wanted, replace = false }: ExportOptions,
+): Promise<string> {
+  const own = join(resolve(folder), `${batch}.${as}`);
+  const path = wanted === undefined ? own : resolve(pathOf(wanted));
+  const inside = relative(resolve(folder), path);
+  const isInside = !isAbsolute(inside) && inside.split(sep)[0] !== '..';
+  if (isInside && (inside.includes(sep) || BATCH_FILES.test(inside)))
+    throw problem('E602', {
+      what: `${path} belongs to the batch`,
+      hint: `choose another --file, or none: ${own}`,
+    });
+  const there = await stat(path).catch(undefinedIfAbsent);
+  if (there?.isDirectory())
+    throw problem('E602', { what: `${path} is a folder`, hint: `--file ${join(path, basename(own))}` });
+  if (there?.size === file.sheet.bytes && (await sha256Of(path)) === file.sheet.sha256)
+    throw problem('E602', { what: `${path} is the sheet of the batch`, hint: 'choose another --file' });
+  // It may be the sheet, with rows that the batch does not have yet, or anything else of the user.
+  if (there !== undefined && path !== own && !replace)
+    throw problem('E602', { what: `${path} exists`, hint: 'choose another --file, or add --replace' });
+  return path;
+}
+
+/** Files that a batch writes into its folder. */
+const BATCH_FILES =
+  /^(?:\.|$)|^(?:batch|summary|started|watched|results|failures|duplicates|events|receipt|report)\.(?:jsonl?|csv|html)$/i;
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(path), hash);
+  return hash.digest('hex');
+}

@@ -1,0 +1,102 @@
+// What a program says when it reads and controls a batch, and what it gets.
+
+import type { Outcome } from '../../batch/outcome.ts';
+import type { RowRecord } from '../../results/row-record.ts';
+import type { BatchOptions, ReadingOptions } from '../start/batch-options.ts';
+import type { Cursor } from './ended-rows.ts';
+import type { EventFilter } from './event-reader.ts';
+import type { Limits } from '../start/given-limits.ts';
+import type { RetryFilter } from './retried-rows.ts';
+
+/** A command is in force. */
+export type Ack = {
+  /** Names the command in the state of the batch. */
+  readonly commandId: string;
+  /** When the batch had confirmed it. */
+  readonly at: Date;
+  /** What the batch says about it. */
+  readonly note?: string;
+};
+
+/** How a command is given. */
+export type CommandOptions = {
+  /** Why; the events of the batch name it. */
+  readonly reason?: string;
+  /** How many milliseconds to wait until the command is in force (default: 20,000); then E518, and it takes effect later. */
+  readonly timeoutMs?: number;
+};
+
+/** Which rows are read. */
+export type RowsOptions = {
+  /** Only rows with these outcomes (default: all). */
+  readonly outcome?: readonly Outcome[];
+  /** Continues after the row with this cursor. */
+  readonly after?: Cursor;
+  /** Until the batch has ended; otherwise the rows that have ended by now (default: false). */
+  readonly follow?: boolean;
+  /** Stops reading: the reason of the signal is thrown. */
+  readonly signal?: AbortSignal;
+};
+
+/** How long to wait for the end of a batch. */
+export type ResultOptions = {
+  /** Stops waiting: rejects with the reason of the signal. The batch continues. */
+  readonly signal?: AbortSignal;
+  /** Stops waiting after so many milliseconds: rejects with E521 (default: no limit). The batch continues. */
+  readonly timeoutMs?: number;
+  /**
+   * `throw`: rejects with {@link BatchPausedError} at any pause; `wait`: at none. Default: at pauses that only `resume()` ends, such as
+   * a budget that is spent.
+   */
+  readonly onPaused?: 'wait' | 'throw';
+};
+
+/** How a batch continues: also with other limits. */
+export type ResumeOptions = Limits &
+  CommandOptions & {
+    /** What to do with attempts that may have started a run (default: keep waiting); `resubmit` may buy a row twice. */
+    readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
+    /** Rebuilds a batch that Temporal lost or that no longer responds, from its folder and the run list of the service. Throws E511. */
+    readonly recover?: boolean;
+  };
+
+/** What a cancelled batch does with its runs. */
+export type CancelOptions = CommandOptions & {
+  /** Also cancels the runs that have been sent; otherwise they finish (default: false). */
+  readonly running?: boolean;
+};
+
+/** Which rows are sent again, and with what. */
+export type RetryOptions = RetryFilter &
+  CommandOptions & {
+    /** Other inputs for these rows, written as in cells. */
+    readonly set?: Readonly<Record<string, string>>;
+    /** Needed for rows that succeeded or are unknown: they may have a run that was paid for (default: false). */
+    readonly mayBuyTwice?: boolean;
+  };
+
+/** How to read a further sheet of a batch, and in which order its rows are sent. */
+export type AppendOptions = ReadingOptions & Pick<BatchOptions, 'order'>;
+
+/** How many rows are sent. */
+export type AddedRows = {
+  /** The number of rows. */
+  readonly rows: number;
+};
+
+/** Which events are read. */
+export type EventsOptions = EventFilter & {
+  /** Until the batch has ended; otherwise what happened by now (default: false). */
+  readonly follow?: boolean;
+  /** Stops reading: the reason of the signal is thrown. */
+  readonly signal?: AbortSignal;
+};
+
+/** Which run of a row. */
+export type LogsOptions = {
+  /** The number of the attempt, from 1 (default: the last one with a run). */
+  readonly attempt?: number;
+};
+
+/** A row, also one without an outcome: `open`. */
+export type RowDetail = Omit<RowRecord, 'outcome'> & { readonly outcome: Outcome | 'open' };

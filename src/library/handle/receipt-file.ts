@@ -1,0 +1,65 @@
+// Writes the receipt of a batch to where the user wants it, and checks one that the user has.
+
+import { createReadStream } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
+import { checkReceipt } from '../../audit/check-receipt.ts';
+import { RECEIPT_START } from '../../audit/receipt-lines.ts';
+import { RECEIPT_FILE, writeReceipt, type WrittenReceipt } from '../../audit/receipt.ts';
+import { problem } from '../../errors/error.ts';
+import type { Summary } from '../../results/summary.ts';
+import { linesOf } from '../../store/lines.ts';
+import { openStore } from '../../store/open-store.ts';
+import type { FoundBatch } from './found-batch.ts';
+
+/** A receipt in a file: its path, and the hash of its last line, which stands for all of it. */
+export type ReceiptFile = WrittenReceipt & {
+  /** The path of the receipt. */
+  readonly file: string;
+};
+
+/** Without a path, the batch folder has the receipt. Throws E602 for a file that is something else. */
+export async function writeReceiptFile(
+  { store, file }: FoundBatch,
+  summary: Summary,
+  given: string | undefined,
+): Promise<ReceiptFile> {
+  const path = given === undefined ? resolve(store.location, RECEIPT_FILE) : resolve(given);
+  const into = openStore(dirname(path));
+  const name = basename(path);
+  if ((await into.exists(name)) && !(await isReceipt(path)))
+    throw problem('E602', {
+      what: `the receipt would replace ${path}, which is no receipt`,
+      hint: 'name a new file; without a file, the receipt is written to the batch folder',
+    });
+  return { file: path, ...(await writeReceipt({ store, file, summary }, into, name)) };
+}
+
+async function isReceipt(path: string): Promise<boolean> {
+  const start = createReadStream(path, { encoding: 'utf8', end: RECEIPT_START.length - 1 });
+  for await (const text of start) return text === RECEIPT_START;
+  return false;
+}
+
+/** What a receipt says that holds. */
+export type CheckedReceipt = {
+  /** The path of the receipt. */
+  readonly file: string;
+  /** The id of its batch. */
+  readonly batch: string;
+  /** What distinguishes the batch from all others. */
+  readonly mark: string;
+  /** The number of its lines. */
+  readonly lines: number;
+  /** The hash of its last line, which stands for all of it. */
+  readonly sha256: string;
+  /** The sums of its last line. */
+  readonly total: Omit<Awaited<ReturnType<typeof checkReceipt>>['total'], 'kind' | 'sha256'>;
+};
+
+/** Needs only the file. Throws E520 for the first wrong line. */
+export async function readReceiptFile(file: string): Promise<CheckedReceipt> {
+  const { head, total, lines, sha256 } = await checkReceipt(file, linesOf(createReadStream(file)));
+  const { kind: _kind, sha256: _hash, ...sums } = total;
+  const { batch, mark } = head;
+  return { file, batch, mark, lines, sha256, total: sums };
+}

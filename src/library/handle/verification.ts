@@ -1,0 +1,107 @@
+// Compares summary.json with the batch's parts and files, and with the service's run list.
+
+import { readLast } from '../../audit/duplicate-runs.ts';
+import { KnownRuns } from '../../audit/known-runs.ts';
+import { readBackToStart } from '../../audit/read-back.ts';
+import { findings, recount, reportedDuplicates, type Finding, type ListsNow } from '../../audit/verify.ts';
+import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
+import { nameOf } from '../../results/batch-rows.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { pathOf } from '../connect-options.ts';
+import type { FoundBatch } from './found-batch.ts';
+import { writeReceiptFile, type ReceiptFile } from './receipt-file.ts';
+import { summaryOfDone } from '../start/start-or-attach.ts';
+
+/** How a batch is compared with what it left. */
+export type VerifyOptions = {
+  /** Also reads every file and compares its checksum (default: true). */
+  readonly files?: boolean;
+  /** Also reads the run list of the service (default: true). */
+  readonly lists?: boolean;
+  /** If every finding holds, also writes a receipt of every run: `true` to the batch folder, else to this file. */
+  readonly receipt?: boolean | string | URL;
+};
+
+/** What was compared, and whether it is so. */
+export type Verification = {
+  /** Whether every finding holds. */
+  readonly holds: boolean;
+  /** One claim each. */
+  readonly findings: readonly Finding[];
+  /** Whether the run list of the service was compared too; false without one. */
+  readonly listed: boolean;
+  /** Why the run list of the service could not be read to its end. */
+  readonly unread?: string;
+  /** The receipt, if one was wanted and everything holds. */
+  readonly receipt?: ReceiptFile;
+};
+
+/** Throws E509 for a batch that has not ended, or whose rows are sent again meanwhile. */
+export async function verifyBatch(
+  config: Config,
+  found: FoundBatch,
+  { files = true, lists: wanted = true, receipt = false }: VerifyOptions,
+): Promise<Verification> {
+  const summary = await summaryOfDone(found);
+  if (summary === undefined) throw problem('E509', { batch: found.batch });
+  using known = new KnownRuns();
+  const counted = await recount(found.store, found.file, { files, known });
+  const { now, unread } = wanted ? await readLists(config, found, known) : NOT_WANTED;
+  const all = findings(summary, counted, now);
+  const holds = all.every((one) => one.holds);
+  // A receipt states what adds up only.
+  const path = typeof receipt === 'boolean' ? undefined : pathOf(receipt);
+  const written = receipt !== false && holds ? await writeReceiptFile(found, summary, path) : undefined;
+  // Rows that are sent again meanwhile may be in only one half of what was read.
+  if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)
+    throw problem('E509', { batch: found.batch });
+  return {
+    holds,
+    findings: all,
+    listed: now !== undefined,
+    ...(unread !== undefined && { unread }),
+    ...(written && { receipt: written }),
+  };
+}
+
+/** The maximum number of unreported duplicate runs that are named. */
+const HIDDEN_MOST = 1_000;
+const PAGE_TRIES = 3;
+
+/** Without `now`, the service has no list, or `unread` says why it was not read. */
+type ListsRead = { readonly now?: ListsNow; readonly unread?: string };
+const NOT_WANTED: ListsRead = {};
+
+async function readLists(config: Config, { file, store }: FoundBatch, known: KnownRuns): Promise<ListsRead> {
+  using reported = new KnownRuns();
+  await reportedDuplicates(store, reported);
+  const hidden: string[] = [];
+  try {
+    const reading = await readLast({
+      nameOf: (attempt) => nameOf(store, file, attempt),
+      file,
+      service: openServices(config, openTransport(4)).at(file.service),
+      known,
+      back: await readBackToStart(store, Date.now()),
+      evidence: NO_EVIDENCE,
+      cancels: false,
+      tries: PAGE_TRIES,
+      onDuplicate: async ({ run_id }) => {
+        if (!reported.has(run_id) && hidden.length < HIDDEN_MOST) hidden.push(run_id);
+      },
+    });
+    if (reading.lists === 'none') return {};
+    if (reading.lists === 'incomplete') return { unread: reading.reason ?? 'it was not read to its end' };
+    return { now: { reading, hidden } };
+  } catch (error) {
+    // Of a service that the settings here do not reach.
+    if (isRunsheetError(error)) return { unread: errorMessage(error) };
+    throw error;
+  }
+}
+
+const NO_EVIDENCE: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+};

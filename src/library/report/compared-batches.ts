@@ -1,0 +1,129 @@
+// Compares two batches and writes the page of the comparison. By default it lies beside the two batch folders, which makes its
+// addresses relative to them short and the whole folder movable.
+
+import { open, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { problem } from '../../errors/error.ts';
+import { fileFault } from '../../errors/file-fault.ts';
+import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
+import { PAIRED_BY, type PairedBy } from '../../results/compare/paired-by.ts';
+import type { ComparedPair } from '../../results/compare/compared-pair.ts';
+import { verdictOf, type ComparisonSums } from '../../results/compare/comparison-sums.ts';
+import { undefinedIfAbsent } from '../../store/absent.ts';
+import { openStore } from '../../store/open-store.ts';
+import { pathOf } from '../connect-options.ts';
+import { linkFrom } from '../handle/exported-batch.ts';
+import { findBatch, type FoundBatch } from '../handle/found-batch.ts';
+
+export type CompareOptions = {
+  /** What makes two rows a pair (default: `key` if both sheets have a column of keys, else `inputs`; the other one without a pair). */
+  readonly by?: PairedBy;
+  /** The page (default: `compare-<a>-<b>.html` in the folder of the batches). */
+  readonly file?: string | URL;
+};
+
+/** `a` and `b` are batch ids. Ratios are those of sums over pairs that succeeded in both; they are undefined without such a pair. */
+export type Comparison = ComparisonSums & {
+  readonly a: string;
+  readonly b: string;
+  readonly by: PairedBy;
+  /** The default pairing, if no rows were a pair by it; `by` is the other one. */
+  readonly without_pairs: PairedBy | undefined;
+  /** `H100 3.1× faster, 1.4× dearer`; undefined if no pair succeeded in both. */
+  readonly verdict: string | undefined;
+  /** The ten pairs that differ most. */
+  readonly most_changed: readonly ComparedPair[];
+  readonly page: URL;
+};
+
+/** Throws E570 if the batches share no row. */
+export async function compareBatches(
+  out: string,
+  [nameA, nameB]: readonly [string, string],
+  { by: wanted, file: wantedFile }: CompareOptions = {},
+): Promise<Comparison> {
+  const [a, b] = [await findBatch(out, nameA), await findBatch(out, nameB)];
+  if (a.batch === b.batch)
+    throw problem('E602', {
+      what: `${a.batch} is compared with itself`,
+      hint: `name two batches; runsheet list shows them`,
+    });
+  if (wanted !== undefined && !PAIRED_BY.includes(wanted))
+    throw problem('E602', { what: `rows are not paired by ${wanted as string}`, hint: PAIRED_BY.join(', ') });
+  const target = await targetOf(out, a, b, wantedFile);
+  const { by, first, sums, mostChanged, page } = await paired(a, b, wanted);
+  if (sums.pairs === 0)
+    throw problem('E570', { a: a.batch, b: b.batch, by, other: wanted && otherThan(wanted) });
+  const verdict = verdictOf(sums, b.batch);
+  const from = dirname(target);
+  const at = ({ batch, file, folder }: FoundBatch) => ({ batch, file, base: `${linkFrom(from, folder)}/` });
+  const draft = await openStore(from).draft(basename(target)).catch(explained);
+  try {
+    await page.write(draft, { a: at(a), b: at(b), sums, verdict });
+    await draft.commit();
+  } finally {
+    await draft.discard();
+  }
+  const written = pathToFileURL(target);
+  const without_pairs = first === by ? undefined : first;
+  return {
+    a: a.batch,
+    b: b.batch,
+    by,
+    without_pairs,
+    ...sums,
+    verdict,
+    most_changed: mostChanged,
+    page: written,
+  };
+}
+
+const otherThan = (by: PairedBy): PairedBy => (by === 'key' ? 'inputs' : 'key');
+
+/** By what the user wants, else by the default, else by the other one. */
+async function paired(
+  a: FoundBatch,
+  b: FoundBatch,
+  wanted: PairedBy | undefined,
+): Promise<ComparedRows & { readonly by: PairedBy; readonly first: PairedBy }> {
+  const first = wanted ?? pairedByDefault(a.file, b.file);
+  const compared = await compareRows(a, b, first);
+  if (compared.sums.pairs > 0 || wanted !== undefined) return { ...compared, by: first, first };
+  const by = otherThan(first);
+  return { ...(await compareRows(a, b, by)), by, first };
+}
+
+const explained = (error: unknown): never => {
+  throw fileFault(error) ?? error;
+};
+
+/** Throws E602 for a file that is no comparison. */
+async function targetOf(
+  out: string,
+  a: FoundBatch,
+  b: FoundBatch,
+  wanted: string | URL | undefined,
+): Promise<string> {
+  const own = join(resolve(out), `compare-${a.batch}-${b.batch}.html`);
+  const path = wanted === undefined ? own : resolve(pathOf(wanted));
+  const there = await stat(path).catch(undefinedIfAbsent);
+  if (there?.isDirectory())
+    throw problem('E602', { what: `${path} is a folder`, hint: `--file ${join(path, basename(own))}` });
+  if (there !== undefined && !(await beginsAsComparison(path)))
+    throw problem('E602', {
+      what: `${path} exists and is no comparison`,
+      hint: `choose another --file, or none: ${own}`,
+    });
+  return path;
+}
+
+async function beginsAsComparison(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
+    return buffer.toString('utf8', 0, bytesRead).includes('content="runsheet comparison"');
+  } finally {
+    await file.close();
+  }
+}

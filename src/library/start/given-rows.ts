@@ -1,0 +1,110 @@
+// Rows that a program gives, as lines of a JSONL sheet. What JSON would change silently is refused: a number that is not finite, and
+// an integer whose digits a number cannot keep.
+
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { integerFrom } from '../../batch/digits.ts';
+import { problem, type RunsheetError } from '../../errors/error.ts';
+import type { CopyParams } from '../../create-batch/copy-sheet.ts';
+import { isAddress } from '../../create-batch/sheet-address.ts';
+import type { SheetFormat } from '../../sheet/sheet-options.ts';
+
+/** A value of a row. */
+export type Value = string | number | bigint | boolean | undefined;
+/** One set of inputs by column name; `undefined` leaves a column out. Integers beyond 2^53 are bigints. */
+export type Row = Readonly<Record<string, Value | readonly (string | number | bigint)[]>>;
+/** A path or file URL of a sheet, or its rows. */
+export type Sheet = string | URL | Iterable<Row> | AsyncIterable<Row>;
+
+const NAME = 'rows';
+const LINES_BYTES = 64 * 1024;
+
+export type GivenSheet = {
+  /** `-`: rows of the program. */
+  readonly path: string;
+  readonly copy: Pick<CopyParams, 'stdin' | 'format' | 'name' | 'sheet'>;
+  /** What the program's own iterable has thrown. */
+  failure(): { readonly error: unknown } | undefined;
+};
+
+/** An absolute path, or the address of a host. */
+export function placeOf(sheet: string | URL): string {
+  const text = String(sheet);
+  if (!isAddress(text)) return resolve(text);
+  return /^file:/i.test(text) ? fileURLToPath(text) : text;
+}
+
+/** Throws E602 for a format of rows that are no file. */
+export function givenSheet(sheet: Sheet, format?: SheetFormat, page?: string): GivenSheet {
+  if (typeof sheet === 'string' || sheet instanceof URL) {
+    const none = Readable.from([]);
+    return {
+      path: placeOf(sheet),
+      copy: { stdin: none, ...(format && { format }), ...(page && { sheet: page }) },
+      failure: () => undefined,
+    };
+  }
+  if (format !== undefined)
+    throw problem('E602', {
+      what: 'format is for a sheet that is a file, and rows are given',
+      hint: 'leave it out',
+    });
+  let failed: { readonly error: unknown } | undefined;
+  const rows = async function* (): AsyncGenerator<Row> {
+    try {
+      yield* sheet;
+    } catch (error) {
+      failed = { error };
+      throw error;
+    }
+  };
+  const stdin = Readable.from(inPieces(rows()), { objectMode: true, highWaterMark: 1 });
+  return { path: '-', copy: { stdin, format: 'jsonl', name: NAME }, failure: () => failed };
+}
+
+/** Whole lines of about 64 KiB, so that many small rows cost few writes. */
+async function* inPieces(rows: AsyncIterable<Row>): AsyncGenerator<Buffer> {
+  let lines: string[] = [];
+  let length = 0;
+  let number = 0;
+  for await (const row of rows) {
+    number += 1;
+    const line = lineOf(row, number);
+    length += lines.push(line) && line.length;
+    if (length < LINES_BYTES) continue;
+    yield Buffer.from(lines.join(''));
+    lines = [];
+    length = 0;
+  }
+  if (lines.length > 0) yield Buffer.from(lines.join(''));
+}
+
+function lineOf(row: Row, number: number): string {
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
+    throw refused(number, { value: String(row), column: '', type: 'a row', hint: 'a row is an object' });
+  const line = JSON.stringify(row, (column, value: unknown) => exact(column, value, number));
+  return `${line}\n`;
+}
+
+function exact(column: string, value: unknown, row: number): unknown {
+  if (typeof value === 'bigint') return integerFrom(String(value));
+  if (typeof value === 'function' || typeof value === 'symbol')
+    throw refused(row, { value: String(value), column, type: 'a value that can be sent' });
+  if (typeof value !== 'number') return value;
+  if (!Number.isFinite(value))
+    throw refused(row, { value: String(value), column, type: 'a number that can be sent' });
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    throw refused(row, {
+      value: String(value),
+      column,
+      type: 'an exact integer',
+      hint: 'a number has 53 bits; give larger integers as bigint, such as 18446744073709551615n',
+    });
+  return value;
+}
+
+const refused = (
+  row: number,
+  facts: { readonly value: string; readonly column: string; readonly type: string; readonly hint?: string },
+): RunsheetError => problem('E202', facts, { place: { file: NAME, row, columnName: facts.column } });

@@ -1,0 +1,102 @@
+// Starts a batch or attaches to it (R20). The folder is checked too, because Temporal may have deleted the workflow.
+
+import { dirname } from 'node:path';
+import { shownBatch } from '../../batch/shown/shown-batch.ts';
+import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
+import type { Progress } from '../../batch/shown/progress.ts';
+import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
+import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
+import { STARTED_FILE } from '../../store/batch-file.ts';
+import { readSummary, summarizedPass, type Summary } from '../../results/summary.ts';
+import { newestPass, readContinued } from '../../store/passes.ts';
+import type { Known } from '../../temporal/batch-client.ts';
+import { refOf, type FoundBatch } from '../handle/found-batch.ts';
+import type { Session } from '../session.ts';
+
+/** The summary of a batch; undefined until it has ended. */
+export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> => readSummary(found.store);
+
+/**
+ * Starts the batch unless it was started before, and resumes a paused one. Throws E503 if Temporal no longer has a started
+ * batch, E507 if the workflow uses another folder, E508 if it ended without results.
+ */
+export async function startOrAttach(
+  { batches }: Session,
+  found: FoundBatch,
+): Promise<'started' | 'attached'> {
+  const { batch, folder, store, file } = found;
+  const ref = refOf(found);
+  let known = await batches.find(ref);
+  const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
+  if (ended !== undefined) {
+    if (known !== undefined) refuseElsewhere(known, found);
+    if ((await batches.start(ref, { continues: ended.newest }, shownBatch(file))) === 'started')
+      return 'started';
+    // Another command was faster.
+    known = await batches.find(ref);
+  }
+  // The workflow creates started.json before it sends anything.
+  if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
+  if (known === undefined) await placeReused(found);
+  if (known === undefined && (await batches.start(ref, undefined, shownBatch(file))) === 'started')
+    return 'started';
+  if (known !== undefined) await refuseOther(known, found);
+  const { progress } = await batches.status(ref);
+  await resumeIfPaused(batches, found, progress);
+  // A command that was killed may have added a pass that the batch does not know.
+  const newest = await newestPass(store);
+  if (progress !== undefined && progress.pass < newest) await batches.retry(ref, newest);
+  return 'attached';
+}
+
+/**
+ * The newest pass of a batch that has ended without it; undefined if it has not ended, or with all passes, or if it was continued
+ * before: then its rows may have been sent, and only a rebuild knows.
+ */
+async function endedBefore(store: FoundBatch['store']): Promise<{ readonly newest: number } | undefined> {
+  const [ended, newest] = await Promise.all([summarizedPass(store), newestPass(store)]);
+  if (ended === undefined || ended >= newest) return undefined;
+  return (await readContinued(store, ended)) === undefined ? { newest } : undefined;
+}
+
+/** For commands that only read: they start nothing. */
+export const notRunning = ({ batch }: FoundBatch): RunsheetError => problem('E516', { batch });
+
+/** Whether Temporal has the batch. Throws E507 and E508 as {@link startOrAttach}. */
+export async function isUnderWay({ batches }: Session, found: FoundBatch): Promise<boolean> {
+  const known = await batches.find(refOf(found));
+  if (known !== undefined) await refuseOther(known, found);
+  return known !== undefined;
+}
+
+function refuseElsewhere({ folder }: Known, { batch, folder: own }: FoundBatch): void {
+  if (folder === own) return;
+  const out = dirname(folder);
+  throw problem('E507', { batch, folder: out }, { correction: { add: [['--out', out]] } });
+}
+
+/** The workflow may belong to a copy of the folder, have ended before the newest pass, or have ended without writing here. */
+async function refuseOther(known: Known, found: FoundBatch): Promise<void> {
+  refuseElsewhere(known, found);
+  const { batch } = found;
+  const { folder, status } = known;
+  if (status === 'RUNNING' || (await summaryOfDone(found)) !== undefined) return;
+  // A command that was killed may have added a pass after the end.
+  if ((await endedBefore(found.store)) !== undefined) throw notRunning(found);
+  throw problem('E508', { batch, folder, status });
+}
+
+async function resumeIfPaused(
+  batches: Session['batches'],
+  found: FoundBatch,
+  progress: Progress | undefined,
+): Promise<void> {
+  // Only `resume` ends the pause of a user, or of a limit that the user set.
+  const isByUser = progress?.pauses.some(({ kind }) => BY_RESUME_ONLY.has(kind));
+  if (progress?.state !== 'paused' || isByUser) return;
+  await batches.resume(refOf(found)).catch((error: unknown) => {
+    // If no worker acknowledges it, the signal waits, and following the batch reports that.
+    const isKnown = (['E512', 'E513', 'E518'] as const).some((code) => isRunsheetError(error, code));
+    if (!isKnown) throw error;
+  });
+}

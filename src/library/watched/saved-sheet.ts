@@ -1,0 +1,147 @@
+// The sheet of a batch that is saved while the batch follows it. Each save becomes at most one pass: rows that were added or changed are
+// sent, all others keep what they have.
+
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import {
+  appendRows,
+  compareFurther,
+  layOutFurther,
+  type AppendParams,
+} from '../../create-batch/append/append-rows.ts';
+import type { Comparison } from '../../create-batch/append/compare-rows.ts';
+import { withCopy, type CopyParams } from '../../create-batch/copy-sheet.ts';
+import { findDeployment } from '../../create-batch/find-deployment.ts';
+import { DELETED } from '../../create-batch/append/left-out.ts';
+import type { Config } from '../../host/config.ts';
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { leftOutBefore } from '../../create-batch/answers/further-guesses.ts';
+import { sourceIn } from '../../sheet/sheet-source.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
+import { writeWatched } from '../../store/watched-file.ts';
+import { userHere } from '../../temporal/user-here.ts';
+import { estimateFurther } from '../handle/appended-sheet.ts';
+import type { Estimate } from '../start/estimate.ts';
+import type { FoundBatch } from '../handle/found-batch.ts';
+import type { Session } from '../session.ts';
+import { signalPass } from '../start/signal-pass.ts';
+
+/** How a save differs from the one before. */
+export type Save = {
+  /** Rows of the sheet. */
+  readonly rows: number;
+  /** Rows that ask for something else than before. */
+  readonly changed: number;
+  readonly appended: number;
+  /** Rows that the sheet no longer has; their results stay. */
+  readonly deleted: number;
+  /** Runs that this save asks for, without retries. */
+  readonly runs: number;
+  /** Rows of this and of earlier saves that are sent when their run of now has ended. */
+  readonly waiting: number;
+  /** Rows that are sent now. */
+  readonly sent: number;
+  /** Rows that no worker holds back, because they are too many: each may run with its old inputs first. */
+  readonly unheld: number;
+  /** Columns that are ignored, because the batch does not know them. */
+  readonly others: readonly string[];
+  /** What the rows that are sent and those that wait will cost and take. */
+  readonly estimate: Estimate | undefined;
+};
+
+export type SavedSheetParams = {
+  readonly config: Config;
+  readonly found: FoundBatch;
+  /** Its absolute path. */
+  readonly path: string;
+  /** As the command names it. */
+  readonly deployment: string;
+  readonly copying: Pick<CopyParams, 'format' | 'sheet'>;
+} & Pick<AppendParams, 'reading' | 'order' | 'commandWith'>;
+
+/** The wishes that a worker reads before each group. Rows beyond them are sent as they were queued. */
+const WISHES_MOST = 20_000;
+
+export class SavedSheet {
+  readonly #params: SavedSheetParams;
+  #inputTypes: { readonly declared: readonly InputType[] | undefined } | undefined;
+  #leftOut: LeftOutRows | undefined;
+  readonly #differences = new Differences();
+  /** A pass that exists and that the batch has not been told of. */
+  #untold: number | undefined;
+
+  constructor(params: SavedSheetParams) {
+    this.#params = params;
+  }
+
+  /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
+  async take(session: Session): Promise<Save> {
+    const { config, found, path, deployment, copying, reading, order, commandWith } = this.#params;
+    const { sheet: page } = found.file.sheet.options;
+    const copied = { out: config.out, stdin: Readable.from([]), ...(page && { sheet: page }), ...copying };
+    const inputTypes = await this.#declared();
+    this.#leftOut ??= await leftOutBefore(found, {
+      name: basename(path),
+      skipRows: reading.skipRows,
+      inputTypes,
+    });
+    const save = await withCopy(path, copied, async (copy) => {
+      const asked = { out: config.out, batch: found, copy, reading, order, inputTypes };
+      const again = { isSavedAgain: true, leftOut: this.#leftOut, ...(commandWith && { commandWith }) };
+      const sheet = await layOutFurther({ ...asked, ...again });
+      this.#leftOut ??= await leftOutOf(sourceIn(sheet.layout, copy), sheet.options, inputTypes);
+      using compared = await compareFurther(sheet);
+      const isNews = Object.keys(compared.gpus).length > 0;
+      const estimate = isNews ? await estimateFurther(config, sheet, compared) : undefined;
+      // Before the pass: until then a worker may send these rows as they were.
+      const rows = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
+      await writeWatched(found.store, { sheet: path, deployment, rows, places: compared.places });
+      const added = await appendRows(sheet, compared, userHere());
+      if (added !== undefined) this.#untold = added.pass;
+      const sent = added === undefined ? 0 : added.appended + added.changed;
+      const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);
+      const difference = this.#differences.next(compared);
+      return { rows: sheet.laidOut.rows, ...difference, sent, unheld, others: sheet.others, estimate };
+    });
+    if (this.#untold !== undefined) await signalPass(session, found, this.#untold, {});
+    this.#untold = undefined;
+    return save;
+  }
+
+  /** The inputs of the deployment as they were at the first save. */
+  async #declared(): Promise<readonly InputType[] | undefined> {
+    if (this.#inputTypes === undefined) {
+      const { config, found } = this.#params;
+      const service = openServices(config, openTransport(1)).at(found.file.service);
+      const { inputTypes } = await findDeployment(service, found.file.deployment.id);
+      this.#inputTypes = { declared: inputTypes };
+    }
+    return this.#inputTypes.declared;
+  }
+}
+
+type Compared = Pick<Comparison, 'again' | 'wishes' | 'absent' | 'appended'>;
+
+/** Counts each change once: a row that waits for its turn is still changed when the next save comes. */
+export class Differences {
+  #waiting: ReadonlyMap<number, string> = new Map();
+  #absent: ReadonlySet<number> = new Set();
+
+  next({
+    again,
+    wishes,
+    absent,
+    appended,
+  }: Compared): Pick<Save, 'changed' | 'appended' | 'deleted' | 'runs' | 'waiting'> {
+    const waiting = new Map([...wishes].filter(([, wish]) => wish !== DELETED));
+    const news = [...again, ...waiting].filter(([row, wish]) => this.#waiting.get(row) !== wish);
+    const deleted = [...absent].filter((row) => !this.#absent.has(row)).length;
+    // What these rows asked for before is never sent.
+    const replaced = news.filter(([row]) => this.#waiting.has(row)).length;
+    const changed = news.length;
+    [this.#waiting, this.#absent] = [waiting, new Set(absent)];
+    return { changed, appended, deleted, runs: changed + appended - replaced, waiting: waiting.size };
+  }
+}

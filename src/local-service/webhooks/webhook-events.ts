@@ -1,0 +1,65 @@
+// Creates the webhooks of a run, including faulty ones: one for each change, and one for its outputs if the address contains
+// `target_events=run.output`.
+
+import { outputToWire, type OutputRecord } from '../../run-service/contract/run.ts';
+import { webhookToWire } from '../../run-service/contract/webhook.ts';
+import type { Faults, FaultTarget } from '../faults.ts';
+import { uuidOf } from '../identity.ts';
+import type { LiveRun, RunChange } from '../runs/run-lifecycle.ts';
+import { outputsOf, type Links } from '../runs/run-record.ts';
+import type { Webhooks } from './webhooks.ts';
+
+type World = {
+  readonly webhooks: Pick<Webhooks, 'post'>;
+  readonly faults: Faults;
+  readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
+};
+
+const DELAY_MS = 3_000;
+
+/** Sends the webhooks of one change, if the run has a webhook. */
+export function publish(world: World, run: LiveRun, change: RunChange): void {
+  if (run.webhook === null) return;
+  const succeeded = change.kind === 'status' && change.status === 'success';
+  const outputs = succeeded ? outputsOf(run, change.atMs, world.linksOf(run, change.atMs)) : [];
+  if (outputs.length > 0 && targetEvents(run.webhook).includes('run.output'))
+    send(world, run, { event: 'run.output', change: { ...change, status: 'running' }, outputs });
+  send(world, run, { event: 'run.updated', change, outputs });
+}
+
+type Word = {
+  readonly event: 'run.updated' | 'run.output';
+  readonly change: RunChange;
+  readonly outputs: readonly OutputRecord[];
+};
+
+function send({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: Word): void {
+  const occasion = `${event} ${change.kind} ${change.status} ${change.work.progress}`;
+  const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
+    faults.shouldInject(fault, run, occasion);
+  if (run.webhook === null || shouldInject('lose-webhook')) return;
+  const body = webhookToWire({
+    eventType: event,
+    status: shouldInject('lie-webhook') ? 'success' : change.status,
+    liveStatus: change.work.liveStatus,
+    progress: change.work.progress,
+    runId: shouldInject('stray-webhook') ? uuidOf('stray', run.id) : run.id,
+    outputs: shouldInject('empty-webhook') ? [] : outputs.map(outputToWire),
+  });
+  const order = {
+    run: run.id,
+    webhook: run.webhook,
+    body: JSON.stringify(body),
+    delayMs: shouldInject('delay-webhook') ? DELAY_MS : 0,
+    retries: shouldInject('post-retries') ? ('POST' as const) : ('GET' as const),
+  };
+  const times = shouldInject('repeat-webhook') ? 2 : 1;
+  for (let time = 0; time < times; time += 1) webhooks.post(order);
+}
+
+/** Reads the raw address, like the real service: an encoded comma is not a separator. */
+function targetEvents(webhook: string): readonly string[] {
+  const query = webhook.split('?', 2)[1] ?? '';
+  const given = query.split('&').find((pair) => pair.startsWith('target_events='));
+  return given?.slice('target_events='.length).split(',') ?? [];
+}

@@ -1,0 +1,133 @@
+// Delivers webhooks like the real service: immediately, unsigned, with three tries, after which the webhook is lost.
+//
+//   post ─▶ outbox ─flush (after the commit)─▶ lane of the receiver ─▶ POST ──ok──▶ delivered
+//                                                  ▲                    │
+//                                                  └── wait 0.5 s, 1 s ─┴─▶ GET with the same body ─▶ … ─▶ failed
+//
+// The second and third try are GETs, which is a quirk of the real service; receivers that only accept POST lose them. Each
+// receiver has its own lane with 64 connections, so that a dead one never blocks others. Every try is stored with its result.
+
+import type { Clock } from '../service-time.ts';
+import type { DeliveryRow } from '../database.ts';
+import { CONNECTIONS, type Caller } from './webhook-call.ts';
+import { createLanes } from './webhook-lanes.ts';
+import { targetOf } from './webhook-target.ts';
+
+export type Webhooks = {
+  /** Queues a delivery until `flush`: nothing is sent before the commit. */
+  post(order: Order): void;
+  flush(): void;
+  /** Drops the queued deliveries of a rolled back transaction. */
+  discard(): void;
+  counts(): Readonly<Record<Outcome, number>>;
+  close(): Promise<void>;
+};
+type Outcome = 'delivered' | 'failed' | 'refused';
+
+type Order = {
+  readonly run: string;
+  readonly webhook: string;
+  readonly body: string;
+  readonly delayMs: number;
+  /** The method of retries; the real service uses GET. */
+  readonly retries: 'GET' | 'POST';
+};
+type Delivery = Pick<Order, 'run' | 'body' | 'retries'> & { readonly url: URL; tries: number };
+
+const TRIES = 3;
+const WAITS_MS = [500, 1000] as const;
+const WAIT_MIN_MS = 10;
+// A receiver that is down must not fill the memory; its webhooks are lost earlier than in the real service.
+const WAITING_MAX = 100_000;
+
+type Facts = {
+  readonly clock: Clock;
+  readonly speed: number;
+  readonly caller: Caller;
+  /** Whether other machines are called. */
+  readonly anywhere: boolean;
+  /** Stores a try. */
+  readonly record: (row: DeliveryRow) => void;
+  readonly log: (event: string, facts: Record<string, unknown>) => void;
+};
+
+export function createWebhooks(facts: Facts): Webhooks {
+  const { clock, caller } = facts;
+  const counts = { delivered: 0, failed: 0, refused: 0 };
+  const lanes = createLanes<Delivery>({
+    places: CONNECTIONS,
+    receiverOf: (delivery) => delivery.url.origin,
+    send: attempt,
+  });
+  const refuse = refuser(facts.log);
+  let outbox: Order[] = [];
+  let closed = false;
+
+  async function attempt(delivery: Delivery): Promise<void> {
+    const { run, url, body, retries, tries } = delivery;
+    const method = tries === 0 ? 'POST' : retries;
+    const atMs = clock.now();
+    const failure = await caller.call(url, method, body);
+    if (closed) return;
+    facts.record({ run, atMs, method, outcome: failure ?? 'delivered', tookMs: clock.now() - atMs, body });
+    if (failure === undefined) counts.delivered++;
+    else retry(delivery, failure);
+  }
+
+  function retry(delivery: Delivery, failure: string): void {
+    const waitMs = WAITS_MS[delivery.tries] ?? 0;
+    delivery.tries++;
+    if (delivery.tries >= TRIES) return giveUp(delivery, failure);
+    clock.at(clock.now() + Math.max(WAIT_MIN_MS, waitMs / facts.speed), () => join(delivery));
+  }
+
+  function join(delivery: Delivery): void {
+    if (lanes.waiting(delivery) < WAITING_MAX) lanes.join(delivery);
+    else giveUp(delivery, `${WAITING_MAX} deliveries already wait for this receiver`);
+  }
+
+  function giveUp(delivery: Delivery, reason: string): void {
+    counts.failed++;
+    // Only the origin: the path may carry a token.
+    facts.log('webhook-failed', { receiver: delivery.url.origin, reason });
+  }
+
+  function send({ run, webhook, body, retries, delayMs }: Order): void {
+    const target = targetOf(webhook, facts.anywhere);
+    if (target.kind === 'refused') {
+      counts.refused++;
+      return refuse(target.reason);
+    }
+    const delivery = { run, url: target.url, body, retries, tries: 0 };
+    if (delayMs === 0) return join(delivery);
+    clock.at(clock.now() + delayMs, () => join(delivery));
+  }
+
+  return {
+    post: (order) => void outbox.push(order),
+    flush() {
+      const posted = outbox;
+      outbox = [];
+      for (const order of posted) send(order);
+    },
+    discard() {
+      outbox = [];
+    },
+    counts: () => ({ ...counts }),
+    close() {
+      closed = true;
+      lanes.clear();
+      return caller.close();
+    },
+  };
+}
+
+/** Logs each reason once: in a poll-only batch every webhook is refused for the same reason. */
+function refuser(log: (event: string, facts: Record<string, unknown>) => void): (reason: string) => void {
+  const logged = new Set<string>();
+  return (reason) => {
+    if (logged.has(reason) || logged.size >= 1000) return;
+    logged.add(reason);
+    log('webhook-refused', { reason });
+  };
+}

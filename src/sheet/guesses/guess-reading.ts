@@ -1,0 +1,179 @@
+// Guesses how a CSV is written: its encoding, its separator, and where its header stands.
+
+import { problem, RunsheetError } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { shortened } from '../sheet-record.ts';
+import { fieldsOf, type Fields } from '../csv/csv.ts';
+import { guessedEncoding } from './guess-encoding.ts';
+import { type Guess, plainName, said, type Settled, toConfirm } from './guess.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import type { SheetSource } from '../sheet-source.ts';
+import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
+import { firstRows } from '../xlsx/unpacked-sheet.ts';
+
+const SEPARATORS = [',', ';', '\t', '|'] as const;
+
+/** Rows that decide about the separator, and rows in which a header may stand. */
+const SAMPLED = 200;
+const HEADER_ROWS = 20;
+
+/** The options with encoding, separator and header row. `inputs`: the names of one that a header has to contain, if known. */
+export async function settleReading(
+  source: SheetSource,
+  given: SheetOptions,
+  inputs: readonly string[] | undefined,
+): Promise<Settled> {
+  if (given.format === 'json' || given.format === 'jsonl') return { options: given, guesses: [] };
+  const guesses: Guess[] = [];
+  let options = given;
+  const settle = (found: Settled): void => {
+    ({ options } = found);
+    guesses.push(...found.guesses);
+  };
+  if (options.format !== 'xlsx' && options.encoding === undefined)
+    settle(await guessedEncoding(source, options));
+  const wanted = new Set([...(inputs ?? []), ...namesIn(options)].map(plainName));
+  if (options.format === 'csv' && options.delimiter === undefined)
+    settle(await guessedSeparator(source, options, wanted));
+  if (options.headerRow === undefined)
+    settle(await guessedHeader(source, options, inputs === undefined ? undefined : wanted));
+  return { options, guesses };
+}
+
+/** The columns that options name: a header contains them. */
+const namesIn = ({ map, keyColumn, gpuColumn }: SheetOptions): readonly string[] => [
+  ...Object.values(map),
+  ...(keyColumn === undefined ? [] : [keyColumn]),
+  ...(gpuColumn === undefined ? [] : [gpuColumn]),
+  'gpu',
+];
+
+type Candidate = {
+  readonly separator: string;
+  readonly matches: number;
+  /** The first row with as many fields as nearly all that follow. */
+  readonly from: number;
+};
+
+async function guessedSeparator(
+  source: SheetSource,
+  options: SheetOptions,
+  wanted: ReadonlySet<string>,
+): Promise<Settled> {
+  const declared = await declaredSeparator(source, options);
+  if (declared !== undefined) return withSeparator({ ...options, headerRow: 2 }, declared);
+  const candidates: Candidate[] = [];
+  for (const separator of SEPARATORS) {
+    const rows = await sampleOf(source, { ...options, delimiter: separator }, SAMPLED);
+    const from = evenFrom(rows?.map(({ fields }) => fields.length) ?? []);
+    if (rows === undefined || from === undefined) continue;
+    const matches = Math.max(...rows.slice(0, HEADER_ROWS).map(matchesIn(wanted)));
+    candidates.push({ separator, matches, from });
+  }
+  const most = Math.max(...candidates.map(({ matches }) => matches));
+  const matching = candidates.filter(({ matches }) => matches === most);
+  // A header has the separator too, and decimal commas stand only below it.
+  const first = Math.min(...matching.map(({ from }) => from));
+  const [best, other] = matching.filter(({ from }) => from === first);
+  // Without a candidate, a comma is expected, and a sheet that has none is refused.
+  if (best === undefined) return { options, guesses: [] };
+  if (other !== undefined) throw ambiguous(source.name, best.separator, other.separator);
+  return best.separator === ',' ? { options, guesses: [] } : withSeparator(options, best.separator);
+}
+
+const shownAs = (separator: string): string => (separator === '\t' ? 'tab' : separator);
+
+function withSeparator(options: SheetOptions, separator: string): Settled {
+  const delimiter = shownAs(separator);
+  const guess = said('separator', `separator ${delimiter}`, '--delimiter', delimiter);
+  return { options: { ...options, delimiter }, guesses: [guess] };
+}
+
+function ambiguous(file: string, one: string, other: string): RunsheetError {
+  const what = `${file} may be separated by ${shownAs(one)} or by ${shownAs(other)}`;
+  const hint = `add --delimiter ${shellWord(shownAs(one))} or --delimiter ${shellWord(shownAs(other))}`;
+  return problem('E102', { what, hint }, { place: { file } });
+}
+
+/** Excel obeys a first line `sep=;`. */
+async function declaredSeparator(source: SheetSource, options: SheetOptions): Promise<string | undefined> {
+  for await (const line of linesOf(lenientTextOf(source, options), 100))
+    return /^"?sep=(.)"?$/iu.exec(line)?.[1];
+  return undefined;
+}
+
+/** The first rows; undefined if they cannot be read in this way. */
+async function sampleOf(
+  source: SheetSource,
+  options: SheetOptions,
+  most: number,
+): Promise<readonly Fields[] | undefined> {
+  if (options.format === 'xlsx') return firstRows(source, most);
+  const rows: Fields[] = [];
+  try {
+    for await (const row of fieldsOf(source, options)) {
+      rows.push(row);
+      if (rows.length === most) break;
+    }
+    return rows;
+  } catch (error) {
+    if (error instanceof RunsheetError) return undefined;
+    throw error;
+  }
+}
+
+const EVEN = 0.9;
+
+/** The header, if nearly all rows from it on have the same number of fields; a title above it may have one. */
+function evenFrom(widths: readonly number[]): number | undefined {
+  const counts = Map.groupBy(widths, (width) => width);
+  const [usual = 0, same = []] = [...counts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  const from = widths.indexOf(usual);
+  return usual > 1 && same.length >= (widths.length - from) * EVEN ? from : undefined;
+}
+
+const matchesIn =
+  (wanted: ReadonlySet<string>) =>
+  ({ fields }: Fields): number =>
+    new Set(fields.map(plainName).filter((name) => wanted.has(name))).size;
+
+/** `wanted`: names of which a header contains one; without them, it is the first row that is no title. */
+async function guessedHeader(
+  source: SheetSource,
+  options: SheetOptions,
+  wanted: ReadonlySet<string> | undefined,
+): Promise<Settled> {
+  const rows = (await sampleOf(source, options, HEADER_ROWS)) ?? [];
+  const at = wanted
+    ? rows.findIndex((row) => isHeader(row.fields) && matchesIn(wanted)(row) > 0)
+    : firstOfTable(rows);
+  const header = rows[at];
+  if (at <= 0 || header === undefined || !isHeader(header.fields)) return { options, guesses: [] };
+  const above = rows
+    .slice(0, at)
+    .map(({ fields }) => shortened(fields.filter(Boolean).join(' ').trim()))
+    .filter(Boolean);
+  // A title is one value; a row of several may be the real header, or a row of another table.
+  const isSure = wanted !== undefined && rows.slice(0, at).every(isTitle);
+  const row = String(header.line);
+  const text = `header in row ${row}; left out above it: ${above.map((one) => `"${one}"`).join(', ')}`;
+  return {
+    options: { ...options, headerRow: header.line },
+    guesses: [(isSure ? said : toConfirm)('header', text, '--header-row', row)],
+  };
+}
+
+/** The first row that is no title, if most rows from it on are none either. */
+function firstOfTable(rows: readonly Fields[]): number {
+  const at = rows.findIndex((row) => !isTitle(row));
+  const table = rows.slice(at).filter((row) => !isTitle(row));
+  return table.length * 2 > rows.length - at ? at : -1;
+}
+
+const isTitle = ({ fields }: Fields): boolean => fields.filter((field) => field.trim()).length < 2;
+
+/** Names that are unique and no numbers; a table may have unnamed columns at its end. */
+function isHeader(fields: readonly string[]): boolean {
+  const names = fields.map((field) => field.trim()).filter((field) => field !== '');
+  return new Set(names).size === names.length && names.every((name) => !/^[-+]?[\d.,]+$/.test(name));
+}

@@ -1,0 +1,69 @@
+// What runsheet guesses about a sheet that a person made. A guess that could spend money wrongly has to be confirmed; each
+// one names the flags that say the same without a guess.
+
+import { list, problem, type RunsheetError } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+
+export type Guess = {
+  readonly about: 'encoding' | 'separator' | 'header' | 'rows' | 'columns' | 'gpu' | 'key' | 'values';
+  /** `said`: it is printed; `confirm`: nothing is sent until the user agrees. What cannot be guessed is an error. */
+  readonly sure: 'said' | 'confirm';
+  /** `separator ;` */
+  readonly text: string;
+  /** The flags that say it; none if it needs no flag. */
+  readonly flags: readonly string[];
+  /** What totals are known by, because their numbers are those of one file. */
+  readonly kinds?: readonly string[];
+};
+
+/** A yes to the guess: also for other sheets with the same columns. */
+export const answersTo = ({ flags, kinds }: Guess): readonly string[] =>
+  kinds?.map((kind) => `total ${kind}`) ?? [flags.map(shellWord).join(' ')];
+
+/** Options that no longer need a guess, and the guesses that they contain. */
+export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
+
+/** What one kind of guess adds. */
+export type Part = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };
+
+export const NOTHING: Part = { options: {}, guesses: [] };
+
+export const said = (about: Guess['about'], text: string, ...flags: readonly string[]): Guess => ({
+  about,
+  sure: 'said',
+  text,
+  flags,
+});
+
+export const toConfirm = (about: Guess['about'], text: string, ...flags: readonly string[]): Guess => ({
+  ...said(about, text, ...flags),
+  sure: 'confirm',
+});
+
+/** `separator ; (--delimiter ';')` */
+export const guessText = ({ text, flags }: Guess): string =>
+  flags.length === 0 ? text : `${text} (${flags.map(shellWord).join(' ')})`;
+
+export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
+  guesses.filter(({ sure }) => sure === 'confirm');
+
+export const flagsOf = (guesses: readonly Guess[]): readonly string[] =>
+  guesses.flatMap(({ flags }) => flags);
+
+/** E111 for guesses without a confirmation; `command` says all of them outright. */
+export function guessesRefused(file: string, guesses: readonly Guess[], command?: string): RunsheetError {
+  const open = unconfirmed(guesses);
+  const texts = list(
+    open.map(({ text }) => text),
+    '; ',
+  );
+  return problem('E111', { file, texts, flags: flagsOf(open).map(shellWord).join(' '), command });
+}
+
+/** A name without what people write in different ways: case, spaces, `-` and `_`. */
+export const plainName = (name: string): string =>
+  name
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll(/[\s\-_]+/g, '');

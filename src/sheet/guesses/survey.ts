@@ -1,0 +1,229 @@
+// Reads all rows once before they are laid out, for guesses that need every value: rows that are totals or empty, the column
+// that names the rows, GPUs and numbers as people write them. Memory holds a fingerprint of each possible name.
+
+import type { Place } from '../../errors/error.ts';
+import type { ColumnMapping } from '../column-mapping.ts';
+import { breaksIn } from '../csv/csv.ts';
+import { gpuNamed } from '../not-a-gpu.ts';
+import { fingerprint, KeyTable } from '../row-keys.ts';
+import { cellText } from '../read-records.ts';
+import { placeOfCell } from '../row-reader.ts';
+import { type SheetRecord, shortened } from '../sheet-record.ts';
+
+export type SurveyParams = {
+  readonly plan: ColumnMapping;
+  /** Columns that may name the rows, and columns that may name GPUs. */
+  readonly keys: readonly string[];
+  readonly data: readonly string[];
+};
+
+export type NameSurvey = {
+  readonly empty?: number;
+  readonly repeated?: { readonly first: number; readonly again: number };
+};
+
+export type NumberSurvey = {
+  /** Cells with a decimal comma; whether one of them may be thousands; whether other cells are no numbers. */
+  commas: number;
+  isAmbiguous: boolean;
+  others: number;
+  /** A cell such as `30.0`. */
+  pointZero?: string;
+  percent: number;
+};
+
+export type BadGpu = { count: number; readonly places: Place[] };
+
+type Reading = {
+  readonly most: number;
+  readonly hasTotals: boolean;
+  /** Whether a row was left out by an option. */
+  readonly isLeftOut: (row: Pick<SheetRecord, 'line' | 'isHidden'>) => boolean;
+};
+
+const MOST_LINES = 1000;
+const MOST_VALUES = 20;
+const MOST_TOTALS = 5;
+const MOST_WORDS = 3;
+const MOST_PLACES = 3;
+
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
+const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
+
+export class Survey {
+  rows = 0;
+  blank = 0;
+  /** Rows whose mapped inputs are all empty, and rows that repeat the header. */
+  readonly emptyLines: number[] = [];
+  readonly headerLines: number[] = [];
+  /** Lines of totals and of the notes below them: their word or the text of the note, which stay when the sums change. */
+  readonly totals = new Map<number, string>();
+  /** The texts of the first ones. */
+  readonly totalTexts: string[] = [];
+  /** Rows behind the last one of them. */
+  behindTotals = 0;
+  readonly names = new Map<string, NameSurvey>();
+  readonly badGpus = new Map<string, BadGpu>();
+  /** How people wrote the GPUs. */
+  readonly gpus = new Map<string, string>();
+  /** Columns whose values are all GPUs. */
+  readonly gpuColumns: Set<string>;
+  readonly numbers = new Map<string, NumberSurvey>();
+  /** Words with letters beyond ASCII, in cells that are sent. */
+  readonly words = new Set<string>();
+  readonly #plan: ColumnMapping;
+  readonly #at: ReadonlyMap<string, number>;
+  readonly #keys: readonly { readonly name: string; readonly table: KeyTable }[];
+  readonly #mapped: readonly { readonly column: number; readonly kind: string; readonly name: string }[];
+  #fewestFilled = Number.POSITIVE_INFINITY;
+  readonly #gpuValues = new Map<string, number>();
+
+  constructor({ plan, keys, data }: SurveyParams) {
+    this.#plan = plan;
+    this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
+    this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
+    this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
+    this.#mapped = plan.feeds.flatMap(({ from, kind }) =>
+      'column' in from ? [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '' }] : [],
+    );
+  }
+
+  /** Reads all records until there are `most` rows. `hasTotals`: whether rows may be totals. */
+  async read(records: AsyncIterable<SheetRecord>, { most, hasTotals, isLeftOut }: Reading): Promise<void> {
+    let next = (this.#plan.columns[0]?.line ?? 0) + 1;
+    for await (const record of records) {
+      for (let line = next; line < record.line; line += 1) if (!isLeftOut({ line })) this.blank += 1;
+      const cells = record.cells.map(cellText);
+      next = record.line + 1 + breaksIn(cells);
+      if (isLeftOut(record)) continue;
+      const filled = filledIn(cells);
+      if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
+        this.#putTotals(record, cells);
+      else this.#take(record, cells, filled);
+      if (this.rows >= most) break;
+    }
+    for (const name of this.gpuColumns) if (!this.#gpuValues.has(name)) this.gpuColumns.delete(name);
+  }
+
+  #putTotals({ line }: SheetRecord, cells: readonly string[]): void {
+    this.behindTotals = 0;
+    const texts = cells.map((text) => text.trim());
+    const word = texts.find(isTotal);
+    this.totals.set(line, word?.toLowerCase() ?? shortened(texts.join(' ')));
+    if (this.totalTexts.length < MOST_TOTALS)
+      this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
+  }
+
+  /** It stands directly below totals, and fewer of its cells are filled than in any row before. */
+  #isNote(filled: number): boolean {
+    return this.totals.size > 0 && this.behindTotals === 0 && filled < this.#fewestFilled;
+  }
+
+  #take(record: SheetRecord, cells: readonly string[], filled: number): void {
+    this.rows += 1;
+    if (this.totals.size > 0) this.behindTotals += 1;
+    this.#fewestFilled = Math.min(this.#fewestFilled, filled);
+    if (record.fault !== undefined) return;
+    if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
+      this.#put(this.headerLines, record);
+    else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
+      this.#put(this.emptyLines, record);
+    this.#takeNames(cells);
+    this.#takeGpus(cells, record);
+    for (const { column, kind, name } of this.#mapped) {
+      if (isNumeric(kind) || kind === 'auto') this.#takeNumber(record, column, name);
+      if (!isNumeric(kind) && this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
+    }
+  }
+
+  #put(lines: number[], { line }: SheetRecord): void {
+    if (lines.length < MOST_LINES) lines.push(line);
+  }
+
+  #isEmpty({ cells, marks }: SheetRecord, column: number): boolean {
+    return cellText(cells[column]).trim() === '' && !marks?.has(column);
+  }
+
+  /** A total word stands somewhere, and no other text is sent. */
+  #isTotals(cells: readonly string[]): boolean {
+    const isNothing = (text: string): boolean => text.trim() === '' || isTotal(text);
+    return (
+      cells.some(isTotal) &&
+      this.#mapped.every(
+        ({ column, kind }) => isSum(cells[column] ?? '', kind) || isNothing(cells[column] ?? ''),
+      )
+    );
+  }
+
+  #takeNames(cells: readonly string[]): void {
+    for (const { name, table } of this.#keys) {
+      const text = cells[this.#at.get(name) ?? -1] ?? '';
+      const known = this.names.get(name);
+      if (known?.empty !== undefined || known?.repeated !== undefined) continue;
+      if (text.trim() === '') this.names.set(name, { empty: this.rows });
+      else {
+        const { nth, firstRow } = table.sight(fingerprint(text), this.rows);
+        if (nth > 1) this.names.set(name, { repeated: { first: firstRow, again: this.rows } });
+      }
+    }
+  }
+
+  #takeGpus(cells: readonly string[], record: SheetRecord): void {
+    const { gpuColumn } = this.#plan;
+    const text = gpuColumn === undefined ? '' : (cells[gpuColumn] ?? '').trim();
+    const gpu = text === '' ? undefined : gpuNamed(text);
+    if (gpuColumn !== undefined && text !== '' && gpu === undefined)
+      this.#putBadGpu(text, placeOfCell(this.#plan, record, this.rows, gpuColumn));
+    if (gpu !== undefined && gpu !== text && this.gpus.size < MOST_VALUES)
+      this.gpus.set(shortened(text), gpu);
+    for (const name of this.gpuColumns) {
+      const value = cells[this.#at.get(name) ?? -1] ?? '';
+      if (value.trim() === '') continue;
+      if (gpuNamed(value) === undefined) this.gpuColumns.delete(name);
+      else this.#gpuValues.set(name, (this.#gpuValues.get(name) ?? 0) + 1);
+    }
+  }
+
+  #putBadGpu(text: string, place: Place): void {
+    const value = shortened(text);
+    const bad = this.badGpus.get(value) ?? { count: 0, places: [] };
+    if (bad.count === 0 && this.badGpus.size >= MOST_VALUES) return;
+    bad.count += 1;
+    if (bad.places.length < MOST_PLACES) bad.places.push(place);
+    this.badGpus.set(value, bad);
+  }
+
+  #takeNumber({ cells, marks }: SheetRecord, column: number, name: string): void {
+    const text = cellText(cells[column]).trim();
+    if (text === '') return;
+    const found = this.numbers.get(name) ?? { commas: 0, isAmbiguous: false, others: 0, percent: 0 };
+    this.numbers.set(name, found);
+    if (marks?.get(column)?.is === 'percent') found.percent += 1;
+    if (/^-?\d+\.0+$/.test(text)) found.pointZero ??= text;
+    if (/^-?\d+,\d+$/.test(text)) {
+      found.commas += 1;
+      found.isAmbiguous ||= /,\d{3}$/.test(text);
+    } else if (!/^-?\d+$/.test(text)) found.others += 1;
+  }
+
+  #takeWords(text: string): void {
+    if (!BEYOND_ASCII.test(text)) return;
+    for (const word of text.split(/\s+/))
+      if (this.words.size < MOST_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
+  }
+}
+
+const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
+
+/** A cell of totals that is sent as a number; its type is not known without declared inputs. */
+const isSum = (text: string, kind: string): boolean =>
+  isNumeric(kind) || (kind === 'auto' && /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text));
+
+const isTotal = (text: string): boolean => TOTAL.test(text.trim());
+
+function filledIn(cells: readonly string[]): number {
+  let filled = 0;
+  for (const text of cells) if (text.trim() !== '') filled += 1;
+  return filled;
+}

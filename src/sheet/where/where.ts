@@ -1,0 +1,150 @@
+// Parses a condition on the columns of a row: `outcome = succeeded and (seed > 100 or prompt in ('a fox', dog))`. Columns and
+// values may have quotes of either kind; a doubled quote stands for itself. A number without quotes compares as a number,
+// everything else as text.
+
+import { list, nearest, type RunsheetError } from '../../errors/error.ts';
+import { tokensOf, whereFault, type Token } from './where-tokens.ts';
+
+/** Whether a row matches; `cellOf` is the text of a column, '' if it is empty. */
+export type Where = (cellOf: (column: string) => string) => boolean;
+
+type Value = { readonly text: string; readonly isNumber: boolean };
+
+const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in']);
+/** Parentheses in parentheses, so that no text can fill the stack. */
+const DEPTH_MAX = 100;
+
+const COMPARE: Readonly<Record<string, (order: number) => boolean>> = {
+  '=': (order) => order === 0,
+  '!=': (order) => order !== 0,
+  '<': (order) => order < 0,
+  '>': (order) => order > 0,
+  '<=': (order) => order <= 0,
+  '>=': (order) => order >= 0,
+};
+
+/** Throws E550, which points to the place. */
+export const parseWhere = (text: string, columns: readonly string[]): Where =>
+  new Parser(text, columns).whole();
+
+class Parser {
+  readonly #text: string;
+  readonly #columns: readonly string[];
+  readonly #tokens: readonly Token[];
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string, columns: readonly string[]) {
+    this.#text = text;
+    this.#columns = columns;
+    this.#tokens = tokensOf(text);
+  }
+
+  whole(): Where {
+    const where = this.#any();
+    if (this.#token.kind !== 'end') throw this.#expected('and, or, or the end');
+    return where;
+  }
+
+  #any(): Where {
+    const parts = [this.#all()];
+    while (this.#take('or')) parts.push(this.#all());
+    return (cellOf) => parts.some((part) => part(cellOf));
+  }
+
+  #all(): Where {
+    const parts = [this.#not()];
+    while (this.#take('and')) parts.push(this.#not());
+    return (cellOf) => parts.every((part) => part(cellOf));
+  }
+
+  #not(): Where {
+    let isNegated = false;
+    while (this.#take('not')) isNegated = !isNegated;
+    const inner = this.#take('(') ? this.#group() : this.#comparison();
+    return isNegated ? (cellOf) => !inner(cellOf) : inner;
+  }
+
+  #group(): Where {
+    this.#depth += 1;
+    if (this.#depth > DEPTH_MAX) throw this.#fault(`more than ${DEPTH_MAX} parentheses are open`);
+    const inner = this.#any();
+    if (!this.#take(')')) throw this.#expected('and, or, or )');
+    this.#depth -= 1;
+    return inner;
+  }
+
+  #comparison(): Where {
+    const column = this.#column();
+    const compare = this.#token.kind === 'sign' ? COMPARE[this.#token.text] : undefined;
+    if (compare !== undefined) {
+      this.#at += 1;
+      const value = this.#value();
+      return (cellOf) => compare(orderOf(cellOf(column), value));
+    }
+    const isNegated = this.#take('not');
+    if (!this.#take('in')) throw this.#expected(isNegated ? 'in' : '=, !=, <, >, <=, >= or in');
+    if (!this.#take('(')) throw this.#expected('(');
+    const values = [this.#value()];
+    while (this.#take(',')) values.push(this.#value());
+    if (!this.#take(')')) throw this.#expected(', or )');
+    return (cellOf) => values.some((value) => orderOf(cellOf(column), value) === 0) !== isNegated;
+  }
+
+  #column(): string {
+    const { text } = this.#token;
+    if (!this.#isOperand()) throw this.#expected('a column');
+    if (!this.#columns.includes(text)) {
+      const near = nearest(text, this.#columns);
+      const hint = `${near === undefined ? '' : `did you mean ${near}? `}columns: ${list(this.#columns)}`;
+      throw this.#fault(`there is no column ${JSON.stringify(text)}`, hint);
+    }
+    this.#at += 1;
+    return text;
+  }
+
+  #value(): Value {
+    const { kind, text } = this.#token;
+    if (!this.#isOperand()) throw this.#expected('a value');
+    this.#at += 1;
+    return { text, isNumber: kind === 'word' && isNumber(text) };
+  }
+
+  get #token(): Token {
+    return this.#tokens[this.#at] as Token;
+  }
+
+  #isOperand(): boolean {
+    const { kind, text } = this.#token;
+    return kind === 'quoted' || (kind === 'word' && !KEYWORDS.has(text.toLowerCase()));
+  }
+
+  #take(expected: string): boolean {
+    const { kind, text } = this.#token;
+    const isTaken = (kind === 'word' || kind === 'sign') && text.toLowerCase() === expected;
+    if (isTaken) this.#at += 1;
+    return isTaken;
+  }
+
+  #expected(what: string): RunsheetError {
+    const { kind, text } = this.#token;
+    return this.#fault(`expected ${what}, found ${kind === 'end' ? 'the end' : JSON.stringify(text)}`);
+  }
+
+  #fault = (what: string, hint?: string): RunsheetError => whereFault(this.#text, this.#token.at, what, hint);
+}
+
+const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text);
+const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
+
+/** Below, at or above 0; NaN for a number and something else, which are neither equal nor in an order. */
+function orderOf(cell: string, value: Value): number {
+  const { text } = value;
+  if (cell === text) return 0;
+  if (!value.isNumber) return cell < text ? -1 : 1;
+  if (!isNumber(cell)) return Number.NaN;
+  // Seeds may have 64 bits.
+  if (isInteger(cell) && isInteger(text))
+    return BigInt(cell) < BigInt(text) ? -1 : Number(BigInt(cell) > BigInt(text));
+  return Number(cell) - Number(text);
+}
