@@ -185,6 +185,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'cronstrue',
     'csv-stringify',
     'open',
+    'sixel',
     'zod',
     'src/batch',
     'workflows',

@@ -15,6 +15,7 @@ import {
   out,
   output,
   outputOfRows,
+  picturesFlag,
   port,
   repeatable,
   sheetAliases,
@@ -51,7 +52,14 @@ const onSheets = {
     async () => (await import('./run/run.ts')).run,
     {
       positional: sheet,
-      flags: { ...sheetFlags, ...fromFlags, watch: watchFlag, demo: demoFlag, output: outputOfRows },
+      flags: {
+        ...sheetFlags,
+        ...fromFlags,
+        watch: watchFlag,
+        pictures: picturesFlag,
+        demo: demoFlag,
+        output: outputOfRows,
+      },
       aliases: sheetAliases,
     },
     'check a sheet, send it, and follow it until every row has an outcome',

@@ -44,7 +44,7 @@ describe('SIGKILL of the whole process tree in the middle of a batch', () => {
       const last = await stage.run(args);
       expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
       expect(last.stderr).toMatch(
-        /\n500 rows, 500 runs, 0 bought twice, \$[\d.]+ estimated, survived 2 restarts\n$/,
+        /\n500 rows, 500 runs, 0 bought twice, \$[\d.]+ estimated, survived 2 restarts\n/,
       );
       expect(last.code).toBe(0);
       const runs = await stage.truth();

@@ -18,6 +18,7 @@ import {
   out,
   output,
   outputOfRows,
+  picturesFlag,
   quiet,
   repeatable,
   time,
@@ -40,7 +41,11 @@ export const onBatches = {
   ),
   watch: command(
     async () => (await import('../follow/watch.ts')).watch,
-    { positional: batch, flags: { out, quiet, output: outputOfRows }, aliases: { o: 'output', q: 'quiet' } },
+    {
+      positional: batch,
+      flags: { out, quiet, pictures: picturesFlag, output: outputOfRows },
+      aliases: { o: 'output', q: 'quiet' },
+    },
     'follow a batch until it ends',
   ),
   wait: command(

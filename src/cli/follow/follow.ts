@@ -14,6 +14,7 @@ import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { pauseHint } from '../../batch/pausing/pause-hint.ts';
 import { toFollow, toContinue, nextCommand, nextLine, sayNext } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
+import { LatestPictures, type Pictures } from './latest-pictures.ts';
 import { openPhaseReader } from './run-phases.ts';
 import type { Session } from '../session.ts';
 import { rowsEnded, shownProgress } from '../../library/handle/shown-progress.ts';
@@ -31,6 +32,8 @@ export type FollowParams = EndParams & {
   readonly isCanaryShown?: boolean;
   /** What hears Ctrl-C, if the caller already does. */
   readonly interrupts?: Interrupts;
+  /** Shows pictures of rows as they end. */
+  readonly pictures?: Pictures | undefined;
   /** Runs beside until the signal aborts; `note` prints a line. */
   readonly beside?: (note: (text: string) => void, done: AbortSignal) => Promise<void>;
 };
@@ -49,15 +52,17 @@ export async function follow(params: FollowParams): Promise<number> {
   const done = new AbortController();
   const rows = params.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
   const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
+  const pictures = params.pictures && (await LatestPictures.open(found, params.pictures));
   const beside = params.beside?.((text) => view.note(text), done.signal);
   try {
     const ending = await Promise.race([
       failureOf(beside),
-      watch({ ...params, rows }, view, done.signal, latest),
+      watch({ ...params, rows, latestPictures: pictures }, view, done.signal, latest),
       session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
       lostBy(session),
     ]);
+    if (ending === 'finished') await pictures?.show(view, performance.now(), true);
     if (ending === 'finished') await showLast(params, view);
     view.end();
     done.abort();
@@ -87,6 +92,7 @@ async function failureOf(beside: Promise<void> | undefined): Promise<never> {
 /** What the batch published last. */
 type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
 type Streaming = { readonly rows: RowStream | undefined };
+type Showing = Streaming & { readonly latestPictures: LatestPictures | undefined };
 type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
@@ -143,7 +149,7 @@ const lostBy = async ({ stack }: Session): Promise<'lost'> => {
 };
 
 async function watch(
-  { session, found, printer, timeoutMs, reads, rows }: FollowParams & Streaming,
+  { session, found, printer, timeoutMs, reads, rows, latestPictures }: FollowParams & Showing,
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
@@ -174,6 +180,7 @@ async function watch(
       [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
     }
     await rows?.print(false);
+    await latestPictures?.show(view, performance.now());
     if (performance.now() - attendedAt > SILENT_MS) {
       view.note(printer.paint('yellow', `the batch does not advance: ${terminalLine(reason)}`));
       attendedAt = performance.now();

@@ -7,6 +7,8 @@ export type TerminalBlock = {
   draw(lines: readonly string[], above?: string): void;
   /** Puts text above the block. */
   note(text: string): void;
+  /** The same for codes that end with a line break. */
+  above(codes: string): void;
   /** Leaves the block on the screen. */
   end(): void;
 };
@@ -29,6 +31,7 @@ export function openBlock(stream: BlockStream): TerminalBlock {
   return {
     draw,
     note: (text) => draw(drawn, `${text}\n`),
+    above: (codes) => draw(drawn, codes),
     end: () => (drawn = []),
   };
 }

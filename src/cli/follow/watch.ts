@@ -5,18 +5,25 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { follow } from './follow.ts';
+import type { PictureFlag } from '../flags/flags.ts';
+import { openPictures, type Pictures } from './latest-pictures.ts';
 import { printEndedRows } from './row-stream.ts';
 import { openLivingSession } from '../session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
-type Flags = { readonly out?: string; readonly output: 'text' | 'json' | 'jsonl' };
+type Flags = {
+  readonly out?: string;
+  readonly output: 'text' | 'json' | 'jsonl';
+};
 
 export async function watch(
   this: Context,
-  flags: Flags & { readonly quiet: boolean },
+  flags: Flags & { readonly quiet: boolean; readonly pictures?: PictureFlag },
   name: string | undefined,
 ): Promise<number> {
-  return attach(this, flags, name, { printer: printerFor(this, flags) });
+  const printer = printerFor(this, flags);
+  const pictures = await openPictures(flags, printer);
+  return attach(this, flags, name, { printer, pictures });
 }
 
 export async function wait(
@@ -34,7 +41,10 @@ async function attach(
   context: Context,
   { output, ...flags }: Flags,
   name: string | undefined,
-  how: Pick<EndParams, 'printer' | 'printReceipt'> & { readonly timeoutMs?: number },
+  how: Pick<EndParams, 'printer' | 'printReceipt'> & {
+    readonly timeoutMs?: number;
+    readonly pictures?: Pictures | undefined;
+  },
 ): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
