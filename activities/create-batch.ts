@@ -7,6 +7,7 @@ import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { shownBatch } from '../src/batch/shown/shown-batch.ts';
 import { WRITES } from '../src/batch/version.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
+import { shownAddress } from '../src/create-batch/sheet-address.ts';
 import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
 import { shortened, terminalLine } from '../src/errors/outside-text.ts';
 import { withoutSecrets } from '../src/errors/redact.ts';
@@ -26,10 +27,10 @@ export type NewBatch = BatchRef & {
   readonly hasEnded: boolean;
   /** Whether its workflow encrypts its failures. */
   readonly encrypted: boolean;
-  /** What Temporal's UI shows of it. */
-  readonly summary: string;
-  readonly details: string;
-  readonly searchAttributes: readonly SearchAttributePair[];
+  /** What Temporal's UI shows of it, and what it is found by; absent in results of an earlier release. */
+  readonly summary?: string;
+  readonly details?: string;
+  readonly searchAttributes?: readonly SearchAttributePair[];
 };
 
 export async function createBatch(
@@ -49,10 +50,7 @@ export async function createBatch(
     return { ...ref, version: WRITES, rows, reused, hasEnded, encrypted, ...shown, searchAttributes };
   } catch (error) {
     const { workflowExecution: caller } = activityInfo();
-    log.warn(
-      { sheet: call.sheet.replace(/[?#].*$/s, ''), caller, error: errorMessage(error) },
-      'no batch was made',
-    );
+    log.warn({ sheet: shownAddress(call.sheet), caller, error: errorMessage(error) }, 'no batch was made');
     throw error instanceof RunsheetError ? failureOf(error) : error;
   }
 }

@@ -18,9 +18,9 @@ export function childBatch(made: NewBatch) {
     workflowTaskTimeout: WORKFLOW_TASK_MS,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     memo,
-    staticSummary: made.summary,
-    staticDetails: made.details,
-    typedSearchAttributes: [...made.searchAttributes],
+    staticSummary: made.summary ?? batch,
+    ...(made.details === undefined ? {} : { staticDetails: made.details }),
+    typedSearchAttributes: [...(made.searchAttributes ?? [])],
     args: [input],
   } satisfies ChildWorkflowOptions & { readonly args: readonly [BatchInput] };
 }

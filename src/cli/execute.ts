@@ -15,15 +15,23 @@ export async function execute(
 ): Promise<number> {
   if (args[0] === '__complete')
     return (await import('./completion/complete.ts')).complete(args.slice(1), { process });
+  const words = plainWords(args);
   const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {
-    await run(applicationOf(program ?? PROGRAM), args.length === 0 ? ['--help'] : args, context);
+    await run(applicationOf(program ?? PROGRAM), words, context);
   } catch (error) {
     await printAndExit(context, parserFault(error, args), outputIn(args));
   }
   // The parser's own exit codes are negative; all of them mean wrong usage.
   const code = Number(process.exitCode ?? EXIT.ok);
   return code < 0 ? EXIT.usage : code;
+}
+
+/** `help run` and `version` are what people type first. */
+function plainWords(args: readonly string[]): readonly string[] {
+  const [first, ...others] = args;
+  if (first === undefined || first === 'help') return [...others, '--help'];
+  return first === 'version' && others.length === 0 ? ['--version'] : args;
 }
 
 /** When the parser refuses the arguments, there are no parsed flags, but -o json must still apply. */

@@ -43,9 +43,11 @@ export function sayNext(printer: Printer, output: string, ...next: readonly Next
   if (output === 'text' || output === 'table') for (const one of next) printer.notice(nextLine(one));
 }
 
-/** What a user does with a batch that has ended; `failed`: it has rows that may be sent again. */
-export const nextOfEnded = (found: Named, failed = false): readonly Next[] => [
-  ...(failed ? [['again', nextCommand('retry', found)] as const] : []),
+/** What a user does with a batch that has ended; `again`: words of the retry of rows that may be sent again. */
+export const nextOfEnded = (found: Named, again?: string): readonly Next[] => [
+  ...(again === undefined
+    ? []
+    : [['again', nextCommand('retry', found, again === '' ? {} : { more: again })] as const]),
   ['open', nextCommand('open', found)],
   ['export', nextCommand('export', found, { more: '--as xlsx' })],
 ];

@@ -12,11 +12,11 @@ export async function signedS3Url(
   at: Date = new Date(),
 ): Promise<URL> {
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/is.exec(address) ?? [];
-  if (bucket === undefined || key === undefined)
+  if (bucket === undefined || key === undefined || !isBucket(bucket) || !isKey(key))
     throw problem('E106', {
       path: address,
-      why: 'its address names no file',
-      hint: 'write it as s3://bucket/folder/sheet.csv',
+      why: 'its address names no file of a bucket',
+      hint: 'write it as s3://bucket/folder/sheet.csv; a bucket has lower-case letters, digits, dots and hyphens',
     });
   if (settings === undefined)
     throw problem('E602', {
@@ -41,6 +41,15 @@ export async function signedS3Url(
   });
   return (await signer.sign()).url;
 }
+
+/** Anything else could name another host. */
+const isBucket = (bucket: string): boolean => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket);
+
+/** A URL would leave such a folder. */
+const isKey = (key: string): boolean => key.split('/').every((part) => part !== '.' && part !== '..');
+
+/** The host whose network may be private: that of the settings. */
+export const s3Network = ({ endpoint }: S3Settings): string => endpoint ?? 'https://s3.amazonaws.com';
 
 /** Other servers than Amazon's rarely know host names of buckets, and a certificate does not cover a bucket with a dot. */
 function hostOf(bucket: string, { endpoint, region }: S3Settings): string {

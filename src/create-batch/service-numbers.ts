@@ -26,8 +26,7 @@ export function usableDeployment(
   if (!hasTimeout && deadlines.runMs === undefined)
     throw invalidNumber(deployment, {
       has: `the run time-out ${seconds}, which is not a number of seconds from above 0 to 365 days`,
-      hint: 'correct the deployment, or set the limit, for example: --run-timeout 30m',
-      flag: ['--run-timeout', '30m'],
+      hint: 'correct the deployment, or add the longest time that a run may take, for example: --run-timeout 30m',
     });
   return {
     ...deployment,
@@ -38,8 +37,8 @@ export function usableDeployment(
 
 const invalidNumber = (
   { name, id }: Deployment,
-  { flag, ...facts }: { has: string; hint: string; flag: GivenFlag },
-): RunsheetError => problem('E311', { name: name ?? id, ...facts }, { correction: { add: [flag] } });
+  { flag, ...facts }: { has: string; hint: string; flag?: GivenFlag },
+): RunsheetError => problem('E311', { name: name ?? id, ...facts }, { correction: flag && { add: [flag] } });
 
 /** Throws E602 if a run may still be invisible after the given time: resubmitting would pay for its row twice. */
 export function refuseTooSoon({ unconfirmed }: Pick<Settings, 'unconfirmed'>, timing: Timing): void {

@@ -9,7 +9,7 @@ import { problem } from '../errors/error.ts';
 import type { Download } from '../run-service/download.ts';
 import type { S3Settings } from '../host/s3-settings.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
-import { signedS3Url } from './s3-address.ts';
+import { s3Network, signedS3Url } from './s3-address.ts';
 
 export type Downloading = {
   readonly download: Download;
@@ -57,32 +57,32 @@ function urlOf(address: string): URL | undefined {
   if (!isAddress(address)) return undefined;
   const url = URL.parse(address);
   if (url !== null && /^(?:https?|file):$/.test(url.protocol)) return url;
-  throw unreadable(shown(address), 'its address is neither a path nor a file, http, https or s3 URL');
+  throw unreadable(shownAddress(address), 'its address is neither a path nor a file, http, https or s3 URL');
 }
 
 async function* downloaded(address: string, how: Downloading): AsyncGenerator<Uint8Array> {
   const { download, s3, signal, mostBytes = SHEET_MOST_BYTES } = how;
   const url = isS3(address) ? await signedS3Url(address, s3) : new URL(address);
-  const service = isS3(address) ? url.origin : (how.service ?? url.origin);
+  const service = isS3(address) && s3 ? s3Network(s3) : (how.service ?? url.origin);
   let bytes = 0;
   try {
     const arriving = await download(url.href, { service, signal });
     for await (const chunk of arriving.chunks) {
       bytes += chunk.byteLength;
       if (Math.max(bytes, arriving.bytes ?? 0) > mostBytes)
-        throw unreadable(shown(address), `it has more than ${mostBytes} bytes`);
+        throw unreadable(shownAddress(address), `it has more than ${mostBytes} bytes`);
       yield chunk;
     }
   } catch (error) {
-    if (error instanceof FileFault) throw unreadable(shown(address), error.message);
+    if (error instanceof FileFault) throw unreadable(shownAddress(address), error.message);
     if (error instanceof HostFault)
-      throw problem('E109', { address: shown(address), reason: error.message }, { cause: error });
+      throw problem('E109', { address: shownAddress(address), reason: error.message }, { cause: error });
     throw error;
   }
 }
 
 /** The query of an address may contain a signature, and its beginning a password. */
-const shown = (address: string): string =>
+export const shownAddress = (address: string): string =>
   address.replace(/[?#].*$/s, '').replace(/^([a-z\d+.-]+:\/\/)[^/]*@/i, '$1');
 
 const unreadable = (path: string, why: string) =>

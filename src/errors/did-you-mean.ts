@@ -6,8 +6,8 @@ import { distance } from 'fastest-levenshtein';
 export function nearest(
   wrong: string,
   words: readonly string[],
-  // More than a third wrong letters means another word, not a typing error.
-  most = Math.max(2, Math.floor(wrong.length / 3)),
+  // More than a third wrong letters, or all of them, means another word, not a typing error.
+  most = Math.min(wrong.length - 1, Math.max(2, Math.floor(wrong.length / 3))),
 ): string | undefined {
   const lower = wrong.toLowerCase();
   const ranked = words

@@ -58,11 +58,24 @@ export const SHEET_ENTRIES = {
     (f) => `the sheet at ${f.address} cannot be downloaded: ${f.reason}`,
     () => 'check that the worker can reach this address, or give the sheet as a file',
   ),
-  E111: entry<{ file: string; texts: string; flags: string; command?: string | undefined }>(
+  E111: entry<{
+    file: string;
+    texts: string;
+    flags: string;
+    command?: string | undefined;
+    isDeclined?: boolean;
+  }>(
     inputRefused,
-    (f) => `${f.file} is read with guesses that could spend money wrongly: ${f.texts}`,
     (f) =>
-      f.command === undefined ? `if they are right, add: ${f.flags}` : `if they are right: ${f.command}`,
+      f.isDeclined
+        ? `nothing is sent: ${f.file} was not to be read like this: ${f.texts}`
+        : `${f.file} is read with guesses that could spend money wrongly: ${f.texts}`,
+    (f) =>
+      f.isDeclined
+        ? `repeat the command with what is right instead of: ${f.flags}`
+        : f.command === undefined
+          ? `if they are right, add: ${f.flags}`
+          : `if they are right: ${f.command}`,
   ),
   E112: textFromThrower(inputRefused),
   E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(

@@ -160,8 +160,7 @@ function missingInputs(
   return [...(known?.values() ?? [])]
     .filter(({ name, required }) => required && !fed.has(name))
     .map(({ name }) => {
-      // The only column without an input is the one that was meant.
-      const near = nearest(name, unused) ?? (unused.length === 1 ? unused[0] : undefined);
+      const near = nearest(name, unused);
       const correction = near === undefined ? undefined : mapped(name, near);
       return problem('E203', { input: name, columns: names, near }, { place, correction });
     });

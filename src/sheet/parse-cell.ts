@@ -41,11 +41,18 @@ const FLOAT: Flaw = {
 };
 const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in lower case' };
 
+/** `1.000` is one in one country, and a thousand in another. */
+export const MAY_BE_THOUSANDS = /^-?[1-9]\d{0,2}(\.000)+$/;
+const THOUSANDS: Flaw = {
+  type: 'an integer that is clear',
+  hint: 'write 1 or 1000: a point with three zeros may mean thousands',
+};
+
 const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
   string: JSON.stringify,
-  int: (text) => intFrom(text.replace(/\.0+$/, '')),
+  int: (text) => (MAY_BE_THOUSANDS.test(text) ? THOUSANDS : intFrom(text.replace(/\.0+$/, ''))),
   float: (text) => (DECIMAL.test(text) ? finite(text) : FLOAT),
   bool: (text) => (text === 'true' || text === 'false' ? text : BOOL),
   json: jsonIn,

@@ -58,11 +58,21 @@ describe('a catalogue of 300 rows', () => {
 
   it('refuses names that collide, before anything is bought', async () => {
     const bought = (await stage.truth()).length;
-    const again = ['run', 'catalogue.csv', '-d', 'portraits', '--again', '--output-name', 'picture-{skku}'];
+    const again = [
+      'run',
+      'catalogue.csv',
+      '-d',
+      'portraits',
+      '--again',
+      '--key',
+      'sku',
+      '--output-name',
+      'picture-{skku}',
+    ];
     const refused = await stage.run(again);
     expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('did you mean sku?')]);
     stage.write('twice.csv', 'sku,prompt,seed\na,1,1\nA,2,2\n');
-    const args = ['run', 'twice.csv', '-d', 'portraits', '--output-name', '{sku}'];
+    const args = ['run', 'twice.csv', '-d', 'portraits', '--key', 'sku', '--output-name', '{sku}'];
     const collided = await stage.run(args);
     expect([collided.code, collided.stderr]).toEqual([
       5,

@@ -60,6 +60,10 @@ describe('guesses that could spend money wrongly', () => {
   });
 
   it('are refused by a no', async () => {
-    expect((await shownTo('n')).thrown).toMatchObject({ code: 'E111' });
+    expect((await shownTo('n')).thrown).toMatchObject({
+      code: 'E111',
+      message: expect.stringContaining('nothing is sent') as string,
+      hint: "repeat the command with what is right instead of: --skip-rows 302 --map 'prompt=Promt art'",
+    });
   });
 });

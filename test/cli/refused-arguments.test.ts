@@ -31,6 +31,10 @@ describe('a refused argument', () => {
     expect((await refused(...args.filter(Boolean))).message).toContain(text);
   });
 
+  it('gets no suggestion of a command that has hardly a letter of it', async () => {
+    expect((await refused('portraits.xlsx')).hint).not.toContain('did you mean');
+  });
+
   it('gets no suggestion of a flag that does something else', async () => {
     expect((await refused('retry', 'one', '--local')).hint).not.toContain('--detach');
     expect((await refused('export', '--xlsx')).hint).not.toContain('--excel');

@@ -111,6 +111,7 @@ describe('the commands in hints', () => {
   it.each<readonly [given: string, corrected: string]>([
     ['status dine', 'status done'],
     ['statsu done', 'status done'],
+    ['ls', 'list'],
     ['status done --outptu json', 'status done --output json'],
     ['rows done --outcome faild', 'rows done --outcome failed'],
   ])('of %s is the whole corrected command', async (given, corrected) => {

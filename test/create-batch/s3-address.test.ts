@@ -53,6 +53,17 @@ describe('an address in S3', () => {
     expect(origin + pathname).toBe(url);
   });
 
+  it.each([
+    's3://localhost:8443#/k.csv',
+    's3://2852039166?/latest/x',
+    String.raw`s3://intranet\x/k.csv`,
+    's3://evil%2ecom?/k.csv',
+    's3://user:password@host/k.csv',
+    's3://sheets/../other/k.csv',
+  ])('names no other host: %s', async (address) =>
+    expect(urlOf(address)).rejects.toMatchObject({ code: 'E106' }),
+  );
+
   it('carries the token of a session', async () => {
     const url = await urlOf('s3://b/k', { AWS_SESSION_TOKEN: 'a+token=' });
     expect(url.searchParams.get('X-Amz-Security-Token')).toBe('a+token=');

@@ -23,6 +23,7 @@ const foreign: readonly Unreadable[] = [
     'E102 -:-',
     /is not UTF-16LE: it looks like UTF-8/,
   ],
+  ['a web page', { text: '\n<!DOCTYPE html><html>\n<body>a,b\n' }, 'E102 -:-', /is a web page, not a sheet/],
   ['UTF-32 with its mark', { text: utf32('\ufeffa,b\n1,2\n') }, 'E102 -:-', /is UTF-32, not UTF-8/],
   ['UTF-32 the other way round', { text: utf32('\ufeffa,b\n').swap32() }, 'E102 -:-', /is UTF-32, not UTF-8/],
   ['UTF-32 without a mark', { text: utf32('a,b\n1,2\n') }, 'E102 -:-', /is UTF-32, not UTF-8/],

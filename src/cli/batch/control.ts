@@ -10,7 +10,7 @@ import { configOf, limitsOf } from '../flags/batch-options.ts';
 import type { LimitFlags } from '../flags/limit-flags.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
-import { mayBeSentAgain } from '../follow/batch-end.ts';
+import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from '../next-command.ts';
 import { prepareNotify } from '../flags/notify-flags.ts';
 import { money, plural } from '../format.ts';
@@ -107,7 +107,7 @@ async function hasEnded(found: FoundBatch, printer: Printer, verb: string, flags
   const summary = await summaryOfDone(found);
   if (summary === undefined) return false;
   printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
-  sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
+  sayNext(printer, flags.output, ...nextOfEnded(found, retryOf(summary)));
   await printBatchJson(printer, flags, found);
   return true;
 }

@@ -9,7 +9,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { plural } from '../format.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { nextCommand, sayNext, toFollow } from '../next-command.ts';
+import { nextCommand, sayNext, toContinue, toFollow } from '../next-command.ts';
 
 /** A viewer waits no longer for pictures that make the page smoother. */
 const SMALL_COPIES_MS = 15_000;
@@ -44,8 +44,13 @@ export default async function open(this: Context, flags: Flags, name: string | u
     sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
     return EXIT.ok;
   }
-  printer.notice('Ctrl-C ends the page; the batch goes on. Everyone who has this address can see the batch.');
-  sayNext(printer, flags.output, toFollow(found));
+  const { state } = await new BatchHandle(servers, batch, found).status();
+  const isInterrupted = state === 'interrupted';
+  const what = isInterrupted
+    ? 'The batch is interrupted; the page shows what is done. Ctrl-C ends it.'
+    : 'Ctrl-C ends the page, not the batch.';
+  printer.notice(`${what} Everyone who has this address can see the batch.`);
+  sayNext(printer, flags.output, isInterrupted ? toContinue(found) : toFollow(found));
   const interrupts = hearInterrupts(this.process);
   await Promise.race([interrupts.first, idle]);
   interrupts.close();

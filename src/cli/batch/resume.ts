@@ -10,7 +10,7 @@ import { refuseNoPool } from '../../library/start/known-pool.ts';
 import { rebuildBatch } from '../../library/start/rebuilt-batch.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';
-import { mayBeSentAgain } from '../follow/batch-end.ts';
+import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { prepareNotify } from '../flags/notify-flags.ts';
@@ -33,7 +33,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
   const summary = await summaryOfDone(found);
   if (summary) {
     printer.notice(`${found.batch} has ended; there is nothing to resume`);
-    sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
+    sayNext(printer, flags.output, ...nextOfEnded(found, retryOf(summary)));
     await printBatchJson(printer, flags, found);
     return EXIT.ok;
   }

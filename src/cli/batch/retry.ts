@@ -22,6 +22,8 @@ import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-ba
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { toContinue, nextCommand, sayLeft, sayNext } from '../next-command.ts';
 import { commandOptions } from './control.ts';
+import { readLatestSummary } from '../../results/summary.ts';
+import { retryOf } from '../follow/batch-end.ts';
 import { follow } from '../follow/follow.ts';
 import { money, plural } from '../format.ts';
 import { withSession, type Session } from '../session.ts';
@@ -130,6 +132,9 @@ async function confirmed(
 ): Promise<boolean> {
   if (rows === 0 && open === 0) {
     printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
+    const summary = flags.outcome === undefined ? await readLatestSummary(found.store) : undefined;
+    const again = summary && retryOf(summary);
+    if (again) sayNext(printer, flags.output, ['again', nextCommand('retry', found, { more: again })]);
     sayNext(printer, flags.output, ['rows', nextCommand('rows', found)]);
     return false;
   }

@@ -20,7 +20,7 @@ import { canaryReport, canaryReportLines, canaryText, isJudged } from '../run/ca
 import { configOf } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-hint.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
-import { mayBeSentAgain } from '../follow/batch-end.ts';
+import { retryOf } from '../follow/batch-end.ts';
 import { openLivingSession, type Session } from '../session.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
@@ -181,7 +181,7 @@ const standstillOf = ({ unattended }: BatchStatus): readonly string[] =>
 /** What the user can do about it. */
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;
-  if (summary !== undefined) return nextOfEnded(found, mayBeSentAgain(summary));
+  if (summary !== undefined) return nextOfEnded(found, retryOf(summary));
   if (unattended) return [['start', 'runsheet worker']];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')

@@ -41,8 +41,22 @@ function corrected(args: readonly string[], corrections: readonly Correction[]):
 
 const correct = (args: readonly string[], correction: Correction): readonly string[] =>
   'wrong' in correction
-    ? args.map((word) => one(word, correction.wrong, correction.right))
+    ? replaced(args, correction.wrong, correction.right)
     : correction.add.reduce(withFlag, args);
+
+/** Their values are what the user wants to send or to call something. */
+const OWN_WORDS: ReadonlySet<string> = new Set(['--set', '--where', '--reason', '--name', '--notify']);
+
+/** If `wrong` is the value of a flag, the sheet and other words are not touched. */
+function replaced(args: readonly string[], wrong: string, right: string): readonly string[] {
+  const isOwn = (at: number): boolean =>
+    OWN_WORDS.has(args[at - 1] ?? '') || [...OWN_WORDS].some((flag) => args[at]?.startsWith(`${flag}=`));
+  const better = args.map((word, at) => (isOwn(at) ? word : one(word, wrong, right)));
+  const isValue = (at: number): boolean =>
+    args[at]?.startsWith('-') || args[at - 1]?.startsWith('-') || false;
+  const hasValue = args.some((word, at) => word !== better[at] && isValue(at));
+  return hasValue ? args.map((word, at) => (isValue(at) ? (better[at] ?? word) : word)) : better;
+}
 
 /** `wrong` may be a word, the value of `--flag=value`, or in a list of values. */
 function one(word: string, wrong: string, right: string): string {

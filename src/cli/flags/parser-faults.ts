@@ -75,8 +75,25 @@ function unquotedName(refusal: ArgumentScannerError, args: readonly string[]): R
   });
 }
 
+/** What people type for a command that is called otherwise. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  delete: 'clean',
+  download: 'export',
+  kill: 'cancel',
+  log: 'logs',
+  ls: 'list',
+  remove: 'clean',
+  start: 'run',
+  stop: 'cancel',
+};
+
 function unknownCommand({ input, corrections }: UnknownCommand): RunsheetError {
-  const near = corrections[0]?.replaceAll('`', '');
+  const near =
+    SYNONYMS[input] ??
+    nearest(
+      input,
+      corrections.map((word) => word.replaceAll('`', '')),
+    );
   const facts = { word: `command ${JSON.stringify(input)}`, near, help: 'see: runsheet --help' };
   return problem('E605', facts, { correction: correctionOf(input, near) });
 }

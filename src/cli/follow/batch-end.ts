@@ -31,7 +31,7 @@ export function printEnd(
   printReceipt?.(receiptLine(summary));
   if (output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
   else if (output === 'text') printer.data(found.folder);
-  if (!isRemoved) sayNext(printer, output, ...nextOfEnded(found, mayBeSentAgain(summary)));
+  if (!isRemoved) sayNext(printer, output, ...nextOfEnded(found, retryOf(summary)));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
 
@@ -72,8 +72,10 @@ export function closing(summary: Summary, folder: string, paint: Paint): string 
 }
 
 /** Rows that were refused would be refused again, and those without a known end may have been paid for. */
-export const mayBeSentAgain = ({ outcomes }: Pick<Summary, 'outcomes'>): boolean =>
-  outcomes.failed + outcomes['timed-out'] > 0;
+export function retryOf({ outcomes }: Pick<Summary, 'outcomes'>): string | undefined {
+  if (outcomes.failed + outcomes['timed-out'] > 0) return '';
+  return outcomes.cancelled > 0 ? '--outcome cancelled' : undefined;
+}
 
 const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): string =>
   `  reused ${count(reused)} of ${count(rows)}; ${plural(runs, 'run')} bought, ${money(usd)}`;

@@ -17,11 +17,11 @@ export type AgreeParams = {
 /** Asks about all guesses in one question. A script gets E111 with one complete command. */
 export async function agreeOnTerminal(params: AgreeParams, guesses: readonly Guess[]): Promise<void> {
   const { printer, process, sheet, asks } = params;
-  const refusal = guessesRefused(sheet, guesses, completeCommand(process.argv, guesses));
-  if (!(asks && printer.isTerminal && process.stdin.isTTY)) throw refusal;
+  if (!(asks && printer.isTerminal && process.stdin.isTTY))
+    throw guessesRefused(sheet, guesses, { command: completeCommand(process.argv, guesses) });
   for (const line of guessLines(guesses)) printer.notice(line);
   const isRight = await ask(process, 'Is that right? [y/n] ', { y: true, n: false });
-  if (isRight !== true) throw refusal;
+  if (isRight !== true) throw guessesRefused(sheet, guesses, { isDeclined: true });
 }
 
 /** `  guess     separator ; (--delimiter ';')`; those that have to be confirmed carry a question mark. */

@@ -1,7 +1,7 @@
 // run: checks the sheet, starts its batch and follows it. submit: the same without following.
 
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
-import { mayBeSentAgain, printEnd } from '../follow/batch-end.ts';
+import { retryOf, printEnd } from '../follow/batch-end.ts';
 import { followAsking } from '../follow/follow-asking.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
 import { readyToRun, refuseBothSheets, withFrom } from './from.ts';
@@ -90,7 +90,7 @@ async function submitted({ printer, flags, found, session, summary }: Submitted)
   if (flags.output !== 'json') printer.data(found.batch);
   // It needs the Temporal client, which a check of a sheet does not load.
   else await (await import('../batch/print-batch.ts')).printFoundJson(printer, found, session);
-  if (summary) sayNext(printer, flags.output, ...nextOfEnded(found, mayBeSentAgain(summary)));
+  if (summary) sayNext(printer, flags.output, ...nextOfEnded(found, retryOf(summary)));
   return EXIT.ok;
 }
 

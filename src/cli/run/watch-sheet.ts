@@ -14,6 +14,8 @@ import type { Context, Printer } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow-asking.ts';
 import { plural } from '../format.ts';
+import { toConfirm } from '../../sheet/guesses/guess.ts';
+import { rangesText } from '../../sheet/row-ranges.ts';
 import { completeCommand } from './guesses.ts';
 import { nextLine, sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
@@ -101,6 +103,9 @@ export async function watchSheet(
   }
 }
 
+/** Given once more, --again would make another batch. */
+const repeated = (args: readonly string[]): readonly string[] => args.filter((word) => word !== '--again');
+
 class SheetWatcher implements Disposable {
   readonly #given: WatchGiven;
   readonly #session: Session;
@@ -131,7 +136,7 @@ class SheetWatcher implements Disposable {
       copying: copyingOf(flags),
       reading: readingOf(flags),
       order: orderOf(flags),
-      commandWith: (guesses) => completeCommand(given.context.process.argv, guesses),
+      commandWith: (guesses) => completeCommand(repeated(given.context.process.argv), guesses),
     });
   }
 
@@ -153,12 +158,20 @@ class SheetWatcher implements Disposable {
       if (what !== 'stopped') await this.#take(what, print);
       else {
         print(`\nNo longer watching ${this.#given.sheet}.`);
-        // Repeated, --again would make another batch.
-        const command = sameCommand(this.#given.context.args ?? [], 'run', { without: ['--again'] });
-        print(nextLine(['continue', command]));
+        print(nextLine(['continue', this.#continued()]));
         return EXIT.interrupted;
       }
     }
+  }
+
+  /** The command with the rows that are left out as they are now numbered, if it names any. */
+  #continued(): string {
+    const args = repeated(this.#given.context.args ?? []);
+    const { skipRows } = this.#sheet;
+    const named = (this.#given.flags.skipRows?.length ?? 0) > 0 && skipRows !== undefined;
+    return named
+      ? completeCommand(['', '', ...args], [toConfirm('rows', '', '--skip-rows', rangesText(skipRows))])
+      : sameCommand(args, 'run');
   }
 
   [Symbol.dispose](): void {

@@ -35,7 +35,8 @@ export async function refuseGuesses(
   const open = guesses.filter(
     (guess) => !(isSavedAgain && isAgreed(guess, batch)) && !(kept !== undefined && isKept(guess, kept)),
   );
-  if (unconfirmed(open).length > 0) throw guessesRefused(copy.name, open, commandWith?.(open));
+  if (unconfirmed(open).length > 0)
+    throw guessesRefused(copy.name, open, commandWith ? { command: commandWith(open) } : {});
 }
 
 /** How the file is read. Rows that an earlier save left out are found by what they are, not by their numbers. */

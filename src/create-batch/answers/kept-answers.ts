@@ -41,7 +41,8 @@ export const isKept = (guess: Guess, { agreed }: Pick<KeptAnswers, 'agreed'>): b
 export function answeringOptions(given: Omit<SheetOptions, 'format'>): KeptAnswers['options'] {
   const { hidden, decimalComma, skipRows, gpuColumn, keyColumn, map, drop, types } = given;
   return {
-    ...(hidden === undefined ? {} : { hidden }),
+    // Tomorrow, Excel may hide other rows, so only leaving them out is kept.
+    ...(hidden === 'skip' ? { hidden } : {}),
     ...(decimalComma === undefined ? {} : { decimalComma }),
     ...(skipRows?.length === 0 ? { skipRows: [] } : {}),
     ...(gpuColumn === undefined ? {} : { gpuColumn }),

@@ -33,7 +33,8 @@ export async function keepPlan(
   return columns;
 }
 
-const isAnswer = ({ flags, kinds }: Guess): boolean => flags.length > 0 && kinds === undefined;
+const isAnswer = ({ flags, kinds }: Guess): boolean =>
+  flags.length > 0 && kinds === undefined && !flags.includes('include');
 
 /** What a guess would say about the next sheet. */
 const reading = ({ headerRow, encoding, sheet }: SheetOptions): readonly string[] => [

@@ -16,6 +16,8 @@ import { DELETED } from '../../create-batch/append/left-out.ts';
 import type { Config } from '../../host/config.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { leftOutBefore } from '../../create-batch/answers/further-guesses.ts';
+import { isRunsheetError } from '../../errors/error.ts';
+import type { SheetOptions } from '../../sheet/sheet-options.ts';
 import { sourceIn } from '../../sheet/sheet-source.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
@@ -68,12 +70,19 @@ export class SavedSheet {
   readonly #params: SavedSheetParams;
   #inputTypes: { readonly declared: readonly InputType[] | undefined } | undefined;
   #leftOut: LeftOutRows | undefined;
+  #skipRows: SheetOptions['skipRows'];
+  #hasTaken = false;
   readonly #differences = new Differences();
   /** A pass that exists and that the batch has not been told of. */
   #untold: number | undefined;
 
   constructor(params: SavedSheetParams) {
     this.#params = params;
+  }
+
+  /** The rows that the last save left out, by their numbers in it. */
+  get skipRows(): SheetOptions['skipRows'] {
+    return this.#skipRows;
   }
 
   /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
@@ -90,7 +99,14 @@ export class SavedSheet {
     const save = await withCopy(path, copied, async (copy) => {
       const asked = { out: config.out, batch: found, copy, reading, order, inputTypes };
       const again = { isSavedAgain: true, leftOut: this.#leftOut, ...(commandWith && { commandWith }) };
-      const sheet = await layOutFurther({ ...asked, ...again });
+      const sheet = await layOutFurther({ ...asked, ...again }).catch((error: unknown) => {
+        // The command was repeated with the numbers of now, because the rows of before are gone.
+        if (this.#hasTaken || reading.skipRows === undefined || !isRunsheetError(error, 'E112')) throw error;
+        this.#leftOut = undefined;
+        return layOutFurther({ ...asked, ...again, leftOut: undefined });
+      });
+      this.#hasTaken = true;
+      this.#skipRows = sheet.options.skipRows;
       this.#leftOut ??= await leftOutOf(sourceIn(sheet.layout, copy), sheet.options, inputTypes);
       using compared = await compareFurther(sheet);
       const isNews = Object.keys(compared.gpus).length > 0;

@@ -51,14 +51,18 @@ export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
 export const flagsOf = (guesses: readonly Guess[]): readonly string[] =>
   guesses.flatMap(({ flags }) => flags);
 
-/** E111 for guesses without a confirmation; `command` says all of them outright. */
-export function guessesRefused(file: string, guesses: readonly Guess[], command?: string): RunsheetError {
+/** E111 for guesses without a confirmation; `command` says all of them outright. `isDeclined`: the user has said that one is wrong. */
+export function guessesRefused(
+  file: string,
+  guesses: readonly Guess[],
+  { command, isDeclined = false }: { readonly command?: string; readonly isDeclined?: boolean } = {},
+): RunsheetError {
   const open = unconfirmed(guesses);
   const texts = list(
     open.map(({ text }) => text),
     '; ',
   );
-  return problem('E111', { file, texts, flags: flagsOf(open).map(shellWord).join(' '), command });
+  return problem('E111', { file, texts, flags: flagsOf(open).map(shellWord).join(' '), command, isDeclined });
 }
 
 /** A name without what people write in different ways: case, spaces, `-` and `_`. */

@@ -6,6 +6,7 @@ import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv.ts';
 import { gpuNamed } from '../not-a-gpu.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
+import { MAY_BE_THOUSANDS } from '../parse-cell.ts';
 import { cellText } from '../read-records.ts';
 import { placeOfCell } from '../row-reader.ts';
 import { type SheetRecord, shortened } from '../sheet-record.ts';
@@ -200,7 +201,7 @@ export class Survey {
     const found = this.numbers.get(name) ?? { commas: 0, isAmbiguous: false, others: 0, percent: 0 };
     this.numbers.set(name, found);
     if (marks?.get(column)?.is === 'percent') found.percent += 1;
-    if (/^-?\d+\.0+$/.test(text)) found.pointZero ??= text;
+    if (/^-?\d+\.0+$/.test(text) && !MAY_BE_THOUSANDS.test(text)) found.pointZero ??= text;
     if (/^-?\d+,\d+$/.test(text)) {
       found.commas += 1;
       found.isAmbiguous ||= /,\d{3}$/.test(text);

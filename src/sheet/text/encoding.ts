@@ -48,10 +48,17 @@ function packedIn(head: Uint8Array): Foreign | undefined {
     };
   if (begins(head, 0x1f, 0x8b))
     return { is: 'is compressed with gzip', hint: 'unpack it first, with gunzip' };
+  if (WEB_PAGE.test(Buffer.from(head.subarray(0, SAMPLE)).toString('latin1')))
+    return {
+      is: 'is a web page, not a sheet',
+      hint: 'download the sheet itself, as .xlsx or .csv; a link that needs a sign-in gives a page',
+    };
   return undefined;
 }
 
-/** Whether it is a zip file or compressed. */
+const WEB_PAGE = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|script)\b/i;
+
+/** Whether it is a zip file, compressed, or a web page. */
 export const isPacked = (head: Uint8Array): boolean => packedIn(head) !== undefined;
 
 /** The number of bytes used to recognise an encoding. */

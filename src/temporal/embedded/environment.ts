@@ -13,13 +13,17 @@ const SYSTEM = [
 const NETWORK = [/^(https?|all|no)_proxy$/i, /^SSL_CERT_(FILE|DIR)$/];
 const NODE = [/^NODE_[A-Z0-9_]+$/];
 const SETTINGS = [/^RUNSHEET_(?!SERVICE_TOKEN$)[A-Z_]+$/];
+/** For sheets in S3. */
+const S3 = [
+  /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/,
+];
 const TRACES = [/^OTEL_[A-Z_]+$/];
 const PYTHON = [/^(PIP|PYENV|PYTHON)[A-Z_]*$/, /^(VIRTUAL_ENV|NETRC|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/];
 
 const ALLOWED = {
   /** The stack starts all others, so it needs what any of them needs. */
-  stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS, ...TRACES],
-  worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS, ...TRACES],
+  stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS, ...TRACES, ...S3],
+  worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS, ...TRACES, ...S3],
   service: [...SYSTEM, ...NODE, /^RUNSHEET_(HOME|LOG_LEVEL)$/],
   /** Every Go program reads GOMAXPROCS, GOMEMLIMIT and similar variables. */
   temporal: [...SYSTEM, /^GO[A-Z]+$/],

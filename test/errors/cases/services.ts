@@ -135,7 +135,8 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: at('no-time'),
-      leads: [0],
+      leads: [],
+      says: /add the longest time that a run may take, for example: --run-timeout 30m/,
     },
     {
       code: 'E312',

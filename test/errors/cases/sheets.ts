@@ -155,10 +155,11 @@ const FORMS: readonly Case[] = [
 const COLUMNS: readonly Case[] = [
   {
     code: 'E200',
-    name: 'the only column has a name of its own, with quotes and a dollar sign',
-    arrange: sheet('own.csv', '"what to ""draw"" for $5"\na\n'),
+    name: 'a column that is no input has quotes and a dollar sign',
+    arrange: sheet('own.csv', '"what to ""draw"" for $5",prompt,gpu\na,b,A10X\n'),
     args: plan('own.csv', '-o', 'json'),
-    leads: [0],
+    leads: [],
+    says: /own-errors\.csv/,
   },
   {
     code: 'E204',
@@ -170,10 +171,11 @@ const COLUMNS: readonly Case[] = [
   },
   {
     code: 'E203',
-    name: 'no column provides an input, and one is left',
+    name: 'no column provides an input, and the one that is left may be anything',
     arrange: sheet('left.csv', "seed,artist's words\n1,a\n"),
     args: plan('left.csv'),
-    leads: [0],
+    leads: [],
+    says: /columns of this sheet: seed, artist's words; add --map prompt=<column>/,
   },
   {
     code: 'E203',

@@ -123,7 +123,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await page.keyboard.press('Escape');
     expect(await page.$('dialog[open]')).toBeNull();
     await expect.poll(() => page.evaluate('document.activeElement.getAttribute("href")')).toBe('#SKU-0010');
-    expect(page.url()).not.toContain('#');
+    await expect.poll(() => page.url()).not.toContain('#');
   });
 
   it('goes from card to card by keyboard, and opens one', async () => {
@@ -143,6 +143,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     const page = await open('#SKU-0020');
     for (const key of ['p', '4', 'ArrowRight', 'x', 'ArrowRight', '2']) await page.keyboard.press(key);
     await page.keyboard.press('Escape');
+    await expect.poll(() => page.url()).not.toContain('#');
     await page.reload();
     await page.waitForSelector('html[data-ready]');
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('#picks-download')]);
