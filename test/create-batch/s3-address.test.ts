@@ -44,10 +44,10 @@ describe('an address in S3', () => {
   });
 
   it.each([
-    ['another region', 's3://b/k', { AWS_REGION: 'eu-west-3' }, 'https://b.s3.eu-west-3.amazonaws.com/k'],
+    ['another region', 's3://bkt/k', { AWS_REGION: 'eu-west-3' }, 'https://bkt.s3.eu-west-3.amazonaws.com/k'],
     ['a bucket with a dot', 's3://a.b/k', {}, 'https://s3.us-east-1.amazonaws.com/a.b/k'],
-    ['another server', 's3://b/k', { AWS_ENDPOINT_URL: 'http://s3.lan:9000/' }, 'http://s3.lan:9000/b/k'],
-    ['a key with ? and #', 's3://b/a?b#c', {}, 'https://b.s3.us-east-1.amazonaws.com/a%3Fb%23c'],
+    ['another server', 's3://bkt/k', { AWS_ENDPOINT_URL: 'http://s3.lan:9000/' }, 'http://s3.lan:9000/bkt/k'],
+    ['a key with ? and #', 's3://bkt/a?b#c', {}, 'https://bkt.s3.us-east-1.amazonaws.com/a%3Fb%23c'],
   ])('is understood for %s', async (_, address, more, url) => {
     const { origin, pathname } = await urlOf(address, more);
     expect(origin + pathname).toBe(url);
@@ -65,7 +65,7 @@ describe('an address in S3', () => {
   );
 
   it('carries the token of a session', async () => {
-    const url = await urlOf('s3://b/k', { AWS_SESSION_TOKEN: 'a+token=' });
+    const url = await urlOf('s3://bkt/k', { AWS_SESSION_TOKEN: 'a+token=' });
     expect(url.searchParams.get('X-Amz-Security-Token')).toBe('a+token=');
   });
 
@@ -85,7 +85,7 @@ describe('an address in S3', () => {
 
   it('needs a key, and the keys of this machine', async () => {
     await expect(urlOf('s3://bucket')).rejects.toMatchObject({ code: 'E106' });
-    await expect(signedS3Url('s3://b/k', s3Settings({}))).rejects.toMatchObject({
+    await expect(signedS3Url('s3://bkt/k', s3Settings({}))).rejects.toMatchObject({
       code: 'E602',
       hint: expect.stringContaining('AWS_ACCESS_KEY_ID'),
     });
