@@ -4,7 +4,7 @@ import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { type Kind, notAllowed, readText, readValue } from './parse-cell.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
 import { type MarkFault, markFault } from './marked-cell.ts';
-import { gpuNamed, notAGpu } from './not-a-gpu.ts';
+import { gpuNamed, isDefaultGpu, notAGpu } from './not-a-gpu.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
 import { cellAddress } from './xlsx/cell-value.ts';
 
@@ -109,6 +109,7 @@ function gpuOf(look: Look): string | undefined {
     return undefined;
   }
   if (index === undefined || cell === '') return plan.gpu;
+  if (typeof cell === 'string' && isDefaultGpu(cell)) return plan.gpu;
   const named = typeof cell === 'string' ? gpuNamed(cell) : undefined;
   if (named !== undefined) return named;
   const facts = notAGpu(shown(look, index), `column "${plan.columns[index]?.name}"`);

@@ -44,6 +44,7 @@ export async function settleSheet(
     source,
     given,
     columns?.map(({ name }) => name),
+    inputs,
   );
   const reading = {
     options: { ...read.options, ...sheet.options },

@@ -4,7 +4,7 @@
 import type { Place } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv.ts';
-import { gpuNamed } from '../not-a-gpu.ts';
+import { gpuNamed, isDefaultGpu } from '../not-a-gpu.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
 import { MAY_BE_THOUSANDS } from '../parse-cell.ts';
 import { cellText } from '../read-records.ts';
@@ -173,14 +173,14 @@ export class Survey {
   #takeGpus(cells: readonly string[], record: SheetRecord): void {
     const { gpuColumn } = this.#plan;
     const text = gpuColumn === undefined ? '' : (cells[gpuColumn] ?? '').trim();
-    const gpu = text === '' ? undefined : gpuNamed(text);
-    if (gpuColumn !== undefined && text !== '' && gpu === undefined)
+    const means = isDefaultGpu(text) ? 'the default' : gpuNamed(text);
+    if (gpuColumn !== undefined && text !== '' && means === undefined)
       this.#putBadGpu(text, placeOfCell(this.#plan, record, this.rows, gpuColumn));
-    if (gpu !== undefined && gpu !== text && this.gpus.size < MOST_VALUES)
-      this.gpus.set(shortened(text), gpu);
+    if (means !== undefined && means !== text && this.gpus.size < MOST_VALUES)
+      this.gpus.set(shortened(text), means);
     for (const name of this.gpuColumns) {
       const value = cells[this.#at.get(name) ?? -1] ?? '';
-      if (value.trim() === '') continue;
+      if (value.trim() === '' || isDefaultGpu(value)) continue;
       if (gpuNamed(value) === undefined) this.gpuColumns.delete(name);
       else this.#gpuValues.set(name, (this.#gpuValues.get(name) ?? 0) + 1);
     }

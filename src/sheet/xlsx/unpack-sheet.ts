@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { isRunsheetError, problem } from '../../errors/error.ts';
 import { numberFormats } from './number-formats.ts';
 import { SharedStrings } from './shared-strings.ts';
-import type { SheetHead } from './unpacked-sheet.ts';
+import { textOf, type OtherSheet, type SheetHead } from './unpacked-sheet.ts';
 import { readWorkbook, type ListedSheet } from './workbook.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
 import { withZip } from './zip-file.ts';
@@ -39,7 +39,8 @@ export async function unpackSheet(params: UnpackParams): Promise<void> {
     const rows = `${to}.rows`;
     try {
       const facts = await writeRows(await partsOf(chosen), rows);
-      const head: SheetHead = { sheet: chosen.name, others: others.map(({ name }) => name), ...facts };
+      const { name: sheetName, begins } = chosen;
+      const head: SheetHead = { sheet: sheetName, begins, others: others.map(otherSheet), ...facts };
       await writeFile(to, `${JSON.stringify(head)}\n`);
       await pipeline(createReadStream(rows), createWriteStream(to, { flags: 'a' }));
     } finally {
@@ -50,25 +51,42 @@ export async function unpackSheet(params: UnpackParams): Promise<void> {
 
 type PartsOf = (sheet: ListedSheet) => Promise<SheetParts>;
 
-/** The sheets with values, or the first one if all are empty. */
+type Begun = ListedSheet & Pick<OtherSheet, 'begins'>;
+
+const otherSheet = ({ name, begins }: Begun): OtherSheet => ({ name, begins });
+
+/** The sheets with values and how they begin, or the first one if all are empty. */
 async function withValues(
   sheets: readonly [ListedSheet, ...ListedSheet[]],
   partsOf: PartsOf,
-): Promise<readonly [ListedSheet, ...ListedSheet[]]> {
-  if (sheets.length === 1) return sheets;
-  const filled: ListedSheet[] = [];
-  for (const sheet of sheets) if (await hasValues(sheet, partsOf)) filled.push(sheet);
-  const [first = sheets[0], ...others] = filled;
+): Promise<readonly [Begun, ...Begun[]]> {
+  const alone: Begun = { ...sheets[0], begins: [] };
+  if (sheets.length === 1) return [alone];
+  const filled: Begun[] = [];
+  for (const sheet of sheets) {
+    const begins = await beginOf(sheet, partsOf);
+    if (begins !== undefined) filled.push({ ...sheet, begins });
+  }
+  const [first = alone, ...others] = filled;
   return [first, ...others];
 }
 
-/** A sheet that cannot be read may have values. */
-async function hasValues(sheet: ListedSheet, partsOf: PartsOf): Promise<boolean> {
+/** A header stands in one of so many rows, and names of inputs are not longer. */
+const BEGIN_ROWS = 20;
+const BEGIN_CELLS = 200;
+const NAME_LENGTH = 100;
+
+/** undefined for a sheet without values; one that cannot be read may have some. */
+async function beginOf(sheet: ListedSheet, partsOf: PartsOf): Promise<OtherSheet['begins'] | undefined> {
+  const rows: (readonly string[])[] = [];
   try {
-    for await (const _ of worksheetRows(await partsOf(sheet))) return true;
-    return false;
+    for await (const { cells } of worksheetRows(await partsOf(sheet))) {
+      rows.push(cells.slice(0, BEGIN_CELLS).map((cell) => textOf(cell).slice(0, NAME_LENGTH)));
+      if (rows.length === BEGIN_ROWS) break;
+    }
+    return rows.length === 0 ? undefined : rows;
   } catch (error) {
-    if (isRunsheetError(error, 'E102')) return true;
+    if (isRunsheetError(error, 'E102')) return rows;
     throw error;
   }
 }

@@ -13,9 +13,14 @@ import type { SheetFacts } from './worksheet.ts';
 /** The first line. */
 export type SheetHead = SheetFacts & {
   readonly sheet: string;
+  /** The texts of its first rows, if the user named no sheet. */
+  readonly begins: OtherSheet['begins'];
   /** If the user named no sheet: the other visible ones that have values. */
-  readonly others: readonly string[];
+  readonly others: readonly OtherSheet[];
 };
+
+/** A sheet that is not read; `begins`: the texts of its first rows. */
+export type OtherSheet = { readonly name: string; readonly begins: readonly (readonly string[])[] };
 
 type Line = readonly [row: number, cells: readonly WorkbookCell[], isHidden?: 1];
 
@@ -82,7 +87,7 @@ function recordOf([row, cells, hidden]: Line, width: number): SheetRecord {
   return beyond < 0 ? record : { ...record, fault: strayCell(row, beyond) };
 }
 
-const textOf = (cell: WorkbookCell): string => (typeof cell === 'string' ? cell : cell[0]);
+export const textOf = (cell: WorkbookCell): string => (typeof cell === 'string' ? cell : cell[0]);
 
 function strayCell(line: number, column: number): RecordFault {
   const cell = cellAddress(column, line);

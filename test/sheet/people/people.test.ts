@@ -145,6 +145,13 @@ describe('a sheet as people have it', () => {
     });
   });
 
+  it('has - and none where the default GPU is meant', async () => {
+    expect(await read('a.csv', 'prompt,gpu\na,-\nb,none\nc,L4\n')).toEqual({
+      rows: ['{"prompt":"a"}', '{"prompt":"b"}', '{"prompt":"c"} L4'],
+      guesses: ['GPUs: "-" → the default, "none" → the default'],
+    });
+  });
+
   it('has GPUs in a column with another name', async () => {
     const { rows, guesses } = await read('a.csv', 'prompt,Hardware\na,h100\nb,\n');
     expect(rows).toEqual(['{"prompt":"a"} H100', '{"prompt":"b"}']);

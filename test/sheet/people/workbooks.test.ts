@@ -43,6 +43,22 @@ describe('a workbook as people have it', () => {
     expect(await readAt(path, { sheet: 'June' })).toEqual({ rows: ['{"prompt":"b"}'], guesses: [] });
   });
 
+  it('is refused if a later sheet has the columns of inputs, with the command that reads it', async () => {
+    const path = await workbook({
+      rows: `${textRow('Read me first')}${textRow('Do not touch the Seed column')}`,
+      workbook: TWO_SHEETS,
+      more: {
+        'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${textRow('All shots')}${textRow('Prompt', 'Seed')}${textRow('a', '1')}</sheetData></worksheet>`,
+      },
+    });
+    await expect(readAt(path, {})).rejects.toMatchObject({
+      code: 'E111',
+      message: expect.stringContaining('sheet "May" comes first, but "June" has the columns prompt, seed'),
+      correction: { add: [['--sheet', 'June']] },
+    });
+    expect((await readAt(path, { sheet: 'June' })).rows).toEqual(['{"prompt":"a","seed":1}']);
+  });
+
   it('is the first sheet of a workbook whose header cannot be read, and the guess is asked', async () => {
     const path = await workbook({
       rows: textRow('prompt', 'prompt'),

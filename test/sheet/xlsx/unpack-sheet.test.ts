@@ -199,6 +199,7 @@ describe('a sheet of a workbook', () => {
     const { sheetHead } = await import('../../../src/sheet/xlsx/unpacked-sheet.ts');
     expect(await sheetHead(await unpacked(file('xlsxwriter')))).toEqual({
       sheet: 'Bestellung',
+      begins: [],
       others: [],
       merged: ['A1:D1'],
       hidden: 1,
