@@ -96,6 +96,10 @@ describe('the receipt at the end of a batch', () => {
     expect(ended({})).toEqual(['/d/b', ...next]);
     const outcomes = { ...NO_OUTCOMES, succeeded: 299, 'timed-out': 1 };
     expect(ended({}, { outcomes })).toEqual(['/d/b', '  again     runsheet retry b --out /d', ...next]);
+    const cancelled = { ...NO_OUTCOMES, succeeded: 1, cancelled: 2 };
+    expect(ended({}, { outcomes: cancelled })[1]).toBe(
+      '  again     runsheet retry b --out /d --outcome cancelled',
+    );
     expect(ended({}, { outcomes: { ...NO_OUTCOMES, refused: 300 } })).toEqual(['/d/b', ...next]);
   });
 

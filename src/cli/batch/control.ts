@@ -135,5 +135,6 @@ function cancelled({ file }: FoundBatch, { progress }: Acknowledged, isToEnd: bo
   const left = rows - rowsDone(tally) - collecting - running - progress.sending - progress.unconfirmed;
   const end = isToEnd && file.service.api !== 'v1' ? 'will be cancelled' : 'will finish';
   const why = isToEnd && file.service.api === 'v1' ? ', because V1 cannot cancel runs' : '';
-  return `${plural(left, 'row')} cancelled, ${plural(running, 'run')} ${end}${why}; ${money(costUsd)} spent`;
+  // Some have their outcome already when the batch answers.
+  return `${plural(tally.outcomes.cancelled + left, 'row')} cancelled, ${plural(running, 'run')} ${end}${why}; ${money(costUsd)} spent`;
 }
