@@ -11,8 +11,13 @@ const SECRETS = {
   RUNSHEET_API_KEY: 'planted-api-key-1234',
   RUNSHEET_PAYLOAD_KEY: KEY,
   RUNSHEET_WEBHOOK_SECRET: 'planted-webhook-secret-1234',
+  AWS_SECRET_ACCESS_KEY: 'planted-s3-secret-1234',
 };
-const FOREIGN = { AWS_SECRET_ACCESS_KEY: 'planted-foreign-secret', PIP_INDEX_URL: 'https://u:planted@index' };
+const FOREIGN = {
+  AWS_PROFILE: 'planted-foreign',
+  GITHUB_TOKEN: 'planted-foreign-secret',
+  PIP_INDEX_URL: 'https://u:planted@index',
+};
 
 describe('the children of the embedded servers', () => {
   const stage = new Stage();
