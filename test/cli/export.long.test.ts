@@ -1,9 +1,10 @@
 // From a catalogue to an Excel workbook with pictures named by SKU: three commands, none with more than two flags.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { Stage, type Ended } from '../stage/stage.ts';
 
 const ROWS = 300;
@@ -19,23 +20,25 @@ describe('a catalogue of 300 rows', () => {
 
   beforeAll(async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const lines = Array.from({ length: ROWS }, (_, at) => `${skuOf(at + 1)},=Größe ${at},${seedOf(at + 1)}`);
-    stage.write('catalogue.csv', `sku,prompt,seed\n${lines.join('\n')}\n`);
-    ended = [
-      await stage.run(['run', 'catalogue.csv', '-d', 'portraits', '--key', 'sku']),
-      await stage.run(['export']),
-      await stage.run(['show', 'SKU-0017']),
-    ];
   });
   afterAll(() => stage.close());
 
-  it('becomes a workbook in three commands', () => {
+  it('becomes a workbook with pictures in three commands', async () => {
+    const cells = (at: number) => [skuOf(at + 1), `=Größe ${at}`, seedOf(at + 1)];
+    const lines = Array.from({ length: ROWS }, (_, at) => textRow(...cells(at)));
+    const book = await workbook({ rows: `${textRow('sku', 'prompt', 'seed')}${lines.join('')}` });
+    copyFileSync(book, stage.path('catalogue.xlsx'));
+    ended = [
+      await stage.run(['run', 'catalogue.xlsx', '-d', 'portraits', '--key', 'sku']),
+      await stage.run(['export']),
+      await stage.run(['show', 'SKU-0017']),
+    ];
     expect(ended.map(({ code }) => code)).toEqual([0, 0, 0]);
-    const workbook = join(stage.batch(), `${stage.batchFile().batch}.xlsx`);
-    expect(ended[1]?.stdout.trim()).toBe(workbook);
+    const exported = join(stage.batch(), `${stage.batchFile().batch}.xlsx`);
+    expect(ended[1]?.stdout.trim()).toBe(exported);
     expect(ended[1]?.stderr).toMatch(/^300 rows, [\d.]+ [kM]B\n {2}open +runsheet open \S+\n$/);
     const reader = join(import.meta.dirname, '../results/export/read-workbook.py');
-    const { sheets, pictures } = JSON.parse(execFileSync('python3', [reader, workbook]).toString()) as {
+    const { sheets, pictures } = JSON.parse(execFileSync('python3', [reader, exported]).toString()) as {
       readonly sheets: readonly {
         readonly cells: Readonly<Record<string, unknown>>;
         readonly links: Readonly<Record<string, string>>;
