@@ -63,7 +63,7 @@ describe('a catalogue of 300 rows', () => {
     const bought = (await stage.truth()).length;
     const again = [
       'run',
-      'catalogue.csv',
+      'catalogue.xlsx',
       '-d',
       'portraits',
       '--again',

@@ -1,13 +1,14 @@
 // How tests start the program: under its name, and in an environment without what would change its behaviour.
 
-import { symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 
-/** As an installation puts it on the PATH; messages then name commands as the documents do. */
+/** As an installation puts it on the PATH; messages then name commands as the documents do. A test that is tried again has no folder. */
 export function installedIn(folder: string): string {
   const program = join(folder, 'runsheet');
-  symlinkSync(programFile(), program);
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(program)) symlinkSync(programFile(), program);
   return program;
 }
 

@@ -93,7 +93,6 @@ export class Running {
 export class Stage {
   readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-stage-'));
   readonly #bin = mkdtempSync(join(tmpdir(), 'runsheet-bin-'));
-  readonly #program = installedIn(this.#bin);
   readonly #running: Running[] = [];
   readonly #closers: (() => Promise<unknown>)[] = [];
   environment: Environment = {};
@@ -119,7 +118,7 @@ export class Stage {
     return this.write(name, `number,prompt,seed\n${lines.join('\n')}\n`);
   }
 
-  start(args: readonly string[], environment: Environment = {}, program = this.#program): Running {
+  start(args: readonly string[], environment: Environment = {}, program = installedIn(this.#bin)): Running {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: this.folder,
       env: { ...ownEnvironment(), ...this.environment, ...environment },
@@ -130,7 +129,11 @@ export class Stage {
     return running;
   }
 
-  run(args: readonly string[], environment: Environment = {}, program = this.#program): Promise<Ended> {
+  run(
+    args: readonly string[],
+    environment: Environment = {},
+    program = installedIn(this.#bin),
+  ): Promise<Ended> {
     return this.start(args, environment, program).ended;
   }
 
