@@ -48,7 +48,7 @@ const save = (text: string | { readonly path: string }, given: Given = {}) => {
   });
 };
 
-/** What a script reads; it asks nobody. */
+/** What a script reads; it asks no user. */
 const read = (path: string, given: Given = {}) =>
   withSheet(path, given, async (params) => {
     const { file, laidOut } = await layOutCopy(params);

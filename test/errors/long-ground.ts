@@ -9,7 +9,7 @@ import { programFile } from '../../src/temporal/embedded/processes.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Stage, type Ended, type Running } from '../stage/stage.ts';
 import type { openRealService } from './other-services.ts';
-import type { Lead, Run, Said } from './provocation.ts';
+import type { Lead, Meanwhile, Run, Said } from './provocation.ts';
 
 const PASTE = fileURLToPath(new URL('paste.mjs', import.meta.url));
 type Environment = Readonly<Record<string, string>>;
@@ -117,8 +117,18 @@ export class LongGround {
   /** What the cases need. Text behind `bash` is given to bash. */
   run(): Run<LongGround> {
     const { stage } = this;
-    const run = (args: readonly string[], env: Environment): Promise<Ended> =>
-      args[0] === 'bash' ? stage.run(args.slice(1), env, PASTE) : stage.run(args, env);
+    const run = async (
+      args: readonly string[],
+      env: Environment,
+      meanwhile?: Meanwhile<LongGround>,
+    ): Promise<Ended> => {
+      const running = args[0] === 'bash' ? stage.start(args.slice(1), env, PASTE) : stage.start(args, env);
+      if (meanwhile !== undefined) {
+        await running.says(meanwhile.once);
+        await meanwhile.does(this);
+      }
+      return running.ended;
+    };
     const paste = async (command: string, lead: Lead, env: Environment): Promise<Said> => {
       if (typeof lead !== 'object' || !('prints' in lead)) return stage.run([command], env, PASTE);
       const running = stage.start([command], env, PASTE);

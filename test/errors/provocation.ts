@@ -24,6 +24,8 @@ export type Provocation<Ground> = {
   /** Instead of a command, what a program does with the library. */
   readonly throws?: (ground: Ground) => Promise<unknown>;
   readonly env?: Environment | ((ground: Ground) => Environment);
+  /** What happens as soon as the command has printed this. */
+  readonly meanwhile?: Meanwhile<Ground>;
   /** Where the printed commands lead, in their order. Without any, `says` has the place and what is right there. */
   readonly leads: readonly Lead[];
   readonly says?: RegExp;
@@ -33,9 +35,11 @@ export type Provocation<Ground> = {
   readonly undo?: (ground: Ground) => unknown;
 };
 
+export type Meanwhile<Ground> = { readonly once: RegExp; readonly does: (ground: Ground) => unknown };
+
 export type Run<Ground> = {
   readonly ground: Ground;
-  readonly run: (args: readonly string[], env: Environment) => Promise<Said>;
+  readonly run: (args: readonly string[], env: Environment, meanwhile?: Meanwhile<Ground>) => Promise<Said>;
   /** Runs the text that was printed. */
   readonly paste: (command: string, lead: Lead, env: Environment) => Promise<Said>;
 };
@@ -70,7 +74,8 @@ export async function differences<Ground>(
   await one.arrange?.(ground);
   const args = (typeof one.args === 'function' ? one.args(ground) : one.args) ?? [];
   const env = (typeof one.env === 'function' ? one.env(ground) : one.env) ?? {};
-  const said = one.throws === undefined ? await run(args, env) : await thrownBy(one.throws(ground));
+  const said =
+    one.throws === undefined ? await run(args, env, one.meanwhile) : await thrownBy(one.throws(ground));
   const wrong = unlike(one, said);
   if (codeIn(said) === one.code)
     for (const [at, command] of commandsIn(hintIn(said)).entries()) {

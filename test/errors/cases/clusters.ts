@@ -125,7 +125,7 @@ export const CLUSTERS: readonly Case[] = [
     code: 'E541',
     name: 'a batch is not in the pool',
     arrange: (ground) => ground.must('pool', 'set', 'machines', '--size', '8'),
-    args: ['pool', 'release', 'machines', 'nobody'],
+    args: ['pool', 'release', 'machines', 'stranger'],
     leads: [],
     says: /no batch is in pool machines/,
   },

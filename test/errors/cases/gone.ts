@@ -39,11 +39,9 @@ export const GONE: readonly Case[] = [
   {
     code: 'E506',
     name: 'the workflow is terminated while it is watched',
-    arrange: async (ground) => {
-      await underWay(ground, 'watched');
-      setTimeout(() => void terminate(ground, 'watched'), 3_000);
-    },
+    arrange: (ground) => underWay(ground, 'watched'),
     args: ['watch', 'watched'],
+    meanwhile: { once: /progress state=running/, does: (ground) => terminate(ground, 'watched') },
     leads: [0],
   },
   {
@@ -65,12 +63,12 @@ export const GONE: readonly Case[] = [
       const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = ground.stage.environment;
       const reset = `temporal workflow reset --address ${address} -n ${namespace} --type FirstWorkflowTask --reason test`;
       const text = `${reset} -w ${workflowIdOf(ground.batchFile('reset'))}`;
-      // The command has to wait for the new run of the workflow before that ends.
       await ground.worker?.kill();
       await ground.run().run(['bash', text], {});
-      setTimeout(() => void ground.stage.worker(), 3_000);
     },
     args: ['watch', 'reset'],
+    // The command has to wait for the new run of the workflow before that ends.
+    meanwhile: { once: /progress state=|does not advance/, does: (ground) => ground.stage.worker() },
     leads: ['E511'],
   },
 ];
