@@ -18,13 +18,14 @@ export class Place {
   readonly folder: string;
   readonly base: string;
   readonly at: TemporalAddress;
-  readonly #servers: readonly Served[];
+  /** Temporal, then the run service. */
+  readonly servers: readonly [temporal: Served, service: Served];
 
-  private constructor(folder: string, base: string, at: TemporalAddress, servers: readonly Served[]) {
+  private constructor(folder: string, base: string, at: TemporalAddress, servers: Place['servers']) {
     this.folder = folder;
     this.base = base;
     this.at = at;
-    this.#servers = servers;
+    this.servers = servers;
   }
 
   static async open(backend: Backend, deployments: readonly BenchDeployment[]): Promise<Place> {
@@ -51,7 +52,7 @@ export class Place {
   }
 
   async close(): Promise<void> {
-    for (const server of this.#servers) await server.stop();
+    for (const server of this.servers) await server.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

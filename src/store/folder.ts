@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, createReadStream, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { accessSync, createReadStream, mkdirSync } from 'node:fs';
 import { access, link, open, readFile, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { undefinedIfAbsent } from './absent.ts';
+import { writeOnThread } from './file-writer.ts';
 import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
 
@@ -121,17 +122,21 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
   };
 }
 
-/** Writes a small file with three synchronous calls, because handing them to the thread pool costs twice the work. */
-function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder): void {
-  const beside = besideOf(path);
+/** Writes a small file without waiting for the disk, on another thread. */
+async function writeCached(
+  path: string,
+  content: string | Uint8Array,
+  makeFolder: MakeFolder,
+): Promise<void> {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  const order = { beside: besideOf(path), path, content: bytes };
   try {
-    writeFileSync(beside, content, { flag: 'wx' });
+    await writeOnThread(order);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     makeFolder(dirname(path));
-    writeFileSync(beside, content, { flag: 'wx' });
+    await writeOnThread(order);
   }
-  renameSync(beside, path);
 }
 
 function undefinedIfClosed(error: unknown): undefined {

@@ -14,19 +14,20 @@ const pairOf = (under: number, over: number): number => (under * INKS + over) * 
 /** The palette index of one ink alone. */
 export const pure = (ink: number): number => pairOf(ink, ink);
 
-/** All mixtures of the inks, in the order of `pairOf`. */
-export const paletteOf = (inks: readonly Colour[]): readonly Colour[] =>
-  inks.flatMap((under) =>
-    inks.flatMap((over) =>
-      Array.from({ length: LEVELS }, (_, level) => blend(under, over, level / (LEVELS - 1))),
-    ),
-  );
+/** All mixtures of the inks, in the order of `pairOf`: three bytes each. */
+export function paletteOf(inks: readonly Colour[]): Uint8Array {
+  const palette = new Uint8Array(inks.length * inks.length * LEVELS * 3);
+  let at = 0;
+  for (const under of inks)
+    for (const over of inks)
+      for (let level = 0; level < LEVELS; level++)
+        for (let channel = 0; channel < 3; channel++)
+          palette[at++] = blend(under[channel] ?? 0, over[channel] ?? 0, level / (LEVELS - 1));
+  return palette;
+}
 
-const blend = (under: Colour, over: Colour, share: number): Colour => [
-  Math.round(under[0] + (over[0] - under[0]) * share),
-  Math.round(under[1] + (over[1] - under[1]) * share),
-  Math.round(under[2] + (over[2] - under[2]) * share),
-];
+const blend = (under: number, over: number, share: number): number =>
+  Math.round(under + (over - under) * share);
 
 /** How much of the pixel at (u, v) a shape covers, in a tile of the given size; all in pixels. */
 type Shape = (u: number, v: number, size: number) => number;
@@ -90,18 +91,48 @@ function quarters({ x, y, size }: Tile): readonly Tile[] {
 function paintTile(bitmap: Bitmap, tile: Tile, inks: readonly number[], draw: () => number): void {
   const under = Math.floor(draw() * inks.length);
   const over = (under + 1 + Math.floor(draw() * (inks.length - 1))) % inks.length;
-  const shape = SHAPES[Math.floor(draw() * SHAPES.length)] ?? PLAIN;
+  const shape = Math.floor(draw() * SHAPES.length);
   const turn = Math.floor(draw() * 4);
   const pair = pairOf(inks[under] ?? 0, inks[over] ?? 0);
   const { width, pixels } = bitmap;
-  const { size } = tile;
   // A pixel belongs to the tile of its centre, so that tiles of fractional sizes have no gaps and no overlaps.
-  for (let y = Math.ceil(tile.y - 0.5); y + 0.5 < tile.y + size; y++) {
-    for (let x = Math.ceil(tile.x - 0.5); x + 0.5 < tile.x + size; x++) {
-      const share = turned(shape, turn, x + 0.5 - tile.x, y + 0.5 - tile.y, size);
-      pixels[y * width + x] = pair + Math.round(share * (LEVELS - 1));
-    }
+  const [left, top] = [Math.ceil(tile.x - 0.5), Math.ceil(tile.y - 0.5)];
+  const mask = maskOf(shape, turn, { x: tile.x - left, y: tile.y - top, size: tile.size });
+  for (let y = 0, at = 0; at < mask.levels.length; y++) {
+    const start = (top + y) * width + left;
+    for (let x = 0; x < mask.width; x++, at++) pixels[start + x] = pair + (mask.levels[at] ?? 0);
   }
+}
+
+/** The level of each pixel of a tile, row by row. */
+type Mask = { readonly width: number; readonly levels: Uint8Array };
+
+/** Pictures of one size consist of the same few thousand tiles; larger ones are drawn anew when this many bytes are kept. */
+const MASK_BYTES_MOST = 16 << 20;
+const masks = new Map<string, Mask>();
+let maskBytes = 0;
+
+/** `tile` has its place within its first pixel: fractions, at most 0.5 in size. */
+function maskOf(shape: number, turn: number, tile: Tile): Mask {
+  const key = `${shape} ${turn} ${Math.round(tile.x * 1e6)} ${Math.round(tile.y * 1e6)} ${tile.size}`;
+  const known = masks.get(key);
+  if (known !== undefined) return known;
+  const mask = drawMask(SHAPES[shape] ?? PLAIN, turn, tile);
+  maskBytes += mask.levels.byteLength;
+  if (maskBytes > MASK_BYTES_MOST) {
+    masks.clear();
+    maskBytes = mask.levels.byteLength;
+  }
+  masks.set(key, mask);
+  return mask;
+}
+
+function drawMask(shape: Shape, turn: number, { x: left, y: top, size }: Tile): Mask {
+  const levels: number[] = [];
+  for (let y = 0; y + 0.5 < top + size; y++)
+    for (let x = 0; x + 0.5 < left + size; x++)
+      levels.push(Math.round(turned(shape, turn, x + 0.5 - left, y + 0.5 - top, size) * (LEVELS - 1)));
+  return { width: Math.ceil(left + size - 0.5), levels: Uint8Array.from(levels) };
 }
 
 /** The shape after quarter turns. */
