@@ -24,6 +24,8 @@ export type BatchJob = {
   readonly folder: string;
   readonly at: TemporalAddress;
   readonly poll?: boolean;
+  /** Called when the batch has ended, before its times are read. */
+  readonly ended?: (() => void) | undefined;
 };
 
 export type BatchResult = {
@@ -50,6 +52,7 @@ export async function runBatch(job: BatchJob): Promise<BatchResult> {
   await batches.start(ref);
   await batches.finished(ref, new AbortController().signal);
   const wholeSeconds = (performance.now() - startedAt) / 1000;
+  job.ended?.();
   const { events, executions } = await historyOf(client, workflowIdOf(ref));
   await close();
   return {

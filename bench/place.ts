@@ -40,10 +40,11 @@ export class Place {
     return startWorker(this.folder, this.at, this.base);
   }
 
-  async batch({ deployment, rows, cap }: Work): Promise<BatchResult> {
+  /** `ended` is called when the batch has ended, before its times are read. */
+  async batch({ deployment, rows, cap }: Work, ended?: () => void): Promise<BatchResult> {
     const sheet = join(this.folder, `${rows}.csv`);
     await makeSheet(sheet, rows);
-    return runBatch({ base: this.base, deployment, sheet, cap, folder: this.folder, at: this.at });
+    return runBatch({ base: this.base, deployment, sheet, cap, folder: this.folder, at: this.at, ended });
   }
 
   async loop({ deployment, rows, cap }: Work): Promise<LoopResult> {

@@ -8,6 +8,8 @@ export type Clock = { now(): number; at(timeMs: number, work: () => void): () =>
 /** A clock in real time. It runs no work before `open` and after `close`. */
 export type WallClock = Clock & { open(): void; close(): void };
 
+// Under load, what becomes due within this time is stored in one transaction; the first after a pause is not delayed.
+const GATHER_MS = 3;
 // At most this much work per turn of the event loop, so that requests are answered in between.
 const TURN_MAX = 500;
 // setTimeout accepts 31 bits and fires immediately for larger delays.
@@ -17,13 +19,15 @@ const WAIT_MAX_MS = 2 ** 31 - 1;
 export function createWallClock(turn: (work: () => void) => void): WallClock {
   const timers = new TimerQueue();
   let timer: { readonly atMs: number; stop(): void } | undefined;
+  let firedMs = 0;
   let state: 'unopened' | 'open' | 'closed' = 'unopened';
 
   function arm(): void {
     const nextMs = timers.nextMs;
     if (state !== 'open' || nextMs === undefined || (timer !== undefined && timer.atMs <= nextMs)) return;
     timer?.stop();
-    const handle = setTimeout(fire, Math.min(Math.max(nextMs - Date.now(), 0), WAIT_MAX_MS));
+    const dueMs = Math.max(nextMs, firedMs + GATHER_MS);
+    const handle = setTimeout(fire, Math.min(Math.max(dueMs - Date.now(), 0), WAIT_MAX_MS));
     timer = { atMs: nextMs, stop: () => clearTimeout(handle) };
   }
 
@@ -31,6 +35,7 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
     timer = undefined;
     turn(() => {
       const nowMs = Date.now();
+      firedMs = nowMs;
       for (let done = 0; done < TURN_MAX; done++) {
         const work = timers.takeDue(nowMs);
         if (work === undefined) return;

@@ -84,7 +84,7 @@ export function createService(options: Options): LivingService {
   const database = openDatabase(options.database);
   const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0, upload: 0 };
   let address = '';
-  const { clock, webhooks, commit, settle } = createTime(options, database);
+  const { clock, webhooks, commit, commitSoon, settle } = createTime(options, database);
   const world = {
     clock,
     database,
@@ -95,6 +95,7 @@ export function createService(options: Options): LivingService {
     speed,
     seed,
     commit,
+    commitSoon,
     log,
     newId: outside.newId,
     linksOf: (run: FaultTarget, nowMs: number): Links => ({
@@ -164,7 +165,32 @@ function createTime({ outside, speed, log, webhooksAnywhere }: Options, database
   const settle = (): void => {
     if (works) commit(() => undefined);
   };
-  return { clock, webhooks, commit, settle };
+  return { clock, webhooks, commit, commitSoon: groupedBy(commit), settle };
+}
+
+type Commit = <Result>(work: () => Result) => Result;
+
+/** One transaction for each turn of the event loop, because it costs more than what is written in it. */
+function groupedBy(commit: Commit): <Result>(work: () => Result) => Promise<Result> {
+  let waiting: { readonly work: () => () => void; readonly failed: (error: unknown) => void }[] = [];
+  const commitAll = (): void => {
+    const works = waiting;
+    waiting = [];
+    try {
+      const answers = commit(() => works.map(({ work }) => work()));
+      for (const answer of answers) answer();
+    } catch (error) {
+      for (const { failed } of works) failed(error);
+    }
+  };
+  return (work) =>
+    new Promise((done, failed) => {
+      const answering = () => {
+        const result = work();
+        return () => done(result);
+      };
+      if (waiting.push({ work: answering, failed }) === 1) setImmediate(commitAll);
+    });
 }
 
 // After a failed write, memory and database differ, so the service stops.
@@ -175,7 +201,7 @@ function createCommit(
     readonly done: () => void;
     readonly broken: (reason: string) => void;
   },
-): <Result>(work: () => Result) => Result {
+): Commit {
   let broken: string | undefined;
   return (work) => {
     if (broken !== undefined) throw new Error(`the service has stopped after an error: ${broken}`);

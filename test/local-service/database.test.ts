@@ -90,7 +90,7 @@ describe('the database', () => {
   });
 });
 
-it('a service whose database fails stops its clock and accepts no more runs', () => {
+it('a service whose database fails stops its clock and accepts no more runs', async () => {
   const events: string[] = [];
   const service = createService({
     speed: 1,
@@ -113,7 +113,7 @@ it('a service whose database fails stops its clock and accepts no more runs', ()
     flags: [],
   };
   service.database.close();
-  expect(() => service.runs.accept(order, spec, 'me')).toThrow('database');
-  expect(() => service.runs.accept(order, spec, 'me')).toThrow('the service has stopped');
+  await expect(service.runs.accept(order, spec, 'me')).rejects.toThrow('database');
+  await expect(service.runs.accept(order, spec, 'me')).rejects.toThrow('the service has stopped');
   expect(events).toEqual(['broken']);
 });

@@ -28,7 +28,9 @@ const SLOW_ANSWER_MS = 5_000;
 const BUSY_MS = 2_000;
 
 /** The handler of Queue Run. */
-export function queueing(service: Service): (request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+export function queueing(
+  service: Service,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> {
   const readOrder = orderReader(service);
   const placed = service.behaviour.numbersInLoc ? (one: Refusal) => one : placedInWords;
   let asked = 0;
@@ -42,12 +44,17 @@ export function queueing(service: Service): (request: FastifyRequest, reply: Fas
   };
 }
 
-function queue(service: Service, order: QueueOrder, owner: string, reply: FastifyReply): FastifyReply {
+async function queue(
+  service: Service,
+  order: QueueOrder,
+  owner: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const spec = service.deployments.get(order.deploymentId.toLowerCase());
   if (spec === undefined) return notFound(reply, 'Deployment not found');
-  const run = service.runs.accept(order, spec, owner);
+  const run = await service.runs.accept(order, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
-  if (service.faults.shouldInject('twin', run)) service.runs.accept(order, spec, owner);
+  if (service.faults.shouldInject('twin', run)) await service.runs.accept(order, spec, owner);
   return answer(service, run, reply);
 }
 

@@ -22,18 +22,19 @@ export function serveV1(app: FastifyInstance, service: Service): void {
   route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(PROFILE));
 }
 
-function queue(
+async function queue(
   service: Service,
   schema: OrderSchema,
   { body, owner }: FastifyRequest,
   reply: FastifyReply,
-): FastifyReply {
+): Promise<FastifyReply> {
   service.seen('queue');
   const order = schema.safeParse(jsonOf(body));
   if (!order.success) return failed(reply, 'Invalid request body');
   const spec = service.deployments.get(order.data.deploymentId.toLowerCase());
   if (spec === undefined) return failed(reply, 'Deployment not found');
-  return reply.send(queueAnswerToWire(service.runs.accept(order.data, spec, owner).id));
+  const { id } = await service.runs.accept(order.data, spec, owner);
+  return reply.send(queueAnswerToWire(id));
 }
 
 function read(service: Service, { query, owner }: FastifyRequest, reply: FastifyReply): FastifyReply {

@@ -17,9 +17,11 @@ import { storedPlan, type Links } from './run-record.ts';
 import { publish } from '../webhooks/webhook-events.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 
+type AcceptedRun = Pick<LiveRun, 'id' | 'number' | 'faults'>;
+
 export type Runs = {
-  /** Creates a run, which is committed when this returns. */
-  accept(order: QueueOrder, spec: DeploymentSpec, owner: string): Pick<LiveRun, 'id' | 'number' | 'faults'>;
+  /** Creates a run, which is committed when this resolves. */
+  accept(order: QueueOrder, spec: DeploymentSpec, owner: string): Promise<AcceptedRun>;
   /** Cancels a run in any state; false if it does not exist. */
   cancel(id: string): boolean;
   /** Continues every run that had not ended when the service stopped. */
@@ -41,11 +43,13 @@ type World = {
   readonly newId: (kind: 'run' | 'container') => string;
   /** Runs `work` in one transaction and publishes the changes afterwards. */
   readonly commit: <Result>(work: () => Result) => Result;
+  /** The same, together with the other works of this turn of the event loop. */
+  readonly commitSoon: <Result>(work: () => Result) => Promise<Result>;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
 
 export function createRuns(world: World): Runs {
-  const { clock, database, commit } = world;
+  const { clock, database, commit, commitSoon } = world;
   const lifecycle: RunLifecycle = createRunLifecycle({
     clock,
     database,
@@ -70,7 +74,7 @@ export function createRuns(world: World): Runs {
   return {
     accept(order, spec, owner) {
       const draft = draftRun(world, order, spec, owner);
-      return commit(() => {
+      return commitSoon(() => {
         const number = database.nextNumber();
         const outputs = world.faults.shouldInject('no-output', { ...draft, number }) ? 0 : draft.outputs;
         const run = liveRunOf({ ...draft, outputs, number });
