@@ -1,19 +1,21 @@
-// The thread of `file-writer.ts`: writes the files of each message, and answers with their errors in the same order.
+// The thread of `file-writer.ts`: writes the files of each message, and answers with the errors.
 
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import type { FileError, FileOrder } from './file-writer.ts';
+import type { FileBatch, FileError } from './file-writer.ts';
 
-parentPort?.on('message', (orders: readonly FileOrder[]) => parentPort?.postMessage(orders.map(write)));
+parentPort?.on('message', (files: FileBatch) => parentPort?.postMessage([...errorsOf(files)]));
 
-function write({ beside, path, content }: FileOrder): FileError {
-  try {
-    writeFileSync(beside, content, { flag: 'wx' });
-    renameSync(beside, path);
-    return undefined;
-  } catch (error) {
-    rmSync(beside, { force: true });
-    const { message, code } = error as NodeJS.ErrnoException;
-    return { message, code };
+function* errorsOf({ paths, ends, contents }: FileBatch): Generator<FileError> {
+  for (const [at, end] of ends.entries()) {
+    const [beside = '', path = ''] = paths.slice(2 * at, 2 * at + 2);
+    try {
+      writeFileSync(beside, contents.subarray(ends[at - 1] ?? 0, end), { flag: 'wx' });
+      renameSync(beside, path);
+    } catch (error) {
+      rmSync(beside, { force: true });
+      const { message, code } = error as NodeJS.ErrnoException;
+      yield { at, message, code };
+    }
   }
 }

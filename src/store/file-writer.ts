@@ -8,16 +8,28 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 
 /** A whole file: it is written as `beside` and then renamed to `path`. */
-export type FileOrder = { readonly beside: string; readonly path: string; readonly content: Uint8Array };
+type FileOrder = { readonly beside: string; readonly path: string; readonly content: Uint8Array };
 
-/** Why a file was not written; undefined if it was. */
-export type FileError = { readonly message: string; readonly code: string | undefined } | undefined;
+/** Files for the thread: their contents one after another, because each object of a message costs as much as a small file. */
+export type FileBatch = {
+  /** `beside` and `path` of each file. */
+  readonly paths: readonly string[];
+  /** Where each content ends. */
+  readonly ends: readonly number[];
+  readonly contents: Uint8Array;
+};
+
+/** Why the file at this place of the batch was not written. */
+export type FileError = { readonly at: number; readonly message: string; readonly code: string | undefined };
 
 type Waiting = {
   readonly order: FileOrder;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 };
+
+/** Each message wakes the thread, which costs as much as a file; a row waits longer for its line. */
+const GATHER_MS = 5;
 
 let writer: Writer | undefined;
 
@@ -44,31 +56,26 @@ class Writer {
   }
 
   add(one: Waiting): void {
-    this.#waiting.push(one);
-    if (this.#sent.length === 0) this.#send();
+    if (this.#waiting.push(one) === 1 && this.#sent.length === 0) setTimeout(() => this.#send(), GATHER_MS);
   }
 
   #send(): void {
     this.#sent = this.#waiting;
     this.#waiting = [];
     // A pending file keeps the process alive.
-    if (this.#sent.length === 0) return this.#thread.unref();
     this.#thread.ref();
-    // A view of a larger buffer would take all of it along.
-    const orders = this.#sent.map(({ order }) => ({ ...order, content: new Uint8Array(order.content) }));
-    this.#thread.postMessage(
-      orders,
-      orders.map(({ content }) => content.buffer),
-    );
+    const files = batchOf(this.#sent.map(({ order }) => order));
+    this.#thread.postMessage(files, [files.contents.buffer]);
   }
 
   #answered(errors: readonly FileError[]): void {
-    for (const [at, { done, failed }] of this.#sent.entries()) {
-      const error = errors[at];
-      if (error === undefined) done();
-      else failed(Object.assign(new Error(error.message), { code: error.code }));
-    }
-    this.#send();
+    const sent = this.#sent;
+    for (const { at, message, code } of errors) sent[at]?.failed(Object.assign(new Error(message), { code }));
+    // A promise that has failed stays so.
+    for (const { done } of sent) done();
+    this.#sent = [];
+    if (this.#waiting.length > 0) setTimeout(() => this.#send(), GATHER_MS);
+    else this.#thread.unref();
   }
 
   /** The next file starts another thread. */
@@ -77,4 +84,14 @@ class Writer {
     for (const { failed } of [...this.#sent, ...this.#waiting]) failed(error);
     this.#sent = this.#waiting = [];
   }
+}
+
+function batchOf(orders: readonly FileOrder[]): FileBatch & { readonly contents: Uint8Array<ArrayBuffer> } {
+  const ends: number[] = [];
+  let bytes = 0;
+  for (const { content } of orders) ends.push((bytes += content.byteLength));
+  const contents = new Uint8Array(bytes);
+  for (const [at, { content }] of orders.entries())
+    contents.set(content, (ends[at] ?? 0) - content.byteLength);
+  return { paths: orders.flatMap(({ beside, path }) => [beside, path]), ends, contents };
 }
