@@ -11,6 +11,7 @@ import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import { withCopy } from '../src/create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
 import { findDeployment } from '../src/create-batch/find-deployment.ts';
+import type { Run } from '../src/run-service/contract/run.ts';
 import { openServices } from '../src/run-service/open-services.ts';
 import { openTransport } from '../src/run-service/transport.ts';
 import { keyFromEnvironment } from '../src/host/api-key.ts';
@@ -32,6 +33,8 @@ export type BatchResult = {
   readonly rows: number;
   /** From the first queued run to the last ended run, by the service's list. */
   readonly seconds: number;
+  /** From the end of a run to the next POST, in milliseconds: the k-th end with the POST that takes its slot, by the list. */
+  readonly refillsMs: readonly number[];
   /** From the start of the workflow to its end, including files and results. */
   readonly wholeSeconds: number;
   readonly events: number;
@@ -57,7 +60,7 @@ export async function runBatch(job: BatchJob): Promise<BatchResult> {
   await close();
   return {
     rows: created.file.sheet.rows,
-    seconds: await livedSeconds(job, ref.mark),
+    ...(await timesOf(job, ref.mark)),
     wholeSeconds,
     events,
     executions,
@@ -102,31 +105,31 @@ async function historyOf(
   return { events, executions };
 }
 
-/** From the first queued run to the last ended run, by the service's list. */
-async function livedSeconds(job: BatchJob, mark: string): Promise<number> {
-  const { first, last } = await spanOf(job, `/${mark}/`);
-  return (last - first) / 1000;
+/** By the service's list. */
+async function timesOf(job: BatchJob, mark: string): Promise<Pick<BatchResult, 'seconds' | 'refillsMs'>> {
+  const runs = await runsOf(job, `/${mark}/`);
+  const queued = runs.map(({ createdAtMs = 0 }) => createdAtMs).sort((a, b) => a - b);
+  const ended = runs.map(({ endedAtMs = 0 }) => endedAtMs).sort((a, b) => a - b);
+  const refillsMs = queued.slice(job.cap).map((atMs, at) => atMs - (ended[at] ?? 0));
+  return { seconds: ((ended.at(-1) ?? 0) - (queued[0] ?? 0)) / 1000, refillsMs };
 }
 
 /** When a deployment's first run was queued, in ms since 1970. */
 export async function firstRunAt(base: string, deployment: string, folder: string): Promise<number> {
-  return (await spanOf({ base, deployment, folder }, '')).first;
+  const runs = await runsOf({ base, deployment, folder }, '');
+  return Math.min(...runs.map(({ createdAtMs = 0 }) => createdAtMs));
 }
 
 type Where = Pick<BatchJob, 'base' | 'folder' | 'deployment'>;
 
-async function spanOf(where: Where, webhook: string): Promise<{ first: number; last: number }> {
+async function runsOf(where: Where, webhook: string): Promise<readonly Run[]> {
   const service = serviceOf(where);
   const { workflowId = '' } = await findDeployment(service, where.deployment);
-  let first = Number.POSITIVE_INFINITY;
-  let last = 0;
+  const own: Run[] = [];
   for (let offset = 0; ;) {
     const runs = (await service.listRuns(workflowId, { limit: PAGE, offset })) ?? [];
-    for (const run of runs.filter((one) => one.webhook?.includes(webhook))) {
-      first = Math.min(first, run.createdAtMs ?? first);
-      last = Math.max(last, run.endedAtMs ?? last);
-    }
-    if (runs.length === 0) return { first, last };
+    own.push(...runs.filter((one) => one.webhook?.includes(webhook)));
+    if (runs.length === 0) return own;
     offset += runs.length;
   }
 }

@@ -33,7 +33,8 @@ let figures: Figures = existsSync(kept)
 
 if (wants('throughput')) {
   const measured: Throughput[] = [];
-  for (const backend of backends) measured.push(await measureThroughput(backend));
+  for (const backend of backends)
+    for (const cap of [200, 500]) measured.push(await measureThroughput(backend, cap));
   const others = figures.throughput.filter(({ backend }) => !backends.includes(backend));
   figures = { ...figures, throughput: [...measured, ...others] };
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 import { runBatch, type BatchResult } from './batch.ts';
 import { deploymentIdOf, runLoop, type LoopResult } from './loop.ts';
+import { plus, spentBy, type Spent } from './processor.ts';
 import { startTemporalOnPostgres } from './postgres.ts';
 import { startService, startTemporal, startWorker, type BenchDeployment, type Served } from './servers.ts';
 import { makeSheet } from './sheet.ts';
@@ -14,18 +15,19 @@ export type Backend = 'dev server' | 'PostgreSQL';
 
 export type Work = { readonly deployment: string; readonly rows: number; readonly cap: number };
 
+type Servers = readonly [temporal: Served, service: Served];
+
 export class Place {
   readonly folder: string;
   readonly base: string;
   readonly at: TemporalAddress;
-  /** Temporal, then the run service. */
-  readonly servers: readonly [temporal: Served, service: Served];
+  readonly #servers: Servers;
 
-  private constructor(folder: string, base: string, at: TemporalAddress, servers: Place['servers']) {
+  private constructor(folder: string, base: string, at: TemporalAddress, servers: Servers) {
     this.folder = folder;
     this.base = base;
     this.at = at;
-    this.servers = servers;
+    this.#servers = servers;
   }
 
   static async open(backend: Backend, deployments: readonly BenchDeployment[]): Promise<Place> {
@@ -34,6 +36,12 @@ export class Place {
     const temporal =
       backend === 'PostgreSQL' ? await startTemporalOnPostgres(folder) : await startTemporal(folder);
     return new Place(folder, service.base, temporal.at, [temporal, service]);
+  }
+
+  /** What Temporal, with its database, or the run service has used since it started. */
+  processorOf(server: 'temporal' | 'service'): Spent {
+    const [temporal, service] = this.#servers;
+    return (server === 'temporal' ? temporal : service).pids().map(spentBy).reduce(plus);
   }
 
   worker(): Served {
@@ -53,7 +61,7 @@ export class Place {
   }
 
   async close(): Promise<void> {
-    for (const server of this.servers) await server.stop();
+    for (const server of this.#servers) await server.stop();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

@@ -25,6 +25,8 @@ const LIMITS = [
   'frontend.persistenceMaxQPS',
   'history.rps',
   'history.persistenceMaxQPS',
+  'history.transferProcessorMaxPollRPS',
+  'history.timerProcessorMaxPollRPS',
   'matching.rps',
   'matching.persistenceMaxQPS',
 ];
@@ -43,6 +45,7 @@ export async function startTemporalOnPostgres(folder: string): Promise<OnPostgre
   return {
     at: { address: server.address, namespace: NAMESPACE, from: 'the benchmark', options: {} },
     child: server.child,
+    pids: () => [server.child.pid ?? 0, ...postgres.pids()],
     restartPostgres: postgres.restart,
     stop: async () => {
       server.child.kill('SIGTERM');
@@ -67,6 +70,8 @@ async function buildServer(): Promise<string> {
 type Postgres = {
   readonly port: number;
   readonly restart: OnPostgres['restartPostgres'];
+  /** The server and the processes of its connections. */
+  readonly pids: () => readonly number[];
   readonly stop: () => Promise<void>;
 };
 
@@ -92,9 +97,10 @@ async function startPostgres(folder: string): Promise<Postgres> {
     return child;
   };
   let child = await serve();
+  // The server itself, not the program that switches the user.
+  const pid = (): number => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]);
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    // The pid of the server itself, not of the program that switches the user.
-    process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), signal);
+    process.kill(pid(), signal);
     await once(child, 'exit');
   };
   // The visibility schema creates an extension.
@@ -105,6 +111,10 @@ async function startPostgres(folder: string): Promise<Postgres> {
       await end('SIGQUIT');
       await wait(downMs);
       child = await serve();
+    },
+    pids: () => {
+      const children = execFileSync('pgrep', ['-P', String(pid())], { encoding: 'utf8' });
+      return [pid(), ...children.trim().split('\n').map(Number)];
     },
     stop: () => end('SIGTERM'),
   };

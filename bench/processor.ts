@@ -1,7 +1,6 @@
-// Processor time: what each process and each thread of a measurement uses, by /proc, and how long a process's main thread stands
-// still.
+// Processor time: what each process and each thread of a measurement uses, by /proc.
 
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** Ticks of `/proc` are 10 ms on every Linux that Node runs on. */
 const TICK_MS = 10;
@@ -20,23 +19,17 @@ export function spentBy(pid: number): Spent {
   return { userMs, systemMs, mainMs: mainUser + mainSystem };
 }
 
+export const plus = (a: Spent, b: Spent): Spent => ({
+  userMs: a.userMs + b.userMs,
+  systemMs: a.systemMs + b.systemMs,
+  mainMs: a.mainMs + b.mainMs,
+});
+
 export const minus = (a: Spent, b: Spent): Spent => ({
   userMs: a.userMs - b.userMs,
   systemMs: a.systemMs - b.systemMs,
   mainMs: a.mainMs - b.mainMs,
 });
-
-/** Milliseconds by thread name, largest first. */
-export function threadsOf(pid: number): ReadonlyMap<string, number> {
-  const sums = new Map<string, number>();
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const path = `/proc/${pid}/task/${thread}`;
-    const name = `${readFileSync(`${path}/comm`, 'utf8').trim()}${thread === String(pid) ? ' (main)' : ''}`;
-    const [user, system] = timesIn(`${path}/stat`);
-    sums.set(name, (sums.get(name) ?? 0) + user + system);
-  }
-  return new Map([...sums].sort(([, a], [, b]) => b - a));
-}
 
 function timesIn(path: string): readonly [user: number, system: number] {
   // The command's name is in brackets and may have blanks.

@@ -12,10 +12,16 @@ import { programFile } from '../src/temporal/embedded/processes.ts';
 import { startServer } from '../src/temporal/embedded/temporal-server.ts';
 import type { TemporalAddress } from '../src/temporal/temporal-address.ts';
 
-export type Served = { readonly child: ChildProcess; stop(): Promise<void> };
+export type Served = {
+  readonly child: ChildProcess;
+  /** Its processes, with those of its database. */
+  pids(): readonly number[];
+  stop(): Promise<void>;
+};
 
 const served = (child: ChildProcess, signal: NodeJS.Signals): Served => ({
   child,
+  pids: () => [child.pid ?? 0],
   stop: async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill(signal);
@@ -84,7 +90,8 @@ export const startWorker = (folder: string, at: TemporalAddress, base: string): 
 
 export function spawnWorker(folder: string, at: TemporalAddress, base: string): ChildProcess {
   const log = openSync(join(folder, 'worker.log'), 'a');
-  return spawn(process.execPath, [programFile(), 'worker'], {
+  const delays = ['--import', join(import.meta.dirname, 'event-loop-delay.ts')];
+  return spawn(process.execPath, [...delays, programFile(), 'worker'], {
     stdio: ['ignore', log, log],
     env: {
       ...process.env,
@@ -94,6 +101,7 @@ export function spawnWorker(folder: string, at: TemporalAddress, base: string): 
       RUNSHEET_API_KEY: KEY,
       RUNSHEET_HOME: folder,
       RUNSHEET_OUT: join(folder, 'batches'),
+      RUNSHEET_BENCH_DELAYS: join(folder, 'delays.json'),
     },
   });
 }

@@ -24,7 +24,7 @@ type Lane<T> = {
   endGap: (() => void) | undefined;
 };
 
-const GAP_MIN_MS = 30;
+const GAP_MIN_MS = 8;
 const GAP_MAX_MS = 100;
 /** Milliseconds of gap per message per second. */
 const GAP_MS_PER_RATE = 0.2;
