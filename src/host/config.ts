@@ -1,18 +1,17 @@
 // Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
 // reads process.env; all other code receives the frozen result.
 
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { nearest, problem, errorMessage, type RunsheetError } from '../errors/error.ts';
-import { meaningOf } from '../errors/file-fault.ts';
+import { nearest, problem } from '../errors/error.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
+import { FLEET_SETTINGS, fleetSettings, type FleetSettings } from './fleet-settings.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
 import { s3Settings, type S3Settings } from './s3-settings.ts';
+import { readSettingsFile } from './settings-file.ts';
 import { tracesAddress } from './trace-settings.ts';
 import { keepSecret } from '../errors/redact.ts';
 
@@ -53,6 +52,7 @@ const SETTINGS = {
   payload_key_file: { variable: 'RUNSHEET_PAYLOAD_KEY_FILE', schema: z.string().min(1) },
   payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
+  ...FLEET_SETTINGS,
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
   traces: { variable: 'RUNSHEET_TRACES', schema: z.literal('off').or(url) },
@@ -120,6 +120,7 @@ export type Config = {
   readonly notify: NotifySettings;
   readonly s3: S3Settings | undefined;
   readonly taskQueue: string | undefined;
+  readonly fleet: FleetSettings;
   /** Where a worker shows its metrics and health, if it does. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   /** Where a worker sends traces, if it does. */
@@ -166,6 +167,7 @@ export function loadConfig(
     notify: notifySettings(environment, values),
     s3: s3Settings(environment),
     taskQueue: values.task_queue,
+    fleet: fleetSettings(values),
     metrics: values.metrics,
     traces: tracesAddress(environment, values.traces),
     searchAttributes: values.search_attributes,
@@ -193,6 +195,12 @@ const VARIABLES: readonly string[] = [
   ...SECRET_VARIABLES,
 ];
 
+/** What the files may have, and must not have. */
+const NAMES = {
+  settings: Object.keys(SETTINGS),
+  secrets: SECRET_VARIABLES.map((name) => name.slice(PREFIX.length)),
+};
+
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
 function refuseVariables(environment: Environment): void {
   const known = VARIABLES.map((name) => name.slice(PREFIX.length));
@@ -210,7 +218,7 @@ function readSettings(environment: Environment, flags: Readonly<Partial<Record<N
   const files = [
     resolve('runsheet.toml'),
     join(environment['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'runsheet', 'config.toml'),
-  ].map(readSettingsFile);
+  ].map((path) => readSettingsFile(path, NAMES));
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(SETTINGS) as Name[]) {
     const { variable, schema } = SETTINGS[name];
@@ -234,66 +242,5 @@ function checked(schema: z.ZodType, from: string, value: unknown, hint: string |
   throw problem('E602', {
     what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
     ...(hint !== undefined && { hint }),
-  });
-}
-
-type SettingsFile = { readonly path: string; readonly table: Readonly<Record<string, unknown>> };
-
-function readSettingsFile(path: string): SettingsFile {
-  const text = settingsIn(path);
-  if (text === undefined) return { path, table: {} };
-  let table: SettingsFile['table'];
-  try {
-    table = parseToml(text);
-  } catch (error) {
-    // The further lines of the message quote the file, which may contain a password.
-    const [firstLine] = errorMessage(error).split('\n');
-    const where = error instanceof TomlError ? ` in line ${error.line}` : '';
-    throw unreadable(path, `${firstLine}${where}`, error);
-  }
-  for (const name of Object.keys(table)) if (!Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
-  return { path, table };
-}
-
-function settingsIn(path: string): string | undefined {
-  try {
-    // The same file is checked and read, whatever the name stands for meanwhile.
-    const file = openSync(path, 'r');
-    try {
-      refuseForeign(fstatSync(file));
-      return readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
-  }
-}
-
-/** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
-function refuseForeign({ uid }: { readonly uid: number }): void {
-  const ours = process.geteuid?.() ?? 0;
-  if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
-}
-
-const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
-  problem(
-    'E602',
-    { what: `${path} cannot be read: ${why}`, hint: 'correct the file or delete it' },
-    { cause },
-  );
-
-function unknownName(path: string, name: string): RunsheetError {
-  const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
-  const names = Object.keys(SETTINGS);
-  const isFile = Object.hasOwn(SETTINGS, `${name}_file`);
-  const isSecret = (SECRET_VARIABLES as readonly string[]).includes(`${PREFIX}${name.toUpperCase()}`);
-  const secretHint = `secrets are not allowed in this file: ${isFile ? `use ${name}_file with the path of a file that contains it, or ` : ''}set ${PREFIX}${name.toUpperCase()}`;
-  if (isSecret) return problem('E602', { what, hint: secretHint });
-  const near = nearest(name, names);
-  return problem('E602', {
-    what,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${names.join(', ')}`,
   });
 }

@@ -16,8 +16,8 @@ import type { Checks } from './readiness.ts';
 type WatchedWorker = {
   readonly client: Client;
   readonly queue: string;
-  /** Whether the worker should have a receiver, and whether it listens. */
-  readonly receiver: { isListening(): boolean } | undefined;
+  /** Whether the worker should have a receiver, and whether it takes webhooks. */
+  readonly receiver: { isReady(): boolean } | undefined;
   /** The states of its Temporal workers; undefined if it should have none. */
   readonly states: (() => readonly string[]) | undefined;
 };
@@ -79,7 +79,7 @@ function checksOf({ client, receiver, states }: WatchedWorker): Checks {
       },
     }),
     ...(receiver && {
-      receiver: async () => (receiver.isListening() ? undefined : 'the receiver does not listen'),
+      receiver: async () => (receiver.isReady() ? undefined : 'the receiver is stopping'),
     }),
   };
 }

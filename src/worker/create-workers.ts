@@ -12,8 +12,8 @@ import { identityWith } from '../temporal/encryption/worker-keys.ts';
 /** Concurrent groups of all batches; a group costs almost nothing while it waits for its POSTs. */
 const CONCURRENT_GROUPS = 200;
 const CONCURRENT_WORK = 40;
-/** Must be longer than any POST's deadline. */
-const SHUTDOWN_GRACE_MS = 150_000;
+/** Work that another worker repeats without harm, such as a download, gets a part of the time, so that it starts again soon. */
+const WORK_SHARE = 0.5;
 const WORKFLOWS_CACHED = 100;
 
 /** How a worker converts payloads; its identity names its keys. */
@@ -22,16 +22,23 @@ export const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverte
   identity: identityWith(keys),
 });
 
-export async function createWorkers(deps: Deps, queue: string, at: WorkerPlace): Promise<readonly Worker[]> {
+/** `drainMs`: how long they wait for what they have begun when they are shut down. */
+export async function createWorkers(
+  deps: Deps,
+  queue: string,
+  at: WorkerPlace,
+  drainMs: number,
+): Promise<readonly Worker[]> {
   return Promise.all([
     Worker.create({
       ...at,
       ...SENDING,
+      shutdownGraceTime: drainMs,
       taskQueue: queue,
       workflowBundle: await workflowBundle(),
       activities: createSenders(deps),
     }),
-    createWorkWorker(deps, queue, at),
+    createWorkWorker(deps, queue, at, drainMs),
   ]);
 }
 
@@ -42,7 +49,6 @@ type WorkerPlace = Pick<
 
 /** The options of a worker of workflows and `queueRuns`. */
 export const SENDING = {
-  shutdownGraceTime: SHUTDOWN_GRACE_MS,
   maxConcurrentActivityTaskExecutions: CONCURRENT_GROUPS,
   // Eager dispatch starts groups without asking the server: +45 % rows per second, -40 % server work.
   maxEagerActivityReservationsPerWorkflowTask: 50,
@@ -52,10 +58,15 @@ export const SENDING = {
 } as const;
 
 /** The worker of all other activities. */
-export const createWorkWorker = (deps: Deps, queue: string, at: WorkerPlace): Promise<Worker> =>
+export const createWorkWorker = (
+  deps: Deps,
+  queue: string,
+  at: WorkerPlace,
+  drainMs: number,
+): Promise<Worker> =>
   Worker.create({
     ...at,
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownGraceTime: drainMs * WORK_SHARE,
     taskQueue: workQueueOf(queue),
     activities: createWork(deps),
     maxConcurrentActivityTaskExecutions: CONCURRENT_WORK,

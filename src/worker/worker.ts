@@ -1,6 +1,7 @@
 // The composition root of a worker process: Temporal's runtime and connection, two Temporal workers, the webhook receiver, and
 // metrics if the settings ask for them.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
@@ -20,6 +21,10 @@ import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { openTickets } from '../temporal/schedule-tickets.ts';
 import { openParts, type PartsParams } from './worker-parts.ts';
 
+/** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
+const EMBEDDED_DRAIN_MS = 150_000;
+const LINGER_MS = 5_000;
+
 export type WorkerParams = PartsParams & {
   readonly temporal: TemporalAddress;
   /** How long to wait for Temporal's first answer. */
@@ -32,8 +37,11 @@ export type RunningWorker = {
   readonly monitorUrl: string | undefined;
   /** The number of Queue Run calls without an answer. */
   onWire(): number;
-  /** Starts no further POST; resolves when the pending ones are answered and everything is closed. */
-  stop(): Promise<void>;
+  /**
+   * Takes no further task and starts no further POST. Resolves with true when what was begun has ended and everything is closed,
+   * or with false when the time for that is over: the process must end, and its POSTs without an answer are unconfirmed.
+   */
+  stop(): Promise<boolean>;
   /** Resolves after `stop`; rejects when a worker failed. */
   readonly done: Promise<void>;
 };
@@ -42,6 +50,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const { config, log, parts, temporal, server } = params;
   const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
+  const drainMs = server === 'embedded' ? EMBEDDED_DRAIN_MS : config.fleet.drainMs;
   const monitor = await monitorOf(params);
   installRuntime(log, monitor?.coreAddress);
   const keys = payloadKeys(config, server);
@@ -57,7 +66,12 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
   const interceptors = workerInterceptors(server, client, config.home, watched);
   if (parts !== 'receiver-only')
-    workers = await createWorkers(deps, queue, { connection, namespace, ...conversion(keys), interceptors });
+    workers = await createWorkers(
+      deps,
+      queue,
+      { connection, namespace, ...conversion(keys), interceptors },
+      drainMs,
+    );
   const running = workers.map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
@@ -65,11 +79,18 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
     onWire: () => onWire.count,
     stop: async () => {
       stopping.abort();
+      receiver?.drain();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.all(running);
-      await opened.close();
-      await monitorServer?.close();
-      await connection.close();
+      // A balancer sends webhooks here until it has seen that the receiver is not ready.
+      const lingering = receiver && config.webhook.listen ? wait(Math.min(LINGER_MS, drainMs)) : undefined;
+      const ended = async (): Promise<true> => {
+        await Promise.all([...running, lingering]);
+        await opened.close();
+        await monitorServer?.close();
+        await connection.close();
+        return true;
+      };
+      return Promise.race([ended(), wait(drainMs, false as const, { ref: false })]);
     },
     done: Promise.all(running).then(() => undefined),
   };
