@@ -9,8 +9,7 @@ const DRAIN_SECONDS_MOST = 3_600;
 /** A tag is a part of the name of a task queue. */
 const TAG = /^[a-z0-9](?:[a-z0-9_.-]{0,38}[a-z0-9])?$/;
 export const isTag = (text: string): boolean => TAG.test(text);
-const BAD_TAG =
-  'has a tag that is no word of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';
+export const NO_TAG = 'no tag of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';
 
 const wordsIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter(Boolean);
 const name = (what: string) =>
@@ -26,7 +25,7 @@ export const FLEET_SETTINGS = {
     schema: z
       .string()
       .transform((list) => [...new Set(wordsIn(list))])
-      .refine((tags) => tags.every(isTag), BAD_TAG),
+      .refine((tags) => tags.every(isTag), `has a word that is ${NO_TAG}`),
   },
   worker_deployment: { variable: 'RUNSHEET_WORKER_DEPLOYMENT', schema: name('name') },
   worker_build: { variable: 'RUNSHEET_WORKER_BUILD', schema: name('build id') },

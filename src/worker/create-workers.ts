@@ -1,4 +1,5 @@
-// Creates the two Temporal workers of a process: one runs workflows and sends, the other does all other work.
+// Creates the Temporal workers of a process, two for each queue of batches: one runs workflows and sends, the other does all other
+// work. A worker with tags has a queue for each of them beside the one without.
 
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Deps } from '../../activities/deps.ts';
@@ -25,21 +26,24 @@ export const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverte
 /** `drainMs`: how long they wait for what they have begun when they are shut down. */
 export async function createWorkers(
   deps: Deps,
-  queue: string,
+  queues: readonly string[],
   at: WorkerPlace,
   drainMs: number,
 ): Promise<readonly Worker[]> {
-  return Promise.all([
-    Worker.create({
-      ...at,
-      ...SENDING,
-      shutdownGraceTime: drainMs,
-      taskQueue: queue,
-      workflowBundle: await workflowBundle(),
-      activities: createSenders(deps),
-    }),
-    createWorkWorker(deps, queue, at, drainMs),
-  ]);
+  const bundle = await workflowBundle();
+  return Promise.all(
+    queues.flatMap((queue) => [
+      Worker.create({
+        ...at,
+        ...SENDING,
+        shutdownGraceTime: drainMs,
+        taskQueue: queue,
+        workflowBundle: bundle,
+        activities: createSenders(deps),
+      }),
+      createWorkWorker(deps, queue, at, drainMs),
+    ]),
+  );
 }
 
 type WorkerPlace = Pick<

@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
-import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { conversion, createWorkers } from './create-workers.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/worker-monitor.ts';
@@ -50,6 +50,9 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const { config, log, parts, temporal, server } = params;
   const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
+  // An embedded worker works on every batch anyway.
+  const tags = server === 'embedded' ? [] : config.fleet.tags;
+  const queues = [queue, ...tags.map((tag) => taggedQueueOf(queue, tag))];
   const drainMs = server === 'embedded' ? EMBEDDED_DRAIN_MS : config.fleet.drainMs;
   const monitor = await monitorOf(params);
   installRuntime(log, monitor?.coreAddress);
@@ -62,13 +65,13 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   let workers: readonly Worker[] = [];
   const states = (): readonly string[] => workers.map((worker) => worker.getState());
   const sees = parts === 'receiver-only' ? undefined : states;
-  const monitorServer = await monitor?.open({ client, queue, receiver, states: sees });
+  const monitorServer = await monitor?.open({ client, queues, receiver, states: sees });
   const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
   const interceptors = workerInterceptors(server, client, config.home, watched);
   if (parts !== 'receiver-only')
     workers = await createWorkers(
       deps,
-      queue,
+      queues,
       { connection, namespace, ...conversion(keys), interceptors },
       drainMs,
     );

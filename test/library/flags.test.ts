@@ -115,6 +115,7 @@ const SHEET: Table = {
   hidden: 'BatchOptions.hidden',
   decimalComma: 'BatchOptions.decimalComma',
   outputName: 'BatchOptions.outputName',
+  workerTag: 'BatchOptions.workerTag',
   acceptGpu: { only: 'the library does not ask about the GPU of a deployment' },
   name: 'BatchOptions.batchId',
   again: 'BatchOptions.reuse',

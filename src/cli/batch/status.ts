@@ -61,7 +61,7 @@ export async function status(this: Context, flags: Flags, name: string | undefin
     : await askTemporal(config, printer, async (session) => liveStatus(session, found, fromFolder));
   const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(batchJson(found, now));
-  else printer.data(textOf(now));
+  else printer.data(textOf(found, now));
   sayNext(printer, flags.output, ...nextOf(found, now));
   return EXIT.ok;
 }
@@ -133,7 +133,7 @@ const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): stri
     .filter(Boolean)
     .join('\t');
 
-function textOf(shown: BatchStatus): string {
+function textOf(found: FoundBatch, shown: BatchStatus): string {
   const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
   const lines = [
     `${batch}  ${state}`,
@@ -149,7 +149,7 @@ function textOf(shown: BatchStatus): string {
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...canaryLines(shown),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
-    ...standstillOf(shown),
+    ...standstillOf(found, shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     `  cost      ${progress && !summary ? spentText(progress) : `${money(summary?.cost_usd ?? 0)}, estimated`}`,
     `  folder    ${folder}`,
@@ -175,14 +175,23 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
 }
 
 /** Why a batch does not advance. */
-const standstillOf = ({ unattended }: BatchStatus): readonly string[] =>
-  unattended ? ["  worker    no worker takes this batch's tasks"] : [];
+const standstillOf = (
+  { file: { workerTag } }: FoundBatch,
+  { unattended }: BatchStatus,
+): readonly string[] => {
+  if (!unattended) return [];
+  const which = workerTag === undefined ? '' : ` with the tag ${workerTag}`;
+  return [`  worker    no worker${which} takes this batch's tasks`];
+};
+
+const workerFor = ({ file: { workerTag } }: FoundBatch): string =>
+  workerTag === undefined ? 'runsheet worker' : `RUNSHEET_WORKER_TAGS=${workerTag} runsheet worker`;
 
 /** What the user can do about it. */
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;
   if (summary !== undefined) return nextOfEnded(found, retryOf(summary));
-  if (unattended) return [['start', 'runsheet worker']];
+  if (unattended) return [['start', workerFor(found)]];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
     return [['hint', pauseHint(batch, kind, false, progress?.maxCostNano)]];

@@ -191,7 +191,7 @@ export const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOption
 
 /** `asks`: whether the batch waits for its user after a canary. */
 export function settingsOf(flags: SheetFlags, asks = false): Settings {
-  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll, outputName } = flags;
+  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll, outputName, workerTag } = flags;
   return {
     ...withoutNone(limitsOf(flags)),
     ...(unconfirmed === undefined ? {} : { unconfirmed }),
@@ -201,6 +201,7 @@ export function settingsOf(flags: SheetFlags, asks = false): Settings {
     },
     webhooks: !poll,
     ...(outputName === undefined ? {} : { outputName }),
+    ...(workerTag === undefined ? {} : { workerTag }),
     ...(flags.reserve === 'p99' ? { reserve: flags.reserve } : {}),
     ...(rows === undefined ? {} : { canary: { rows, asks } }),
   };
