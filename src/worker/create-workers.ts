@@ -5,6 +5,8 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Deps } from '../../activities/deps.ts';
 import { createSenders, createWork } from '../../activities/index.ts';
 import { workQueueOf } from '../../workflows/task-queues.ts';
+import type { FleetSettings } from '../host/fleet-settings.ts';
+import { version } from '../host/package-version.ts';
 import { workflowBundle } from '../temporal/bundle.ts';
 import { workerConverter } from '../temporal/encryption/converter.ts';
 import type { PayloadKeys } from '../temporal/encryption/payload-keys.ts';
@@ -48,8 +50,26 @@ export async function createWorkers(
 
 type WorkerPlace = Pick<
   WorkerOptions,
-  'connection' | 'namespace' | 'dataConverter' | 'identity' | 'interceptors'
+  'connection' | 'namespace' | 'dataConverter' | 'identity' | 'interceptors' | 'workerDeploymentOptions'
 >;
+
+/**
+ * The version of a worker in its Worker Deployment. A batch moves to the current version with its next task, because every release
+ * continues the batches of the one before; it may last longer than anybody wants to keep old workers.
+ */
+export const deploymentOf = ({
+  deployment,
+  build = version,
+}: FleetSettings): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
+  deployment === undefined
+    ? {}
+    : {
+        workerDeploymentOptions: {
+          version: { deploymentName: deployment, buildId: build },
+          useWorkerVersioning: true,
+          defaultVersioningBehavior: 'AUTO_UPGRADE',
+        },
+      };
 
 /** The options of a worker of workflows and `queueRuns`. */
 export const SENDING = {

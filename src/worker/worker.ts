@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
 import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
-import { conversion, createWorkers } from './create-workers.ts';
+import { conversion, createWorkers, deploymentOf } from './create-workers.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/worker-monitor.ts';
 import { readStarted } from '../store/batch-file.ts';
@@ -53,6 +53,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   // An embedded worker works on every batch anyway.
   const tags = server === 'embedded' ? [] : config.fleet.tags;
   const queues = [queue, ...tags.map((tag) => taggedQueueOf(queue, tag))];
+  const versioning = server === 'embedded' ? {} : deploymentOf(config.fleet);
   const drainMs = server === 'embedded' ? EMBEDDED_DRAIN_MS : config.fleet.drainMs;
   const monitor = await monitorOf(params);
   installRuntime(log, monitor?.coreAddress);
@@ -72,7 +73,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
     workers = await createWorkers(
       deps,
       queues,
-      { connection, namespace, ...conversion(keys), interceptors },
+      { connection, namespace, ...conversion(keys), ...versioning, interceptors },
       drainMs,
     );
   const running = workers.map((worker) => worker.run());
