@@ -190,7 +190,8 @@ function keepSecrets(environment: Environment): void {
 }
 
 const PREFIX = 'RUNSHEET_';
-const VARIABLES: readonly string[] = [
+/** Of all settings. */
+export const VARIABLES: readonly string[] = [
   ...Object.values(SETTINGS).map(({ variable }) => variable),
   ...SECRET_VARIABLES,
 ];

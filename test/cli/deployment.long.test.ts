@@ -72,8 +72,8 @@ describe('workers of a Worker Deployment', () => {
 
     expect((await stage.run(['wait', batch])).code).toBe(0);
     expectOneRunPerRow(await stage.truth(), ROWS);
-    const query = "TemporalWorkerDeploymentVersion = 'runsheet:0.2.0'";
-    expect(ask(['workflow', 'count', '--query', query])).toContain('1');
+    const query = "TemporalWorkerDeploymentVersion = 'runsheet:0.2.0' AND ExecutionStatus = 'Completed'";
+    expect(ask(['workflow', 'count', '--query', query])).toContain('Total: 1');
   });
 });
 
