@@ -24,7 +24,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/host',
     'src/run-service/contract',
   ],
-  'src/store': ['zod', 'src/batch', 'src/errors'],
+  'src/store': ['p-map', 'zod', 'src/batch', 'src/errors', 'src/host'],
   'src/sheet': [
     'csv-parse',
     'saxes',

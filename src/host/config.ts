@@ -10,6 +10,7 @@ import { nearest, problem, errorMessage, type RunsheetError } from '../errors/er
 import { meaningOf } from '../errors/file-fault.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
+import { resolveOut } from './batches-address.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
 import { s3Settings, type S3Settings } from './s3-settings.ts';
@@ -96,7 +97,7 @@ type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> 
 export type Config = {
   /** Folder of the embedded servers' state, secrets and logs. Absolute. */
   readonly home: string;
-  /** Folder of the batch folders. Absolute. */
+  /** Folder of the batch folders: an absolute path, or an s3:// address. */
   readonly out: string;
   /** The run service's base address for the API version `api`. */
   readonly apiUrl: string | undefined;
@@ -148,7 +149,7 @@ export function loadConfig(
   const at = (path: string): string => resolve(path);
   return Object.freeze({
     home: at(values.home ?? '.runsheet'),
-    out: at(values.out ?? 'batches'),
+    out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
     apiUrl: values.api_url,
     api: values.api ?? 'v2',
     apiKey: () => keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -180,6 +180,42 @@ describe('a batch folder', () => {
     await store.write('summary.json', 'old');
     expect(await store.create('summary.json', 'new')).toBe(false);
     expect(await store.read('summary.json')).toBe('old');
+  });
+
+  it('knows the size and the time of a file, and nothing of a folder or of what is not there', async () => {
+    await store.write('outputs/a.bin', new Uint8Array(5));
+    const facts = await store.facts('outputs/a.bin');
+    expect(facts?.bytes).toBe(5);
+    expect(Math.abs(Date.now() - (facts?.modifiedAt ?? 0))).toBeLessThan(60_000);
+    expect([await store.facts('outputs'), await store.facts('none')]).toEqual([undefined, undefined]);
+  });
+
+  it('lists its folders, also linked ones, without files and hidden ones', async () => {
+    expect(await store.folders('')).toEqual([]);
+    for (const name of ['b/1', 'a/1', '.names/1', 'file']) await store.write(name, 'x');
+    symlinkSync(join(folder, 'a'), join(folder, 'link'));
+    expect([await store.folders(''), await store.list('')]).toEqual([['a', 'b', 'link'], ['file']]);
+    expect(await store.folders('a')).toEqual([]);
+  });
+
+  it('removes a file, a folder, or everything, also what is not there', async () => {
+    for (const name of ['a/1', 'a/2', 'b/1', 'batch.json']) await store.write(name, 'x');
+    await store.remove('a/1');
+    await store.remove('a/1');
+    expect(await store.list('a')).toEqual(['2']);
+    await store.clear('b');
+    await store.clear('b');
+    expect(await store.folders('')).toEqual(['a']);
+    await store.clear('');
+    expect(readdirSync(around)).toEqual([]);
+  });
+
+  it('takes in a folder of this machine, and says where it is', async () => {
+    const from = join(around, 'incoming');
+    await folderStore(from).write('rows/00001.jsonl', 'row');
+    expect(await store.bring('layout/0123', from)).toBe(join(folder, 'layout/0123'));
+    expect(await store.read('layout/0123/rows/00001.jsonl')).toBe('row');
+    expect(store.localPath?.('layout/0123')).toBe(join(folder, 'layout/0123'));
   });
 
   it('makes folders as files arrive, small ones and others alike', async () => {
