@@ -36,6 +36,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/create-batch': [
     'aws4fetch',
+    'p-map',
     'type:src/host',
     'src/batch',
     'src/errors',
@@ -185,6 +186,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'cronstrue',
     'csv-stringify',
     'open',
+    'p-map',
     'sixel',
     'zod',
     'src/batch',
