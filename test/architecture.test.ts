@@ -24,7 +24,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/host',
     'src/run-service/contract',
   ],
-  'src/store': ['p-map', 'zod', 'src/batch', 'src/errors', 'src/host'],
+  'src/store': ['aws4fetch', 'p-map', 'saxes', 'undici', 'zod', 'src/batch', 'src/errors', 'src/host'],
   'src/sheet': [
     'csv-parse',
     'saxes',
@@ -35,9 +35,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/store',
   ],
   'src/create-batch': [
-    'aws4fetch',
     'p-map',
-    'type:src/host',
+    'src/host',
     'src/batch',
     'src/errors',
     'type:src/run-service/contract',

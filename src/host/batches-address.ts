@@ -32,7 +32,7 @@ export function s3PlaceOf(address: string): S3Place | undefined {
 }
 
 /** Anything else could name another host. */
-const isBucket = (bucket: string): boolean => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket);
+export const isBucket = (bucket: string): boolean => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket);
 
 /** A URL would leave such a folder, and an empty part would be another folder for other programs. */
 const isKey = (key: string): boolean =>

@@ -13,7 +13,7 @@ import { APIS, type Api } from './api-version.ts';
 import { resolveOut } from './batches-address.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
-import { s3Settings, type S3Settings } from './s3-settings.ts';
+import { takeS3Settings, type S3Settings } from './s3-settings.ts';
 import { tracesAddress } from './trace-settings.ts';
 import { keepSecret } from '../errors/redact.ts';
 
@@ -165,7 +165,7 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     notify: notifySettings(environment, values),
-    s3: s3Settings(environment),
+    s3: takeS3Settings(environment),
     taskQueue: values.task_queue,
     metrics: values.metrics,
     traces: tracesAddress(environment, values.traces),

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import pMap from 'p-map';
+import { isRunsheetError } from '../errors/error.ts';
 import { isS3Address } from '../host/batches-address.ts';
 import { readBatchFile, type BatchFile } from './batch-file.ts';
 import { openStore } from './open-store.ts';
@@ -35,7 +36,7 @@ const isPlainName = (name: string): boolean => !name.includes('/') && !['', '.',
 export async function listBatchFolders(out: string): Promise<readonly BatchFolder[]> {
   const found = await pMap(
     await openStore(out).folders(''),
-    (name) => openBatchFolder(out, name).catch(() => undefined),
+    (name) => openBatchFolder(out, name).catch(undefinedIfUnreadable),
     {
       concurrency: CONCURRENCY,
     },
@@ -46,3 +47,9 @@ export async function listBatchFolders(out: string): Promise<readonly BatchFolde
 }
 
 const CONCURRENCY = 32;
+
+/** If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. */
+function undefinedIfUnreadable(error: unknown): undefined {
+  if (isRunsheetError(error, 'E612')) throw error;
+  return undefined;
+}

@@ -3,9 +3,21 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/store/folder.ts';
 import type { ResumableDraft, Store } from '../../src/store/store.ts';
+import { storeContract } from './contract.ts';
+
+describe('the contract of a Store, in a folder', () => {
+  const around = mkdtempSync(join(tmpdir(), 'runsheet-store-'));
+  afterAll(() => rmSync(around, { recursive: true }));
+  let places = 0;
+  storeContract({
+    open: () => folderStore(join(around, String((places += 1)))),
+    again: ({ location }) => folderStore(location),
+    safeBytes: 1,
+  });
+});
 
 describe('a batch folder', () => {
   let around = '';
@@ -17,17 +29,6 @@ describe('a batch folder', () => {
     store = folderStore(folder);
   });
   afterEach(() => rmSync(around, { recursive: true }));
-
-  it('shows the old file until the new one is whole', async () => {
-    await store.write('results.csv', 'old');
-    const draft = await store.draft('results.csv');
-    await draft.write('half of ');
-    expect(await store.read('results.csv')).toBe('old');
-    await draft.write('the new');
-    await draft.commit();
-    await draft.discard();
-    expect(await store.read('results.csv')).toBe('half of the new');
-  });
 
   it('keeps nothing of a draft that was given up', async () => {
     const draft = await store.draft('parts/000001.jsonl');
@@ -68,11 +69,6 @@ describe('a batch folder', () => {
     },
   );
 
-  it.each(['../beside', 'outputs/../../beside', '/proc/beside', '.'])('has no place %s', async (name) => {
-    await expect(async () => store.write(name, 'x')).rejects.toThrow('outside the batch folder');
-    expect(() => store.open(name)).toThrow('outside the batch folder');
-  });
-
   const openResumable = (as = AS) => {
     if (store.resumable === undefined) throw new Error('a folder keeps half files');
     return store.resumable('outputs/fox/1.mp4', as);
@@ -96,17 +92,6 @@ describe('a batch folder', () => {
     await second.discard();
     expect(await store.read('outputs/fox/1.mp4')).toBe('half of a file');
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual(['1.mp4']);
-  });
-
-  it('goes on from what a killed process wrote, which left nothing behind itself', async () => {
-    const killed = await openResumable();
-    await killed.write('half');
-    const next = await openResumable();
-    expect(await kept(next)).toBe('half');
-    await next.discard();
-    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([]);
-    // Only this process still has it open.
-    await killed.leave();
   });
 
   it('keeps no half of another content, and takes all of a run away when told', async () => {
@@ -176,20 +161,6 @@ describe('a batch folder', () => {
     expect(readdirSync(folder)).toHaveLength(files);
   });
 
-  it('does not create a file where another one is, nor where it was written', async () => {
-    await store.write('summary.json', 'old');
-    expect(await store.create('summary.json', 'new')).toBe(false);
-    expect(await store.read('summary.json')).toBe('old');
-  });
-
-  it('knows the size and the time of a file, and nothing of a folder or of what is not there', async () => {
-    await store.write('outputs/a.bin', new Uint8Array(5));
-    const facts = await store.facts('outputs/a.bin');
-    expect(facts?.bytes).toBe(5);
-    expect(Math.abs(Date.now() - (facts?.modifiedAt ?? 0))).toBeLessThan(60_000);
-    expect([await store.facts('outputs'), await store.facts('none')]).toEqual([undefined, undefined]);
-  });
-
   it('lists its folders, also linked ones, without files and hidden ones', async () => {
     expect(await store.folders('')).toEqual([]);
     for (const name of ['b/1', 'a/1', '.names/1', 'file']) await store.write(name, 'x');
@@ -208,14 +179,6 @@ describe('a batch folder', () => {
     expect(await store.folders('')).toEqual(['a']);
     await store.clear('');
     expect(readdirSync(around)).toEqual([]);
-  });
-
-  it('takes in a folder of this machine, and says where it is', async () => {
-    const from = join(around, 'incoming');
-    await folderStore(from).write('rows/00001.jsonl', 'row');
-    expect(await store.bring('layout/0123', from)).toBe(join(folder, 'layout/0123'));
-    expect(await store.read('layout/0123/rows/00001.jsonl')).toBe('row');
-    expect(store.localPath?.('layout/0123')).toBe(join(folder, 'layout/0123'));
   });
 
   it('makes folders as files arrive, small ones and others alike', async () => {
