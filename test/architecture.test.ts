@@ -35,6 +35,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/store',
   ],
   'src/create-batch': [
+    'p-map',
     'src/host',
     'src/batch',
     'src/errors',
@@ -184,6 +185,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'cronstrue',
     'csv-stringify',
     'open',
+    'p-map',
     'sixel',
     'zod',
     'src/batch',
