@@ -7,10 +7,11 @@ import { z } from 'zod';
 import { nearest, problem } from '../errors/error.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
+import { resolveOut } from './batches-address.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { FLEET_SETTINGS, fleetSettings, type FleetSettings } from './fleet-settings.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
-import { s3Settings, type S3Settings } from './s3-settings.ts';
+import { takeS3Settings, type S3Settings } from './s3-settings.ts';
 import { readSettingsFile } from './settings-file.ts';
 import { tracesAddress } from './trace-settings.ts';
 import { keepSecret } from '../errors/redact.ts';
@@ -96,7 +97,7 @@ type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> 
 export type Config = {
   /** Folder of the embedded servers' state, secrets and logs. Absolute. */
   readonly home: string;
-  /** Folder of the batch folders. Absolute. */
+  /** Folder of the batch folders: an absolute path, or an s3:// address. */
   readonly out: string;
   /** The run service's base address for the API version `api`. */
   readonly apiUrl: string | undefined;
@@ -149,7 +150,7 @@ export function loadConfig(
   const at = (path: string): string => resolve(path);
   return Object.freeze({
     home: at(values.home ?? '.runsheet'),
-    out: at(values.out ?? 'batches'),
+    out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
     apiUrl: values.api_url,
     api: values.api ?? 'v2',
     apiKey: () => keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file),
@@ -165,7 +166,7 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     notify: notifySettings(environment, values),
-    s3: s3Settings(environment),
+    s3: takeS3Settings(environment),
     taskQueue: values.task_queue,
     fleet: fleetSettings(values),
     metrics: values.metrics,

@@ -1,8 +1,8 @@
 // compare: the same rows in two batches.
 
-import { fileURLToPath } from 'node:url';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
+import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
@@ -28,7 +28,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
     ...(file === undefined ? {} : { file }),
   });
   const printer = printerFor(this);
-  const page = fileURLToPath(comparison.page);
+  const page = placeText(comparison.page);
   if (flags.output === 'json') {
     const mostChanged = comparison.most_changed.map((pair) => ({ ...pair, identical: pair.isIdentical }));
     printer.json(comparisonJson({ ...comparison, page, most_changed: mostChanged }));

@@ -1,7 +1,9 @@
 // list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
 // servers nor changes a batch.
 
+import pMap from 'p-map';
 import { EXIT, errorMessage } from '../../errors/error.ts';
+import { isS3Address } from '../../host/batches-address.ts';
 import type { Config } from '../../host/config.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
@@ -17,6 +19,7 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { aboutCostUsd, spentText } from '../follow/about-cost.ts';
 import { canaryReport, canaryReportLines, canaryText, isJudged } from '../run/canary.ts';
+import { keepNames } from '../completion/proposals.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-hint.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
@@ -28,15 +31,18 @@ import { batchJson, type BatchStatus } from '../json/batch.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
+const READ_AT_A_TIME = 32;
+
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const folders = await Promise.all(
-    (await listBatchFolders(config.out)).map(async (found) => ({
-      found,
-      own: await statusFromFolder(found),
-    })),
+  const folders = await pMap(
+    await listBatchFolders(config.out),
+    async (found) => ({ found, own: await statusFromFolder(found) }),
+    { concurrency: READ_AT_A_TIME },
   );
+  const names = folders.map(({ found }) => found.batch);
+  if (isS3Address(config.out)) keepNames(config.home, 'batches', names);
   const statuses = await withLiveStatus(config, printer, folders);
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));

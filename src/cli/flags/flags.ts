@@ -48,7 +48,9 @@ const boolean = (brief: string) => ({ kind: 'boolean', default: false, withNegat
 
 export { boolean, choice, optional, parsed, repeatable };
 
-export const out = optional(textFlag('dir', 'folder of the batches (default: RUNSHEET_OUT, else ./batches)'));
+export const out = optional(
+  textFlag('dir', 'folder of the batches, or s3://bucket/folder (default: RUNSHEET_OUT, else ./batches)'),
+);
 export const quiet = boolean('print errors only');
 export const output = choice(['text', 'json'], 'text', 'json prints one document on stdout');
 export const outputOfRows = choice(

@@ -15,6 +15,7 @@ import { readWorkerKeys, checkWorkerKeys } from '../../temporal/encryption/worke
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../../temporal/embedded/binary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
+import { openStore } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { canReachReceiver } from '../../webhook/reach.ts';
 import { printerFor, type Context } from '../context.ts';
@@ -43,7 +44,7 @@ export default async function doctor(
     ['encryption', () => encryptionText(config)],
     ['run service', () => serviceText(config)],
     ['webhooks', async () => webhookText(config)],
-    ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
+    ['folders', () => foldersText(config)],
   ];
   const findings: Finding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
@@ -140,6 +141,13 @@ async function serviceText(config: Config): Promise<string> {
   const less =
     config.api === 'v1' ? '; it speaks V1, which cannot cancel runs and does not describe deployments' : '';
   return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
+}
+
+/** Throws what is wrong with the place of the batches if it is not on this machine. */
+async function foldersText({ out, home }: Config): Promise<string> {
+  const store = openStore(out);
+  if (store.localPath === undefined) await store.facts('.doctor');
+  return `batches in ${out}, state in ${home}`;
 }
 
 function webhookText({ webhook, apiUrl }: Config): string {
