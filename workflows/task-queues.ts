@@ -7,5 +7,8 @@ export const TASK_QUEUE = 'runsheet';
 export const taggedQueueOf = (taskQueue: string, tag: string | undefined): string =>
   tag === undefined ? taskQueue : `${tag}@${taskQueue}`;
 
+/** The queue on which workers and receivers take questions about themselves. */
+export const membersQueueOf = (taskQueue: string): string => `${taskQueue}-members`;
+
 /** The queue of slow work: polls, lists, files. It has its own activity slots, so slow POSTs cannot block it. */
 export const workQueueOf = (taskQueue: string): string => `${taskQueue}-work`;

@@ -148,7 +148,15 @@ const servers = {
   ),
   doctor: command(
     async () => (await import('./servers/doctor.ts')).default,
-    { flags: { api, out, output }, aliases: alias },
+    {
+      flags: {
+        api,
+        out,
+        cluster: boolean('also ask every worker and receiver of the cluster'),
+        output,
+      },
+      aliases: alias,
+    },
     'check everything that a batch needs',
   ),
   migrateCheck: command(

@@ -3,10 +3,12 @@
 
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Deps } from '../../activities/deps.ts';
+import { createMember, type Member } from '../../activities/describe-member.ts';
 import { createSenders, createWork } from '../../activities/index.ts';
-import { workQueueOf } from '../../workflows/task-queues.ts';
+import { membersQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
 import type { FleetSettings } from '../host/fleet-settings.ts';
 import { version } from '../host/package-version.ts';
+import type { Store } from '../store/store.ts';
 import { workflowBundle } from '../temporal/bundle.ts';
 import { workerConverter } from '../temporal/encryption/converter.ts';
 import type { PayloadKeys } from '../temporal/encryption/payload-keys.ts';
@@ -19,10 +21,10 @@ const CONCURRENT_WORK = 40;
 const WORK_SHARE = 0.5;
 const WORKFLOWS_CACHED = 100;
 
-/** How a worker converts payloads; its identity names its keys. */
-export const conversion = (keys: PayloadKeys): Pick<WorkerOptions, 'dataConverter' | 'identity'> => ({
+/** How a worker converts payloads; its identity names its keys and has these words. */
+export const conversion = (keys: PayloadKeys, ...words: readonly string[]) => ({
   dataConverter: workerConverter(keys),
-  identity: identityWith(keys),
+  identity: identityWith(keys, ...words),
 });
 
 /** `drainMs`: how long they wait for what they have begun when they are shut down. */
@@ -80,6 +82,19 @@ export const SENDING = {
   stickyQueueScheduleToStartTimeout: '1s',
   maxCachedWorkflows: WORKFLOWS_CACHED,
 } as const;
+
+/** The worker that takes questions about this process, one at a time. Belongs to no deployment: every member is asked. */
+export const createMemberWorker = (
+  member: Member,
+  batches: Store,
+  { queue, ...at }: Omit<WorkerPlace, 'workerDeploymentOptions'> & { readonly queue: string },
+): Promise<Worker> =>
+  Worker.create({
+    ...at,
+    taskQueue: membersQueueOf(queue),
+    activities: createMember(member, batches),
+    maxConcurrentActivityTaskExecutions: 1,
+  });
 
 /** The worker of all other activities. */
 export const createWorkWorker = (

@@ -19,6 +19,7 @@ import { onlyFirstTry } from '../temporal/first-try.ts';
 import { installRuntime } from '../temporal/runtime.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { openTickets } from '../temporal/schedule-tickets.ts';
+import { checkWebhookSecret, createMemberOf, memberWords } from './member.ts';
 import { openParts, type PartsParams } from './worker-parts.ts';
 
 /** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
@@ -50,17 +51,20 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const { config, log, parts, temporal, server } = params;
   const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
-  // An embedded worker works on every batch anyway.
-  const tags = server === 'embedded' ? [] : config.fleet.tags;
+  // An embedded worker is alone, and works on every batch.
+  const isMember = server === 'cluster';
+  const tags = isMember ? config.fleet.tags : [];
   const queues = [queue, ...tags.map((tag) => taggedQueueOf(queue, tag))];
-  const versioning = server === 'embedded' ? {} : deploymentOf(config.fleet);
-  const drainMs = server === 'embedded' ? EMBEDDED_DRAIN_MS : config.fleet.drainMs;
+  const versioning = isMember ? deploymentOf(config.fleet) : {};
+  const words = isMember ? memberWords(config) : [];
+  const drainMs = isMember ? config.fleet.drainMs : EMBEDDED_DRAIN_MS;
   const monitor = await monitorOf(params);
   installRuntime(log, monitor?.coreAddress);
   const keys = payloadKeys(config, server);
   const dataConverter = clientConverter(keys);
   const connected = await connectWorker(temporal, params.patienceMs, dataConverter);
   const { connection, client } = connected;
+  if (isMember) await checkWebhookSecret(client, queue, config, log);
   const opened = await openParts({ ...params, meters: monitor?.meters }, { ...connected, dataConverter });
   const { deps, receiver, stopping, onWire, progressOf } = opened;
   let workers: readonly Worker[] = [];
@@ -69,14 +73,11 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const monitorServer = await monitor?.open({ client, queues, receiver, states: sees });
   const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
   const interceptors = workerInterceptors(server, client, config.home, watched);
+  const at = { connection, namespace, ...conversion(keys, ...words) };
   if (parts !== 'receiver-only')
-    workers = await createWorkers(
-      deps,
-      queues,
-      { connection, namespace, ...conversion(keys), ...versioning, interceptors },
-      drainMs,
-    );
-  const running = workers.map((worker) => worker.run());
+    workers = await createWorkers(deps, queues, { ...at, ...versioning, interceptors }, drainMs);
+  const member = isMember ? [await createMemberOf(config, parts, { ...at, queue })] : [];
+  const running = [...workers, ...member].map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
     monitorUrl: monitorServer?.url,
@@ -84,7 +85,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
     stop: async () => {
       stopping.abort();
       receiver?.drain();
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of [...workers, ...member]) if (worker.getState() === 'RUNNING') worker.shutdown();
       // A balancer sends webhooks here until it has seen that the receiver is not ready.
       const lingering = receiver && config.webhook.listen ? wait(Math.min(LINGER_MS, drainMs)) : undefined;
       const ended = async (): Promise<true> => {

@@ -1,7 +1,7 @@
 // doctor: checks everything that a batch needs, and prints a hint for each part that fails.
 
 import { existsSync } from 'node:fs';
-import { EXIT, RunsheetError, problem, errorMessage } from '../../errors/error.ts';
+import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Config } from '../../host/config.ts';
@@ -23,21 +23,22 @@ import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { checkSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
+import { clusterFindings } from './cluster-checks.ts';
+import { finding, type Finding } from './finding.ts';
 import { sayNext, type Next } from '../next-command.ts';
-
-type Finding = {
-  readonly part: string;
-  readonly ok: boolean;
-  readonly message: string;
-  readonly hint?: string;
-};
 
 export default async function doctor(
   this: Context,
-  flags: { readonly out?: string; readonly api?: Api; readonly output: 'text' | 'json' },
+  flags: {
+    readonly out?: string;
+    readonly api?: Api;
+    readonly cluster: boolean;
+    readonly output: 'text' | 'json';
+  },
 ): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
+  if (flags.cluster && temporalFrom(config.environment) === undefined) throw NO_CLUSTER();
   const checks: readonly (readonly [part: string, check: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
     ['temporal', () => temporalText(config, (text) => printer.notice(text))],
@@ -48,6 +49,7 @@ export default async function doctor(
   ];
   const findings: Finding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
+  if (flags.cluster) findings.push(...(await clusterFindings(config)));
   if (flags.output === 'json') printer.json(findings.map((one) => shaped(checkSchema, one)));
   else {
     for (const { part, ok, message, hint } of findings) {
@@ -57,24 +59,21 @@ export default async function doctor(
       if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
     }
   }
-  sayNext(printer, flags.output, nextOf(config, findings));
+  sayNext(printer, flags.output, nextOf(config, findings, flags.cluster));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
 }
 
 /** Without a run service, only a rehearsal is possible. */
-function nextOf({ apiUrl }: Config, findings: readonly Finding[]): Next {
-  if (findings.some(({ ok }) => !ok)) return ['again', 'runsheet doctor'];
+function nextOf({ apiUrl }: Config, findings: readonly Finding[], cluster: boolean): Next {
+  if (findings.some(({ ok }) => !ok)) return ['again', `runsheet doctor${cluster ? ' --cluster' : ''}`];
   return apiUrl === undefined ? ['rehearse', 'runsheet demo'] : ['choose', 'runsheet deployments'];
 }
 
-async function finding(part: string, check: () => Promise<string>): Promise<Finding> {
-  try {
-    return { part, ok: true, message: await check() };
-  } catch (error) {
-    const hint = error instanceof RunsheetError && error.hint ? { hint: error.hint } : {};
-    return { part, ok: false, message: errorMessage(error), ...hint };
-  }
-}
+const NO_CLUSTER = () =>
+  problem('E602', {
+    what: '--cluster asks the workers of a Temporal cluster, and the settings name none',
+    hint: 'set TEMPORAL_ADDRESS; for the embedded servers: runsheet doctor',
+  });
 
 async function temporalText(config: Config, notice: (text: string) => void): Promise<string> {
   const cluster = temporalFrom(config.environment);
