@@ -228,3 +228,39 @@ describe('a batch in S3', () => {
     expect([lost.code, lost.stderr]).toEqual([expect.any(Number), expect.stringContaining('E612')]);
   });
 });
+
+describe('a batch in S3 on embedded servers', () => {
+  const stage = new Stage();
+  let server: S3Server;
+  let out = '';
+
+  beforeAll(async () => {
+    server = await startS3();
+    takeS3Settings(server.environment);
+    out = `s3://${await makeBucket()}`;
+    stage.environment = { ...server.environment, RUNSHEET_LOCAL_SPEED: '2' };
+  });
+  afterAll(async () => {
+    await stage.close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('continues where it was when its machine was cut off', async () => {
+    const words = ['run', stage.sheet(30), '-d', 'portraits', '-c', '3', '--local', '--out', out];
+    const cut = stage.start(words);
+    await cut.says(/[1-9]\d* of 30|[1-9]\d*\/30/);
+    await cut.killTree();
+    const { code, stdout, stderr } = await stage.run(words);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('30 of 30 rows succeeded')]);
+    const batch = stdout.trim();
+    expect(batch).toMatch(/^s3:\/\/runsheet-test-\w+\/sheet-\w+$/);
+    expect(stderr).toContain(`runsheet open ${batch.slice(out.length + 1)} --out ${out}`);
+    const verified = await stage.run(['verify', '--out', out]);
+    expect([verified.code, verified.stdout + verified.stderr]).toEqual([
+      0,
+      expect.stringContaining('adds up'),
+    ]);
+    expect(await openStore(batch).list('outputs')).toHaveLength(30);
+    expect(existsSync(stage.path('batches'))).toBe(false);
+  });
+});
