@@ -82,7 +82,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     return void response.end('This page opens with the address that runsheet open prints.\n');
   }
   try {
-    await answer(served, new URL(request.url ?? '/', 'http://localhost'), response);
+    await answer(served, request, response);
   } catch (error) {
     // A viewer who leaves closes the connection.
     if (response.headersSent) return void response.destroy();
@@ -91,7 +91,12 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
   }
 }
 
-async function answer({ feed, found }: Served, url: URL, response: ServerResponse): Promise<void> {
+async function answer(
+  { feed, found }: Served,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
   const json = (value: unknown): void => {
     response.writeHead(value === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(value));
@@ -108,7 +113,7 @@ async function answer({ feed, found }: Served, url: URL, response: ServerRespons
     default: {
       const file = fileAt(url.pathname);
       if (file === undefined) response.writeHead(404).end();
-      else await sendFile(found.store, file, response);
+      else await sendFile(found.store, file, request, response);
     }
   }
 }
