@@ -6,7 +6,7 @@ import { openBatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import { placeText } from '../connect-options.ts';
 import type { Comparison } from './compared-batches.ts';
-import { servePage, type PageServer } from './page-server.ts';
+import { addressIn, servePage, type PageServer } from './page-server.ts';
 import { fileAt, sendFile } from './report-files.ts';
 
 /** The page has the addresses `<batch>/outputs/…`. */
@@ -18,7 +18,8 @@ export async function serveComparison(
   const found = await Promise.all([a, b].map((batch) => openBatchFolder(out, batch)));
   return servePage({
     isFinal: () => true,
-    answer: async ({ pathname }, response) => {
+    answer: async (request, response) => {
+      const { pathname } = addressIn(request);
       const [, batch, ...names] = pathname.split('/');
       const store = found.find((one) => one?.batch === batch)?.store;
       const name = names.join('/');
@@ -26,7 +27,7 @@ export async function serveComparison(
       const isReport = store !== undefined && name === 'report.html';
       if (pathname !== '/' && !isReport) {
         if (store === undefined || file === undefined) response.writeHead(404).end();
-        else await sendFile(store, file, response);
+        else await sendFile(store, file, request, response);
         return;
       }
       response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });

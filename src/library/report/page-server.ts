@@ -19,7 +19,7 @@ export type PageServer = {
 };
 
 export type Page = {
-  answer(url: URL, response: ServerResponse): Promise<void>;
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
   /** Whether nothing more will be new. */
   isFinal(): boolean;
 };
@@ -51,6 +51,9 @@ export async function servePage(page: Page): Promise<PageServer> {
   };
 }
 
+/** Its path and query. */
+export const addressIn = ({ url }: IncomingMessage): URL => new URL(url ?? '/', 'http://localhost');
+
 type Served = { readonly page: Page; readonly login: PageLogin; readonly port: () => number };
 
 const HEADERS = {
@@ -73,7 +76,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     return void response.end('This page opens with the address that the command prints.\n');
   }
   try {
-    await page.answer(new URL(request.url ?? '/', 'http://localhost'), response);
+    await page.answer(request, response);
   } catch (error) {
     // A viewer who leaves closes the connection.
     if (response.headersSent) return void response.destroy();

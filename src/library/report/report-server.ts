@@ -1,9 +1,9 @@
 // Serves the page of one batch, while the batch runs or because its folder is not on the viewer's machine.
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
-import { servePage, type PageServer } from './page-server.ts';
+import { addressIn, servePage, type PageServer } from './page-server.ts';
 import { fileAt, sendFile } from './report-files.ts';
 import { ReportFeed } from './report-feed.ts';
 
@@ -13,7 +13,7 @@ export async function serveReport(servers: Servers, found: FoundBatch): Promise<
   const done = new AbortController();
   const feed = await ReportFeed.open(servers, found);
   const server = await servePage({
-    answer: (url, response) => answer({ feed, found }, url, response),
+    answer: (request, response) => answer({ feed, found }, request, response),
     isFinal: () => feed.summary !== undefined,
   });
   const following = feed.follow(done.signal);
@@ -27,7 +27,12 @@ export async function serveReport(servers: Servers, found: FoundBatch): Promise<
   };
 }
 
-async function answer({ feed, found }: Served, url: URL, response: ServerResponse): Promise<void> {
+async function answer(
+  { feed, found }: Served,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = addressIn(request);
   const json = (value: unknown): void => {
     response.writeHead(value === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(value));
@@ -44,7 +49,7 @@ async function answer({ feed, found }: Served, url: URL, response: ServerRespons
     default: {
       const file = fileAt(url.pathname);
       if (file === undefined) response.writeHead(404).end();
-      else await sendFile(found.store, file, response);
+      else await sendFile(found.store, file, request, response);
     }
   }
 }

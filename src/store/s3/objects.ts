@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { s3Address } from '../../host/batches-address.ts';
+import { mediaTypeOf } from '../media-types.ts';
 import type { Answer, S3Client } from './s3-client.ts';
 import { withoutConditions } from './s3-fault.ts';
 
@@ -19,7 +20,16 @@ export type Object = {
 };
 
 export const newWriter = (): string => `${PROCESS}-${(writes += 1)}`;
-export const writtenBy = (writer: string): Readonly<Record<string, string>> => ({ [WRITER]: writer });
+
+/** What goes with an object: its writer, and what browsers take it for. */
+export const headersOf = (
+  { place }: S3Client,
+  key: string,
+  writer: string,
+): Readonly<Record<string, string>> => ({
+  [WRITER]: writer,
+  'content-type': mediaTypeOf(place.key === '' ? key : key.slice(place.key.length + 1)),
+});
 
 const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined => {
   const value = headers[name];
@@ -87,7 +97,9 @@ function absent(client: S3Client, key: string): NodeJS.ErrnoException {
 
 /** Replaces the object. A repetition writes the same once more. Returns its etag. */
 export async function put(client: S3Client, key: string, body: Uint8Array): Promise<string> {
-  return etagOf(await client.send({ method: 'PUT', key, headers: writtenBy(newWriter()), body }));
+  return etagOf(
+    await client.send({ method: 'PUT', key, headers: headersOf(client, key, newWriter()), body }),
+  );
 }
 
 /** Does nothing if there is no such object. */
@@ -103,7 +115,7 @@ export async function create(client: S3Client, key: string, body: Uint8Array): P
 
 async function createOnce(client: S3Client, key: string, body: Uint8Array): Promise<boolean> {
   const writer = newWriter();
-  const headers = { ...writtenBy(writer), 'if-none-match': '*' };
+  const headers = { ...headersOf(client, key, writer), 'if-none-match': '*' };
   const { status, mayBeDone } = await client.send({ method: 'PUT', key, headers, body, accepts: [412] });
   if (status !== 412) return true;
   if (!mayBeDone) return false;
