@@ -132,6 +132,7 @@ describe('a batch in S3', () => {
     const picture = await get('/outputs/7.png');
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(50);
+    await opened.says(/Ctrl-C[^]*runsheet export/);
     expect((await opened.kill('SIGINT')).code).toBe(0);
   });
 
@@ -176,6 +177,7 @@ describe('a batch in S3', () => {
       expect([name, (await get(name)).status]).toEqual([name, 200]);
     for (const name of [`${batch}/batch.json`, 'third/report.html', `${batch}/layout/../batch.json`])
       expect([name, (await get(name)).status]).toEqual([name, 404]);
+    await served.says(/Ctrl-C/);
     expect((await served.kill('SIGINT')).code).toBe(0);
   });
 

@@ -4,6 +4,7 @@ import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
+import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import type { PairedBy } from '../../results/compare/paired-by.ts';
@@ -30,17 +31,18 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
     ...(file === undefined ? {} : { file }),
   });
   const printer = printerFor(this);
-  const page = placeText(comparison.page);
+  const served = flags.serve ? await serve(out, comparison) : undefined;
+  const page = served?.address ?? placeText(comparison.page);
   if (flags.output === 'json') {
     const mostChanged = comparison.most_changed.map((pair) => ({ ...pair, identical: pair.isIdentical }));
     printer.json(comparisonJson({ ...comparison, page, most_changed: mostChanged }));
-    return flags.serve ? serve(this, printer, out, comparison) : EXIT.ok;
+    return served === undefined ? EXIT.ok : untilInterrupted(this, printer, served);
   }
   const { by: used, without_pairs: none } = comparison;
   if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
   for (const line of linesOf(comparison)) printer.data(terminalLine(line));
   printer.data(terminalLine(page));
-  if (flags.serve) return serve(this, printer, out, comparison);
+  if (served !== undefined) return untilInterrupted(this, printer, served);
   const found = await findBatch(out, comparison.b);
   const isHere = comparison.page.protocol === 'file:' && found.store.localPath !== undefined;
   // A browser cannot open a page in S3.
@@ -49,16 +51,17 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
   return EXIT.ok;
 }
 
-/** Shows the page until Ctrl-C. */
-async function serve(
+async function serve(out: string, comparison: Comparison): Promise<PageServer> {
+  const { serveComparison } = await import('../../library/report/comparison-server.ts');
+  return serveComparison(out, comparison);
+}
+
+async function untilInterrupted(
   { process }: Context,
   printer: Printer,
-  out: string,
-  comparison: Comparison,
+  { idle, close }: PageServer,
 ): Promise<number> {
-  const { serveComparison } = await import('../../library/report/comparison-server.ts');
-  const { address, idle, close } = await serveComparison(out, comparison);
-  printer.notice(`${address}\nCtrl-C ends the page. Everyone who has this address can see both batches.`);
+  printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
   const interrupts = hearInterrupts(process);
   await Promise.race([interrupts.first, idle]);
   interrupts.close();
