@@ -4,7 +4,7 @@ import { encoded } from '../../host/s3-settings.ts';
 import type { S3Client } from './s3-client.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
-import { etagOf, look, newWriter, writtenBy } from './objects.ts';
+import { etagOf, headersOf, look, newWriter } from './objects.ts';
 import { escaped, textOf, textsIn } from './s3-xml.ts';
 
 /** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
@@ -27,7 +27,12 @@ export class Multipart {
   static async begin(client: S3Client, key: string): Promise<Multipart> {
     const writer = newWriter();
     const query = { uploads: '' };
-    const { body } = await client.send({ method: 'POST', key, query, headers: writtenBy(writer) });
+    const { body } = await client.send({
+      method: 'POST',
+      key,
+      query,
+      headers: headersOf(client, key, writer),
+    });
     const id = textOf(textsIn(body.toString()), 'InitiateMultipartUploadResult/UploadId');
     if (id === undefined) throw client.unexpected('it names no upload');
     return new Multipart(client, key, id, writer);

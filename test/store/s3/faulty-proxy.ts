@@ -42,7 +42,7 @@ export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
   const proxy = {
     endpoint: '',
     seen,
-    fault: (_: Passing): ReturnType<FaultyProxy['fault']> => undefined,
+    fault: ((): undefined => undefined) as FaultyProxy['fault'],
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections();
       server.close();

@@ -200,7 +200,8 @@ describe('a batch in S3', () => {
     await store.write("outputs/a b/it's #1 (new).png", 'picture');
     const behind = truth();
     const address = await behind.link("outputs/a b/it's #1 (new).png", 60_000);
-    expect(await (await fetch(address)).text()).toBe('picture');
+    const answer = await fetch(address);
+    expect([answer.headers.get('content-type'), await answer.text()]).toEqual(['image/png', 'picture']);
     expect((await fetch(address.replace('Signature=', 'Signature=0'))).status).toBe(403);
     const short = await behind.link("outputs/a b/it's #1 (new).png", 1_000);
     await expect.poll(async () => (await fetch(short)).status, { timeout: 10_000, interval: 500 }).toBe(403);

@@ -1,6 +1,6 @@
 // The contract of a Store, against a real S3 server.
 
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { storeContract } from '../contract.ts';
@@ -17,6 +17,15 @@ describe('a batch in S3', () => {
     bucket = await makeBucket();
   });
   afterAll(() => server[Symbol.asyncDispose]());
+
+  it('copies a file of another place without reading it', async () => {
+    const [from, to] = [openStore(`s3://${bucket}/from (é)+b`), openStore(`s3://${bucket}/to`)];
+    await from.write("outputs/1 'a'+é.png", 'picture');
+    expect(await to.copyFrom?.(from.location, "outputs/1 'a'+é.png", 'outputs/copy.png')).toBe(true);
+    expect(await to.read('outputs/copy.png')).toBe('picture');
+    await expect(to.copyFrom?.(from.location, 'outputs/none', 'x')).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await to.exists('x')).toBe(false);
+  });
 
   storeContract({
     open: () => openStore(`s3://${bucket}/team (a)+b/${(places += 1)}`),
