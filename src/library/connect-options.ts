@@ -44,7 +44,7 @@ export function configFrom(options: ConnectOptions): Config {
     throw problem('E602', { what: 'connect(): client and embedded exclude each other' });
   // As environment variables, they also reach the workers of the embedded servers.
   return loadConfigWith({
-    ...(store === undefined ? {} : { RUNSHEET_OUT: outOf(store) }),
+    ...(store === undefined ? {} : { RUNSHEET_OUT: placeOf(store) }),
     ...(home === undefined ? {} : { RUNSHEET_HOME: resolve(home) }),
     ...(taskQueue === undefined ? {} : { RUNSHEET_TASK_QUEUE: taskQueue }),
     ...(service === undefined || service === 'local' ? {} : serviceVariables(service)),
@@ -64,10 +64,10 @@ export function serviceOf({ apiUrl, api }: Config, service: ConnectOptions['serv
   return { base: apiUrl, api };
 }
 
-/** As a setting: the address in S3, or the path. */
-function outOf(store: string | URL): string {
-  if (!isS3Address(String(store))) return pathOf(store);
-  return typeof store === 'string' ? store : placeText(store);
+/** The address in S3, or the absolute path. */
+export function placeOf(place: string | URL): string {
+  if (!isS3Address(String(place))) return pathOf(place);
+  return typeof place === 'string' ? place : placeText(place);
 }
 
 /** A place as a URL: a path of this machine, or an address in S3. */

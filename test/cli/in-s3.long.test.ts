@@ -9,7 +9,7 @@ import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { connect } from '../../src/index.ts';
-import { KEY, Stage, until, type Ended } from '../stage/stage.ts';
+import { KEY, Stage, until, type Ended, type Running } from '../stage/stage.ts';
 import { makeBucket } from '../store/s3/buckets.ts';
 import { startS3, type S3Server } from '../store/s3/s3-server.ts';
 
@@ -21,6 +21,14 @@ const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 20, coldStartSeconds: 0, runSeconds: 0.1, pictureSize: 16 },
 ]);
 const FLAGS = ['-d', 'portraits', '--key', 'number'];
+
+/** What a browser does with the address that a command prints. */
+async function browserAt(command: Running): Promise<(name: string) => Promise<Response>> {
+  const [address = ''] = await command.says(/http:\/\/127\S+/);
+  const login = await fetch(address, { redirect: 'manual' });
+  const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
+  return (name) => fetch(new URL(name, new URL('/', address)), { headers: { cookie } });
+}
 
 describe('a batch in S3', () => {
   const stage = new Stage();
@@ -119,14 +127,12 @@ describe('a batch in S3', () => {
 
   it('is opened in a browser of any machine', async () => {
     const opened = stage.start(['open', batch], elsewhere());
-    const [address = ''] = await opened.says(/http:\/\/127\S+/);
-    const login = await fetch(address, { redirect: 'manual' });
-    const cookie = login.headers.get('set-cookie')?.split(';')[0] ?? '';
-    const get = (name: string) => fetch(new URL(name, address), { headers: { cookie } });
+    const get = await browserAt(opened);
     expect(await (await get('/')).text()).toContain('content="runsheet report"');
     const picture = await get('/outputs/7.png');
     expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/png']);
     expect((await picture.arrayBuffer()).byteLength).toBeGreaterThan(50);
+    await opened.says(/Ctrl-C[^]*runsheet export/);
     expect((await opened.kill('SIGINT')).code).toBe(0);
   });
 
@@ -157,10 +163,22 @@ describe('a batch in S3', () => {
   });
 
   it('is compared with another one', async () => {
-    const page = (await said('compare', batch, second)).trim().split('\n').at(-1);
-    expect(page).toBe(`${out}/compare-${batch}-${second}.html`);
-    const text = (await openStore(out).read(`compare-${batch}-${second}.html`)) ?? '';
-    expect(text).toContain(`"base":"${second}/"`);
+    const { code, stdout, stderr } = await give('compare', batch, second);
+    expect(stdout.trim().split('\n').at(-1)).toBe(`${out}/compare-${batch}-${second}.html`);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`view +runsheet compare ${batch} ${second} --serve\n$`)),
+    ]);
+    const served = stage.start(['compare', batch, second, '--serve'], elsewhere());
+    const get = await browserAt(served);
+    const page = await (await get('/')).text();
+    expect(page).toContain(`"base":"${second}/"`);
+    for (const name of [`${second}/outputs/7.png`, `${batch}/report.html`])
+      expect([name, (await get(name)).status]).toEqual([name, 200]);
+    for (const name of [`${batch}/batch.json`, 'third/report.html', `${batch}/layout/../batch.json`])
+      expect([name, (await get(name)).status]).toEqual([name, 404]);
+    await served.says(/Ctrl-C/);
+    expect((await served.kill('SIGINT')).code).toBe(0);
   });
 
   it('gives its results as the sheet of another batch', async () => {
@@ -226,5 +244,41 @@ describe('a batch in S3', () => {
   it('needs a bucket that exists, and says so in one error', async () => {
     const lost = await stage.run(['list'], { ...elsewhere(), RUNSHEET_OUT: 's3://runsheet-no-such-bucket' });
     expect([lost.code, lost.stderr]).toEqual([expect.any(Number), expect.stringContaining('E612')]);
+  });
+});
+
+describe('a batch in S3 on embedded servers', () => {
+  const stage = new Stage();
+  let server: S3Server;
+  let out = '';
+
+  beforeAll(async () => {
+    server = await startS3();
+    takeS3Settings(server.environment);
+    out = `s3://${await makeBucket()}`;
+    stage.environment = { ...server.environment, RUNSHEET_LOCAL_SPEED: '2' };
+  });
+  afterAll(async () => {
+    await stage.close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  it('continues where it was when its machine was cut off', async () => {
+    const words = ['run', stage.sheet(30), '-d', 'portraits', '-c', '3', '--local', '--out', out];
+    const cut = stage.start(words);
+    await cut.says(/[1-9]\d* of 30|[1-9]\d*\/30/);
+    await cut.killTree();
+    const { code, stdout, stderr } = await stage.run(words);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('30 of 30 rows succeeded')]);
+    const batch = stdout.trim();
+    expect(batch).toMatch(/^s3:\/\/runsheet-test-\w+\/sheet-\w+$/);
+    expect(stderr).toContain(`runsheet open ${batch.slice(out.length + 1)} --out ${out}`);
+    const verified = await stage.run(['verify', '--out', out]);
+    expect([verified.code, verified.stdout + verified.stderr]).toEqual([
+      0,
+      expect.stringContaining('adds up'),
+    ]);
+    expect(await openStore(batch).list('outputs')).toHaveLength(30);
+    expect(existsSync(stage.path('batches'))).toBe(false);
   });
 });

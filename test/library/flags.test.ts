@@ -189,7 +189,12 @@ const FLAGS: Readonly<Record<string, Table>> = {
     rows: 'EventsOptions.rows',
     since: 'EventsOptions.since',
   },
-  compare: { ...LISTED, by: 'CompareOptions.by', file: 'CompareOptions.file' },
+  compare: {
+    ...LISTED,
+    by: 'CompareOptions.by',
+    file: 'CompareOptions.file',
+    serve: { only: 'shows the page to the person who gave the command' },
+  },
   verify: {
     ...LISTED,
     files: 'VerifyOptions.files',

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
-import { serveReport, type ReportServer } from '../../src/library/report/report-server.ts';
+import type { PageServer } from '../../src/library/report/page-server.ts';
+import { serveReport } from '../../src/library/report/report-server.ts';
 import type { News } from '../../src/library/report/report-feed.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';
@@ -24,7 +25,7 @@ const SERVERS = {
 
 describe('the server of a batch that has not ended', () => {
   let found: FoundBatch;
-  let server: ReportServer;
+  let server: PageServer;
   let origin = '';
   let cookie = '';
 

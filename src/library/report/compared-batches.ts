@@ -2,7 +2,7 @@
 // its addresses relative to them short and the whole folder movable.
 
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
@@ -13,7 +13,7 @@ import { undefinedIfAbsent } from '../../store/absent.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
-import { pathOf, placeUrl } from '../connect-options.ts';
+import { placeOf, placeUrl } from '../connect-options.ts';
 import { linkFrom } from '../handle/exported-batch.ts';
 import { findBatch, type FoundBatch } from '../handle/found-batch.ts';
 
@@ -58,10 +58,10 @@ export async function compareBatches(
     throw problem('E570', { a: a.batch, b: b.batch, by, other: wanted && otherThan(wanted) });
   const verdict = verdictOf(sums, b.batch);
   const from = dirname(target);
-  const at = ({ batch, file, folder }: FoundBatch) => ({
+  const at = ({ batch, file, folder, store }: FoundBatch) => ({
     batch,
     file,
-    base: `${from === out ? batch : linkFrom(from, folder)}/`,
+    base: `${store.localPath ? linkFrom(from, folder) : batch}/`,
   });
   const draft = await openStore(from).draft(basename(target)).catch(explained);
   try {
@@ -111,7 +111,7 @@ async function targetOf(
   wanted: string | URL | undefined,
 ): Promise<string> {
   const own = locationOf(out, `compare-${a.batch}-${b.batch}.html`);
-  const path = wanted === undefined ? own : resolve(pathOf(wanted));
+  const path = wanted === undefined ? own : placeOf(wanted);
   const [store, name] = [openStore(dirname(path)), basename(path)];
   if (store.localPath && (await stat(path).catch(undefinedIfAbsent))?.isDirectory())
     throw problem('E602', { what: `${path} is a folder`, hint: `--file ${join(path, basename(own))}` });
