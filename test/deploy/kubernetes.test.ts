@@ -12,6 +12,7 @@ import * as core from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, VARIABLES } from '../../src/host/config.ts';
 import { version } from '../../src/host/package-version.ts';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { refusal } from '../console/commands-in.ts';
@@ -92,7 +93,10 @@ describe('deploy/kubernetes', () => {
   it.each(ours)('$name is started with a command and settings that the program takes', async (one) => {
     const { container, environment } = one;
     expect(await refusal(container.args)).toBeUndefined();
-    expect(container.envFrom).toEqual([{ configMapRef: { name: 'runsheet' } }]);
+    expect(container.envFrom).toEqual([
+      { configMapRef: { name: 'runsheet' } },
+      { secretRef: { name: 'runsheet-s3' } },
+    ]);
     const names = Object.keys(environment).filter((name) => name.startsWith('RUNSHEET_'));
     expect(names.filter((name) => !VARIABLES.includes(name))).toEqual([]);
     const config = loadConfig(environment);
@@ -102,9 +106,10 @@ describe('deploy/kubernetes', () => {
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
       expect(container[probe]).toMatchObject({ httpGet: { port: 'metrics' } });
     expect(container['readinessProbe']).toMatchObject({ httpGet: { path: '/readyz' } });
-    // It writes to the batches and to /tmp only.
+    // It writes to the bucket and to /tmp only.
     const mounted = container.volumeMounts.map(({ mountPath }) => mountPath);
-    expect(mounted).toEqual([config.out, '/run/secrets/runsheet', '/tmp']);
+    expect(mounted).toEqual(['/run/secrets/runsheet', '/tmp']);
+    expect(config.out).toMatch(/^s3:/);
     expect(config.home).toMatch(/^\/tmp\//);
   });
 
@@ -131,7 +136,10 @@ describe('deploy/kubernetes', () => {
     expect(files.map(([, path]) => path.replace('/run/secrets/runsheet/', '')).sort()).toEqual(
       Object.keys(stringData).sort(),
     );
-    expect(new Set(Object.values(stringData))).toEqual(new Set(['REPLACE-ME']));
+    const s3 = manifest('Secret', 'runsheet-s3') as { stringData: Record<string, string> };
+    expect(takeS3Settings(s3.stringData)).toBeDefined();
+    const values = [...Object.values(stringData), ...Object.values(s3.stringData)];
+    expect(new Set(values)).toEqual(new Set(['REPLACE-ME']));
     for (const { pod } of ours)
       expect(pod.volumes).toContainEqual(
         expect.objectContaining({ secret: expect.objectContaining({ secretName: 'runsheet' }) }),
@@ -195,7 +203,6 @@ describe('deploy/kubernetes', () => {
         'Deployment',
         'HorizontalPodAutoscaler',
         'Ingress',
-        'PersistentVolumeClaim',
         'PodDisruptionBudget',
         'PodDisruptionBudget',
         'Service',
