@@ -49,17 +49,24 @@ export async function askMembers(
     pollersOf(client, queue, TASK_QUEUE_TYPE_WORKFLOW),
     membersOf(client, queue),
   ]);
-  const others = identitiesIn(workers).filter((one) => !members.includes(one));
+  // One that was killed may be listed for one queue only.
+  const known = identitiesIn(workers);
+  const others = known.filter((one) => !isMember(one) && !members.includes(one));
   const deployments = await deploymentsOf(client, workers);
   const asking =
     members.length === 0 ? { answers: [] } : await ask(client, queue, members.length, { file, encrypted });
   const answered = new Set(asking.answers.map(({ identity }) => identity));
-  return { ...asking, silent: members.filter((one) => !answered.has(one)), others, deployments };
+  const silent = [...new Set([...members, ...known.filter(isMember)])].filter((one) => !answered.has(one));
+  return { ...asking, silent: silent.sort(), others, deployments };
 }
 
 /** The identities of all members. */
 export const membersOf = async (client: Client, queue: string): Promise<readonly string[]> =>
   identitiesIn(await pollersOf(client, membersQueueOf(queue), TASK_QUEUE_TYPE_ACTIVITY));
+
+/** A word in the identity of every process that takes questions. */
+export const MEMBER = 'runsheet/';
+const isMember = (identity: string): boolean => identity.includes(` ${MEMBER}`);
 
 type Poller = proto.temporal.api.taskqueue.v1.IPollerInfo;
 

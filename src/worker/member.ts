@@ -8,7 +8,7 @@ import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { version } from '../host/package-version.ts';
 import { openStore } from '../store/open-store.ts';
-import { membersOf } from '../temporal/cluster-members.ts';
+import { MEMBER, membersOf } from '../temporal/cluster-members.ts';
 import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/secret.ts';
 import { createMemberWorker } from './create-workers.ts';
 import type { WorkerParts } from './worker-parts.ts';
@@ -17,7 +17,7 @@ const WEBHOOK = 'webhook/';
 
 /** What Temporal shows of this process beside its name and keys. */
 export const memberWords = (config: Config): readonly string[] => [
-  `runsheet/${version}`,
+  `${MEMBER}${version}`,
   `${WEBHOOK}${secretFingerprint(webhookSecret(config))}`,
 ];
 
@@ -37,13 +37,14 @@ export function createMemberOf(
   { queue, ...at }: At & { readonly queue: string },
 ): Promise<Worker> {
   const { deployment, build = version, tags } = config.fleet;
+  const works = parts !== 'receiver-only';
   const member: Member = {
     identity: at.identity,
     version,
-    works: parts !== 'receiver-only',
+    works,
     receives: parts !== 'no-receiver',
-    tags,
-    ...(deployment === undefined ? {} : { deployment: { name: deployment, build } }),
+    tags: works ? tags : [],
+    ...(deployment === undefined || !works ? {} : { deployment: { name: deployment, build } }),
     webhookSecret: secretFingerprint(webhookSecret(config)),
     out: config.out,
   };
