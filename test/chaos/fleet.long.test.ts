@@ -134,7 +134,7 @@ describe.skipIf(why !== undefined)(
     };
 
     it(
-      `brings each of ${ROWS} rows to one run, although each member is killed and the workers are upgraded meanwhile`,
+      'brings each row to one run, although each member is killed and the workers are upgraded meanwhile',
       async () => {
         let [first, second] = [await startWorker(0, '1'), await startWorker(1, '1')];
         let [left, right] = [await startReceiver(2), await startReceiver(3)];
