@@ -1,5 +1,6 @@
 // What a worker or receiver says of itself when `doctor --cluster` asks all of them.
 
+import { randomUUID } from 'node:crypto';
 import { Context, activityInfo } from '@temporalio/activity';
 import { READS, WRITES } from '../src/batch/version.ts';
 import { errorMessage } from '../src/errors/error.ts';
@@ -40,10 +41,10 @@ export type MemberQuestion = {
 /** Longer than a question waits for a member, so that none answers twice. */
 const HOLD_MS = 3_000;
 
-export const createMember = (member: Member, batches: Store) => ({
+export const createMember = (member: Member, batches: Store, holdMs = HOLD_MS) => ({
   describeMember: async ({ file }: MemberQuestion): Promise<MemberAnswer> => {
     const clockMs = Date.now() - activityInfo().currentAttemptScheduledTimestampMs;
-    const [stored] = await Promise.all([tryStore(batches, file), Context.current().sleep(HOLD_MS)]);
+    const [stored] = await Promise.all([tryStore(batches, file), Context.current().sleep(holdMs)]);
     return { ...member, reads: READS, writes: WRITES, clockMs, ...stored };
   },
 });
@@ -51,8 +52,10 @@ export const createMember = (member: Member, batches: Store) => ({
 export type MemberActivities = ReturnType<typeof createMember>;
 
 async function tryStore(batches: Store, file: string): Promise<Pick<MemberAnswer, 'sees' | 'storeFault'>> {
-  const own = `${file}-${activityInfo().activityId}`;
+  const own = `${file}-${randomUUID()}`;
   try {
+    // Who may write to Temporal must not choose what a member writes.
+    if (!/^\.doctor-[0-9a-f-]{36}$/.test(file)) throw new Error('the question names another file');
     const sees = await batches.exists(file);
     await batches.write(own, '');
     await batches.remove(own);
