@@ -1,10 +1,10 @@
 // Makes the batch of a firing from the sheet as it is now. A firing has one batch, which a retry finds again.
 
-import { join } from 'node:path';
 import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
 import { problem } from '../src/errors/error.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
+import { locationOf } from '../src/store/batch-folders.ts';
 import { createBatch, type NewBatch } from './create-batch.ts';
 import type { Deps } from './deps.ts';
 import { finalFailure } from './final-failure.ts';
@@ -25,7 +25,7 @@ export async function createFiring(
   const { name, sheet, request } = firingOf(definition, nominalTime);
   const { service, ...wanted } = request;
   const config = { ...deps.maker.config, out };
-  refuseElsewhere(deps.maker.config, join(out, name), service.base);
+  refuseElsewhere(deps.maker.config, locationOf(out, name), service.base);
   const deadline = deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs };
   return createBatch(
     { log: deps.log, maker: { ...deps.maker, config } },

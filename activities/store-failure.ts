@@ -18,10 +18,11 @@ export async function withStore<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // E504: the batch folder has vanished, perhaps with its disk, or its batch.json cannot be read.
+    // E504: the batch folder has vanished, perhaps with its disk, or its batch.json cannot be read. E612: S3 is refused or away.
     const isStore =
       error instanceof StoreConflict ||
       isRunsheetError(error, 'E504') ||
+      isRunsheetError(error, 'E612') ||
       (code !== undefined && CODES.has(code));
     if (!isStore) throw error;
     throw ApplicationFailure.create({

@@ -24,7 +24,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/host',
     'src/run-service/contract',
   ],
-  'src/store': ['zod', 'src/batch', 'src/errors'],
+  'src/store': ['aws4fetch', 'p-map', 'saxes', 'undici', 'zod', 'src/batch', 'src/errors', 'src/host'],
   'src/sheet': [
     'csv-parse',
     'saxes',
@@ -35,8 +35,8 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/store',
   ],
   'src/create-batch': [
-    'aws4fetch',
-    'type:src/host',
+    'p-map',
+    'src/host',
     'src/batch',
     'src/errors',
     'type:src/run-service/contract',
@@ -185,6 +185,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'cronstrue',
     'csv-stringify',
     'open',
+    'p-map',
     'sixel',
     'zod',
     'src/batch',

@@ -15,6 +15,7 @@ type Service = {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly restart?: string;
+  readonly stop_grace_period?: string;
   readonly container_name?: string;
   readonly user?: string;
   readonly entrypoint?: readonly string[];
@@ -80,6 +81,11 @@ describe('docker-compose.yml', () => {
     const { healthcheck, environment } = services['worker'] ?? {};
     expect(environment?.['RUNSHEET_METRICS']).toBe('${RUNSHEET_METRICS:-127.0.0.1:9464}');
     expect(healthcheck?.test.at(-1)).toContain("fetch('http://127.0.0.1:9464/readyz')");
+  });
+
+  it('gives the worker more time to end than it takes', () => {
+    const { stop_grace_period: grace = '', environment } = services['worker'] ?? {};
+    expect(parseInt(grace, 10)).toBeGreaterThan(Number(environment?.['RUNSHEET_DRAIN_SECONDS']));
   });
 
   it('starts each part when what it needs is well, or done where it is a job', () => {

@@ -2,4 +2,5 @@
 
 export { runsheetBatch } from './batch.ts';
 export { runsheetPool } from './pool.ts';
+export { runsheetMembers } from './members.ts';
 export { runsheetFiring } from './firing.ts';

@@ -26,7 +26,7 @@ import { fromFlags } from './flags/from-flags.ts';
 import { serviceFlags } from './flags/service-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
-import { version } from './package-version.ts';
+import { version } from '../host/package-version.ts';
 import { PROGRAM } from './program-name.ts';
 
 const SHEET = 'the sheet: .csv .tsv .xlsx .jsonl .json, its https:// or s3:// address, or - for stdin';
@@ -148,7 +148,15 @@ const servers = {
   ),
   doctor: command(
     async () => (await import('./servers/doctor.ts')).default,
-    { flags: { api, out, output }, aliases: alias },
+    {
+      flags: {
+        api,
+        out,
+        cluster: boolean('also ask every worker and receiver of the cluster'),
+        output,
+      },
+      aliases: alias,
+    },
     'check everything that a batch needs',
   ),
   migrateCheck: command(

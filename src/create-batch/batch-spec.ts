@@ -45,6 +45,8 @@ export type Settings = Omit<OptionalLimits, 'adaptive'> & {
   readonly reserve?: 'p99';
   /** The template of the names of output files, such as `{sku}-{seed}`. */
   readonly outputName?: string;
+  /** Only workers with this tag may work on the batch. */
+  readonly workerTag?: string;
 };
 
 export type BatchSpec = {
@@ -108,6 +110,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
     deployment: { id: deployment.id, ...definedOnly(known) },
     service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
     ...settingsOf(spec),
+    ...(spec.settings.workerTag === undefined ? {} : { workerTag: spec.settings.workerTag }),
     seed: Number.parseInt(identity.content.slice(0, 7), 16),
   };
 }

@@ -3,17 +3,20 @@
 
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
 import type { S3Settings } from '../host/s3-settings.ts';
 import { openDownloads } from '../run-service/download.ts';
+import type { Preparing } from './preparing.ts';
 import { isAddress, sheetAt } from './sheet-address.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
 import { formatOf, type SheetFormat } from '../sheet/sheet-options.ts';
 import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
+import { openStore } from '../store/open-store.ts';
 
 export type SheetCopy = {
   /** The sheet's name as the user typed it. */
@@ -27,8 +30,7 @@ export type SheetCopy = {
   readonly bytes: number;
 };
 
-export type CopyParams = {
-  readonly out: string;
+export type CopyParams = Preparing & {
   readonly stdin: Readable;
   /** For a sheet in S3. */
   readonly s3?: S3Settings | undefined;
@@ -48,12 +50,12 @@ export async function withCopy<T>(
   params: CopyParams,
   use: (copy: SheetCopy) => Promise<T>,
 ): Promise<T> {
-  return withIncoming(params.out, async (folder) => use(await copySheet(path, params, folder)));
+  return withIncoming(params, async (folder) => use(await copySheet(path, params, folder)));
 }
 
 /** A folder in which a batch is prepared; it is removed after `use`, unless it was moved. Throws E606 and E607. */
-export async function withIncoming<T>(out: string, use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = await makeIncoming(out);
+export async function withIncoming<T>(at: Preparing, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await makeIncoming(at);
   try {
     return await use(folder);
   } finally {
@@ -61,19 +63,25 @@ export async function withIncoming<T>(out: string, use: (folder: string) => Prom
   }
 }
 
-async function makeIncoming(out: string): Promise<string> {
+async function makeIncoming({ out, home = tmpdir() }: Preparing): Promise<string> {
+  const isLocal = openStore(out).localPath !== undefined;
+  const folder = isLocal ? out : home;
   try {
-    await makeFolder(out);
-    return await mkdtemp(join(out, '.incoming-'));
+    // The state folder has keys.
+    await (isLocal ? makeFolder(folder) : mkdir(folder, { recursive: true, mode: 0o700 }));
+    return await mkdtemp(join(folder, INCOMING));
   } catch (error) {
-    throw outFault(out, error);
+    throw outFault(folder, error);
   }
 }
 
-const outFault = (out: string, error: unknown): unknown =>
+/** The names of the folders begin with it. */
+export const INCOMING = '.incoming-';
+
+const outFault = (path: string, error: unknown): unknown =>
   fileFault(error, {
-    path: out,
-    hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT',
+    path,
+    hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT; if they are in S3, another RUNSHEET_HOME',
   }) ?? error;
 
 async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {

@@ -1,37 +1,37 @@
 // Creates a batch from a sheet: lays out its pages under a birth mark, then creates batch.json, which makes the batch exist.
 // Nothing is sent. What a killed command leaves behind is not a batch:
 //
-//   .incoming-…/            the copy of the sheet and its pages, while it is read
+//   .incoming-…/            the copy of the sheet and its pages, while it is read; always on this machine
 //   .names/<content>        the batch's name, so that the same rows in two files are one batch
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod } from 'node:fs/promises';
 import { problem } from '../errors/error.ts';
 import type { Guess } from '../sheet/guesses/guess.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
-import { BATCH_FILE, createBatchFile, LAYOUT, type BatchFile } from '../store/batch-file.ts';
+import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store/batch-file.ts';
 import type { CanaryRows } from '../store/canary-file.ts';
-import { listBatchFolders, openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
+import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { within } from '../store/within.ts';
 import { agreedSheet } from './answers/agreed-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
-import { errorsFileFor } from './error-list.ts';
+import { errorsPlaceFor } from './error-list.ts';
 import { canaryFirst } from './canary-first.ts';
 import { findOverlap, type Overlap, type SharedRows } from './reuse/overlap.ts';
-import { reuseRows } from './reuse/reuse-rows.ts';
+import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, nameOf, taken } from './reuse/reuse.ts';
-import { isLeftBehind } from './stale-folders.ts';
+import { isFree } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {
-  /** The folder of the batch folders. */
+  /** The place of the batches: a folder, or an address in S3. */
   readonly out: string;
   /** The batch id, if the user gave one. */
   readonly name?: string;
@@ -67,7 +67,7 @@ export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
   const batch = isNamed ? draft.batch : await nameOf(out, draft);
   const toRun = await withEarlierResults(params, draft, batches);
   const whole = { ...(await canaryFirst(toRun, params.settings.canary)), batch };
-  const [free = batch] = again ? freeNames(out, batch) : [];
+  const { value: free = batch } = await namesFor(params, batch).next();
   await params.beforeCreate?.({ ...whole, batch: free });
   return putInPlace(params, whole);
 }
@@ -113,7 +113,7 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
     order: params.order,
     outputName: params.settings.outputName,
     ownGpu: deployment.gpu,
-    errors: { store: openStore(out), file: errorsFileFor(out, copy.name) },
+    errors: await errorsPlaceFor(out, copy.name),
   });
   const laidOut = { ...rows, ...(guesses.length === 0 ? {} : { guesses }) };
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
@@ -157,32 +157,28 @@ export async function planBatch(
 const newMark = (): string => randomBytes(8).toString('hex');
 
 async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<CreatedBatch> {
-  const { out, copy, again, signal } = params;
+  const { out, copy, signal } = params;
   let from = copy.folder;
   // The copy was private until now; workers and readers of results may be other users.
   await chmod(from, 0o777 & ~process.umask());
-  for (const batch of again ? freeNames(out, draft.batch) : [draft.batch]) {
-    const folder = join(out, batch);
+  for await (const batch of namesFor(params, draft.batch)) {
+    const folder = locationOf(out, batch);
     const store = openStore(folder);
     const file = { ...draft.file, batch };
-    const other = await batchIn(folder, params, batch);
+    const other = await batchIn({ batch, folder, store }, params);
     if (other !== undefined) return joined(other, file);
-    from = await moveTo(join(folder, LAYOUT, file.mark), from);
+    const layout = `${LAYOUT}/${file.mark}`;
+    from = await store.bring(layout, from);
+    if (file.sheet.reused !== undefined) await copyReused(within(store, layout));
     const { laidOut } = draft;
     signal?.throwIfAborted();
     if (await createBatchFile(store, file)) return { batch, folder, file, store, laidOut };
-    const winner = await batchIn(folder, params, batch);
-    if (winner === undefined) continue;
-    await rm(from, { recursive: true, force: true });
-    return joined(winner, file);
+    const winner = await batchIn({ batch, folder, store }, params);
+    // What was moved here is moved on to the next name.
+    if (winner !== undefined || store.localPath === undefined) await store.clear(layout);
+    if (winner !== undefined) return joined(winner, file);
   }
   throw new Error(`no free name for ${draft.batch}`);
-}
-
-async function moveTo(to: string, from: string): Promise<string> {
-  await mkdir(dirname(to), { recursive: true });
-  await rename(from, to);
-  return to;
 }
 
 /** Throws E602 if the name belongs to another batch. */
@@ -191,26 +187,32 @@ function joined(other: BatchFolder, { content }: Pick<BatchFile, 'content'>): Cr
   return { ...other, laidOut: undefined };
 }
 
-function* freeNames(out: string, id: string): Generator<string> {
+/** The names that the batch may have; the first free one is taken. */
+async function* namesFor({ out, again }: CreateParams, batch: string): AsyncGenerator<string, undefined> {
+  if (!again) return void (yield batch);
+  const store = openStore(out);
+  const { localPath } = store;
+  const known = new Set(localPath === undefined ? await store.folders('') : []);
   for (let number = 1; ; number += 1) {
-    const name = number === 1 ? id : `${id}-${number}`;
-    if (!existsSync(join(out, name))) yield name;
+    const name = number === 1 ? batch : `${batch}-${number}`;
+    if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
   }
 }
 
 /**
- * The batch in an existing folder, unless --again is given. Throws E504 and E514 if it cannot be read, and E602 for a folder
- * with other content than a batch or unfinished layouts.
+ * The batch that has this name, unless --again is given. Throws E504 and E514 if it cannot be read, and E602 for a folder with
+ * other content than a batch or unfinished layouts.
  */
 async function batchIn(
-  folder: string,
-  { out, again }: CreateParams,
-  batch: string,
+  place: Omit<BatchFolder, 'file'>,
+  { again }: CreateParams,
 ): Promise<BatchFolder | undefined> {
+  const { store, folder } = place;
   // Keep this order: another command may make the batch meanwhile.
-  const isFree = !existsSync(folder) || isLeftBehind(folder);
-  if (existsSync(join(folder, BATCH_FILE))) return again ? undefined : openBatchFolder(out, batch);
-  if (isFree) return undefined;
+  const isUnused = await isFree(store);
+  const file = await readBatchFile(store);
+  if (file !== undefined) return again ? undefined : { ...place, file };
+  if (isUnused) return undefined;
   throw problem('E602', {
     what: `${folder} exists already and is not a batch`,
     hint: 'choose another --name or another --out',

@@ -14,6 +14,7 @@ import { stemOf } from './batch-id.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './check-request.ts';
 import { withCopy } from './copy-sheet.ts';
+import { preparingIn } from './preparing.ts';
 import { createBatch } from './create-batch.ts';
 import { nameOf, taken } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
@@ -91,7 +92,7 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
   const { sheet: page } = request.options;
   return withCopy(
     sheet.path,
-    { ...sheet, out, ...(format && { format }), ...(page && { sheet: page }) },
+    { ...preparingIn(config), ...sheet, ...(format && { format }), ...(page && { sheet: page }) },
     async (copy) => {
       const asked = await createParams(config, copy, { ...request, name, service, again: false });
       try {

@@ -1,7 +1,7 @@
 // The entries of the error table about workers, and about batches inside other applications.
 
 import { EXIT } from './exit-codes.ts';
-import { entry } from './entry.ts';
+import { entry, list } from './entry.ts';
 import { shellWord } from './outside-text.ts';
 
 export const APPLICATION_ENTRIES = {
@@ -10,6 +10,12 @@ export const APPLICATION_ENTRIES = {
     (f) => `this worker may not use ${f.folder}: it is not in ${f.out}`,
     (f) =>
       `start the worker where it may use it: RUNSHEET_OUT=${shellWord(f.folder.replace(/[/\\][^/\\]*$/, ''))} runsheet worker; then repeat the command with --again. With embedded servers, --out does both`,
+  ),
+  E412: entry<{ members: readonly string[] }>(
+    EXIT.usage,
+    (f) => `this process has drawn a webhook secret of its own, and ${list(f.members)} have another`,
+    () =>
+      'set the same RUNSHEET_WEBHOOK_SECRET or RUNSHEET_WEBHOOK_SECRET_FILE for all workers and receivers; create one with: openssl rand -hex 32',
   ),
   // The workflow that finds it cannot use this table; it has the same text.
   E415: entry<object>(

@@ -8,6 +8,7 @@ import { REUSE_ENTRIES } from './reuse-codes.ts';
 import { SERVICE_ENTRIES } from './service-codes.ts';
 import { SCHEDULE_ENTRIES } from './schedule-codes.ts';
 import { SHEET_ENTRIES } from './sheet-codes.ts';
+import { STORE_ENTRIES } from './store-codes.ts';
 import { shellWord } from './outside-text.ts';
 
 const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
@@ -19,6 +20,7 @@ export const errorTable = {
   ...POOL_ENTRIES,
   ...SERVICE_ENTRIES,
   ...SCHEDULE_ENTRIES,
+  ...STORE_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,

@@ -1,18 +1,18 @@
 // Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
 // reads process.env; all other code receives the frozen result.
 
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { nearest, problem, errorMessage, type RunsheetError } from '../errors/error.ts';
-import { meaningOf } from '../errors/file-fault.ts';
+import { nearest, problem } from '../errors/error.ts';
 import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
+import { resolveOut } from './batches-address.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
+import { FLEET_SETTINGS, fleetSettings, type FleetSettings } from './fleet-settings.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
-import { s3Settings, type S3Settings } from './s3-settings.ts';
+import { takeS3Settings, type S3Settings } from './s3-settings.ts';
+import { readSettingsFile } from './settings-file.ts';
 import { tracesAddress } from './trace-settings.ts';
 import { keepSecret } from '../errors/redact.ts';
 
@@ -53,6 +53,7 @@ const SETTINGS = {
   payload_key_file: { variable: 'RUNSHEET_PAYLOAD_KEY_FILE', schema: z.string().min(1) },
   payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
+  ...FLEET_SETTINGS,
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
   traces: { variable: 'RUNSHEET_TRACES', schema: z.literal('off').or(url) },
@@ -96,7 +97,7 @@ type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> 
 export type Config = {
   /** Folder of the embedded servers' state, secrets and logs. Absolute. */
   readonly home: string;
-  /** Folder of the batch folders. Absolute. */
+  /** Folder of the batch folders: an absolute path, or an s3:// address. */
   readonly out: string;
   /** The run service's base address for the API version `api`. */
   readonly apiUrl: string | undefined;
@@ -120,6 +121,7 @@ export type Config = {
   readonly notify: NotifySettings;
   readonly s3: S3Settings | undefined;
   readonly taskQueue: string | undefined;
+  readonly fleet: FleetSettings;
   /** Where a worker shows its metrics and health, if it does. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   /** Where a worker sends traces, if it does. */
@@ -148,7 +150,7 @@ export function loadConfig(
   const at = (path: string): string => resolve(path);
   return Object.freeze({
     home: at(values.home ?? '.runsheet'),
-    out: at(values.out ?? 'batches'),
+    out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
     apiUrl: values.api_url,
     api: values.api ?? 'v2',
     apiKey: () => keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file),
@@ -164,8 +166,9 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     notify: notifySettings(environment, values),
-    s3: s3Settings(environment),
+    s3: takeS3Settings(environment),
     taskQueue: values.task_queue,
+    fleet: fleetSettings(values),
     metrics: values.metrics,
     traces: tracesAddress(environment, values.traces),
     searchAttributes: values.search_attributes,
@@ -188,10 +191,17 @@ function keepSecrets(environment: Environment): void {
 }
 
 const PREFIX = 'RUNSHEET_';
-const VARIABLES: readonly string[] = [
+/** Of all settings. */
+export const VARIABLES: readonly string[] = [
   ...Object.values(SETTINGS).map(({ variable }) => variable),
   ...SECRET_VARIABLES,
 ];
+
+/** What the files may have, and must not have. */
+const NAMES = {
+  settings: Object.keys(SETTINGS),
+  secrets: SECRET_VARIABLES.map((name) => name.slice(PREFIX.length)),
+};
 
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
 function refuseVariables(environment: Environment): void {
@@ -210,7 +220,7 @@ function readSettings(environment: Environment, flags: Readonly<Partial<Record<N
   const files = [
     resolve('runsheet.toml'),
     join(environment['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'runsheet', 'config.toml'),
-  ].map(readSettingsFile);
+  ].map((path) => readSettingsFile(path, NAMES));
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(SETTINGS) as Name[]) {
     const { variable, schema } = SETTINGS[name];
@@ -234,66 +244,5 @@ function checked(schema: z.ZodType, from: string, value: unknown, hint: string |
   throw problem('E602', {
     what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
     ...(hint !== undefined && { hint }),
-  });
-}
-
-type SettingsFile = { readonly path: string; readonly table: Readonly<Record<string, unknown>> };
-
-function readSettingsFile(path: string): SettingsFile {
-  const text = settingsIn(path);
-  if (text === undefined) return { path, table: {} };
-  let table: SettingsFile['table'];
-  try {
-    table = parseToml(text);
-  } catch (error) {
-    // The further lines of the message quote the file, which may contain a password.
-    const [firstLine] = errorMessage(error).split('\n');
-    const where = error instanceof TomlError ? ` in line ${error.line}` : '';
-    throw unreadable(path, `${firstLine}${where}`, error);
-  }
-  for (const name of Object.keys(table)) if (!Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
-  return { path, table };
-}
-
-function settingsIn(path: string): string | undefined {
-  try {
-    // The same file is checked and read, whatever the name stands for meanwhile.
-    const file = openSync(path, 'r');
-    try {
-      refuseForeign(fstatSync(file));
-      return readFileSync(file, 'utf8');
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
-  }
-}
-
-/** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
-function refuseForeign({ uid }: { readonly uid: number }): void {
-  const ours = process.geteuid?.() ?? 0;
-  if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
-}
-
-const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
-  problem(
-    'E602',
-    { what: `${path} cannot be read: ${why}`, hint: 'correct the file or delete it' },
-    { cause },
-  );
-
-function unknownName(path: string, name: string): RunsheetError {
-  const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
-  const names = Object.keys(SETTINGS);
-  const isFile = Object.hasOwn(SETTINGS, `${name}_file`);
-  const isSecret = (SECRET_VARIABLES as readonly string[]).includes(`${PREFIX}${name.toUpperCase()}`);
-  const secretHint = `secrets are not allowed in this file: ${isFile ? `use ${name}_file with the path of a file that contains it, or ` : ''}set ${PREFIX}${name.toUpperCase()}`;
-  if (isSecret) return problem('E602', { what, hint: secretHint });
-  const near = nearest(name, names);
-  return problem('E602', {
-    what,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${names.join(', ')}`,
   });
 }

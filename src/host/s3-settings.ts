@@ -11,6 +11,20 @@ export type S3Settings = {
   readonly endpoint: string | undefined;
 };
 
+/** Those read last: a process has one environment, and a place in S3 says nothing about keys. */
+let ofThisMachine: S3Settings | undefined;
+
+/** The settings of this machine, by which batches in S3 are reached; undefined without keys. */
+export const machineS3 = (): S3Settings | undefined => ofThisMachine;
+
+/** Reads them from the environment, for {@link machineS3} too; undefined without keys. */
+export function takeS3Settings(
+  environment: Readonly<Record<string, string | undefined>>,
+): S3Settings | undefined {
+  ofThisMachine = s3Settings(environment);
+  return ofThisMachine;
+}
+
 /** undefined without keys. */
 export function s3Settings(
   environment: Readonly<Record<string, string | undefined>>,
@@ -33,4 +47,24 @@ export function s3Settings(
     region: region || usualRegion || 'us-east-1',
     endpoint: own || common || undefined,
   };
+}
+
+/** The URL of an object; without a key, of its bucket. */
+export function s3Url(bucket: string, key: string, settings: S3Settings): string {
+  return `${hostOf(bucket, settings)}${key.split('/').map(encoded).join('/')}`;
+}
+
+/** As the signature has it: `encodeURIComponent` leaves a few characters. */
+export const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** Other servers than Amazon's rarely know host names of buckets, and a certificate does not cover a bucket with a dot. */
+function hostOf(bucket: string, { endpoint, region }: S3Settings): string {
+  if (endpoint !== undefined) return `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
+  return bucket.includes('.')
+    ? `https://s3.${region}.amazonaws.com/${bucket}/`
+    : `https://${bucket}.s3.${region}.amazonaws.com/`;
 }

@@ -1,9 +1,10 @@
 // What a program says about its surroundings. Everything else comes from the settings, as for a command.
 
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { problem } from '../errors/error.ts';
 import type { Api } from '../host/api-version.ts';
+import { isS3Address } from '../host/batches-address.ts';
 import { loadConfigWith, type Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { Spoken } from '../run-service/open-services.ts';
@@ -25,7 +26,7 @@ export type ConnectOptions = {
   readonly client?: TemporalClient;
   /** The task queue of the workers (default: RUNSHEET_TASK_QUEUE, else `runsheet`). */
   readonly taskQueue?: string;
-  /** The folder of the batch folders, as a path or a file URL (default: RUNSHEET_OUT, else `batches`). */
+  /** The folder of the batch folders: a path, a file URL, or an address in S3 such as `s3://bucket/folder` (default: RUNSHEET_OUT, else `batches`). */
   readonly store?: string | URL;
   /** The run service; `local` is the one on this machine, which costs nothing. */
   readonly service?: ServiceOptions | 'local';
@@ -43,7 +44,7 @@ export function configFrom(options: ConnectOptions): Config {
     throw problem('E602', { what: 'connect(): client and embedded exclude each other' });
   // As environment variables, they also reach the workers of the embedded servers.
   return loadConfigWith({
-    ...(store === undefined ? {} : { RUNSHEET_OUT: pathOf(store) }),
+    ...(store === undefined ? {} : { RUNSHEET_OUT: placeOf(store) }),
     ...(home === undefined ? {} : { RUNSHEET_HOME: resolve(home) }),
     ...(taskQueue === undefined ? {} : { RUNSHEET_TASK_QUEUE: taskQueue }),
     ...(service === undefined || service === 'local' ? {} : serviceVariables(service)),
@@ -62,6 +63,22 @@ export function serviceOf({ apiUrl, api }: Config, service: ConnectOptions['serv
   if (apiUrl === undefined) throw problem('E305', {});
   return { base: apiUrl, api };
 }
+
+/** The address in S3, or the absolute path. */
+export function placeOf(place: string | URL): string {
+  if (!isS3Address(String(place))) return pathOf(place);
+  return typeof place === 'string' ? place : placeText(place);
+}
+
+/** A place as a URL: a path of this machine, or an address in S3. */
+export const placeUrl = (place: string): URL =>
+  isS3Address(place)
+    ? new URL(`s3://${place.slice('s3://'.length).split('/').map(encodeURIComponent).join('/')}`)
+    : pathToFileURL(place);
+
+/** The path or the address of {@link placeUrl}. */
+export const placeText = (url: URL): string =>
+  url.protocol === 'file:' ? fileURLToPath(url) : `s3://${url.host}${decodeURIComponent(url.pathname)}`;
 
 /** The path of a file URL, or an absolute path. Throws E602 for another URL. */
 export function pathOf(place: string | URL): string {

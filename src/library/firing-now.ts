@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { createParams } from '../create-batch/batch-request.ts';
 import { withCopy } from '../create-batch/copy-sheet.ts';
+import { preparingIn } from '../create-batch/preparing.ts';
 import { planBatch, type DraftBatch } from '../create-batch/create-batch.ts';
 import { firingOf, isFilled, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
 import { isRunsheetError } from '../errors/error.ts';
@@ -15,8 +16,7 @@ export async function draftNow(
 ): Promise<DraftBatch | undefined> {
   const { name, sheet, request } = firingOf(definition, Date.now());
   const copying = {
-    out: config.out,
-    s3: config.s3,
+    ...preparingIn(config),
     stdin: Readable.from([]),
     ...(definition.format && { format: definition.format }),
     ...(request.options.sheet && { sheet: request.options.sheet }),

@@ -94,7 +94,11 @@ async function sessionWith(
   // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
   return {
-    batches: openBatchClient(() => client, queue, { encrypted, searchable: isSearchWanted(config, keys) }),
+    batches: openBatchClient(() => client, queue, {
+      encrypted,
+      searchable: isSearchWanted(config, keys),
+      ignoresTags: stack !== undefined,
+    }),
     pools: openPools(() => client, queue, encrypted),
     schedules: openSchedules(() => client, {
       taskQueue: queue,

@@ -1,9 +1,10 @@
 // The errors that a program tells apart by their class. All others are RunsheetErrors, whose codes the manual lists.
 
-import { createReadStream } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { parse } from 'csv-parse';
 import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
+import { openStore } from '../store/open-store.ts';
 import { SheetRefused } from '../sheet/validation-errors.ts';
 
 const restOf = ({ exit, hint, place }: RunsheetError, cause?: unknown) => ({ exit, hint, place, cause });
@@ -46,7 +47,9 @@ async function* issuesOf(refused: RunsheetError): AsyncGenerator<RowIssue> {
     yield issue({ code, message, hint, row: place?.row, line: place?.line, column: place?.columnName });
     return;
   }
-  const lines = createReadStream(refused.errorsFile).pipe(parse({ columns: true }));
+  const lines = openStore(dirname(refused.errorsFile))
+    .open(basename(refused.errorsFile))
+    .pipe(parse({ columns: true }));
   for await (const line of lines as AsyncIterable<Readonly<Record<string, string>>>) {
     const { code = '', message = '', hint, row, line: at, column_name: column } = line;
     yield issue({ code, message, hint, row: row && Number(row), line: at && Number(at), column });

@@ -9,13 +9,14 @@ import { watchBatches, type WatchDeps } from './batch-watch.ts';
 import { createBatchGauges } from './batch-gauges.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { openMonitorServer, type Listen } from './monitor-server.ts';
-import { canWrite, diskOf, watchReadiness, type Checks } from './readiness.ts';
+import { canReach, canWrite, diskOf, watchReadiness, type Checks } from './readiness.ts';
+import { openStore } from '../store/open-store.ts';
 import { createWorkerGauges } from './worker-gauges.ts';
 
 export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {
   readonly listen: Listen;
   readonly checks: Checks;
-  /** The folder of the batches. */
+  /** The place of the batches. */
   readonly out: string;
   readonly log: Logger;
 };
@@ -42,7 +43,9 @@ export async function createMonitor(): Promise<Monitor> {
     meters,
     coreAddress,
     open: async ({ listen, checks, out, log, ...batches }) => {
-      const readiness = watchReadiness({ ...checks, out: canWrite(out) });
+      const batchesStore = openStore(out);
+      const isHere = batchesStore.localPath !== undefined;
+      const readiness = watchReadiness({ ...checks, out: isHere ? canWrite(out) : canReach(batchesStore) });
       const watched = watchBatches({
         ...batches,
         failed: (reason) => log.warn({ reason }, 'the batches could not be read for the metrics'),
@@ -51,7 +54,7 @@ export async function createMonitor(): Promise<Monitor> {
         const [{ batches: known, ...reading }, ready, disk, core] = await Promise.all([
           watched(),
           readiness(),
-          diskOf(out).catch(() => undefined),
+          isHere ? diskOf(out).catch(() => undefined) : undefined,
           coreMetrics(coreAddress, log),
         ]);
         showBatches(known);

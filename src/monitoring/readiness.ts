@@ -3,6 +3,7 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
+import type { Store } from '../store/store.ts';
 
 /** Resolves with what is wrong, or undefined. */
 export type Check = () => Promise<string | undefined>;
@@ -64,6 +65,14 @@ export const canWrite =
   async () => {
     await access(await existing(folder), constants.W_OK);
     return (await diskOf(folder)).free > 0 ? undefined : `the disk of ${folder} is full`;
+  };
+
+/** Batches that are not on this machine. */
+export const canReach =
+  (batches: Store): Check =>
+  async () => {
+    await batches.facts('.readiness');
+    return undefined;
   };
 
 async function existing(folder: string): Promise<string> {

@@ -15,9 +15,10 @@ import type { Checks } from './readiness.ts';
 /** The parts of a worker that can fail. */
 type WatchedWorker = {
   readonly client: Client;
-  readonly queue: string;
-  /** Whether the worker should have a receiver, and whether it listens. */
-  readonly receiver: { isListening(): boolean } | undefined;
+  /** The task queues of its batches. */
+  readonly queues: readonly string[];
+  /** Whether the worker should have a receiver, and whether it takes webhooks. */
+  readonly receiver: { isReady(): boolean } | undefined;
   /** The states of its Temporal workers; undefined if it should have none. */
   readonly states: (() => readonly string[]) | undefined;
 };
@@ -45,12 +46,12 @@ export async function createWorkerMonitor(
     meters,
     coreAddress,
     open: async (worker) => {
-      const { client, queue } = worker;
+      const { client, queues } = worker;
       const opening = monitor.open({
         listen,
         out: config.out,
         log,
-        recent: (endedSince) => recentBatches(client, queue, { endedSince, most: BATCHES_SHOWN }),
+        recent: (endedSince) => recentBatches(client, queues, { endedSince, most: BATCHES_SHOWN }),
         summaryOf: async ({ folder }) =>
           isAllowed(folder, config) ? readLatestSummary(openStore(folder, 'existing')) : undefined,
         checks: checksOf(worker),
@@ -79,7 +80,7 @@ function checksOf({ client, receiver, states }: WatchedWorker): Checks {
       },
     }),
     ...(receiver && {
-      receiver: async () => (receiver.isListening() ? undefined : 'the receiver does not listen'),
+      receiver: async () => (receiver.isReady() ? undefined : 'the receiver is stopping'),
     }),
   };
 }

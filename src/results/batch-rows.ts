@@ -7,6 +7,7 @@ import { changedInputs } from '../sheet/input-change.ts';
 import { readBatchSheet, sheetRows, type FoundRow } from '../sheet/batch-sheet.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
+import { readAhead } from '../store/read-ahead.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import { NewestParts, rowIn, type RowRange } from './newest-records.ts';
@@ -83,10 +84,12 @@ const NEVER_SENT: Omit<PartRecord, 'row'> = {
 
 /** The records of all rows with a place, oldest first. */
 export async function* recordsOf(store: Store): AsyncGenerator<PartRecord & { readonly place: number }> {
-  for (const name of await partNames(store))
-    if (!isReusedPart(name))
-      for (const record of parsePart((await store.read(`${PARTS}/${name}`)) ?? ''))
-        yield { ...record, place: placeOf(record) };
+  const names = (await partNames(store)).filter((name) => !isReusedPart(name));
+  for await (const text of readAhead(
+    store,
+    names.map((name) => `${PARTS}/${name}`),
+  ))
+    for (const record of parsePart(text)) yield { ...record, place: placeOf(record) };
 }
 
 /** The row and the attempt that people know: attempts of a row that was sent again are counted on. */

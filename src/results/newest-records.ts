@@ -3,6 +3,7 @@
 // for each row, and the older parts are not read if all rows were sent again.
 
 import { parseExactly } from '../batch/digits.ts';
+import { readAhead } from '../store/read-ahead.ts';
 import type { Store } from '../store/store.ts';
 import { partNames, PARTS } from './parts.ts';
 import type { PartRecord } from './row-record.ts';
@@ -30,12 +31,16 @@ export class NewestParts {
   /** The newest record of each row that has one, in no order. */
   async *lines(): AsyncGenerator<readonly RecordLine[]> {
     let left = this.#partOf.length;
+    if (left === 0) return;
     this.#names = await partNames(this.#store);
-    for (let at = this.#names.length - 1; at >= 0 && left > 0; at -= 1) {
-      const text = (await this.#store.read(`${PARTS}/${this.#names[at]}`)) ?? '';
+    let at = this.#names.length;
+    const newestFirst = this.#names.map((name) => `${PARTS}/${name}`).reverse();
+    for await (const text of readAhead(this.#store, newestFirst)) {
+      at -= 1;
       const lines = linesFromLast(text).filter(({ row }) => this.#claim(row, at));
       left -= lines.length;
       yield lines;
+      if (left <= 0) return;
     }
   }
 

@@ -6,7 +6,7 @@ import type { BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, newestPass, readPasses } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { within } from '../store/within.ts';
-import { pageOf, readPageLines, type SheetRow } from './pages.ts';
+import { pageOf, readPagesLines, type SheetRow } from './pages.ts';
 
 /** Consecutive rows in one folder of the layout; '' for those of the sheet. */
 type Range = { readonly folder: string; readonly first: number; readonly rows: number };
@@ -46,8 +46,9 @@ export async function* sheetRows(
   for (const { folder, first, rows } of ranges) {
     const [begin, end] = [Math.max(from, first), Math.min(to, first + rows - 1)];
     const pages = folderIn(layout, folder);
-    for (let page = pageOf(begin); begin <= end && page <= pageOf(end); page += 1)
-      for (const line of await readPageLines(pages, page)) {
+    if (begin > end) continue;
+    for await (const lines of readPagesLines(pages, pageOf(begin), pageOf(end)))
+      for (const line of lines) {
         const { cells, ...row } = parseExactly(line) as SheetRow & Pick<FoundRow, 'cells'>;
         if (row.row >= begin && row.row <= end)
           yield { row, folder, ...(cells === undefined ? {} : { cells }) };

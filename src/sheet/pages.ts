@@ -1,8 +1,9 @@
 // Writes and reads pages: files with up to 500 consecutive rows, one per line. A row's number determines its page's name.
 
 import { parseExactly } from '../batch/digits.ts';
-import { problem } from '../errors/error.ts';
+import { problem, type RunsheetError } from '../errors/error.ts';
 import { Pieces } from '../store/pieces.ts';
+import { readAhead } from '../store/read-ahead.ts';
 import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 
@@ -36,8 +37,23 @@ export async function readPage(store: Store, page: number): Promise<readonly She
 }
 
 /** The lines of a page. Throws E504 if the page is missing. */
-export async function readPageLines(store: Store, page: number): Promise<readonly string[]> {
-  return (await textOf(store, page)).split('\n').filter((line) => line !== '');
+async function readPageLines(store: Store, page: number): Promise<readonly string[]> {
+  return linesIn(await textOf(store, page));
+}
+
+/** The lines of pages, each page as a whole, both ends included. Throws E504 if one is missing. */
+export async function* readPagesLines(
+  store: Store,
+  first: number,
+  last: number,
+): AsyncGenerator<readonly string[]> {
+  const names = Array.from({ length: last - first + 1 }, (_, at) => pageName(first + at));
+  let page = first;
+  for await (const text of readAhead(store, names)) {
+    if (text === '') throw missing(store, page);
+    page += 1;
+    yield linesIn(text);
+  }
 }
 
 /** A page as bytes, outside of the heap: one that grew with kept pages would become several times as large. Throws E504. */
@@ -48,9 +64,14 @@ export async function readPageBytes(store: Store, page: number): Promise<Parsed<
 
 async function textOf(store: Store, page: number): Promise<string> {
   const text = await store.read(pageName(page));
-  if (text === undefined) throw problem('E504', { what: `${store.location} has no ${pageName(page)}` });
+  if (text === undefined) throw missing(store, page);
   return text;
 }
+
+const missing = (store: Store, page: number): RunsheetError =>
+  problem('E504', { what: `${store.location} has no ${pageName(page)}` });
+
+const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
 /** The line of a row in its page; undefined if the page ends before. Lines before it are only skipped: one row is sent. */
 export function lineIn(page: Buffer, row: number): string | undefined {

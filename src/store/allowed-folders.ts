@@ -1,9 +1,10 @@
 // Decides which batch folders the workers may read and write: those directly in RUNSHEET_OUT, and in every --out of an earlier
-// command. The state folder, which only its owner can write, keeps the list of the latter, so a batch also continues when a
+// command; `out` may be in S3. The state folder, which only its owner can write, keeps the list of the latter, so a batch also continues when a
 // command without --out restarts the servers.
 
 import { appendFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { isS3Address, s3Address, s3PlaceOf } from '../host/batches-address.ts';
 
 type Place = { readonly home: string; readonly out: string };
 
@@ -18,8 +19,17 @@ export function allowOut({ home, out }: Place): void {
 
 /** A batch folder may be a link: a user who can create one here could create a batch here as well. */
 export function isAllowed(folder: string, { home, out }: Place): boolean {
-  const parent = realOf(dirname(resolve(folder)));
+  const parent = parentOf(folder);
   return parent !== undefined && [out, ...keptOuts(home)].some((one) => realOf(one) === parent);
+}
+
+/** undefined for a folder that cannot hold a batch. */
+function parentOf(folder: string): string | undefined {
+  if (!isS3Address(folder)) return realOf(dirname(resolve(folder)));
+  const place = s3PlaceOf(folder);
+  if (place === undefined || place.key === '') return undefined;
+  const parts = place.key.split('/');
+  return s3Address({ ...place, key: parts.slice(0, -1).join('/') });
 }
 
 function keptOuts(home: string): readonly string[] {
@@ -33,6 +43,7 @@ function keptOuts(home: string): readonly string[] {
 
 /** undefined if there is no such folder. */
 function realOf(path: string): string | undefined {
+  if (isS3Address(path)) return path;
   try {
     return realpathSync(path);
   } catch {

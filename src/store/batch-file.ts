@@ -163,6 +163,8 @@ const schema = z.object({
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
   deadlines: z.object({ queueMs: waitMs.exactOptional(), runMs: waitMs.exactOptional() }),
   webhooks: z.boolean(),
+  /** Only workers with this tag work on it. */
+  workerTag: z.string().exactOptional(),
   /** The seed of the random jitter. */
   seed: count,
 });

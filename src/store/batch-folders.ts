@@ -1,33 +1,55 @@
 // Finds batches: the folders in RUNSHEET_OUT that contain a batch.json.
 
-import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { BATCH_FILE, readBatchFile, type BatchFile } from './batch-file.ts';
+import pMap from 'p-map';
+import { isRunsheetError } from '../errors/error.ts';
+import { isS3Address } from '../host/batches-address.ts';
+import { readBatchFile, type BatchFile } from './batch-file.ts';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
 
 export type BatchFolder = {
   readonly batch: string;
+  /** Its location: an absolute path or an s3:// address. */
   readonly folder: string;
   readonly file: BatchFile;
   readonly store: Store;
 };
 
+/** The location of a batch in `out`, or of any other file there. */
+export const locationOf = (out: string, batch: string): string =>
+  isS3Address(out) ? `${out}/${batch}` : join(out, batch);
+
 /** undefined if there is no such batch. Throws the error of an invalid batch.json. */
 export async function openBatchFolder(out: string, batch: string): Promise<BatchFolder | undefined> {
-  const folder = join(out, batch);
+  // A path names no batch of a bucket.
+  if (isS3Address(out) && !isPlainName(batch)) return undefined;
+  const folder = locationOf(out, batch);
   const store = openStore(folder);
-  const file = existsSync(folder) ? await readBatchFile(store) : undefined;
+  const file = await readBatchFile(store);
   return file && { batch, folder, file, store };
 }
 
+const isPlainName = (name: string): boolean => !name.includes('/') && !['', '.', '..'].includes(name);
+
 /** All batches, newest first, without those that this version cannot read. */
 export async function listBatchFolders(out: string): Promise<readonly BatchFolder[]> {
-  const names = existsSync(out)
-    ? readdirSync(out).filter((name) => !name.startsWith('.') && existsSync(join(out, name, BATCH_FILE)))
-    : [];
-  const found = await Promise.all(names.map((name) => openBatchFolder(out, name).catch(() => undefined)));
+  const found = await pMap(
+    await openStore(out).folders(''),
+    (name) => openBatchFolder(out, name).catch(undefinedIfUnreadable),
+    {
+      concurrency: CONCURRENCY,
+    },
+  );
   return found
     .filter((one) => one !== undefined)
     .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));
+}
+
+const CONCURRENCY = 32;
+
+/** If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. */
+function undefinedIfUnreadable(error: unknown): undefined {
+  if (isRunsheetError(error, 'E612')) throw error;
+  return undefined;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, createReadStream, mkdirSync } from 'node:fs';
-import { access, link, open, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { accessSync, createReadStream, mkdirSync, statSync, type Dirent } from 'node:fs';
+import { access, link, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { undefinedIfAbsent } from './absent.ts';
 import { writeOnThread } from './file-writer.ts';
@@ -17,6 +17,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     if (kind === 'existing') accessSync(root);
     mkdirSync(folder, { recursive: true });
   };
+  const folderOf = (name: string): string => (name === '' ? root : within(name));
   const within = (name: string): string => {
     const full = resolve(root, name);
     if (!full.startsWith(root + sep)) throw new Error(`${name} lies outside the batch folder ${root}`);
@@ -31,19 +32,28 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
         () => true,
         () => false,
       ),
-    list: async (folder) => {
-      const entries = (await readdir(within(folder), { withFileTypes: true }).catch(undefinedIfAbsent)) ?? [];
-      return entries
-        .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
-        .map((entry) => entry.name)
-        .sort();
+    facts: async (name) => {
+      const found = await stat(within(name)).catch(undefinedIfAbsent);
+      return found?.isFile() ? { bytes: found.size, modifiedAt: found.mtimeMs } : undefined;
     },
+    list: (folder) => namesIn(folderOf(folder), (entry) => entry.isFile()),
+    folders: (folder) =>
+      namesIn(folderOf(folder), (entry, at) => entry.isDirectory() || isLinkToFolder(entry, at)),
     write: async (name, content, as = 'synced') => {
       if (as === 'cached') return writeCached(within(name), content, makeFolder);
       await writeWhole(within(name), content, rename, makeFolder);
     },
     create: (name, content) => writeWhole(within(name), content, linkOnce, makeFolder),
     draft: (name) => openDraft(within(name), rename, makeFolder),
+    remove: (name) => rm(within(name), { force: true }),
+    clear: (folder) => rm(folderOf(folder), { recursive: true, force: true }),
+    bring: async (folder, from) => {
+      const to = within(folder);
+      makeFolder(dirname(to));
+      await rename(from, to);
+      return to;
+    },
+    localPath: (name) => folderOf(name),
     resumable: (name, as) => {
       makeFolder(dirname(within(name)));
       return openResumable(within(name), as);
@@ -51,6 +61,21 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     dropResumable: (folder, ids) => dropResumable(within(folder), ids),
   };
 }
+
+/** The visible entries of a folder that `is` chooses, sorted; none if there is no such folder. */
+async function namesIn(
+  folder: string,
+  is: (entry: Dirent, path: string) => boolean,
+): Promise<readonly string[]> {
+  const entries = (await readdir(folder, { withFileTypes: true }).catch(undefinedIfAbsent)) ?? [];
+  return entries
+    .filter((entry) => !entry.name.startsWith('.') && is(entry, join(folder, entry.name)))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+const isLinkToFolder = (entry: Dirent, path: string): boolean =>
+  entry.isSymbolicLink() && (statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false);
 
 /** Process ids repeat: every container has a process 1, and all of them may share a folder. */
 const PROCESS = randomBytes(6).toString('hex');

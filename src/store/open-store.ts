@@ -1,8 +1,10 @@
 // Opens the Store of a location. This is the only place that chooses between kinds of Stores.
 
+import { isS3Address } from '../host/batches-address.ts';
 import { folderStore } from './folder.ts';
+import { s3Store } from './s3-store.ts';
 import type { Store } from './store.ts';
 
-/** An `existing` location is not created anew if it has vanished. */
+/** An `existing` folder is not created anew if it has vanished. */
 export const openStore = (location: string, kind: 'new' | 'existing' = 'new'): Store =>
-  folderStore(location, kind);
+  isS3Address(location) ? s3Store(location) : folderStore(location, kind);

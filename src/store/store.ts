@@ -1,5 +1,5 @@
-// The interface to a batch's files. Every write is atomic, and a file's name determines its content, so writing a file twice
-// is harmless. `folder.ts` implements it for a local folder.
+// The interface to a batch's files, and to the folder of all batches. Every write is atomic, and a file's name determines its
+// content, so writing a file twice is harmless. `folder.ts` implements it for a local folder.
 
 import type { Readable } from 'node:stream';
 
@@ -26,7 +26,12 @@ export interface ResumableDraft extends Draft {
   leave(): Promise<void>;
 }
 
-/** Names are relative to the batch, with forward slashes: `rows/00001.jsonl`. */
+type FileFacts = {
+  readonly bytes: number;
+  /** In milliseconds since 1970. */ readonly modifiedAt: number;
+};
+
+/** Names are relative to the batch, with forward slashes: `rows/00001.jsonl`. The folder '' is the whole batch. */
 export interface Store {
   /** The location, for messages. */
   readonly location: string;
@@ -35,8 +40,12 @@ export interface Store {
   /** The file as a stream of bytes; errors with ENOENT if there is none. */
   open(name: string): Readable;
   exists(name: string): Promise<boolean>;
-  /** Names of the files directly in `folder`, sorted; empty if the folder does not exist. */
+  /** undefined if there is no such file. */
+  facts(name: string): Promise<FileFacts | undefined>;
+  /** Names of the files directly in `folder`, sorted, without hidden ones; empty if the folder does not exist. */
   list(folder: string): Promise<readonly string[]>;
+  /** Names of the folders directly in `folder`, sorted, without hidden ones; empty if it does not exist. */
+  folders(folder: string): Promise<readonly string[]>;
   /**
    * Writes a whole file. A `synced` file survives a power cut. A `cached` file may not; a synced file has its checksum.
    */
@@ -44,8 +53,26 @@ export interface Store {
   /** Writes a whole file unless it exists; returns false and changes nothing if it does. */
   create(name: string, content: string | Uint8Array): Promise<boolean>;
   draft(name: string): Promise<Draft>;
+  /** Does nothing if there is no such file. */
+  remove(name: string): Promise<void>;
+  /** Removes `folder` and everything in it, hidden and partial files too. An interrupted removal of a batch can be repeated. */
+  clear(folder: string): Promise<void>;
+  /**
+   * Brings a folder of this machine into the store as `folder`, which does not exist yet. Returns where it is on this machine
+   * afterwards: a local folder was moved, any other store has copied it.
+   */
+  bring(folder: string, path: string): Promise<string>;
   /** Absent if this store has no partial files. */
   readonly resumable?: (name: string, as: Resumption) => Promise<ResumableDraft>;
   /** Removes the partial files in `folder` whose ids begin with `ids`. */
   readonly dropResumable?: (folder: string, ids: string) => Promise<void>;
+  /** The path by which programs of this machine can open a file or folder; absent if the files are elsewhere. */
+  readonly localPath?: (name: string) => string;
+  /**
+   * Copies the file `from` of the store at `location` without reading it here. False if it has to be read for that; errors with
+   * ENOENT if there is none. Absent for a local folder.
+   */
+  readonly copyFrom?: (location: string, from: string, name: string) => Promise<boolean>;
+  /** An address by which anyone can read the file for `validMs`; absent for a local folder. */
+  readonly link?: (name: string, validMs: number) => Promise<string>;
 }

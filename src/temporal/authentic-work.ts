@@ -5,7 +5,7 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import { problem } from '../errors/error.ts';
+import { errorMessage, problem } from '../errors/error.ts';
 
 export type Execution = { readonly workflowId: string; readonly runId: string };
 type BatchPlace = { readonly batch: string; readonly folder: string };
@@ -59,7 +59,10 @@ async function refuseStranger(
   startedBy: (folder: string) => Promise<Execution | undefined>,
   { batch, folder }: BatchPlace,
 ): Promise<void> {
-  const started = await startedBy(folder);
+  const started = await startedBy(folder).catch((error: unknown) => {
+    // The folder or S3 is away; nothing was sent yet.
+    throw ApplicationFailure.create({ message: errorMessage(error), type: 'NothingSent' });
+  });
   if (caller !== undefined && started?.workflowId === caller.workflowId) {
     if (started.runId === caller.runId) return;
     const { firstRunId, wasReset } = await originOf(client, caller);

@@ -16,7 +16,7 @@ import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { ShownBatch } from '../batch/shown/shown-batch.ts';
 import type { BatchRef } from '../batch/batch-ref.ts';
-import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { Snapshot } from '../batch/state/snapshot.ts';
 import { WRITES } from '../batch/version.ts';
@@ -58,13 +58,18 @@ const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: ShownB
   }) satisfies Partial<WorkflowStartOptions<typeof runsheetBatch>>;
 
 /** `encrypted`: the client encrypts, and so do the workflows that it starts. `searchable`: not encrypted. */
-type Made = { readonly encrypted: boolean; readonly searchable: boolean };
+type Made = {
+  readonly encrypted: boolean;
+  readonly searchable: boolean;
+  /** The only worker of embedded servers works on every batch. */
+  readonly ignoresTags?: boolean;
+};
 
 /** `reach` returns the current client, because an embedded server may restart on another port. */
 export function openBatchClient(
   reach: () => Client,
   taskQueue: string = TASK_QUEUE,
-  { encrypted, searchable }: Made = { encrypted: false, searchable: false },
+  { encrypted, searchable, ignoresTags }: Made = { encrypted: false, searchable: false },
 ) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
 
@@ -78,12 +83,17 @@ export function openBatchClient(
   };
 
   return {
-    /** Starts the batch unless Temporal already knows it; a birth mark is never reused. */
-    start: async (ref: BatchRef, continuation?: Continuation, shown?: ShownBatch): Promise<Started> => {
+    /** Starts the batch unless Temporal already knows it; a birth mark is never reused. `workerTag`: only for such workers. */
+    start: async (
+      ref: BatchRef,
+      continuation?: Continuation,
+      shown?: ShownBatch,
+      workerTag?: string,
+    ): Promise<Started> => {
       try {
         await startSearchable(reach(), searchable ? shown?.search : undefined, {
           ...startOptions(ref, continuation, shown),
-          taskQueue,
+          taskQueue: taggedQueueOf(taskQueue, ignoresTags ? undefined : workerTag),
           // The receiver of any worker reads the batch's folder from the memo.
           memo: { folder: ref.folder, ...(encrypted ? { encrypted } : {}) },
         });
@@ -104,13 +114,7 @@ export function openBatchClient(
     firstRun: (name: BatchName) => firstRun(reach(), name),
 
     /** The last failure of a pending activity; undefined if there is none. */
-    trouble: async (name: BatchName): Promise<string | undefined> => {
-      const { raw } = await handleOf(name).describe();
-      const failed = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
-      const { loadedDataConverter } = reach().workflow.options;
-      const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
-      return error?.message;
-    },
+    trouble: (name: BatchName) => troubleOf(reach(), name),
 
     /** All batches that Temporal knows, newest first. */
     list: async (): Promise<readonly Known[]> => {
@@ -127,6 +131,14 @@ export function openBatchClient(
 
     ...openControl(reach),
   };
+}
+
+async function troubleOf({ workflow }: Client, name: BatchName): Promise<string | undefined> {
+  const { raw } = await workflow.getHandle(workflowIdOf(name)).describe();
+  const failed = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
+  const { loadedDataConverter } = workflow.options;
+  const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
+  return error?.message;
 }
 
 /** Decrypts nothing, because another user may have started a workflow with the batch's id. */

@@ -11,7 +11,7 @@ import {
   type ScheduleOptions,
 } from '@temporalio/client';
 import type { runsheetFiring } from '../../workflows/firing.ts';
-import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
@@ -109,8 +109,12 @@ const OVERLAP = { skip: 'SKIP', buffer: 'BUFFER_ONE', cancel: 'CANCEL_OTHER' } a
 
 type Options = ScheduleOptions & { readonly policies: object };
 
-function optionsOf(definition: ScheduleDefinition, { taskQueue, encrypted }: ScheduleParams) {
-  const { name, cron, timezone, overlap, catchupMs } = definition;
+function optionsOf(
+  definition: ScheduleDefinition,
+  { taskQueue = TASK_QUEUE, encrypted, tickets }: ScheduleParams,
+) {
+  const { name, cron, timezone, overlap, catchupMs, request } = definition;
+  const { workerTag } = request.settings;
   return {
     scheduleId: scheduleIdOf(name),
     spec: { cronExpressions: [cron], timezone },
@@ -118,7 +122,8 @@ function optionsOf(definition: ScheduleDefinition, { taskQueue, encrypted }: Sch
       type: 'startWorkflow',
       workflowType: 'runsheetFiring',
       workflowId: firingIdOf(name),
-      taskQueue: taskQueue ?? TASK_QUEUE,
+      // The firing makes the batch, and for that it asks the service too. An embedded server has one worker for everything.
+      taskQueue: taggedQueueOf(taskQueue, tickets === undefined ? workerTag : undefined),
       args: [definition] as Parameters<typeof runsheetFiring>,
       ...(encrypted ? { memo: { encrypted } } : {}),
     },

@@ -19,7 +19,10 @@ export type Receiver = {
   /** `http://host:port` of the listening server. */
   readonly url: string;
   readonly port: number;
-  isListening(): boolean;
+  /** Whether a balancer shall send webhooks here. */
+  isReady(): boolean;
+  /** Is no longer ready, but answers every webhook until it is closed. */
+  drain(): void;
   close(): Promise<void>;
 };
 
@@ -33,6 +36,8 @@ const LIMITS = {
 };
 /** Behind a proxy all webhooks come from one address, so one address may use nearly all connections. */
 const CONNECTIONS = { most: 2_000, perAddress: 1_500 };
+
+type State = { isDraining: boolean };
 
 type Listen = { readonly host: string; readonly port: number };
 
@@ -56,18 +61,20 @@ export async function openReceiverAt(
 export async function openReceiver(deps: ReceiverDeps, listen: Listen): Promise<Receiver> {
   const handler = new WebhookHandler(deps);
   const server = createServer(LIMITS);
+  const state: State = { isDraining: false };
   const connections = boundConnections(server, CONNECTIONS);
   server.on('request', (request, response) => {
     connections.busy(request.socket);
     response.once('close', () => connections.idle(request.socket));
-    void respond(handler, deps, request, response);
+    void respond(handler, deps, state, request, response);
   });
   await listening(server, listen);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${listen.host}:${port}`,
     port,
-    isListening: () => server.listening,
+    isReady: () => server.listening && !state.isDraining,
+    drain: () => (state.isDraining = true),
     close: () => closing(server, handler),
   };
 }
@@ -93,35 +100,42 @@ function closing(server: Server, handler: WebhookHandler): Promise<void> {
 async function respond(
   handler: WebhookHandler,
   deps: ReceiverDeps,
+  state: State,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const status = await handle(handler, deps, request).catch((error: unknown) => {
+  const status = await handle(handler, deps, state, request).catch((error: unknown) => {
     deps.log.warn(
       { reason: errorMessage(error) },
       'a webhook could not be processed; the service may send it again',
     );
     return 503;
   });
-  if (request.url !== HEALTH) deps.answered?.(status);
-  // Close the connection of a rejected sender.
+  if (!CHECKS.has(request.url ?? '')) deps.answered?.(status);
+  // Close the connection of a rejected sender, and in time those that this receiver would lose when it closes.
   response
     .writeHead(status, {
       'content-type': 'application/json',
-      ...(status === 200 || status === 503 ? {} : { connection: 'close' }),
+      ...((status === 200 || status === 503) && !state.isDraining ? {} : { connection: 'close' }),
     })
     .end(status === 200 ? '{"ok":true}' : undefined);
 }
 
+/** The process lives. */
 const HEALTH = '/healthz';
+/** A balancer may send webhooks here. */
+const READY = '/readyz';
+const CHECKS: ReadonlySet<string> = new Set([HEALTH, READY]);
 
 /** Returns the status of the response. */
 async function handle(
   handler: WebhookHandler,
   { secret }: ReceiverDeps,
+  { isDraining }: State,
   request: IncomingMessage,
 ): Promise<number> {
   if (request.url === HEALTH) return 200;
+  if (request.url === READY) return isDraining ? 503 : 200;
   if (isOldToken(request.url)) return 410;
   const token = readToken(request.url);
   if (token === undefined || !isGenuine(token, secret)) return 404;

@@ -1,5 +1,6 @@
 // The secret that signs webhook tokens: from a setting if several workers share it, otherwise generated once per state folder.
 
+import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import type { Config } from '../host/config.ts';
 import { problem, errorMessage } from '../errors/error.ts';
@@ -15,6 +16,16 @@ function configuredOrGenerated({ home, webhook }: Pick<Config, 'home' | 'webhook
   if (webhook.secretFile !== undefined) return fromFile(webhook.secretFile);
   return readOrCreateSecret(join(home, 'webhook-secret'));
 }
+
+/** Whether the settings give it. */
+export const isSecretShared = ({ webhook }: Pick<Config, 'webhook'>): boolean =>
+  webhook.secret !== undefined || webhook.secretFile !== undefined;
+
+const FINGERPRINT_DIGITS = 8;
+
+/** Tells two secrets apart, and nothing about them. */
+export const secretFingerprint = (secret: string): string =>
+  createHmac('sha256', secret).update('fingerprint').digest('hex').slice(0, FINGERPRINT_DIGITS);
 
 /** Throws E602 if the file is unusable: with an empty secret anyone could sign. */
 function fromFile(path: string): string {

@@ -1,10 +1,11 @@
 // The composition root of a worker process: Temporal's runtime and connection, two Temporal workers, the webhook receiver, and
 // metrics if the settings ask for them.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
-import { TASK_QUEUE } from '../../workflows/task-queues.ts';
-import { conversion, createWorkers } from './create-workers.ts';
+import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
+import { conversion, createWorkers, deploymentOf } from './create-workers.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/worker-monitor.ts';
 import { readStarted } from '../store/batch-file.ts';
@@ -18,7 +19,12 @@ import { onlyFirstTry } from '../temporal/first-try.ts';
 import { installRuntime } from '../temporal/runtime.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { openTickets } from '../temporal/schedule-tickets.ts';
+import { checkWebhookSecret, createMemberOf, memberWords } from './member.ts';
 import { openParts, type PartsParams } from './worker-parts.ts';
+
+/** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
+const EMBEDDED_DRAIN_MS = 150_000;
+const LINGER_MS = 5_000;
 
 export type WorkerParams = PartsParams & {
   readonly temporal: TemporalAddress;
@@ -32,8 +38,11 @@ export type RunningWorker = {
   readonly monitorUrl: string | undefined;
   /** The number of Queue Run calls without an answer. */
   onWire(): number;
-  /** Starts no further POST; resolves when the pending ones are answered and everything is closed. */
-  stop(): Promise<void>;
+  /**
+   * Takes no further task and starts no further POST. Resolves with true when what was begun has ended and everything is closed,
+   * or with false when the time for that is over: the process must end, and its POSTs without an answer are unconfirmed.
+   */
+  stop(): Promise<boolean>;
   /** Resolves after `stop`; rejects when a worker failed. */
   readonly done: Promise<void>;
 };
@@ -42,34 +51,51 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const { config, log, parts, temporal, server } = params;
   const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
+  // An embedded worker is alone, and works on every batch.
+  const isMember = server === 'cluster';
+  const tags = isMember ? config.fleet.tags : [];
+  const queues = [queue, ...tags.map((tag) => taggedQueueOf(queue, tag))];
+  const versioning = isMember ? deploymentOf(config.fleet) : {};
+  const words = isMember ? memberWords(config) : [];
+  const drainMs = isMember ? config.fleet.drainMs : EMBEDDED_DRAIN_MS;
   const monitor = await monitorOf(params);
   installRuntime(log, monitor?.coreAddress);
   const keys = payloadKeys(config, server);
   const dataConverter = clientConverter(keys);
   const connected = await connectWorker(temporal, params.patienceMs, dataConverter);
   const { connection, client } = connected;
+  if (isMember) await checkWebhookSecret(client, queue, config, log);
   const opened = await openParts({ ...params, meters: monitor?.meters }, { ...connected, dataConverter });
   const { deps, receiver, stopping, onWire, progressOf } = opened;
   let workers: readonly Worker[] = [];
   const states = (): readonly string[] => workers.map((worker) => worker.getState());
   const sees = parts === 'receiver-only' ? undefined : states;
-  const monitorServer = await monitor?.open({ client, queue, receiver, states: sees });
+  const monitorServer = await monitor?.open({ client, queues, receiver, states: sees });
   const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
   const interceptors = workerInterceptors(server, client, config.home, watched);
+  const at = { connection, namespace, ...conversion(keys, ...words) };
   if (parts !== 'receiver-only')
-    workers = await createWorkers(deps, queue, { connection, namespace, ...conversion(keys), interceptors });
-  const running = workers.map((worker) => worker.run());
+    workers = await createWorkers(deps, queues, { ...at, ...versioning, interceptors }, drainMs);
+  const member = isMember ? [await createMemberOf(config, parts, { ...at, queue })] : [];
+  const running = [...workers, ...member].map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
     monitorUrl: monitorServer?.url,
     onWire: () => onWire.count,
     stop: async () => {
       stopping.abort();
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.all(running);
-      await opened.close();
-      await monitorServer?.close();
-      await connection.close();
+      receiver?.drain();
+      for (const worker of [...workers, ...member]) if (worker.getState() === 'RUNNING') worker.shutdown();
+      // A balancer sends webhooks here until it has seen that the receiver is not ready.
+      const lingering = receiver && config.webhook.listen ? wait(Math.min(LINGER_MS, drainMs)) : undefined;
+      const ended = async (): Promise<true> => {
+        await Promise.all([...running, lingering]);
+        await opened.close();
+        await monitorServer?.close();
+        await connection.close();
+        return true;
+      };
+      return Promise.race([ended(), wait(drainMs, false as const, { ref: false })]);
     },
     done: Promise.all(running).then(() => undefined),
   };

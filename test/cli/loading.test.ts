@@ -6,6 +6,7 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { ownEnvironment } from '../stage/command.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli');
@@ -36,8 +37,8 @@ it('a sheet is checked without the Temporal client', () => {
   expect(loadedWith(['run/run.ts', 'run/plan.ts'])).not.toContain('@temporalio/client');
 });
 
-/** The files that a page of help loads, of the program and of packages. */
-function loadedForHelp(...args: readonly string[]): readonly string[] {
+/** The files that a command loads, of the program and of packages. */
+function loadedFor(...args: readonly string[]): readonly string[] {
   const counting = `
     import { registerHooks } from 'node:module';
     registerHooks({
@@ -49,14 +50,22 @@ function loadedForHelp(...args: readonly string[]): readonly string[] {
   const hooks = `data:text/javascript,${encodeURIComponent(counting)}`;
   const { stderr } = spawnSync(process.execPath, ['--import', hooks, programFile(), ...args], {
     encoding: 'utf8',
+    env: ownEnvironment(),
   });
   return stderr.trim().split('\n');
 }
 
 it('a page of help loads the lists of commands, flags and errors, and no work', () => {
-  const loaded = loadedForHelp('--help');
+  const loaded = loadedFor('--help');
   const packages = loaded.flatMap((file) => /node_modules\/((?:@[\w-]+\/)?[\w-]+)/.exec(file)?.[1] ?? []);
   expect(new Set(packages)).toEqual(new Set(['@stricli/core', 'fastest-levenshtein']));
   expect(loaded).toContain(pathToFileURL(join(CLI, 'command-list.ts')).href);
   expect(loaded.length).toBeLessThan(55);
+});
+
+it('only batches in S3 load what speaks S3', () => {
+  const ofS3 = (out: string): readonly string[] =>
+    loadedFor('list', '--out', out).filter((file) => /\/aws4fetch\/|\/store\/s3\//.test(file));
+  expect(ofS3(join(import.meta.dirname, 'no-such-folder'))).toEqual([]);
+  expect(ofS3('s3://bucket').join(' ')).toContain('bucket-store');
 });

@@ -1,11 +1,12 @@
 // The shell proposes what may follow, from the commands themselves and from what is known here.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
-import { keepNames } from '../../src/cli/completion/proposals.ts';
+import { batches, deployments, keepNames } from '../../src/cli/completion/proposals.ts';
 import { Console } from './console.ts';
 
 async function opened() {
@@ -47,6 +48,16 @@ describe('completion', () => {
     const { propose } = await opened();
     const words = await propose(...line.split(' '));
     expect(words.toSorted()).toEqual(proposals.toSorted());
+  });
+
+  it('proposes batches in S3 that were listed', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-names-'));
+    vi.stubEnv('RUNSHEET_HOME', folder);
+    vi.stubEnv('RUNSHEET_OUT', 's3://bucket/batches');
+    keepNames(folder, 'batches', ['first', 'second']);
+    expect([batches('f'), deployments('')]).toEqual([['first'], []]);
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true });
   });
 
   it('remembers the deployments that were listed', async () => {

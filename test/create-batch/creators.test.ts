@@ -8,11 +8,14 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { recount } from '../../src/audit/verify.ts';
 import { placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
-import { stalePaths } from '../../src/create-batch/stale-folders.ts';
+import { staleIn } from '../../src/create-batch/stale-folders.ts';
 import { PARTS } from '../../src/results/parts.ts';
 import { BATCH_FILE, LAYOUT } from '../../src/store/batch-file.ts';
 import { addResults } from './earlier.ts';
 import { ASKED, type Asked, filesBelow, Place, wholeBatch } from './creating.ts';
+/** The paths of all leftovers. */
+const stalePaths = async (out: string, ageMs: number) =>
+  (await staleIn({ out }, ageMs)).map(({ path }) => path);
 
 const CREATOR = fileURLToPath(import.meta.resolve('./creator.ts'));
 /** Two pages. */

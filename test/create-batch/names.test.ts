@@ -4,9 +4,13 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, utimesSync, writeFile
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { differences } from '../../src/create-batch/reuse/reuse.ts';
-import { stalePaths } from '../../src/create-batch/stale-folders.ts';
+import { staleIn } from '../../src/create-batch/stale-folders.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { ASKED, filesBelow, Place, wholeBatch } from './creating.ts';
+
+/** The paths of all leftovers. */
+const stalePaths = async (out: string, ageMs: number) =>
+  (await staleIn({ out }, ageMs)).map(({ path }) => path);
 
 let place: Place;
 beforeEach(() => {

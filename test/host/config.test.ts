@@ -234,3 +234,29 @@ describe('the address of traces', () => {
     expect(withoutSecrets('sent Basic YWRhOnBhc3N3b3Jk to it')).toBe('sent [secret] to it');
   });
 });
+
+describe('the settings of a member of a fleet', () => {
+  it('give a worker 25 s to end, no tags and no deployment by default', () => {
+    expect(load().fleet).toEqual({ drainMs: 25_000, tags: [], deployment: undefined, build: undefined });
+  });
+
+  it('have tags by commas or blanks, each once', () => {
+    expect(load({ RUNSHEET_WORKER_TAGS: 'eu, gpu-lab eu' }).fleet.tags).toEqual(['eu', 'gpu-lab']);
+    writeFileSync('runsheet.toml', 'drain_seconds = 60\nworker_tags = "us"\n');
+    expect(load().fleet).toMatchObject({ drainMs: 60_000, tags: ['us'] });
+  });
+
+  it.each([
+    ['RUNSHEET_WORKER_TAGS', 'eu,EU'],
+    ['RUNSHEET_WORKER_TAGS', 'eu@runsheet'],
+    ['RUNSHEET_DRAIN_SECONDS', '0'],
+    ['RUNSHEET_DRAIN_SECONDS', '2h'],
+    ['RUNSHEET_WORKER_DEPLOYMENT', 'my deployment'],
+    ['RUNSHEET_WORKER_BUILD', 'a:b'],
+  ])('are refused by their name: %s=%s', (name, value) => {
+    expect(refusal(() => load({ [name]: value }))).toMatchObject({
+      code: 'E602',
+      message: expect.stringContaining(name),
+    });
+  });
+});

@@ -115,6 +115,7 @@ const SHEET: Table = {
   hidden: 'BatchOptions.hidden',
   decimalComma: 'BatchOptions.decimalComma',
   outputName: 'BatchOptions.outputName',
+  workerTag: 'BatchOptions.workerTag',
   acceptGpu: { only: 'the library does not ask about the GPU of a deployment' },
   name: 'BatchOptions.batchId',
   again: 'BatchOptions.reuse',
@@ -189,7 +190,12 @@ const FLAGS: Readonly<Record<string, Table>> = {
     rows: 'EventsOptions.rows',
     since: 'EventsOptions.since',
   },
-  compare: { ...LISTED, by: 'CompareOptions.by', file: 'CompareOptions.file' },
+  compare: {
+    ...LISTED,
+    by: 'CompareOptions.by',
+    file: 'CompareOptions.file',
+    serve: { only: 'shows the page to the person who gave the command' },
+  },
   verify: {
     ...LISTED,
     files: 'VerifyOptions.files',

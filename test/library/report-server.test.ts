@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
-import { serveReport, type ReportServer } from '../../src/library/report/report-server.ts';
+import type { PageServer } from '../../src/library/report/page-server.ts';
+import { serveReport } from '../../src/library/report/report-server.ts';
 import type { News } from '../../src/library/report/report-feed.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';
@@ -24,7 +25,7 @@ const SERVERS = {
 
 describe('the server of a batch that has not ended', () => {
   let found: FoundBatch;
-  let server: ReportServer;
+  let server: PageServer;
   let origin = '';
   let cookie = '';
 
@@ -77,6 +78,29 @@ describe('the server of a batch that has not ended', () => {
       partName(1, part),
       rows.map((row) => `{"row":${row},"outcome":"succeeded","attempts":[],"files":[]}\n`).join(''),
     );
+
+  it('sends a browser to S3 for a file that it opens on its own, and gives it what the page shows', async () => {
+    const link = async (name: string): Promise<string> => `https://s3.example/${name}?signed`;
+    const inS3 = await serveReport(SERVERS, { ...found, store: { ...found.store, link } });
+    try {
+      const opened = await fetch(inS3.address, { redirect: 'manual' });
+      const [own = ''] = (opened.headers.get('set-cookie') ?? '').split(';');
+      const file = (path: string, destination: string): Promise<Response> =>
+        fetch(`${new URL(inS3.address).origin}/${path}`, {
+          redirect: 'manual',
+          headers: { cookie: own, 'sec-fetch-dest': destination },
+        });
+      const alone = await file('outputs/fox.png', 'document');
+      expect([alone.status, alone.headers.get('location')]).toEqual([
+        303,
+        'https://s3.example/outputs/fox.png?signed',
+      ]);
+      expect(await (await file('outputs/fox.png', 'image')).text()).toBe('picture');
+      expect((await file('batch.json', 'document')).status).toBe(404);
+    } finally {
+      await inS3.close();
+    }
+  });
 
   it('gives each ended row once, after the cursor of the last answer', async () => {
     expect(await news()).toMatchObject({ rows: [], cursor: '', total: ROWS, hasMore: false });

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { createMonitor, type Monitor, type MonitorDeps } from '../../src/monitoring/monitor.ts';
-import { canWrite, watchReadiness } from '../../src/monitoring/readiness.ts';
+import { canReach, canWrite, watchReadiness } from '../../src/monitoring/readiness.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { samplesIn, valueOf } from './exposition.ts';
 
 describe('the server for operators', () => {
@@ -113,6 +115,14 @@ describe('a check', () => {
     await Promise.all([readiness(), readiness()]);
     await readiness();
     expect(done).toBe(1);
+  });
+
+  it('of batches in S3 fails if they cannot be reached', async () => {
+    takeS3Settings({});
+    await expect(canReach(openStore('s3://bucket'))()).rejects.toMatchObject({ code: 'E612' });
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-out-'));
+    expect(await canReach(openStore(folder))()).toBeUndefined();
+    rmSync(folder, { recursive: true });
   });
 
   it.skipIf(process.geteuid?.() === 0)(

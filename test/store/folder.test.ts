@@ -1,11 +1,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/store/folder.ts';
 import type { ResumableDraft, Store } from '../../src/store/store.ts';
+import { storeContract } from './contract.ts';
+
+describe('the contract of a Store, in a folder', () => {
+  const around = mkdtempSync(join(tmpdir(), 'runsheet-store-'));
+  afterAll(() => rmSync(around, { recursive: true }));
+  let places = 0;
+  storeContract({
+    open: () => folderStore(join(around, String((places += 1)))),
+    again: ({ location }) => folderStore(location),
+    safeBytes: 1,
+  });
+});
 
 describe('a batch folder', () => {
   let around = '';
@@ -17,17 +29,6 @@ describe('a batch folder', () => {
     store = folderStore(folder);
   });
   afterEach(() => rmSync(around, { recursive: true }));
-
-  it('shows the old file until the new one is whole', async () => {
-    await store.write('results.csv', 'old');
-    const draft = await store.draft('results.csv');
-    await draft.write('half of ');
-    expect(await store.read('results.csv')).toBe('old');
-    await draft.write('the new');
-    await draft.commit();
-    await draft.discard();
-    expect(await store.read('results.csv')).toBe('half of the new');
-  });
 
   it('keeps nothing of a draft that was given up', async () => {
     const draft = await store.draft('parts/000001.jsonl');
@@ -68,11 +69,6 @@ describe('a batch folder', () => {
     },
   );
 
-  it.each(['../beside', 'outputs/../../beside', '/proc/beside', '.'])('has no place %s', async (name) => {
-    await expect(async () => store.write(name, 'x')).rejects.toThrow('outside the batch folder');
-    expect(() => store.open(name)).toThrow('outside the batch folder');
-  });
-
   const openResumable = (as = AS) => {
     if (store.resumable === undefined) throw new Error('a folder keeps half files');
     return store.resumable('outputs/fox/1.mp4', as);
@@ -96,17 +92,6 @@ describe('a batch folder', () => {
     await second.discard();
     expect(await store.read('outputs/fox/1.mp4')).toBe('half of a file');
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual(['1.mp4']);
-  });
-
-  it('goes on from what a killed process wrote, which left nothing behind itself', async () => {
-    const killed = await openResumable();
-    await killed.write('half');
-    const next = await openResumable();
-    expect(await kept(next)).toBe('half');
-    await next.discard();
-    expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([]);
-    // Only this process still has it open.
-    await killed.leave();
   });
 
   it('keeps no half of another content, and takes all of a run away when told', async () => {
@@ -176,10 +161,24 @@ describe('a batch folder', () => {
     expect(readdirSync(folder)).toHaveLength(files);
   });
 
-  it('does not create a file where another one is, nor where it was written', async () => {
-    await store.write('summary.json', 'old');
-    expect(await store.create('summary.json', 'new')).toBe(false);
-    expect(await store.read('summary.json')).toBe('old');
+  it('lists its folders, also linked ones, without files and hidden ones', async () => {
+    expect(await store.folders('')).toEqual([]);
+    for (const name of ['b/1', 'a/1', '.names/1', 'file']) await store.write(name, 'x');
+    symlinkSync(join(folder, 'a'), join(folder, 'link'));
+    expect([await store.folders(''), await store.list('')]).toEqual([['a', 'b', 'link'], ['file']]);
+    expect(await store.folders('a')).toEqual([]);
+  });
+
+  it('removes a file, a folder, or everything, also what is not there', async () => {
+    for (const name of ['a/1', 'a/2', 'b/1', 'batch.json']) await store.write(name, 'x');
+    await store.remove('a/1');
+    await store.remove('a/1');
+    expect(await store.list('a')).toEqual(['2']);
+    await store.clear('b');
+    await store.clear('b');
+    expect(await store.folders('')).toEqual(['a']);
+    await store.clear('');
+    expect(readdirSync(around)).toEqual([]);
   });
 
   it('makes folders as files arrive, small ones and others alike', async () => {

@@ -84,6 +84,15 @@ describe('the receiver', () => {
     expect(answered).toEqual([200, 404]);
   });
 
+  it('that is asked to end is not ready, and still signals completions', async () => {
+    const isReady = async (): Promise<number> => (await fetch(`${receiver.url}/readyz`)).status;
+    expect([await isReady(), receiver.isReady()]).toEqual([200, true]);
+    receiver.drain();
+    expect([await isReady(), receiver.isReady()]).toEqual([503, false]);
+    expect(await hook(has('success'), 'success')).toBe(200);
+    expect(completions).toHaveLength(1);
+  });
+
   it('accepts a GET with a body like a POST', async () => {
     const runId = has('failed');
     expect(await hook(runId, 'failed', { method: 'GET' })).toBe(200);

@@ -175,6 +175,7 @@ export const onBatches = {
         file: optional(
           textFlag('path', 'the page (default: compare-<A>-<B>.html in the folder of the batches)'),
         ),
+        serve: boolean('serve the page until Ctrl-C, for a browser that cannot open the folder'),
         out,
         output,
       },

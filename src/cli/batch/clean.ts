@@ -1,12 +1,14 @@
 // clean: removes old batches and the leftovers of refused sheets and interrupted copies.
 
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import pMap from 'p-map';
 import { EXIT, problem } from '../../errors/error.ts';
 import { readSummary } from '../../results/summary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
-import { stalePaths } from '../../create-batch/stale-folders.ts';
+import { staleIn } from '../../create-batch/stale-folders.ts';
+import type { Stale } from '../../create-batch/stale-objects.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
+import { openStore } from '../../store/open-store.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../format.ts';
@@ -25,14 +27,12 @@ type Flags = {
 export default async function clean(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const paths = [
-    ...(await stalePaths(config.out, STALE_MS)),
-    ...(await oldBatches(config.out, flags.olderThan)),
-  ];
-  if (flags.state) paths.push(...stateOf(config.home));
+  const stale = [...(await staleIn(config, STALE_MS)), ...(await oldBatches(config.out, flags.olderThan))];
+  if (flags.state) stale.push(...stateOf(config.home));
+  const paths = stale.map(({ path }) => path);
   if (flags.output === 'json') printer.json(shaped(cleanupSchema, { removed: flags.yes, paths }));
   else for (const path of paths) printer.data(path);
-  if (flags.yes) await Promise.all(paths.map((path) => rm(path, { recursive: true, force: true })));
+  if (flags.yes) await pMap(stale, ({ remove }) => remove(), { concurrency: AT_A_TIME });
   printer.notice(`${plural(paths.length, 'path')} ${flags.yes ? 'removed' : 'would be removed'}`);
   sayNext(printer, flags.output, nextOf(flags, paths.length, this.args ?? []));
   return EXIT.ok;
@@ -45,27 +45,31 @@ function nextOf({ yes, olderThan }: Flags, paths: number, args: readonly string[
   return [paths === 0 ? 'older' : 'remove', sameCommand(args, 'clean', { add })];
 }
 
+/** More would not be faster: the removal of one is concurrent as well. */
+const AT_A_TIME = 4;
+
 /** A younger folder may belong to a command that is still running. */
 const STALE_MS = 3_600_000;
 
 /** Ended batches that are older than the given time; none without a time. */
-async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly string[]> {
+async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly Stale[]> {
   if (olderThanMs === undefined) return [];
-  const paths: string[] = [];
+  const old: Stale[] = [];
   for (const { folder, store } of await listBatchFolders(out)) {
     const summary = await readSummary(store);
-    if (summary && Date.now() - Date.parse(summary.ended_at) >= olderThanMs) paths.push(folder);
+    if (summary && Date.now() - Date.parse(summary.ended_at) >= olderThanMs)
+      old.push({ path: folder, remove: () => store.clear('') });
   }
-  return paths;
+  return old;
 }
 
 /** The embedded servers' state folder. Throws while the servers run. */
-function stateOf(home: string): readonly string[] {
+function stateOf(home: string): readonly Stale[] {
   if (livingRecord(home) !== undefined) {
     throw problem('E602', {
       what: `the embedded servers of ${home} are running`,
       hint: 'first end the commands that use them',
     });
   }
-  return existsSync(home) ? [home] : [];
+  return existsSync(home) ? [{ path: home, remove: () => openStore(home).clear('') }] : [];
 }

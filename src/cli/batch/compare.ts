@@ -1,21 +1,24 @@
 // compare: the same rows in two batches.
 
-import { fileURLToPath } from 'node:url';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
+import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
+import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import type { PairedBy } from '../../results/compare/paired-by.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, money, plural, span } from '../format.ts';
 import { comparisonJson } from '../json/comparison.ts';
-import { nextCommand, sayNext } from '../next-command.ts';
+import { hearInterrupts } from '../follow/interrupt.ts';
+import { nextCommand, sameCommand, sayNext, type Next } from '../next-command.ts';
 
 type Flags = {
   readonly by?: PairedBy;
   readonly file?: string;
+  readonly serve: boolean;
   readonly out?: string;
   readonly output: 'text' | 'json';
 };
@@ -28,18 +31,41 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
     ...(file === undefined ? {} : { file }),
   });
   const printer = printerFor(this);
-  const page = fileURLToPath(comparison.page);
+  const served = flags.serve ? await serve(out, comparison) : undefined;
+  const page = served?.address ?? placeText(comparison.page);
   if (flags.output === 'json') {
     const mostChanged = comparison.most_changed.map((pair) => ({ ...pair, identical: pair.isIdentical }));
     printer.json(comparisonJson({ ...comparison, page, most_changed: mostChanged }));
-    return EXIT.ok;
+    return served === undefined ? EXIT.ok : untilInterrupted(this, printer, served);
   }
   const { by: used, without_pairs: none } = comparison;
   if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
   for (const line of linesOf(comparison)) printer.data(terminalLine(line));
   printer.data(terminalLine(page));
+  if (served !== undefined) return untilInterrupted(this, printer, served);
   const found = await findBatch(out, comparison.b);
-  sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
+  const isHere = comparison.page.protocol === 'file:' && found.store.localPath !== undefined;
+  // A browser cannot open a page in S3.
+  const view: Next = ['view', sameCommand(this.args ?? [], 'compare', { add: ['--serve'] })];
+  sayNext(printer, flags.output, isHere ? ['open', nextCommand('open', found)] : view);
+  return EXIT.ok;
+}
+
+async function serve(out: string, comparison: Comparison): Promise<PageServer> {
+  const { serveComparison } = await import('../../library/report/comparison-server.ts');
+  return serveComparison(out, comparison);
+}
+
+async function untilInterrupted(
+  { process }: Context,
+  printer: Printer,
+  { idle, close }: PageServer,
+): Promise<number> {
+  printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
+  const interrupts = hearInterrupts(process);
+  await Promise.race([interrupts.first, idle]);
+  interrupts.close();
+  await close();
   return EXIT.ok;
 }
 

@@ -1,15 +1,16 @@
-// open: opens the page of a batch. An ended batch has it in its folder; for a batch that runs, a server of this command shows it
-// with the rows as they end.
+// open: opens the page of a batch. An ended batch has it in its folder; a batch that runs, or whose files are not on this machine, is
+// shown by a server of this command, with the rows as they end.
 
 import { EXIT } from '../../errors/error.ts';
 import { BatchHandle } from '../../library/handle/batch-handle.ts';
-import { findBatch } from '../../library/handle/found-batch.ts';
+import type { BatchStatus } from '../../library/handle/batch-status.ts';
+import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { Servers } from '../../library/servers.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { plural } from '../format.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { nextCommand, sayNext, toContinue, toFollow } from '../next-command.ts';
+import { nextCommand, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
 
 /** A viewer waits no longer for pictures that make the page smoother. */
 const SMALL_COPIES_MS = 15_000;
@@ -45,18 +46,27 @@ export default async function open(this: Context, flags: Flags, name: string | u
     return EXIT.ok;
   }
   const { state } = await new BatchHandle(servers, batch, found).status();
-  const isInterrupted = state === 'interrupted';
-  const what = isInterrupted
-    ? 'The batch is interrupted; the page shows what is done. Ctrl-C ends it.'
-    : 'Ctrl-C ends the page, not the batch.';
-  printer.notice(`${what} Everyone who has this address can see the batch.`);
-  sayNext(printer, flags.output, isInterrupted ? toContinue(found) : toFollow(found));
+  printer.notice(
+    `${END_TEXT[state] ?? 'Ctrl-C ends the page, not the batch.'} Everyone who has this address can see the batch.`,
+  );
+  sayNext(printer, flags.output, nextOf(found, state));
   const interrupts = hearInterrupts(this.process);
   await Promise.race([interrupts.first, idle]);
   interrupts.close();
   await report[Symbol.asyncDispose]();
   await servers.close();
   return EXIT.ok;
+}
+
+/** What Ctrl-C does if the batch does not run. */
+const END_TEXT: Partial<Record<BatchStatus['state'], string>> = {
+  finished: 'Ctrl-C ends the page.',
+  interrupted: 'The batch is interrupted; the page shows what is done. Ctrl-C ends it.',
+};
+
+function nextOf(found: FoundBatch, state: BatchStatus['state']): Next {
+  if (state === 'finished') return ['export', nextCommand('export', found, { more: '--as xlsx' })];
+  return state === 'interrupted' ? toContinue(found) : toFollow(found);
 }
 
 /** A machine without a browser still has the printed address. */

@@ -1,7 +1,9 @@
 // list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
 // servers nor changes a batch.
 
+import pMap from 'p-map';
 import { EXIT, errorMessage } from '../../errors/error.ts';
+import { isS3Address } from '../../host/batches-address.ts';
 import type { Config } from '../../host/config.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
@@ -17,6 +19,7 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { aboutCostUsd, spentText } from '../follow/about-cost.ts';
 import { canaryReport, canaryReportLines, canaryText, isJudged } from '../run/canary.ts';
+import { keepNames } from '../completion/proposals.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-hint.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
@@ -28,15 +31,18 @@ import { batchJson, type BatchStatus } from '../json/batch.ts';
 
 type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
+const READ_AT_A_TIME = 32;
+
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const folders = await Promise.all(
-    (await listBatchFolders(config.out)).map(async (found) => ({
-      found,
-      own: await statusFromFolder(found),
-    })),
+  const folders = await pMap(
+    await listBatchFolders(config.out),
+    async (found) => ({ found, own: await statusFromFolder(found) }),
+    { concurrency: READ_AT_A_TIME },
   );
+  const names = folders.map(({ found }) => found.batch);
+  if (isS3Address(config.out)) keepNames(config.home, 'batches', names);
   const statuses = await withLiveStatus(config, printer, folders);
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
@@ -61,7 +67,7 @@ export async function status(this: Context, flags: Flags, name: string | undefin
     : await askTemporal(config, printer, async (session) => liveStatus(session, found, fromFolder));
   const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(batchJson(found, now));
-  else printer.data(textOf(now));
+  else printer.data(textOf(found, now));
   sayNext(printer, flags.output, ...nextOf(found, now));
   return EXIT.ok;
 }
@@ -133,7 +139,7 @@ const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): stri
     .filter(Boolean)
     .join('\t');
 
-function textOf(shown: BatchStatus): string {
+function textOf(found: FoundBatch, shown: BatchStatus): string {
   const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
   const lines = [
     `${batch}  ${state}`,
@@ -149,7 +155,7 @@ function textOf(shown: BatchStatus): string {
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...canaryLines(shown),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
-    ...standstillOf(shown),
+    ...standstillOf(found, shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     `  cost      ${progress && !summary ? spentText(progress) : `${money(summary?.cost_usd ?? 0)}, estimated`}`,
     `  folder    ${folder}`,
@@ -175,14 +181,23 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
 }
 
 /** Why a batch does not advance. */
-const standstillOf = ({ unattended }: BatchStatus): readonly string[] =>
-  unattended ? ["  worker    no worker takes this batch's tasks"] : [];
+const standstillOf = (
+  { file: { workerTag } }: FoundBatch,
+  { unattended }: BatchStatus,
+): readonly string[] => {
+  if (!unattended) return [];
+  const which = workerTag === undefined ? '' : ` with the tag ${workerTag}`;
+  return [`  worker    no worker${which} takes this batch's tasks`];
+};
+
+const workerFor = ({ file: { workerTag } }: FoundBatch): string =>
+  workerTag === undefined ? 'runsheet worker' : `RUNSHEET_WORKER_TAGS=${workerTag} runsheet worker`;
 
 /** What the user can do about it. */
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;
   if (summary !== undefined) return nextOfEnded(found, retryOf(summary));
-  if (unattended) return [['start', 'runsheet worker']];
+  if (unattended) return [['start', workerFor(found)]];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
     return [['hint', pauseHint(batch, kind, false, progress?.maxCostNano)]];

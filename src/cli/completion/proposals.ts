@@ -1,13 +1,14 @@
 // What the shell proposes while a command is typed. It must be quick, so no server is asked: batches are folders, and the
-// names of deployments, schedules and pools are those that commands have listed here.
+// names of deployments, schedules, pools and batches in S3 are those that commands have listed here.
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GPUS } from '../../batch/gpu.ts';
+import { isS3Address } from '../../host/batches-address.ts';
 import { loadConfig } from '../../host/config.ts';
 import { BATCH_FILE, type BatchFile } from '../../store/batch-file.ts';
 
-type Kind = 'deployments' | 'schedules' | 'pools';
+type Kind = 'deployments' | 'schedules' | 'pools' | 'batches';
 
 const FILE = 'names.json';
 const MOST = 1_000;
@@ -41,6 +42,7 @@ const known =
 export const schedules = known('schedules');
 export const pools = known('pools');
 const listedDeployments = known('deployments');
+const listedBatches = known('batches');
 
 /** The batches here that are read for the names of their deployments. */
 const BATCHES_READ = 50;
@@ -48,6 +50,7 @@ const BATCHES_READ = 50;
 /** Those that were listed, and those of batches. */
 export function deployments(partial: string): readonly string[] {
   const { out } = loadConfig();
+  if (isS3Address(out)) return listedDeployments(partial);
   const ofBatches = batches('')
     .slice(-BATCHES_READ)
     .map((name) => deploymentOf(join(out, name, BATCH_FILE)));
@@ -65,6 +68,7 @@ function deploymentOf(path: string): unknown {
 
 export function batches(partial: string): readonly string[] {
   const { out } = loadConfig();
+  if (isS3Address(out)) return listedBatches(partial);
   const names = existsSync(out) ? readdirSync(out) : [];
   return startingWith(partial, names).filter((name) => existsSync(join(out, name, BATCH_FILE)));
 }

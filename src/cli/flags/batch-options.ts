@@ -5,6 +5,7 @@ import { nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { withoutNone, type LimitChange } from '../../batch/params.ts';
 import { type BatchSpec, type Settings } from '../../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../../create-batch/copy-sheet.ts';
+import { preparingIn } from '../../create-batch/preparing.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import { findBatchOfResults } from '../../create-batch/batch-of-results.ts';
 import { refuseTooMany } from '../../create-batch/check-request.ts';
@@ -76,9 +77,8 @@ export const noDeployment = (isLocal = false): RunsheetError =>
   });
 
 /** The copy of the sheet that a command reads. */
-export const copyParams = ({ out, s3 }: Config, { stdin }: Context['process'], flags: SheetFlags) => ({
-  out,
-  s3,
+export const copyParams = (config: Config, { stdin }: Context['process'], flags: SheetFlags) => ({
+  ...preparingIn(config),
   stdin,
   ...copyingOf(flags),
 });
@@ -191,7 +191,7 @@ export const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOption
 
 /** `asks`: whether the batch waits for its user after a canary. */
 export function settingsOf(flags: SheetFlags, asks = false): Settings {
-  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll, outputName } = flags;
+  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll, outputName, workerTag } = flags;
   return {
     ...withoutNone(limitsOf(flags)),
     ...(unconfirmed === undefined ? {} : { unconfirmed }),
@@ -201,6 +201,7 @@ export function settingsOf(flags: SheetFlags, asks = false): Settings {
     },
     webhooks: !poll,
     ...(outputName === undefined ? {} : { outputName }),
+    ...(workerTag === undefined ? {} : { workerTag }),
     ...(flags.reserve === 'p99' ? { reserve: flags.reserve } : {}),
     ...(rows === undefined ? {} : { canary: { rows, asks } }),
   };

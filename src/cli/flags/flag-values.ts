@@ -12,6 +12,7 @@ import { GPUS, isGpu, type Gpu } from '../../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../../batch/params.ts';
 import { isName, SCHEDULE_NAME_MAX } from '../../create-batch/batch-id.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
+import { isTag, NO_TAG } from '../../host/fleet-settings.ts';
 import { absoluteTarget } from '../../library/start/notify-targets.ts';
 
 /** Throws what is wrong with a value. The message continues after the flag and the value. */
@@ -39,6 +40,9 @@ export const factor = (input: string): number => {
     ? value
     : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
 };
+/** As a worker may have it. */
+export const tag = (input: string): string => (isTag(input) ? input : fail(`is ${NO_TAG}`));
+
 /** An empty value is most likely an unset shell variable. */
 export const text = (input: string): string => (input === '' ? fail('is empty') : input);
 

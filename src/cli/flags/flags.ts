@@ -9,6 +9,7 @@ import {
   name,
   gpuName,
   rowRanges,
+  tag,
   choicesFrom,
   text,
   timeFrom,
@@ -33,6 +34,7 @@ export const failureList = parsed(choicesFrom(FAILURE_KINDS, 'kind of failure'))
 export const keyList = parsed((input: string): readonly string[] => text(input).split(','));
 const positiveNumber = parsed(wholeFrom(1));
 export const attemptNumber = positiveNumber;
+const workerTag = parsed(tag);
 const unconfirmedRule = parsed(unconfirmedChoice);
 export const time = parsed(timeFrom('0s'));
 export const age = parsed(timeWithUnit);
@@ -46,7 +48,9 @@ const boolean = (brief: string) => ({ kind: 'boolean', default: false, withNegat
 
 export { boolean, choice, optional, parsed, repeatable };
 
-export const out = optional(textFlag('dir', 'folder of the batches (default: RUNSHEET_OUT, else ./batches)'));
+export const out = optional(
+  textFlag('dir', 'folder of the batches, or s3://bucket/folder (default: RUNSHEET_OUT, else ./batches)'),
+);
 export const quiet = boolean('print errors only');
 export const output = choice(['text', 'json'], 'text', 'json prints one document on stdout');
 export const outputOfRows = choice(
@@ -172,6 +176,9 @@ export const sheetFlags = {
   ),
   reuse: boolean('keep the results of rows that succeeded in earlier batches; run only the others'),
   poll: boolean('poll the runs instead of using webhooks'),
+  workerTag: optional(
+    workerTag('tag', 'only workers with this tag in RUNSHEET_WORKER_TAGS work on the batch (default: any)'),
+  ),
   out,
   quiet,
   output,
@@ -213,6 +220,7 @@ export type SheetFlags = LimitFlags &
     readonly each?: 'row' | 'file';
     readonly reuse: boolean;
     readonly poll: boolean;
+    readonly workerTag?: string;
     readonly out?: string;
     readonly quiet: boolean;
     readonly output: 'text' | 'json' | 'jsonl';

@@ -8,6 +8,7 @@ import {
   type FromSheet,
   type Readied,
 } from '../../create-batch/from/from-sheet.ts';
+import { preparingIn } from '../../create-batch/preparing.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';
@@ -55,7 +56,7 @@ export async function withFrom<T>(
 ): Promise<T> {
   const { where, pick, each = 'row' } = flags;
   const asked = {
-    out: config.out,
+    ...preparingIn(config),
     found: await findBatch(config.out, flags.from),
     options: sheetOptions(flags),
     each,

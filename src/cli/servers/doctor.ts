@@ -1,7 +1,7 @@
 // doctor: checks everything that a batch needs, and prints a hint for each part that fails.
 
 import { existsSync } from 'node:fs';
-import { EXIT, RunsheetError, problem, errorMessage } from '../../errors/error.ts';
+import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Config } from '../../host/config.ts';
@@ -15,6 +15,7 @@ import { readWorkerKeys, checkWorkerKeys } from '../../temporal/encryption/worke
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../../temporal/embedded/binary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
+import { openStore } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { canReachReceiver } from '../../webhook/reach.ts';
 import { printerFor, type Context } from '../context.ts';
@@ -22,31 +23,33 @@ import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { checkSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
+import { clusterFindings } from './cluster-checks.ts';
+import { finding, type Finding } from './finding.ts';
 import { sayNext, type Next } from '../next-command.ts';
-
-type Finding = {
-  readonly part: string;
-  readonly ok: boolean;
-  readonly message: string;
-  readonly hint?: string;
-};
 
 export default async function doctor(
   this: Context,
-  flags: { readonly out?: string; readonly api?: Api; readonly output: 'text' | 'json' },
+  flags: {
+    readonly out?: string;
+    readonly api?: Api;
+    readonly cluster: boolean;
+    readonly output: 'text' | 'json';
+  },
 ): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
+  if (flags.cluster && temporalFrom(config.environment) === undefined) throw NO_CLUSTER();
   const checks: readonly (readonly [part: string, check: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
     ['temporal', () => temporalText(config, (text) => printer.notice(text))],
     ['encryption', () => encryptionText(config)],
     ['run service', () => serviceText(config)],
     ['webhooks', async () => webhookText(config)],
-    ['folders', async () => `batches in ${config.out}, state in ${config.home}`],
+    ['folders', () => foldersText(config)],
   ];
   const findings: Finding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
+  if (flags.cluster) findings.push(...(await clusterFindings(config)));
   if (flags.output === 'json') printer.json(findings.map((one) => shaped(checkSchema, one)));
   else {
     for (const { part, ok, message, hint } of findings) {
@@ -56,24 +59,21 @@ export default async function doctor(
       if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
     }
   }
-  sayNext(printer, flags.output, nextOf(config, findings));
+  sayNext(printer, flags.output, nextOf(config, findings, flags.cluster));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
 }
 
 /** Without a run service, only a rehearsal is possible. */
-function nextOf({ apiUrl }: Config, findings: readonly Finding[]): Next {
-  if (findings.some(({ ok }) => !ok)) return ['again', 'runsheet doctor'];
+function nextOf({ apiUrl }: Config, findings: readonly Finding[], cluster: boolean): Next {
+  if (findings.some(({ ok }) => !ok)) return ['again', `runsheet doctor${cluster ? ' --cluster' : ''}`];
   return apiUrl === undefined ? ['rehearse', 'runsheet demo'] : ['choose', 'runsheet deployments'];
 }
 
-async function finding(part: string, check: () => Promise<string>): Promise<Finding> {
-  try {
-    return { part, ok: true, message: await check() };
-  } catch (error) {
-    const hint = error instanceof RunsheetError && error.hint ? { hint: error.hint } : {};
-    return { part, ok: false, message: errorMessage(error), ...hint };
-  }
-}
+const NO_CLUSTER = () =>
+  problem('E602', {
+    what: '--cluster asks the workers of a Temporal cluster, and the settings name none',
+    hint: 'set TEMPORAL_ADDRESS; for the embedded servers: runsheet doctor',
+  });
 
 async function temporalText(config: Config, notice: (text: string) => void): Promise<string> {
   const cluster = temporalFrom(config.environment);
@@ -140,6 +140,13 @@ async function serviceText(config: Config): Promise<string> {
   const less =
     config.api === 'v1' ? '; it speaks V1, which cannot cancel runs and does not describe deployments' : '';
   return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
+}
+
+/** Throws what is wrong with the place of the batches if it is not on this machine. */
+async function foldersText({ out, home }: Config): Promise<string> {
+  const store = openStore(out);
+  if (store.localPath === undefined) await store.facts('.doctor');
+  return `batches in ${out}, state in ${home}`;
 }
 
 function webhookText({ webhook, apiUrl }: Config): string {

@@ -44,11 +44,10 @@ export default async function worker(this: Context, flags: Flags): Promise<numbe
   });
   // A failing worker ends this process; the stack or the service manager restarts it.
   const failed = running.done.then(() => new Promise<never>(() => undefined));
-  await Promise.race([
-    flags.embedded ? serveStack(running) : serveTerminal(this, config, running, temporal),
-    failed,
-  ]);
-  return EXIT.ok;
+  const serving = flags.embedded ? serveStack(running) : serveTerminal(this, config, running, temporal);
+  if (await Promise.race([serving, failed])) return EXIT.ok;
+  // What it waits for would keep the process alive.
+  process.exit(EXIT.interrupted);
 }
 
 const LOCALHOST: TemporalAddress = {
@@ -58,12 +57,14 @@ const LOCALHOST: TemporalAddress = {
   options: {},
 };
 
-async function serveStack(running: RunningWorker): Promise<void> {
+/** Whether everything that it had begun has ended. */
+async function serveStack(running: RunningWorker): Promise<boolean> {
   tellStack({ type: 'ready', url: running.receiver?.url, port: running.receiver?.port ?? 0 });
   await untilStackIsGone();
   const reports = setInterval(() => tellStack({ type: 'onWire', count: running.onWire() }), REPORT_MS);
-  await running.stop();
+  const hasEnded = await running.stop();
   clearInterval(reports);
+  return hasEnded;
 }
 
 async function serveTerminal(
@@ -71,7 +72,7 @@ async function serveTerminal(
   config: Config,
   running: RunningWorker,
   temporal: TemporalAddress,
-): Promise<void> {
+): Promise<boolean> {
   const printer = printerFor(context);
   const interrupts = hearInterrupts(context.process);
   printer.notice(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
@@ -90,6 +91,12 @@ async function serveTerminal(
       : 'stopping',
   );
   interrupts.onSecond(() => process.exit(EXIT.interrupted));
-  await running.stop();
+  const hasEnded = await running.stop();
+  if (!hasEnded) {
+    const left = plural(running.onWire(), 'request');
+    const after = `${config.fleet.drainMs / 1_000} s (RUNSHEET_DRAIN_SECONDS)`;
+    printer.notice(`${left} without an answer after ${after}: unconfirmed`);
+  }
   interrupts.close();
+  return hasEnded;
 }

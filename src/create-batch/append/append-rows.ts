@@ -30,7 +30,7 @@ import { createPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { within } from '../../store/within.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
-import { errorsFileFor } from '../error-list.ts';
+import { errorsPlaceFor } from '../error-list.ts';
 import { orConfirm, readingOf, refuseGuesses, type FurtherReading } from '../answers/further-guesses.ts';
 import { QueuePages } from '../queue-pages.ts';
 import { queuedIn } from '../rewrite-queue.ts';
@@ -89,7 +89,7 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
     store: layout,
     order,
     ownGpu: batch.file.deployment.gpu,
-    errors: { store: openStore(out), file: errorsFileFor(out, copy.name) },
+    errors: await errorsPlaceFor(out, copy.name),
   });
   return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
 }

@@ -22,6 +22,7 @@ import { linesOf } from '../../store/lines.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
 import { withIncoming, type SheetCopy } from '../copy-sheet.ts';
+import type { Preparing } from '../preparing.ts';
 import { layOutCopy, type CreateParams } from '../create-batch.ts';
 import { inOneOrder } from '../reuse/reuse.ts';
 import { fromOptions } from './from-options.ts';
@@ -32,8 +33,7 @@ import { whereColumns, type FileCell, type WantedFile } from './source-rows.ts';
 import { UploadMemory } from './upload-memory.ts';
 import { SheetWriter, writeRows, type Written } from './write-rows.ts';
 
-export type FromAsked = {
-  readonly out: string;
+export type FromAsked = Preparing & {
   readonly found: BatchFolder;
   readonly options: BatchSpec['options'];
   readonly where?: string;
@@ -55,7 +55,7 @@ export const USUAL_WHERE = 'outcome = succeeded';
 
 /** Throws E551 if the batch has not ended, E550 to E556 for the choice of its rows. */
 export async function withFromSheet<T>(asked: FromAsked, use: (sheet: FromSheet) => Promise<T>): Promise<T> {
-  const { found, out } = asked;
+  const { found } = asked;
   const summary = await readSummary(found.store);
   if (summary === undefined) throw problem('E551', { batch: found.batch });
   const { delimiter, encoding, keyColumn } = asked.options;
@@ -70,7 +70,7 @@ export async function withFromSheet<T>(asked: FromAsked, use: (sheet: FromSheet)
   const where = whereOf(asked, columns);
   const addressed = addressedBy(columns, asked.options);
   const pass = (await summarizedPass(found.store)) ?? 1;
-  return withIncoming(out, async (folder) => {
+  return withIncoming(asked, async (folder) => {
     const { each, options } = asked;
     const params = { found, columns, where, each, addressed, picks, limit: options.limit };
     const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
@@ -138,7 +138,7 @@ export async function readyParams(
   const ready = { ...params, options, from };
   if (!sheet.isAddressed) return { ...ready, copy, uploaded: 0, endsAt: undefined };
   const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(params.service);
-  using memory = new UploadMemory(config.out, service.base);
+  using memory = new UploadMemory(openStore(config.out).localPath?.('') ?? config.home, service.base);
   const { deadlineAt } = params.settings;
   const addresses = new OutputAddresses({ found, service, memory, deadlineAt });
   const later = ({ path, ...file }: WantedFile): string =>

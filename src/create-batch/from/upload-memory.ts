@@ -15,10 +15,10 @@ export class UploadMemory implements Disposable {
   readonly #insert;
   readonly #base: string;
 
-  /** `out`: the folder of the batches. `base`: the address of the service. */
-  constructor(out: string, base: string) {
+  /** `folder`: that of the batches, or the state folder if they are not on this machine. `base`: the address of the service. */
+  constructor(folder: string, base: string) {
     this.#base = base;
-    this.#database = new DatabaseSync(join(out, UPLOADS), { timeout: BUSY_MS });
+    this.#database = new DatabaseSync(join(folder, UPLOADS), { timeout: BUSY_MS });
     this.#database.exec(
       'CREATE TABLE IF NOT EXISTS upload (base TEXT, sha256 TEXT, address TEXT, PRIMARY KEY (base, sha256)) WITHOUT ROWID',
     );

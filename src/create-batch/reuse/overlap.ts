@@ -3,13 +3,12 @@
 // a temporary SQLite database, because a million do not fit in memory.
 
 import { hash } from 'node:crypto';
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pMapIterable } from 'p-map';
 import { parseExactly } from '../../batch/digits.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import type { FileRecord, PartRecord } from '../../results/row-record.ts';
+import type { PartRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
@@ -19,6 +18,7 @@ import { FIRST_PASS, newestPass, readPasses } from '../../store/passes.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from '../append/add-pass.ts';
+import { isReusable } from './reusable.ts';
 
 /** The new batch, before it exists. */
 export type NewRows = { readonly file: BatchFile; readonly layout: Store };
@@ -35,7 +35,8 @@ export type SharedRows = {
 
 /** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
 export type ReusableRow = {
-  readonly folder: string;
+  /** Of its batch. */
+  readonly store: Store;
   readonly origin: string;
   readonly record: PartRecord;
 };
@@ -104,17 +105,33 @@ async function addBatch(overlap: Overlap, file: BatchFile, other: BatchFolder): 
   // Before the parts: if the batch ends meanwhile, its last rows count as open.
   const ended = await summarizedPass(other.store);
   const again = await rowsInFlight(other, ended, await newestPass(other.store));
-  for await (const row of rowsOf(other.store, other.file, { from })) {
-    const asked = { ...row, row: askedOf(row, again) };
-    const request = answeredBy(asked, other.file).find((one) => overlap.has(one));
+  const asking = async (row: BatchRow): Promise<Asking> => {
+    const requests = answeredBy({ ...row, row: askedOf(row, again) }, other.file);
+    const isWanted = requests.some((one) => overlap.has(one));
+    return { row, requests, isDone: isWanted && (await isReusable(row, other)) };
+  };
+  const rows = rowsOf(other.store, other.file, { from });
+  // Files are looked for ahead, and rows come in their order.
+  for await (const { row, requests, isDone } of pMapIterable(rows, asking, { concurrency: LOOKED_FOR })) {
+    const request = requests.find((one) => overlap.has(one));
     if (request === undefined) continue;
-    const shared = { batch: other.batch, folder: other.folder, row: row.row.row, isVersionSure };
+    const shared = { batch: other.batch, store: other.store, row: row.row.row, isVersionSure };
     const isUnsent = row.record === undefined && ended === undefined;
     if (isUnsent || again.has(shared.row)) overlap.addUnsettled(request, shared, 'open');
     else if (row.record?.outcome === 'unknown') overlap.addUnsettled(request, shared, 'unknown');
-    else if (await isReusable(row, other)) overlap.addDone(request, shared, row.record as PartRecord);
+    else if (isDone) overlap.addDone(request, shared, row.record as PartRecord);
   }
 }
+
+/** Rows whose files are looked for at the same time. */
+const LOOKED_FOR = 32;
+
+/** A row of an earlier batch, what it answers, and whether its result can be used. */
+type Asking = {
+  readonly row: BatchRow;
+  readonly requests: readonly Uint8Array[];
+  readonly isDone: boolean;
+};
 
 /** The row with its newest inputs. */
 function askedOf({ row, record }: BatchRow, again: ReadonlyMap<number, Queued>): SheetRow {
@@ -142,28 +159,6 @@ function noneIfMissing(error: unknown): readonly SheetRow[] {
   throw error;
 }
 
-/** A row that was sent on another GPU than its own answers another request. */
-async function isReusable({ row, record }: BatchRow, { folder, file }: BatchFolder): Promise<boolean> {
-  if (record?.outcome !== 'succeeded') return false;
-  const { gpu_asked: asked } = record;
-  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? [file.deployment.gpu]) : [row.gpu];
-  if (asked !== undefined && !own.includes(asked)) return false;
-  const are = await Promise.all(record.files.map((one) => isPresent(folder, one)));
-  return are.every(Boolean);
-}
-
-async function isPresent(folder: string, { path, bytes }: FileRecord): Promise<boolean> {
-  const isInside = path.startsWith('outputs/') && !path.split('/').includes('..');
-  const found = isInside ? await lstat(join(folder, path)).catch(unlessAbsent) : undefined;
-  return found?.isFile() === true && found.size === bytes;
-}
-
-/** A file that cannot be read may exist: buying its row again needs a decision of the user. */
-function unlessAbsent(error: unknown): undefined {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-}
-
 /** What an earlier batch has of a row: its result, no outcome yet, or the outcome unknown. */
 type Standing = 'done' | 'open' | 'unknown';
 
@@ -171,7 +166,7 @@ type Shared = Omit<Source, 'standing'> & { readonly row: number };
 
 type Source = {
   readonly batch: string;
-  readonly folder: string;
+  readonly store: Store;
   readonly isVersionSure: boolean;
   readonly standing: Standing;
 };
@@ -266,10 +261,10 @@ export class Overlap implements Disposable {
   /** The result that a row can have without a run. */
   resultOf(row: number): ReusableRow | undefined {
     const found = this.#find.get(row);
-    if (found === undefined) return undefined;
-    const { folder = '' } = this.#sources[Number(found['source'])] ?? {};
+    const source = this.#sources[Number(found?.['source'])];
+    if (found === undefined || source === undefined) return undefined;
     const record = parseExactly(String(found['record'])) as PartRecord;
-    return { folder, origin: String(found['origin']), record };
+    return { store: source.store, origin: String(found['origin']), record };
   }
 
   [Symbol.dispose](): void {
@@ -283,9 +278,9 @@ export class Overlap implements Disposable {
     this.#left -= 1;
   }
 
-  #sourceOf({ batch, folder, isVersionSure }: Shared, standing: Standing): number {
-    const at = this.#sources.findIndex((one) => one.folder === folder && one.standing === standing);
-    return at >= 0 ? at : this.#sources.push({ batch, folder, isVersionSure, standing }) - 1;
+  #sourceOf({ batch, store, isVersionSure }: Shared, standing: Standing): number {
+    const at = this.#sources.findIndex((one) => one.batch === batch && one.standing === standing);
+    return at >= 0 ? at : this.#sources.push({ batch, store, isVersionSure, standing }) - 1;
   }
 
   #sharedRows(standing: Standing): readonly SharedRows[] {

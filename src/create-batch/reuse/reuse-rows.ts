@@ -5,21 +5,24 @@
 //
 //   layout/<mark>/reused/parts/0000-….jsonl   →   parts/0000-….jsonl   pass 0: before the first pass of the workflow
 //   layout/<mark>/reused/outputs/<key>.png    →   outputs/<key>.png
+//
+// Where files cannot be linked, the layout lists them (reused/copies.jsonl), and they are copied when it is in its place.
 
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, rename } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import { problem } from '../../errors/error.ts';
 import { outputNames, OUTPUTS, outputStem } from '../../results/output-names.ts';
-import { PARTS, partName, REUSED_PASS } from '../../results/parts.ts';
+import { parsePart, PARTS, partName, REUSED_PASS } from '../../results/parts.ts';
 import type { FileRecord, PartRecord } from '../../results/row-record.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';
 import type { Queued } from '../../sheet/queue.ts';
 import type { LaidOut } from '../../sheet/sheet.ts';
 import { undefinedIfAbsent } from '../../store/absent.ts';
-import { LAYOUT, type BatchFile } from '../../store/batch-file.ts';
+import { LAYOUT, layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
+import { Pieces } from '../../store/pieces.ts';
 import type { Store } from '../../store/store.ts';
+import { copyAll, copyListed, removedMeanwhile, type FileCopy } from './file-copies.ts';
 import type { Overlap, ReusableRow } from './overlap.ts';
 import { rewriteQueue } from '../rewrite-queue.ts';
 
@@ -38,13 +41,41 @@ export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Pr
   return { ...draft, file: { ...file, sheet }, laidOut: { ...laidOut, lanes, isQueued: true, gpus } };
 }
 
+const COPIES = `${REUSED}/copies.jsonl`;
+
+/** Completes the layout, which is in its place: its batch exists only afterwards. Throws E504 if a file of an earlier batch is missing. */
+export const copyReused = (layout: Store): Promise<void> => copyListed(layout, COPIES);
+
 /** Moves the results of reused rows to where results are read; does nothing if that was done. */
-export async function placeReused({ folder, file }: BatchFolder): Promise<void> {
+export async function placeReused({ store, file }: BatchFolder): Promise<void> {
   if (file.sheet.reused === undefined) return;
-  const from = join(folder, LAYOUT, file.mark, REUSED);
+  const { localPath } = store;
+  if (localPath === undefined) return placeCopies(store, file);
+  const from = localPath(`${LAYOUT}/${file.mark}/${REUSED}`);
   // The records come last, so that each file that they name is there.
   for (const name of [OUTPUTS, PARTS])
-    await rename(join(from, name), join(folder, name)).catch(undefinedIfAbsent);
+    await rename(join(from, name), localPath(name)).catch(undefinedIfAbsent);
+}
+
+/** The same where files cannot be moved: a part is written when its files are there. */
+async function placeCopies(store: Store, file: BatchFile): Promise<void> {
+  const from = `${LAYOUT}/${file.mark}/${REUSED}`;
+  const layout = layoutOf(store, file);
+  for (const name of await layout.list(`${REUSED}/${PARTS}`)) {
+    const part = `${PARTS}/${name}`;
+    if (await store.exists(part)) continue;
+    const text = (await store.read(`${from}/${part}`)) ?? '';
+    const paths = parsePart(text).flatMap(({ files }) => files.map(({ path }) => path));
+    const copies = paths.map((path) => ({ from: `${from}/${path}`, to: path }));
+    try {
+      await copyAll(store, copies);
+      await store.write(part, text);
+    } catch (error) {
+      // Another command was faster and has removed what it copied.
+      if (!(await store.exists(part))) throw error;
+    }
+  }
+  await layout.clear(REUSED);
 }
 
 type Written = {
@@ -60,11 +91,15 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
   const gpus: Record<string, number> = {};
   let waiting: Reused[] = [];
   let [reused, part] = [0, 0];
+  const copies = new Pieces(() => layout.draft(COPIES));
+  let hasCopies = false;
   const writePart = async (): Promise<void> => {
     part += 1;
-    const records = await Promise.all(waiting.map((one) => keptRecord({ file, layout }, one)));
-    const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-    await layout.write(`${REUSED}/${partName(REUSED_PASS, part)}`, text);
+    const kept = await Promise.all(waiting.map((one) => keptRecord({ file, layout }, one)));
+    await layout.write(`${REUSED}/${partName(REUSED_PASS, part)}`, jsonl(kept.map(({ record }) => record)));
+    const wanted = kept.flatMap((one) => one.copies);
+    hasCopies ||= wanted.length > 0;
+    await copies.add(jsonl(wanted));
     waiting = [];
   };
   for (let page = 1; page <= file.sheet.pages; page += 1)
@@ -79,26 +114,37 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
       if (waiting.push({ row, result }) === PART_ROWS) await writePart();
     }
   if (waiting.length > 0) await writePart();
+  if (hasCopies) await copies.commit();
   return { isReused, reused, gpus };
 }
 
 type Reused = { readonly row: SheetRow; readonly result: ReusableRow };
 
-/** The record of the new row, after its files were added to the layout. */
+const jsonl = (lines: readonly unknown[]): string =>
+  lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+
+type Kept = { readonly record: PartRecord; readonly copies: readonly FileCopy[] };
+
+/** The record of the new row, after its files were added to the layout, and what is still to be copied. */
 async function keptRecord(
   { file, layout }: Pick<Draft, 'file' | 'layout'>,
   { row, result }: Reused,
-): Promise<PartRecord> {
-  const { folder, origin, record } = result;
+): Promise<Kept> {
+  const { store, origin, record } = result;
+  const { localPath } = store;
   const names = outputNames(file.sheet.rows, row);
   const files = record.files.map((one, at) => ({
     ...one,
     path: `${outputStem(names, at + 1)}${extname(one.path)}`,
   }));
-  for (const [at, { path }] of record.files.entries())
-    await addFile(join(folder, path), join(layout.location, REUSED, (files[at] as FileRecord).path));
+  const copies: FileCopy[] = [];
+  for (const [at, { path }] of record.files.entries()) {
+    const to = `${REUSED}/${(files[at] as FileRecord).path}`;
+    if (localPath) await addFile(localPath(path), join(layout.location, to));
+    else copies.push({ batch: store.location, path, to });
+  }
   const { reason, texts } = record;
-  return {
+  const kept: PartRecord = {
     row: row.row,
     outcome: 'succeeded',
     reason: `reused from ${origin}${reason === undefined || record.reused_from ? '' : `: ${reason}`}`,
@@ -107,6 +153,7 @@ async function keptRecord(
     ...(texts === undefined ? {} : { texts }),
     reused_from: origin,
   };
+  return { record: kept, copies };
 }
 
 /** A hard link, because the earlier batch may be removed; a copy where the file system has no links. */
@@ -116,7 +163,7 @@ async function addFile(from: string, to: string): Promise<void> {
     await link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw problem('E504', { what: `${from} was removed while its batch was read` }, { cause: error });
+    throw removedMeanwhile(from, error);
   }
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../create-batch/append/append-rows.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import { withCopy, type SheetCopy } from '../../create-batch/copy-sheet.ts';
+import { preparingIn } from '../../create-batch/preparing.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
@@ -108,7 +109,7 @@ async function withFurther<T>(
     throw problem('E602', { what: `${batch} was never started`, hint: 'resume() starts it' });
   const given = givenSheet(sheet, format, reading.sheetName);
   try {
-    return await withCopy(given.path, { out: config.out, s3: config.s3, ...given.copy }, async (copy) => {
+    return await withCopy(given.path, { ...preparingIn(config), ...given.copy }, async (copy) => {
       const further = await checkFurther(config, found, copy, { reading: readingFrom(reading), order });
       using compared = await compareFurther(further);
       // Awaited here, because the comparison is closed on return.

@@ -1,7 +1,5 @@
 // One batch, as a program sees it.
 
-import { pathToFileURL } from 'node:url';
-import { join } from 'node:path';
 import type { LimitChange } from '../../batch/params.ts';
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import { problem } from '../../errors/error.ts';
@@ -11,7 +9,7 @@ import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { readLatestSummary, type Summary } from '../../results/summary.ts';
 import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
-import { openBatchFolder } from '../../store/batch-folders.ts';
+import { locationOf, openBatchFolder } from '../../store/batch-folders.ts';
 import type { Acknowledged } from '../../temporal/batch-control.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
 import { appendSheet, planAppended, type AppendPlan } from './appended-sheet.ts';
@@ -41,6 +39,7 @@ import { prepareNotify } from '../start/notify-targets.ts';
 import { rebuildBatch } from '../start/rebuilt-batch.ts';
 import { inputChangeOf, passParams, perhapsPaid } from './retried-rows.ts';
 import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
+import { placeUrl } from '../connect-options.ts';
 import type { Servers } from '../servers.ts';
 import type { ShownEvent } from './shown-events.ts';
 import { shownWhatIf, type WhatIfAnswer } from '../what-if/shown-what-if.ts';
@@ -57,14 +56,14 @@ import { changeOf, replayOf, type WhatIfOptions } from '../what-if/replayed-batc
 export class BatchHandle {
   /** The id of the batch. */
   readonly batchId: string;
-  /** The folder of the batch, as a file URL. */
+  /** The folder of the batch, as a file URL; in S3, as `s3://bucket/…`. */
   readonly location: URL;
   readonly #servers: Servers;
   #known: FoundBatch | undefined;
 
   constructor(servers: Servers, batchId: string, known?: FoundBatch) {
     this.batchId = batchId;
-    this.location = pathToFileURL(join(servers.config.out, batchId, '/'));
+    this.location = placeUrl(`${locationOf(servers.config.out, batchId)}/`);
     this.#servers = servers;
     this.#known = known;
   }
@@ -266,7 +265,7 @@ export class BatchHandle {
   }
 
   /**
-   * The page of the batch: its file if it has ended, else, or with `serve`, an address of this machine that shows rows as they end,
+   * The page of the batch: its file if it has ended and is on this machine, else, or with `serve`, an address of this machine that shows rows as they end,
    * until it is disposed of. `smallCopiesMs`: how long it may make small copies of pictures above 300 kB, so that the page of an
    * ended batch scrolls smoothly (default: 0, none); this needs the optional package sharp.
    */

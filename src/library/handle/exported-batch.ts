@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { list, problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
-import { writeExport, type Written } from '../../results/export/export-batch.ts';
+import { writeExport, type ExportParams, type Written } from '../../results/export/export-batch.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../results/export/formats.ts';
 import { undefinedIfAbsent } from '../../store/absent.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -18,11 +18,11 @@ import type { FoundBatch } from './found-batch.ts';
 export type ExportOptions = {
   /** (default: as the extension of `file` says, otherwise `xlsx`) */
   readonly as?: ExportFormat;
-  /** (default: in the folder of the batch, where the links of a workbook lead to its files) */
+  /** (default: in the folder of the batch, where the links of a workbook lead to its files; of a batch in S3: in the working folder) */
   readonly file?: string | URL;
   /** With `csv`: letters as Excel reads them, and no formulas. */
   readonly excel?: boolean;
-  /** Replace the file if it exists (default: false); the default file is always replaced. */
+  /** Replace the file if it exists (default: false); the default file in the folder of a batch is always replaced. */
   readonly replace?: boolean;
 };
 
@@ -53,8 +53,19 @@ export const exportTo = (
   { as, excel = false }: Pick<ExportOptions, 'excel'> & { readonly as: ExportFormat },
   to: Pick<Draft, 'write'>,
   from: string = found.folder,
-): Promise<Written> =>
-  writeExport(found, { as, excel, linkTo: (path) => linkFrom(resolve(from), join(found.folder, path)) }, to);
+): Promise<Written> => writeExport(found, { as, excel, ...linksOf(found, from) }, to);
+
+/** How long the links of a workbook work if its files are in S3: the longest time that S3 allows. */
+const LINKS_DAYS = 7;
+
+/** How an export that will lie in `from` links to the files of the batch. */
+function linksOf({ store, folder }: FoundBatch, from: string): Pick<ExportParams, 'linkTo' | 'linksDays'> {
+  const { link } = store;
+  if (link === undefined) return { linkTo: (path) => linkFrom(resolve(from), join(folder, path)) };
+  return { linksDays: LINKS_DAYS, linkTo: (path) => link(path, LINKS_DAYS * DAY_MS) };
+}
+
+const DAY_MS = 86_400_000;
 
 /** Throws E602 for an unknown format, and for options that do not fit together. */
 export function exportFormat({ as, file, excel = false }: ExportOptions): ExportFormat {
@@ -81,15 +92,14 @@ export function linkFrom(folder: string, path: string): string {
 }
 
 async function targetOf(
-  { batch, folder, file }: FoundBatch,
+  { batch, store, file }: FoundBatch,
   as: ExportFormat,
   { file: wanted, replace = false }: ExportOptions,
 ): Promise<string> {
-  const own = join(resolve(folder), `${batch}.${as}`);
+  const folder = store.localPath?.('');
+  const own = join(folder ?? resolve(), `${batch}.${as}`);
   const path = wanted === undefined ? own : resolve(pathOf(wanted));
-  const inside = relative(resolve(folder), path);
-  const isInside = !isAbsolute(inside) && inside.split(sep)[0] !== '..';
-  if (isInside && (inside.includes(sep) || BATCH_FILES.test(inside)))
+  if (folder !== undefined && isOfBatch(folder, path))
     throw problem('E602', {
       what: `${path} belongs to the batch`,
       hint: `choose another --file, or none: ${own}`,
@@ -100,9 +110,16 @@ async function targetOf(
   if (there?.size === file.sheet.bytes && (await sha256Of(path)) === file.sheet.sha256)
     throw problem('E602', { what: `${path} is the sheet of the batch`, hint: 'choose another --file' });
   // It may be the sheet, with rows that the batch does not have yet, or anything else of the user.
-  if (there !== undefined && path !== own && !replace)
+  if (there !== undefined && !replace && (folder === undefined || path !== own))
     throw problem('E602', { what: `${path} exists`, hint: 'choose another --file, or add --replace' });
   return path;
+}
+
+/** Whether the batch writes a file of this path. */
+function isOfBatch(folder: string, path: string): boolean {
+  const inside = relative(folder, path);
+  const isInside = !isAbsolute(inside) && inside.split(sep)[0] !== '..';
+  return isInside && (inside.includes(sep) || BATCH_FILES.test(inside));
 }
 
 /** Files that a batch writes into its folder. */

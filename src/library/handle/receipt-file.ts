@@ -9,6 +9,7 @@ import { problem } from '../../errors/error.ts';
 import type { Summary } from '../../results/summary.ts';
 import { linesOf } from '../../store/lines.ts';
 import { openStore } from '../../store/open-store.ts';
+import type { Store } from '../../store/store.ts';
 import type { FoundBatch } from './found-batch.ts';
 
 /** A receipt in a file: its path, and the hash of its last line, which stands for all of it. */
@@ -23,10 +24,11 @@ export async function writeReceiptFile(
   summary: Summary,
   given: string | undefined,
 ): Promise<ReceiptFile> {
-  const path = given === undefined ? resolve(store.location, RECEIPT_FILE) : resolve(given);
-  const into = openStore(dirname(path));
-  const name = basename(path);
-  if ((await into.exists(name)) && !(await isReceipt(path)))
+  const into = given === undefined ? store : openStore(dirname(resolve(given)));
+  const name = given === undefined ? RECEIPT_FILE : basename(given);
+  const path =
+    given === undefined ? (store.localPath?.(name) ?? `${store.location}/${name}`) : resolve(given);
+  if ((await into.exists(name)) && !(await isReceipt(into, name)))
     throw problem('E602', {
       what: `the receipt would replace ${path}, which is no receipt`,
       hint: 'name a new file; without a file, the receipt is written to the batch folder',
@@ -34,9 +36,9 @@ export async function writeReceiptFile(
   return { file: path, ...(await writeReceipt({ store, file, summary }, into, name)) };
 }
 
-async function isReceipt(path: string): Promise<boolean> {
-  const start = createReadStream(path, { encoding: 'utf8', end: RECEIPT_START.length - 1 });
-  for await (const text of start) return text === RECEIPT_START;
+async function isReceipt(store: Store, name: string): Promise<boolean> {
+  for await (const text of store.open(name).setEncoding('utf8') as AsyncIterable<string>)
+    return text.startsWith(RECEIPT_START);
   return false;
 }
 

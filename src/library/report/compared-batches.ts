@@ -1,9 +1,8 @@
-// Compares two batches and writes the page of the comparison. By default it lies beside the two batch folders, which makes its
-// addresses relative to them short and the whole folder movable.
+// Compares two batches and writes the page of the comparison. By default it lies beside the two batch folders, also in S3, which makes
+// its addresses relative to them short and the whole folder movable.
 
-import { open, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
@@ -11,8 +10,10 @@ import { PAIRED_BY, type PairedBy } from '../../results/compare/paired-by.ts';
 import type { ComparedPair } from '../../results/compare/compared-pair.ts';
 import { verdictOf, type ComparisonSums } from '../../results/compare/comparison-sums.ts';
 import { undefinedIfAbsent } from '../../store/absent.ts';
+import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
-import { pathOf } from '../connect-options.ts';
+import type { Store } from '../../store/store.ts';
+import { placeOf, placeUrl } from '../connect-options.ts';
 import { linkFrom } from '../handle/exported-batch.ts';
 import { findBatch, type FoundBatch } from '../handle/found-batch.ts';
 
@@ -57,7 +58,11 @@ export async function compareBatches(
     throw problem('E570', { a: a.batch, b: b.batch, by, other: wanted && otherThan(wanted) });
   const verdict = verdictOf(sums, b.batch);
   const from = dirname(target);
-  const at = ({ batch, file, folder }: FoundBatch) => ({ batch, file, base: `${linkFrom(from, folder)}/` });
+  const at = ({ batch, file, folder, store }: FoundBatch) => ({
+    batch,
+    file,
+    base: `${store.localPath ? linkFrom(from, folder) : batch}/`,
+  });
   const draft = await openStore(from).draft(basename(target)).catch(explained);
   try {
     await page.write(draft, { a: at(a), b: at(b), sums, verdict });
@@ -65,7 +70,7 @@ export async function compareBatches(
   } finally {
     await draft.discard();
   }
-  const written = pathToFileURL(target);
+  const written = placeUrl(target);
   const without_pairs = first === by ? undefined : first;
   return {
     a: a.batch,
@@ -105,12 +110,12 @@ async function targetOf(
   b: FoundBatch,
   wanted: string | URL | undefined,
 ): Promise<string> {
-  const own = join(resolve(out), `compare-${a.batch}-${b.batch}.html`);
-  const path = wanted === undefined ? own : resolve(pathOf(wanted));
-  const there = await stat(path).catch(undefinedIfAbsent);
-  if (there?.isDirectory())
+  const own = locationOf(out, `compare-${a.batch}-${b.batch}.html`);
+  const path = wanted === undefined ? own : placeOf(wanted);
+  const [store, name] = [openStore(dirname(path)), basename(path)];
+  if (store.localPath && (await stat(path).catch(undefinedIfAbsent))?.isDirectory())
     throw problem('E602', { what: `${path} is a folder`, hint: `--file ${join(path, basename(own))}` });
-  if (there !== undefined && !(await beginsAsComparison(path)))
+  if ((await store.exists(name)) && !(await beginsAsComparison(store, name)))
     throw problem('E602', {
       what: `${path} exists and is no comparison`,
       hint: `choose another --file, or none: ${own}`,
@@ -118,12 +123,8 @@ async function targetOf(
   return path;
 }
 
-async function beginsAsComparison(path: string): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
-    return buffer.toString('utf8', 0, bytesRead).includes('content="runsheet comparison"');
-  } finally {
-    await file.close();
-  }
+async function beginsAsComparison(store: Store, name: string): Promise<boolean> {
+  for await (const text of store.open(name).setEncoding('utf8') as AsyncIterable<string>)
+    return text.slice(0, 512).includes('content="runsheet comparison"');
+  return false;
 }

@@ -1,6 +1,5 @@
 // The page of a batch, as a program opens it.
 
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import { makeSmallCopies } from '../../results/report/small-copies.ts';
@@ -28,12 +27,13 @@ export async function openReport(
   found: FoundBatch,
   { isServed, smallCopiesMs }: OpenReportOptions,
 ): Promise<OpenedReport> {
-  if (!isServed) {
+  const { localPath } = found.store;
+  if (!isServed && localPath !== undefined) {
     const smallCopies =
       smallCopiesMs > 0
         ? await makeSmallCopies(found.store, found.file, performance.now() + smallCopiesMs).catch(withoutThem)
         : undefined;
-    const path = join(found.folder, 'report.html');
+    const path = localPath('report.html');
     return {
       address: pathToFileURL(path),
       path,

@@ -1,38 +1,10 @@
 // The files of a batch that its page may load: what the runs made, the rows of the report, the tables of results. Nothing else in
 // the folder is given to a browser.
 
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { mediaTypeOf } from '../../store/media-types.ts';
 import type { Store } from '../../store/store.ts';
-
-const TYPES: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  apng: 'image/apng',
-  jpg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  avif: 'image/avif',
-  svg: 'image/svg+xml',
-  bmp: 'image/bmp',
-  ico: 'image/x-icon',
-  mp4: 'video/mp4',
-  m4v: 'video/mp4',
-  mov: 'video/quicktime',
-  webm: 'video/webm',
-  ogv: 'video/ogg',
-  mp3: 'audio/mpeg',
-  m4a: 'audio/mp4',
-  aac: 'audio/aac',
-  wav: 'audio/wav',
-  flac: 'audio/flac',
-  ogg: 'audio/ogg',
-  oga: 'audio/ogg',
-  opus: 'audio/ogg',
-  pdf: 'application/pdf',
-  txt: 'text/plain; charset=utf-8',
-  js: 'text/javascript; charset=utf-8',
-  csv: 'text/csv; charset=utf-8',
-};
 
 /** Names as the store has them: no empty, hidden or parent folder, no other separator. */
 const SAFE =
@@ -49,10 +21,24 @@ export function fileAt(path: string): string | undefined {
   return SAFE.test(name) ? name : undefined;
 }
 
-/** Answers with a file, or 404. A file that a run made can do nothing in the page's name. */
-export async function sendFile(store: Store, name: string, response: ServerResponse): Promise<void> {
+/** How long the address works that a browser gets of a file in S3: as long as somebody watches a film. */
+const LINK_MS = 4 * 3_600_000;
+
+/**
+ * Answers with a file, or 404. A file that a run made can do nothing in the page's name. A file in S3 that is opened on its own
+ * comes from there, because only S3 sends parts of it, as players want them.
+ */
+export async function sendFile(
+  store: Store,
+  name: string,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (store.link !== undefined && headers['sec-fetch-dest'] === 'document' && name.startsWith('outputs/')) {
+    response.writeHead(303, { location: await store.link(name, LINK_MS) }).end();
+    return;
+  }
   const file = store.open(name);
-  const extension = name.split('.').at(-1) ?? '';
   try {
     await new Promise((opened, failed) => {
       file.once('readable', opened);
@@ -63,7 +49,7 @@ export async function sendFile(store: Store, name: string, response: ServerRespo
     return;
   }
   response.writeHead(200, {
-    'content-type': TYPES[extension] ?? 'application/octet-stream',
+    'content-type': mediaTypeOf(name),
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   });
   await pipeline(file, response);

@@ -6,6 +6,7 @@ import { isName } from '../../create-batch/batch-id.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
 import { problem } from '../../errors/error.ts';
+import { isTag } from '../../host/fleet-settings.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
@@ -86,12 +87,16 @@ export type BatchOptions = Limits &
     readonly runTimeoutMs?: number;
     /** Polls runs instead of receiving webhooks (default: false). */
     readonly poll?: boolean;
+    /** Only workers with this tag in RUNSHEET_WORKER_TAGS work on the batch (default: any worker). */
+    readonly workerTag?: string;
     /**
      * Rows that earlier batches have done: `refuse` (default) throws {@link AlreadyDoneError}, `reuse` keeps their results and runs
      * only the others, `again` runs all rows in a new batch.
      */
     readonly reuse?: 'refuse' | 'reuse' | 'again';
   };
+
+const TAG_FORM = 'a tag of at most 40 lower case letters, digits, -, _ and .';
 
 /** Throws E602 for options that cannot be met. */
 export function requestFrom(options: BatchOptions, service: Spoken): BatchRequest {
@@ -153,6 +158,8 @@ const rangeFrom = ({ from, to }: RowRange): RowRange => ({
 
 function settingsFrom(options: BatchOptions): Settings {
   const { unconfirmed, queueTimeoutMs, runTimeoutMs, poll = false, canary, reserve, outputName } = options;
+  const { workerTag } = options;
+  if (workerTag !== undefined && !isTag(workerTag)) refuse('workerTag', workerTag, TAG_FORM);
   return {
     ...withoutNone(limitChangeOf(options)),
     ...(unconfirmed === undefined ? {} : { unconfirmed: unconfirmedFrom(unconfirmed) }),
@@ -162,6 +169,7 @@ function settingsFrom(options: BatchOptions): Settings {
     },
     webhooks: !poll,
     ...(outputName === undefined ? {} : { outputName }),
+    ...(workerTag === undefined ? {} : { workerTag }),
     ...(reserve === 'p99' ? { reserve } : {}),
     ...(canary === undefined
       ? {}

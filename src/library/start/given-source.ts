@@ -2,6 +2,7 @@
 
 import { createParams, type BatchRequest } from '../../create-batch/batch-request.ts';
 import { withCopy } from '../../create-batch/copy-sheet.ts';
+import { preparingIn } from '../../create-batch/preparing.ts';
 import type { CreateParams } from '../../create-batch/create-batch.ts';
 import { readyParams, withFromSheet } from '../../create-batch/from/from-sheet.ts';
 import { findUnchanged } from '../../create-batch/reuse/reuse.ts';
@@ -55,7 +56,7 @@ export async function withSource<T>(
   const { config, request, options } = params;
   const given = givenSheet(source, options.format, options.sheetName);
   try {
-    return await withCopy(given.path, { out: config.out, s3: config.s3, ...given.copy }, async (copy) =>
+    return await withCopy(given.path, { ...preparingIn(config), ...given.copy }, async (copy) =>
       use(await createParams(config, copy, request), { made: undefined }),
     );
   } catch (error) {
@@ -77,7 +78,7 @@ async function withResults<T>(
   if (format !== undefined)
     throw problem('E602', { what: 'from and format exclude each other', hint: 'leave format out' });
   const asked = {
-    out: config.out,
+    ...preparingIn(config),
     found: await findBatch(config.out, batch),
     options: request.options,
     each,

@@ -30,16 +30,19 @@ export async function startOrAttach(
   const ended = known?.status === 'RUNNING' ? undefined : await endedBefore(store);
   if (ended !== undefined) {
     if (known !== undefined) refuseElsewhere(known, found);
-    if ((await batches.start(ref, { continues: ended.newest }, shownBatch(file))) === 'started')
+    const continued = { continues: ended.newest };
+    if ((await batches.start(ref, continued, shownBatch(file), file.workerTag)) === 'started')
       return 'started';
     // Another command was faster.
     known = await batches.find(ref);
   }
   // The workflow creates started.json before it sends anything.
   if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
-  if (known === undefined) await placeReused(found);
-  if (known === undefined && (await batches.start(ref, undefined, shownBatch(file))) === 'started')
-    return 'started';
+  if (known === undefined) {
+    await placeReused(found);
+    if ((await batches.start(ref, undefined, shownBatch(file), file.workerTag)) === 'started')
+      return 'started';
+  }
   if (known !== undefined) await refuseOther(known, found);
   const { progress } = await batches.status(ref);
   await resumeIfPaused(batches, found, progress);

@@ -11,6 +11,7 @@ import {
 } from '../../create-batch/append/append-rows.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import { withCopy, type CopyParams } from '../../create-batch/copy-sheet.ts';
+import { preparingIn } from '../../create-batch/preparing.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { DELETED } from '../../create-batch/append/left-out.ts';
 import type { Config } from '../../host/config.ts';
@@ -89,7 +90,12 @@ export class SavedSheet {
   async take(session: Session): Promise<Save> {
     const { config, found, path, deployment, copying, reading, order, commandWith } = this.#params;
     const { sheet: page } = found.file.sheet.options;
-    const copied = { out: config.out, stdin: Readable.from([]), ...(page && { sheet: page }), ...copying };
+    const copied = {
+      ...preparingIn(config),
+      stdin: Readable.from([]),
+      ...(page && { sheet: page }),
+      ...copying,
+    };
     const inputTypes = await this.#declared();
     this.#leftOut ??= await leftOutBefore(found, {
       name: basename(path),

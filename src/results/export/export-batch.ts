@@ -11,7 +11,9 @@ export type ExportParams = {
   /** CSV for Excel: with a byte order mark, and without formulas. */
   readonly excel: boolean;
   /** The address of an output file, from where the export will lie. */
-  readonly linkTo: (path: string) => string;
+  readonly linkTo: (path: string) => string | Promise<string>;
+  /** For how many days the links work; absent: as long as the files are there. */
+  readonly linksDays?: number;
 };
 
 export type Written = {
@@ -34,12 +36,12 @@ export async function writeExport(
 
 async function writeAs(
   source: ExportSource,
-  { as, excel, linkTo }: ExportParams,
+  { as, excel, linkTo, linksDays }: ExportParams,
   sink: Sink,
 ): Promise<readonly string[]> {
   switch (as) {
     case 'xlsx':
-      return (await import('./xlsx-export.ts')).writeXlsx(source, sink, linkTo);
+      return (await import('./xlsx-export.ts')).writeXlsx(source, sink, { linkTo, linksDays });
     case 'csv': {
       const { writeCsv, writeExcelCsv } = await import('./text-exports.ts');
       return (excel ? writeExcelCsv : writeCsv)(source, sink);

@@ -19,14 +19,18 @@ const THUMBNAIL_SIDE = 96;
 const TALL = (THUMBNAIL_SIDE + 4) * 0.75;
 const OUTPUTS_AT = RESULT_COLUMNS.indexOf('outputs');
 
-/** The address of an output file as the workbook links to it. */
-export type LinkTo = (path: string) => string;
+/** The address of an output file as the workbook links to it, and for how many days it works. */
+type Links = {
+  readonly linkTo: (path: string) => string | Promise<string>;
+  readonly linksDays: number | undefined;
+};
+type LinkTo = Links['linkTo'];
 
 /** Returns what the workbook does not show. */
 export async function writeXlsx(
   source: ExportSource,
   sink: Sink,
-  linkTo: LinkTo,
+  { linkTo, linksDays }: Links,
 ): Promise<readonly string[]> {
   const decode = await openDecoder({ side: THUMBNAIL_SIDE, format: 'jpeg' });
   const results = new ResultLines(source, linkTo, decode !== undefined);
@@ -45,6 +49,9 @@ export async function writeXlsx(
   return [
     ...limitsText(shown, 'Results'),
     ...(files === undefined ? [] : limitsText(files, 'Files')),
+    ...(files === undefined || linksDays === undefined
+      ? []
+      : [`the links to its files work for ${linksDays} days, for everyone who has the workbook`]),
     ...(hasNone ? ['no thumbnails: the optional package sharp is not installed'] : []),
     ...(results.wanted > THUMBNAILS ? [`thumbnails: only the first ${THUMBNAILS} pictures`] : []),
   ];
@@ -80,7 +87,7 @@ class ResultLines {
   }
 
   async *lines(): AsyncGenerator<SheetLine> {
-    for await (const row of this.#source.read()) yield this.#line(row);
+    for await (const row of this.#source.read()) yield await this.#line(row);
   }
 
   async *pictures(decode: Decode): AsyncGenerator<PlacedPicture> {
@@ -94,7 +101,7 @@ class ResultLines {
       yield { column, row, text, jpeg: bytes, width, height };
   }
 
-  #line({ record, cells }: ExportRow): SheetLine {
+  async #line({ record, cells }: ExportRow): Promise<SheetLine> {
     this.tally.add(record);
     const own = this.#source.own.map((_, at) => cells[at]);
     const values = resultValues(record).map((value) =>
@@ -103,7 +110,7 @@ class ResultLines {
     const [first] = record.files;
     return {
       cells: [...own, ...values],
-      link: first && { at: own.length + OUTPUTS_AT, to: this.#linkTo(first.path) },
+      link: first && { at: own.length + OUTPUTS_AT, to: await this.#linkTo(first.path) },
       height: this.#choose(record.files, record.key) ? TALL : undefined,
     };
   }
@@ -130,6 +137,6 @@ async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<
     for (const { path, node = '', bytes, sha256, name } of record.files)
       yield {
         cells: [record.row, record.key, path, terminalLine(node), bytes, sha256, terminalLine(name)],
-        link: { at: FILE_AT, to: linkTo(path) },
+        link: { at: FILE_AT, to: await linkTo(path) },
       };
 }

@@ -3,9 +3,12 @@
 
 import { hostname } from 'node:os';
 import type { Client } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import { problem } from '../../errors/error.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
 import type { PayloadKeys } from './payload-keys.ts';
+
+const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
 const PLAIN = 'plain';
 
@@ -15,8 +18,9 @@ const readsOf = ({ keys, readsPlain }: PayloadKeys): readonly string[] => [
   ...(readsPlain ? [PLAIN] : []),
 ];
 
-export const identityWith = (keys: PayloadKeys): string =>
-  `${process.pid}@${hostname()} reads ${readsOf(keys).join(',')}`;
+/** `words`: more of what Temporal shows. */
+export const identityWith = (keys: PayloadKeys, ...words: readonly string[]): string =>
+  [`${process.pid}@${hostname()}`, ...words, 'reads', readsOf(keys).join(',')].join(' ');
 
 /** undefined for a worker whose identity lists no keys. */
 const readsIn = (identity: string): readonly string[] | undefined =>
@@ -34,10 +38,12 @@ export async function readWorkerKeys(
   { namespace }: Pick<TemporalAddress, 'namespace'>,
   taskQueue: string,
   keys: PayloadKeys,
+  type: 'workflow' | 'activity' = 'workflow',
 ): Promise<WorkerKeys> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace,
     taskQueue: { name: taskQueue },
+    taskQueueType: type === 'activity' ? TASK_QUEUE_TYPE_ACTIVITY : TASK_QUEUE_TYPE_WORKFLOW,
   });
   const identities = (pollers ?? []).map(({ identity }) => identity ?? '');
   const own = readsOf(keys);

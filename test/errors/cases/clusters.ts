@@ -92,6 +92,14 @@ export const CLUSTERS: readonly Case[] = [
     says: /set the same RUNSHEET_PAYLOAD_KEY/,
   },
   {
+    code: 'E412',
+    name: 'a worker elsewhere has drawn its own webhook secret',
+    args: ['worker', '--no-receiver'],
+    env: { RUNSHEET_HOME: 'elsewhere', RUNSHEET_WEBHOOK_URL: 'http://127.0.0.1:1' },
+    leads: [],
+    says: /set the same RUNSHEET_WEBHOOK_SECRET/,
+  },
+  {
     code: 'E411',
     name: 'the worker may not use a folder with a blank',
     arrange: (ground) => ground.sheet('elsewhere.csv'),

@@ -11,6 +11,14 @@ const sheet = (console: Console): void => void console.write('my sheet.csv', 'pr
 
 export const USAGE: readonly Case[] = [
   {
+    code: 'E612',
+    name: 'the keys of S3 are not set',
+    args: ['list', '--out', 's3://nightly/hens'],
+    env: { AWS_ACCESS_KEY_ID: '' },
+    leads: [],
+    says: /s3:\/\/nightly\/hens cannot be used: .*\n.*set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/,
+  },
+  {
     code: 'E602',
     name: 'no deployment is given',
     arrange: sheet,

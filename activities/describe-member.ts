@@ -1,0 +1,66 @@
+// What a worker or receiver says of itself when `doctor --cluster` asks all of them.
+
+import { randomUUID } from 'node:crypto';
+import { Context, activityInfo } from '@temporalio/activity';
+import { READS, WRITES } from '../src/batch/version.ts';
+import { errorMessage } from '../src/errors/error.ts';
+import type { Store } from '../src/store/store.ts';
+
+/** A process that works on batches or receives webhooks. */
+export type Member = {
+  /** As Temporal shows it. */
+  readonly identity: string;
+  readonly version: string;
+  readonly works: boolean;
+  readonly receives: boolean;
+  readonly tags: readonly string[];
+  /** Its Worker Deployment and build id, if it has one. */
+  readonly deployment?: { readonly name: string; readonly build: string };
+  /** A hash of the secret of webhooks. */
+  readonly webhookSecret: string;
+  readonly out: string;
+};
+
+export type MemberAnswer = Member & {
+  /** The versions of batches that it can continue, and that it starts. */
+  readonly reads: number;
+  readonly writes: number;
+  /** How far its clock is ahead of that of Temporal's server, with the time until it got the question. */
+  readonly clockMs: number;
+  /** Whether it has the file of the question. */
+  readonly sees: boolean;
+  /** Why it cannot read or write the batches. */
+  readonly storeFault?: string;
+};
+
+export type MemberQuestion = {
+  /** A file that the asking command has written beside the batches. */
+  readonly file: string;
+};
+
+/** Longer than a question waits for a member, so that none answers twice. */
+const HOLD_MS = 3_000;
+
+export const createMember = (member: Member, batches: Store, holdMs = HOLD_MS) => ({
+  describeMember: async ({ file }: MemberQuestion): Promise<MemberAnswer> => {
+    const clockMs = Date.now() - activityInfo().currentAttemptScheduledTimestampMs;
+    const [stored] = await Promise.all([tryStore(batches, file), Context.current().sleep(holdMs)]);
+    return { ...member, reads: READS, writes: WRITES, clockMs, ...stored };
+  },
+});
+
+export type MemberActivities = ReturnType<typeof createMember>;
+
+async function tryStore(batches: Store, file: string): Promise<Pick<MemberAnswer, 'sees' | 'storeFault'>> {
+  const own = `${file}-${randomUUID()}`;
+  try {
+    // Who may write to Temporal must not choose what a member writes.
+    if (!/^\.doctor-[0-9a-f-]{36}$/.test(file)) throw new Error('the question names another file');
+    const sees = await batches.exists(file);
+    await batches.write(own, '');
+    await batches.remove(own);
+    return { sees };
+  } catch (error) {
+    return { sees: false, storeFault: errorMessage(error) };
+  }
+}

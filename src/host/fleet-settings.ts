@@ -1,0 +1,54 @@
+// The settings of a worker or receiver that is one of several: how long it takes to end, what it serves, and its release.
+
+import { z } from 'zod';
+
+/** What Kubernetes gives a container by default is 30 s. */
+const DRAIN_SECONDS = 25;
+const DRAIN_SECONDS_MOST = 3_600;
+
+/** A tag is a part of the name of a task queue. */
+const TAG = /^[a-z0-9](?:[a-z0-9_.-]{0,38}[a-z0-9])?$/;
+export const isTag = (text: string): boolean => TAG.test(text);
+export const NO_TAG = 'no tag of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';
+
+const wordsIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter(Boolean);
+const name = (what: string) =>
+  z.string().regex(/^[\w.+-]{1,100}$/, `is no ${what} of letters, digits, -, _, + and .`);
+
+export const FLEET_SETTINGS = {
+  drain_seconds: {
+    variable: 'RUNSHEET_DRAIN_SECONDS',
+    schema: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
+  },
+  worker_tags: {
+    variable: 'RUNSHEET_WORKER_TAGS',
+    schema: z
+      .string()
+      .transform((list) => [...new Set(wordsIn(list))])
+      .refine((tags) => tags.every(isTag), `has a word that is ${NO_TAG}`),
+  },
+  worker_deployment: { variable: 'RUNSHEET_WORKER_DEPLOYMENT', schema: name('name') },
+  worker_build: { variable: 'RUNSHEET_WORKER_BUILD', schema: name('build id') },
+} as const;
+
+type Values = {
+  readonly [K in keyof typeof FLEET_SETTINGS]?: z.output<(typeof FLEET_SETTINGS)[K]['schema']>;
+};
+
+export type FleetSettings = {
+  /** How long a worker that was asked to end waits for what it has begun. */
+  readonly drainMs: number;
+  /** The tags of a worker: it also serves the batches that ask for one of them. */
+  readonly tags: readonly string[];
+  /** The Worker Deployment of Temporal that a worker belongs to, if any. */
+  readonly deployment: string | undefined;
+  /** Its build id there; undefined: the version of this package. */
+  readonly build: string | undefined;
+};
+
+export const fleetSettings = (values: Values): FleetSettings => ({
+  drainMs: (values.drain_seconds ?? DRAIN_SECONDS) * 1_000,
+  tags: values.worker_tags ?? [],
+  deployment: values.worker_deployment,
+  build: values.worker_build,
+});

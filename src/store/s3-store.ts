@@ -1,0 +1,37 @@
+// A batch in S3. Everything that talks to S3 is loaded with the first use of a file.
+
+import { Readable } from 'node:stream';
+import type { Store } from './store.ts';
+
+export function s3Store(location: string): Store {
+  let loaded: ReturnType<typeof load> | undefined;
+  const load = async () => (await import('./s3/bucket-store.ts')).bucketStore(location);
+  const files = () => (loaded ??= load());
+  return {
+    location,
+    read: async (name) => (await files()).read(name),
+    open: (name) =>
+      Readable.from(
+        chunksOf(async () => (await files()).open(name)),
+        { objectMode: false },
+      ),
+    exists: async (name) => (await files()).exists(name),
+    facts: async (name) => (await files()).facts(name),
+    list: async (folder) => (await files()).list(folder),
+    folders: async (folder) => (await files()).folders(folder),
+    write: async (name, content, as) => (await files()).write(name, content, as),
+    create: async (name, content) => (await files()).create(name, content),
+    draft: async (name) => (await files()).draft(name),
+    remove: async (name) => (await files()).remove(name),
+    clear: async (folder) => (await files()).clear(folder),
+    bring: async (folder, path) => (await files()).bring(folder, path),
+    resumable: async (name, as) => (await files()).resumable(name, as),
+    dropResumable: async (folder, ids) => (await files()).dropResumable(folder, ids),
+    copyFrom: async (other, from, name) => (await files()).copyFrom(other, from, name),
+    link: async (name, validMs) => (await files()).link(name, validMs),
+  };
+}
+
+async function* chunksOf(open: () => Promise<Readable>): AsyncGenerator<Uint8Array> {
+  yield* (await open()) as AsyncIterable<Uint8Array>;
+}

@@ -1,0 +1,128 @@
+// The files of a batch as objects of a bucket.
+
+import { readdir } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import pMap from 'p-map';
+import { s3Address, s3PlaceOf } from '../../host/batches-address.ts';
+import { machineS3 } from '../../host/s3-settings.ts';
+import { BATCH_FILE, SUMMARY_FILE } from '../batch-file.ts';
+import type { Store } from '../store.ts';
+import { S3Client, type Patience } from './s3-client.ts';
+import { openDraft } from './draft.ts';
+import { withoutKeys } from './s3-fault.ts';
+import { pagesOf, removeAll } from './listing.ts';
+import { abortUploads } from './multipart.ts';
+import { copy, create, look, put, read, remove, stream } from './objects.ts';
+import { dropResumable, openResumable } from './part-files.ts';
+
+type BucketStore = Omit<Store, 'localPath'> &
+  Required<Pick<Store, 'resumable' | 'dropResumable' | 'copyFrom' | 'link'>>;
+
+const UPLOADS_AT_ONCE = 16;
+/** What S3 accepts. */
+const LINK_MAX_SECONDS = 7 * 24 * 3_600;
+
+/** Throws E612 without keys of this machine. */
+export function bucketStore(location: string, patience?: Patience): BucketStore {
+  const place = s3PlaceOf(location);
+  if (place === undefined) throw new Error(`${location} names no place in S3`);
+  const settings = machineS3();
+  if (settings === undefined) throw withoutKeys(place);
+  const client = new S3Client(place, settings, patience);
+  const keyOf = (name: string): string => {
+    const key = place.key === '' ? name : `${place.key}/${name}`;
+    if (s3PlaceOf(s3Address({ ...place, key }))?.key !== key)
+      throw new Error(`${name} lies outside the batch folder ${location}`);
+    return key;
+  };
+  /** With a slash at its end; empty for the whole bucket. */
+  const prefixOf = (folder: string): string => {
+    const key = folder === '' ? place.key : keyOf(folder);
+    return key === '' ? '' : `${key}/`;
+  };
+  const draft: Store['draft'] = async (name) => openDraft(client, keyOf(name));
+  return {
+    location,
+    read: async (name) => (await read(client, keyOf(name)))?.toString(),
+    open: (name) => stream(client, keyOf(name)),
+    exists: async (name) => (await look(client, keyOf(name))) !== undefined,
+    facts: async (name) => {
+      const found = await look(client, keyOf(name));
+      return found && { bytes: found.bytes, modifiedAt: found.modifiedAt };
+    },
+    list: (folder) => namesIn(client, prefixOf(folder), 'keys'),
+    folders: (folder) => namesIn(client, prefixOf(folder), 'prefixes'),
+    write: async (name, content) => void (await put(client, keyOf(name), bytesOf(content))),
+    create: (name, content) => create(client, keyOf(name), bytesOf(content)),
+    draft,
+    remove: (name) => remove(client, keyOf(name)),
+    clear: async (folder) => clear(client, prefixOf(folder)),
+    bring: async (folder, path) => {
+      const files = (await readdir(path, { recursive: true, withFileTypes: true })).filter((one) =>
+        one.isFile(),
+      );
+      await pMap(
+        files,
+        async ({ parentPath, name }) => {
+          const from = join(parentPath, name);
+          const to = await draft(`${folder}/${relative(path, from).split(sep).join('/')}`);
+          try {
+            for await (const chunk of createReadStream(from, { highWaterMark: 1 << 20 }))
+              await to.write(chunk as Uint8Array);
+            await to.commit();
+          } finally {
+            await to.discard();
+          }
+        },
+        { concurrency: UPLOADS_AT_ONCE },
+      );
+      return path;
+    },
+    resumable: (name, as) => openResumable(client, keyOf(name), as),
+    dropResumable: (folder, ids) => dropResumable(client, prefixOf(folder), ids),
+    copyFrom: async (other, from, name) => {
+      const source = s3PlaceOf(`${other}/${from}`);
+      return source !== undefined && copy(client, source, keyOf(name));
+    },
+    link: async (name, validMs) => {
+      const seconds = Math.min(LINK_MAX_SECONDS, Math.ceil(validMs / 1_000));
+      return (await client.link(keyOf(name), seconds)).href;
+    },
+  };
+}
+
+const bytesOf = (content: string | Uint8Array): Uint8Array =>
+  typeof content === 'string' ? Buffer.from(content) : content;
+
+/** The visible names directly behind `prefix`, sorted. */
+async function namesIn(
+  client: S3Client,
+  prefix: string,
+  kind: 'keys' | 'prefixes',
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const page of pagesOf(client, prefix, '/'))
+    for (const key of page[kind]) {
+      const name = key.slice(prefix.length).replace(/\/$/, '');
+      if (name !== '' && !name.startsWith('.')) names.push(name);
+    }
+  return names.sort();
+}
+
+/** These stay to the end, so that an interrupted removal finds the batch again. */
+const LAST = [SUMMARY_FILE, BATCH_FILE];
+
+async function clear(client: S3Client, prefix: string): Promise<void> {
+  await abortUploads(client, prefix);
+  const last = LAST.map((name) => `${prefix}${name}`);
+  const found = new Set<string>();
+  for await (const { keys } of pagesOf(client, prefix)) {
+    for (const key of last) if (keys.includes(key)) found.add(key);
+    await removeAll(
+      client,
+      keys.filter((key) => !last.includes(key)),
+    );
+  }
+  for (const key of last) if (found.has(key)) await remove(client, key);
+}

@@ -1,0 +1,100 @@
+// An object that is written in parts and becomes visible as a whole.
+
+import { encoded } from '../../host/s3-settings.ts';
+import type { S3Client } from './s3-client.ts';
+import { refused, refusalIn } from './s3-fault.ts';
+import { uploadsOf } from './listing.ts';
+import { etagOf, headersOf, look, newWriter } from './objects.ts';
+import { escaped, textOf, textsIn } from './s3-xml.ts';
+
+/** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
+export const PART_BYTES = 8 << 20;
+
+export class Multipart {
+  readonly #client: S3Client;
+  readonly #key: string;
+  readonly #id: string;
+  readonly #writer: string;
+  readonly #etags: string[] = [];
+
+  private constructor(client: S3Client, key: string, id: string, writer: string) {
+    this.#client = client;
+    this.#key = key;
+    this.#id = id;
+    this.#writer = writer;
+  }
+
+  static async begin(client: S3Client, key: string): Promise<Multipart> {
+    const writer = newWriter();
+    const query = { uploads: '' };
+    const { body } = await client.send({
+      method: 'POST',
+      key,
+      query,
+      headers: headersOf(client, key, writer),
+    });
+    const id = textOf(textsIn(body.toString()), 'InitiateMultipartUploadResult/UploadId');
+    if (id === undefined) throw client.unexpected('it names no upload');
+    return new Multipart(client, key, id, writer);
+  }
+
+  /** The next part. */
+  async add(body: Uint8Array): Promise<void> {
+    this.#etags.push(etagOf(await this.#part({ body })));
+  }
+
+  /** The next part, copied from an object on the server. False if the object is gone or was replaced. */
+  async copy(bucket: string, key: string, etag: string): Promise<boolean> {
+    const source = `/${bucket}/${key.split('/').map(encoded).join('/')}`;
+    const headers = { 'x-amz-copy-source': source, 'x-amz-copy-source-if-match': etag };
+    const { status, body } = await this.#part({ headers, accepts: [404, 412] });
+    const copied = textOf(textsIn(body.toString()), 'CopyPartResult/ETag');
+    if (status === 404 || status === 412) return false;
+    if (copied === undefined) throw refused(this.#client.place, refusalIn(status, body));
+    this.#etags.push(copied);
+    return true;
+  }
+
+  #part(more: Partial<Parameters<S3Client['send']>[0]>) {
+    const query = { partNumber: String(this.#etags.length + 1), uploadId: this.#id };
+    return this.#client.send({ method: 'PUT', key: this.#key, query, ...more });
+  }
+
+  async complete(): Promise<void> {
+    const parts = this.#etags.map(
+      (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+    );
+    const body = Buffer.from(
+      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
+    );
+    const query = { uploadId: this.#id };
+    const headers = { 'content-type': 'application/xml' };
+    const answer = await this.#client.send({
+      method: 'POST',
+      key: this.#key,
+      query,
+      headers,
+      body,
+      accepts: [404],
+    });
+    // S3 may begin its answer before it knows the end.
+    const refusal = refusalIn(answer.status, answer.body);
+    if (answer.status !== 404 && refusal.code === '') return;
+    const isOurs = answer.mayBeDone && (await look(this.#client, this.#key))?.writer === this.#writer;
+    if (!isOurs) throw refused(this.#client.place, refusal);
+  }
+
+  abort(): Promise<void> {
+    return abortUpload(this.#client, this.#key, this.#id);
+  }
+}
+
+async function abortUpload(client: S3Client, key: string, id: string): Promise<void> {
+  await client.send({ method: 'DELETE', key, query: { uploadId: id }, accepts: [404] });
+}
+
+/** Aborts the uploads to keys that begin with `prefix`: what a killed process leaves behind costs as much as an object. */
+export async function abortUploads(client: S3Client, prefix: string, olderThanMs = 0): Promise<void> {
+  for await (const { key, id, startedAt } of uploadsOf(client, prefix))
+    if (Date.now() - startedAt >= olderThanMs) await abortUpload(client, key, id);
+}

@@ -1,0 +1,165 @@
+// Reads and writes whole objects. Each write carries the mark of its writer, so a write whose answer was lost is recognized.
+
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { s3Address, type S3Place } from '../../host/batches-address.ts';
+import { encoded } from '../../host/s3-settings.ts';
+import { mediaTypeOf } from '../media-types.ts';
+import type { Answer, S3Client } from './s3-client.ts';
+import { withoutConditions } from './s3-fault.ts';
+import { textOf, textsIn } from './s3-xml.ts';
+
+const WRITER = 'x-amz-meta-writer';
+const PROCESS = randomBytes(6).toString('hex');
+let writes = 0;
+
+export type Object = {
+  readonly bytes: number;
+  readonly modifiedAt: number;
+  readonly etag: string;
+  /** Absent if the server keeps no metadata. */
+  readonly writer: string | undefined;
+};
+
+export const newWriter = (): string => `${PROCESS}-${(writes += 1)}`;
+
+/** What goes with an object: its writer, and what browsers take it for. */
+export const headersOf = (
+  { place }: S3Client,
+  key: string,
+  writer: string,
+): Readonly<Record<string, string>> => ({
+  [WRITER]: writer,
+  'content-type': mediaTypeOf(place.key === '' ? key : key.slice(place.key.length + 1)),
+});
+
+const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+};
+export const etagOf = (answer: Pick<Answer, 'headers'>): string => headerOf(answer, 'etag') ?? '';
+
+/** undefined if there is no such object. */
+export async function read(client: S3Client, key: string): Promise<Buffer | undefined> {
+  const { status, body } = await client.send({ method: 'GET', key, accepts: [404] });
+  return status === 404 ? undefined : body;
+}
+
+/** undefined if there is no such object. */
+export async function look(client: S3Client, key: string): Promise<Object | undefined> {
+  const answer = await client.send({ method: 'HEAD', key, accepts: [404] });
+  if (answer.status === 404) return undefined;
+  return {
+    bytes: Number(headerOf(answer, 'content-length') ?? 0),
+    modifiedAt: Date.parse(headerOf(answer, 'last-modified') ?? ''),
+    etag: etagOf(answer),
+    writer: headerOf(answer, WRITER),
+  };
+}
+
+/** The content as it arrives; a transfer that breaks continues where it broke. Errors with ENOENT if there is no such object. */
+export const stream = (client: S3Client, key: string): Readable =>
+  Readable.from(chunksOf(client, key), { objectMode: false, highWaterMark: 1 << 18 });
+
+async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  let etag: string | undefined;
+  for (let breaks = 0; ;) {
+    const headers = etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
+    const answer = await client.stream({ method: 'GET', key, headers, accepts: [404, 416] });
+    if (answer.status === 404) throw absent({ ...client.place, key });
+    // It broke right behind the last byte.
+    if (answer.status === 416) return;
+    // A server without ranges sends the beginning again.
+    let skip = answer.status === 206 ? 0 : at;
+    etag ??= etagOf(answer);
+    try {
+      for await (const chunk of answer.stream as AsyncIterable<Uint8Array>) {
+        const fresh = chunk.subarray(Math.min(skip, chunk.byteLength));
+        skip -= chunk.byteLength - fresh.byteLength;
+        at += fresh.byteLength;
+        if (fresh.byteLength > 0) breaks = 0;
+        if (fresh.byteLength > 0) yield fresh;
+      }
+      return;
+    } catch (error) {
+      breaks += 1;
+      if (breaks > BREAKS_MAX) throw client.unreachable(error);
+    }
+  }
+}
+
+/** Without a byte between them. */
+const BREAKS_MAX = 3;
+
+const absent = (place: S3Place): NodeJS.ErrnoException =>
+  Object.assign(new Error(`ENOENT: no such file, ${s3Address(place)}`), { code: 'ENOENT' });
+
+/** Replaces the object. A repetition writes the same once more. Returns its etag. */
+export async function put(client: S3Client, key: string, body: Uint8Array): Promise<string> {
+  return etagOf(
+    await client.send({ method: 'PUT', key, headers: headersOf(client, key, newWriter()), body }),
+  );
+}
+
+/** Copies an object inside of S3. False if it is too large for that; errors with ENOENT if there is none. */
+export async function copy(client: S3Client, source: S3Place, key: string): Promise<boolean> {
+  const from = `/${source.bucket}/${source.key.split('/').map(encoded).join('/')}`;
+  const headers = { 'x-amz-copy-source': from };
+  const { status, body } = await client.send({ method: 'PUT', key, headers, accepts: [400, 404] });
+  if (status === 404) throw absent(source);
+  if (status === 400) return false;
+  // A copy that takes long is answered before it may fail.
+  const code = textOf(textsIn(body.toString()), 'Error/Code');
+  if (code !== undefined) throw client.unexpected(`the copy of ${s3Address(source)} failed: ${code}`);
+  return true;
+}
+
+/** Does nothing if there is no such object. */
+export async function remove(client: S3Client, key: string): Promise<void> {
+  await client.send({ method: 'DELETE', key, accepts: [404] });
+}
+
+/** Creates the object unless there is one; true also if only the answer of an earlier try was lost. */
+export async function create(client: S3Client, key: string, body: Uint8Array): Promise<boolean> {
+  await assureConditions(client);
+  return createOnce(client, key, body);
+}
+
+async function createOnce(client: S3Client, key: string, body: Uint8Array): Promise<boolean> {
+  const writer = newWriter();
+  const headers = { ...headersOf(client, key, writer), 'if-none-match': '*' };
+  const { status, mayBeDone } = await client.send({ method: 'PUT', key, headers, body, accepts: [412] });
+  if (status !== 412) return true;
+  if (!mayBeDone) return false;
+  const there = await look(client, key);
+  // Without metadata, only the content can tell.
+  if (there?.writer === undefined) return (await read(client, key))?.equals(body) ?? false;
+  return there.writer === writer;
+}
+
+/** Buckets whose server was found to refuse a second object of the same name. */
+const assured = new Map<string, Promise<void>>();
+
+/** Throws E612 for a server that ignores the condition: there, of two commands each would believe that it made the batch. */
+function assureConditions(client: S3Client): Promise<void> {
+  if (client.isAmazon) return Promise.resolve();
+  const { server } = client;
+  const before = assured.get(server);
+  if (before !== undefined) return before;
+  const now = refuseSecond(client);
+  assured.set(server, now);
+  now.catch(() => assured.delete(server));
+  return now;
+}
+
+const PROBE = '.conditional-writes';
+
+async function refuseSecond(client: S3Client): Promise<void> {
+  const { key: folder } = client.place;
+  const key = folder === '' ? PROBE : `${folder}/${PROBE}`;
+  const body = Buffer.from('two writers, one object\n');
+  // An object of an earlier process proves it with one request.
+  if (!(await createOnce(client, key, body))) return;
+  if (await createOnce(client, key, body)) throw withoutConditions(client.place);
+}

@@ -1,0 +1,173 @@
+// Sends signed requests to S3. A request that gets no answer, or one that says nothing about it, is repeated for some seconds;
+// then the caller gets an error. A later repetition of its work continues from what is stored.
+
+import { hash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
+import { AwsV4Signer } from 'aws4fetch';
+import { Agent, request } from 'undici';
+import type { S3Place } from '../../host/batches-address.ts';
+import { encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
+import { errorMessage } from '../../errors/error.ts';
+import { isPassing, refusalIn, refused, unreachable } from './s3-fault.ts';
+
+export type Asked = {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** Empty: the bucket itself. */
+  readonly key: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+  /** Refusals that mean something to the caller. */
+  readonly accepts?: readonly number[];
+};
+
+export type Answer = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+  /** Whether an earlier try got no answer: S3 may have done then what was asked. */
+  readonly mayBeDone: boolean;
+};
+
+type Streamed = Omit<Answer, 'body' | 'mayBeDone'> & { readonly body: Readable };
+
+/** How long requests are repeated, and how long S3 may be silent. A workflow pauses its batch after that, and tries again. */
+export type Patience = { readonly againMs: number; readonly silentMs: number };
+
+const PATIENCE: Patience = { againMs: 10_000, silentMs: 20_000 };
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 3_000;
+/** A line that is slower than this counts as silent. */
+const BYTES_PER_MS = 64;
+const CONNECTIONS = 64;
+
+export class S3Client {
+  readonly place: S3Place;
+  readonly #settings: S3Settings;
+  readonly #patience: Patience;
+  readonly #signingKeys = new Map<string, ArrayBuffer>();
+
+  constructor(place: S3Place, settings: S3Settings, patience: Patience = PATIENCE) {
+    this.place = place;
+    this.#settings = settings;
+    this.#patience = patience;
+  }
+
+  /** Whether the server is Amazon's, whose abilities are known. */
+  get isAmazon(): boolean {
+    return this.#settings.endpoint === undefined;
+  }
+
+  /** What its abilities are known of: the bucket of a server. */
+  get server(): string {
+    return s3Url(this.place.bucket, '', this.#settings);
+  }
+
+  unreachable(cause: unknown): Error {
+    return unreachable(this.place, new URL(this.server).host, errorMessage(cause), cause);
+  }
+
+  unexpected(what: string): Error {
+    return refused(this.place, { status: 200, code: '', message: what });
+  }
+
+  /** The answer if it is a success or accepted. Throws E612. */
+  async send(asked: Asked): Promise<Answer> {
+    return this.#repeated(asked, async () => {
+      const { status, headers, body } = await this.#once(asked);
+      return { status, headers, body: Buffer.concat(await body.toArray()) };
+    });
+  }
+
+  /** As {@link send}, with a body that is still arriving. */
+  async stream(asked: Asked): Promise<Answer & { readonly stream: Readable }> {
+    return this.#repeated(asked, async () => {
+      const { status, headers, body } = await this.#once(asked);
+      const isStream = isSuccess(status);
+      const whole = isStream ? Buffer.of() : Buffer.concat(await body.toArray());
+      return { status, headers, body: whole, stream: body };
+    });
+  }
+
+  /** An address by which anyone can read the object for some seconds. */
+  async link(key: string, validSeconds: number, at: Date = new Date()): Promise<URL> {
+    const { bucket } = this.place;
+    const url = new URL(s3Url(bucket, key, this.#settings));
+    url.searchParams.set('X-Amz-Expires', String(validSeconds));
+    const datetime = at.toISOString().replaceAll(/[:-]|\.\d{3}/g, '');
+    return (await new AwsV4Signer({ ...this.#keys(), url: url.href, signQuery: true, datetime }).sign()).url;
+  }
+
+  async #repeated<A extends Omit<Answer, 'mayBeDone'>>(
+    asked: Asked,
+    once: () => Promise<A>,
+  ): Promise<A & { readonly mayBeDone: boolean }> {
+    const until = performance.now() + this.#patience.againMs;
+    for (let tries = 0; ; tries += 1) {
+      const tried = await this.#tried(asked, once);
+      if (tried.kind === 'answered') return { ...tried.answer, mayBeDone: tries > 0 };
+      const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries);
+      const waitMs = most * (0.5 + Math.random() / 2);
+      if (tried.isFinal || performance.now() + waitMs > until) throw tried.error;
+      await wait(waitMs);
+    }
+  }
+
+  async #tried<A extends Omit<Answer, 'mayBeDone'>>(
+    { accepts = [] }: Asked,
+    once: () => Promise<A>,
+  ): Promise<Tried<A>> {
+    try {
+      const answer = await once();
+      if (isSuccess(answer.status)) return { kind: 'answered', answer };
+      const refusal = refusalIn(answer.status, answer.body);
+      const isFinal = !isPassing(refusal);
+      if (isFinal && accepts.includes(answer.status) && refusal.code !== 'NoSuchBucket')
+        return { kind: 'answered', answer };
+      return { kind: 'failed', error: refused(this.place, refusal), isFinal };
+    } catch (thrown) {
+      return { kind: 'failed', error: this.unreachable(thrown), isFinal: false };
+    }
+  }
+
+  async #once({ method, key, query = {}, headers = {}, body }: Asked): Promise<Streamed> {
+    const search = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+    const url = `${s3Url(this.place.bucket, key, this.#settings)}${search.length === 0 ? '' : `?${search.join('&')}`}`;
+    const signed = await new AwsV4Signer({
+      ...this.#keys(),
+      method,
+      url,
+      // S3 compares the hash with what arrives, so nothing is stored that was damaged on the way.
+      headers: { ...headers, 'x-amz-content-sha256': hash('sha256', body ?? '', 'hex') },
+    }).sign();
+    const { silentMs } = this.#patience;
+    const answer = await request(url, {
+      dispatcher: agent(),
+      method,
+      headers: Object.fromEntries(signed.headers),
+      headersTimeout: silentMs + (body?.byteLength ?? 0) / BYTES_PER_MS,
+      bodyTimeout: silentMs,
+      ...(body && { body }),
+    });
+    return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+  }
+
+  #keys() {
+    const { accessKeyId, secretAccessKey, sessionToken, region } = this.#settings;
+    const token = sessionToken === undefined ? {} : { sessionToken };
+    return { accessKeyId, secretAccessKey, ...token, region, service: 's3', cache: this.#signingKeys };
+  }
+}
+
+type Tried<A> =
+  | { readonly kind: 'answered'; readonly answer: A }
+  | { readonly kind: 'failed'; readonly error: Error; readonly isFinal: boolean };
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+let shared: Agent | undefined;
+
+/** One for all batches of this process: their connections are shared. */
+const agent = (): Agent =>
+  (shared ??= new Agent({ allowH2: false, connections: CONNECTIONS, connect: { timeout: 10_000 } }));

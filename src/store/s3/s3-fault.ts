@@ -1,0 +1,70 @@
+// What S3 refuses, as an error with the place, the reason and what helps.
+
+import { problem, type RunsheetError } from '../../errors/error.ts';
+import { shellWord, shortened } from '../../errors/outside-text.ts';
+import type { S3Place } from '../../host/batches-address.ts';
+import { s3Address } from '../../host/batches-address.ts';
+import { textOf, textsIn } from './s3-xml.ts';
+
+export type Refusal = { readonly status: number; readonly code: string; readonly message: string };
+
+/** The refusal in an answer; HEAD has none in its body. */
+export function refusalIn(status: number, body: Uint8Array): Refusal {
+  const texts = textsIn(Buffer.from(body).toString());
+  const code = textOf(texts, 'Error/Code') ?? '';
+  return { status, code, message: textOf(texts, 'Error/Message') ?? '' };
+}
+
+/** Refusals that say nothing about the request: it may succeed when it is repeated. */
+const AGAIN = new Set([408, 429, 500, 502, 503, 504]);
+const AGAIN_CODES = new Set(['RequestTimeout', 'ConditionalRequestConflict', 'OperationAborted', 'SlowDown']);
+
+export const isPassing = ({ status, code }: Refusal): boolean => AGAIN.has(status) || AGAIN_CODES.has(code);
+
+export function refused(place: S3Place, refusal: Refusal): RunsheetError {
+  const { status, code, message } = refusal;
+  const words = [code || `it answers ${status}`, shortened(message, 200)].filter(Boolean).join(': ');
+  return problem('E612', { place: s3Address(place), reason: words, hint: hintFor(place, refusal) });
+}
+
+export const unreachable = (place: S3Place, host: string, reason: string, cause: unknown): RunsheetError =>
+  problem(
+    'E612',
+    {
+      place: s3Address(place),
+      reason: `${host} cannot be reached: ${reason}`,
+      hint: 'check the network and AWS_ENDPOINT_URL_S3; nothing is lost: repeat the same command',
+    },
+    { cause },
+  );
+
+export const withoutKeys = (place: S3Place): RunsheetError =>
+  problem('E612', {
+    place: s3Address(place),
+    reason: 'the keys of S3 are not set',
+    hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT_URL_S3 (in the environment of the workers as well)',
+  });
+
+export const withoutConditions = (place: S3Place): RunsheetError =>
+  problem('E612', {
+    place: s3Address(place),
+    reason: 'its server ignores If-None-Match, so one batch could overwrite another',
+    hint: 'use a server with conditional writes, or a local folder for --out',
+  });
+
+const KEYS = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken', 'InvalidToken']);
+const REGIONS = new Set(['PermanentRedirect', 'AuthorizationHeaderMalformed', 'TemporaryRedirect']);
+
+function hintFor({ bucket }: S3Place, { code, status }: Refusal): string {
+  if (code === 'NoSuchBucket')
+    return `make the bucket, for example with: aws s3 mb ${shellWord(`s3://${bucket}`)}; or name another place with --out`;
+  if (KEYS.has(code))
+    return 'set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for keys that expire, AWS_SESSION_TOKEN; restart the workers with them';
+  if (code === 'RequestTimeTooSkewed') return 'set the clock of this machine';
+  if (REGIONS.has(code) || status === 301) return `set AWS_REGION to the region of ${bucket}`;
+  if (status === 403)
+    return `allow these keys s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads on ${bucket}`;
+  if (isPassing({ code, status, message: '' }))
+    return 'nothing is lost: repeat the same command when S3 answers';
+  return 'check the bucket and AWS_ENDPOINT_URL_S3';
+}

@@ -1,0 +1,39 @@
+// Reads the answers of S3, which are small XML documents without attributes.
+
+import { SaxesParser } from 'saxes';
+
+/** The texts of the elements that have no children, by the names of their parent and their own: `Contents/Key`. */
+export type Texts = ReadonlyMap<string, readonly string[]>;
+
+/** Empty for text that is no XML, such as the page of a proxy. */
+export function textsIn(xml: string): Texts {
+  const found = new Map<string, string[]>();
+  const path: string[] = [];
+  let text = '';
+  const parser = new SaxesParser();
+  parser.on('opentag', ({ name }) => {
+    path.push(name);
+    text = '';
+  });
+  parser.on('text', (more) => (text += more));
+  parser.on('closetag', ({ name }) => {
+    path.pop();
+    const at = `${path.at(-1) ?? ''}/${name}`;
+    const texts = found.get(at) ?? [];
+    texts.push(text);
+    found.set(at, texts);
+    text = '';
+  });
+  try {
+    parser.write(xml).close();
+  } catch {
+    return new Map();
+  }
+  return found;
+}
+
+/** The first such text; undefined if there is none. */
+export const textOf = (texts: Texts, at: string): string | undefined => texts.get(at)?.[0];
+
+export const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);

@@ -1,0 +1,132 @@
+// Finds the workers and receivers of a cluster: Temporal lists who polls its task queues, and each member answers a question.
+
+import { randomUUID } from 'node:crypto';
+import type { Client } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
+import type { MemberAnswer, runsheetMembers } from '../../workflows/members.ts';
+import { membersQueueOf } from '../../workflows/task-queues.ts';
+import { errorMessage } from '../errors/error.ts';
+
+const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
+
+/** A poll lasts a minute at most, so who has polled no later has ended. */
+const POLLED_MS = 75_000;
+/** For members that began to poll meanwhile. */
+const SPARE = 4;
+const MEMBERS_MOST = 500;
+const ANSWER_WITHIN = '20s';
+
+export type { MemberAnswer };
+
+export type Members = {
+  readonly answers: readonly MemberAnswer[];
+  /** The identities of those that poll and gave no answer. */
+  readonly silent: readonly string[];
+  /** The identities of workers that take no question: of applications, or of an older release. */
+  readonly others: readonly string[];
+  /** The Worker Deployments of workers, with their builds. */
+  readonly deployments: readonly Deployment[];
+  /** Why no member could be asked. */
+  readonly fault?: string;
+};
+
+export type Deployment = {
+  readonly name: string;
+  /** The builds whose workers poll. */
+  readonly builds: readonly string[];
+  /** The build that gets the tasks. */
+  readonly current: string | undefined;
+};
+
+/** `file`: exists beside the batches. `encrypted`: the client encrypts. */
+export async function askMembers(
+  client: Client,
+  queue: string,
+  { file, encrypted }: { readonly file: string; readonly encrypted: boolean },
+): Promise<Members> {
+  const [workers, members] = await Promise.all([
+    pollersOf(client, queue, TASK_QUEUE_TYPE_WORKFLOW),
+    membersOf(client, queue),
+  ]);
+  // One that was killed may be listed for one queue only.
+  const known = identitiesIn(workers);
+  const others = known.filter((one) => !isMember(one) && !members.includes(one));
+  const deployments = await deploymentsOf(client, workers);
+  const asking =
+    members.length === 0 ? { answers: [] } : await ask(client, queue, members.length, { file, encrypted });
+  const answered = new Set(asking.answers.map(({ identity }) => identity));
+  const silent = [...new Set([...members, ...known.filter(isMember)])].filter((one) => !answered.has(one));
+  return { ...asking, silent: silent.sort(), others, deployments };
+}
+
+/** The identities of all members. */
+export const membersOf = async (client: Client, queue: string): Promise<readonly string[]> =>
+  identitiesIn(await pollersOf(client, membersQueueOf(queue), TASK_QUEUE_TYPE_ACTIVITY));
+
+/** A word in the identity of every process that takes questions. */
+export const MEMBER = 'runsheet/';
+const isMember = (identity: string): boolean => identity.includes(` ${MEMBER}`);
+
+type Poller = proto.temporal.api.taskqueue.v1.IPollerInfo;
+
+const identitiesIn = (pollers: readonly Poller[]): readonly string[] =>
+  [...new Set(pollers.map(({ identity }) => identity ?? ''))].sort();
+
+/** Those who polled lately. */
+async function pollersOf(client: Client, name: string, taskQueueType: number): Promise<readonly Poller[]> {
+  const { namespace } = client.options;
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType,
+  });
+  return (pollers ?? []).filter(
+    ({ lastAccessTime }) => Date.now() - (optionalTsToMs(lastAccessTime) ?? 0) < POLLED_MS,
+  );
+}
+
+async function deploymentsOf(client: Client, pollers: readonly Poller[]): Promise<readonly Deployment[]> {
+  const builds = new Map<string, Set<string>>();
+  for (const { deploymentOptions } of pollers) {
+    const { deploymentName: name, buildId } = deploymentOptions ?? {};
+    if (name) builds.set(name, (builds.get(name) ?? new Set()).add(buildId ?? ''));
+  }
+  return Promise.all(
+    [...builds].map(async ([name, found]) => ({
+      name,
+      builds: [...found].sort(),
+      current: await currentBuild(client, name),
+    })),
+  );
+}
+
+async function currentBuild(client: Client, deploymentName: string): Promise<string | undefined> {
+  const { namespace } = client.options;
+  const { workerDeploymentInfo } = await client.workflowService.describeWorkerDeployment({
+    namespace,
+    deploymentName,
+  });
+  return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId || undefined;
+}
+
+async function ask(
+  client: Client,
+  queue: string,
+  members: number,
+  { file, encrypted }: { readonly file: string; readonly encrypted: boolean },
+): Promise<Pick<Members, 'answers' | 'fault'>> {
+  try {
+    const all = await client.workflow.execute<typeof runsheetMembers>('runsheetMembers', {
+      workflowId: `runsheet-members:${randomUUID()}`,
+      taskQueue: queue,
+      workflowExecutionTimeout: ANSWER_WITHIN,
+      args: [{ members: Math.min(members + SPARE, MEMBERS_MOST), file }],
+      ...(encrypted ? { memo: { encrypted } } : {}),
+      staticSummary: 'runsheet doctor --cluster',
+    });
+    return { answers: [...new Map(all.map((one) => [one.identity, one])).values()] };
+  } catch (error) {
+    return { answers: [], fault: errorMessage(error) };
+  }
+}

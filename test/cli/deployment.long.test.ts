@@ -1,0 +1,88 @@
+// The commands of docs/operations.md for an upgrade with Worker Deployments, on a batch that runs.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/host/config.ts';
+import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
+import { Stage, until, type Running } from '../stage/stage.ts';
+import { expectOneRunPerRow } from '../stage/truth.ts';
+
+const ROWS = 400;
+const DEPLOYMENTS = JSON.stringify([
+  { name: 'portraits', concurrencyLimit: 20, coldStartSeconds: 0, runSeconds: 1, runSpread: 0.5 },
+]);
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
+
+describe('workers of a Worker Deployment', () => {
+  const stage = new Stage();
+  let program: string;
+
+  beforeAll(async () => {
+    await stage.temporal();
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const { cache, environment } = loadConfig();
+    program = await temporalBinary({ cache, environment, notice: () => undefined });
+  });
+  afterAll(() => stage.close());
+
+  const worker = (build: string): Promise<Running> =>
+    stage.worker({ RUNSHEET_WORKER_DEPLOYMENT: 'runsheet', RUNSHEET_WORKER_BUILD: build });
+
+  /** A command of the page, for another build. */
+  function temporal(command: string, build = '0.2.0'): string {
+    expect(PAGE).toContain(command);
+    const args = command.replace('0.2.0', build).split(' ').slice(1);
+    return ask(args);
+  }
+  const ask = (args: readonly string[]): string =>
+    execFileSync(program, args, {
+      env: { ...process.env, ...stage.environment },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  const NAMED = '--deployment-name runsheet --build-id 0.2.0';
+  const setCurrent = (build: string): string =>
+    temporal(`temporal worker deployment set-current-version ${NAMED} --yes`, build);
+  const describeBuild = (build: string): string =>
+    temporal(`temporal worker deployment describe-version ${NAMED}`, build);
+  const sent = async (): Promise<number> => (await stage.truth()).length;
+
+  it('take a running batch over from an older build, half of them at first, and each row is bought once', async () => {
+    const old = await Promise.all([worker('0.1.0'), worker('0.1.0')]);
+    // Both queues of all workers are known to Temporal a moment after they began to poll.
+    await until(() => attempted(() => setCurrent('0.1.0')), 'the first build is current');
+    const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', '20'];
+    const batch = (await stage.run(args)).stdout.trim();
+    await until(async () => (await sent()) >= ROWS / 8, 'the first build sends');
+
+    const [first, second] = old;
+    await worker('0.2.0');
+    const ramping = `temporal worker deployment set-ramping-version ${NAMED} --percentage 50 --yes`;
+    await until(() => attempted(() => temporal(ramping)), 'the second build is known');
+    expect((await first?.kill('SIGTERM'))?.code).toBe(0);
+    const atRamp = await sent();
+    await until(async () => (await sent()) >= atRamp + ROWS / 8, 'the batch advances with half of each');
+    setCurrent('0.2.0');
+    const atSwitch = await sent();
+    await until(async () => (await sent()) >= atSwitch + ROWS / 8, 'the second build sends');
+    await until(() => /Drain\w*\s+drain/i.test(describeBuild('0.1.0')), 'the first build is not needed');
+    expect((await second?.kill('SIGTERM'))?.code).toBe(0);
+
+    expect((await stage.run(['wait', batch])).code).toBe(0);
+    expectOneRunPerRow(await stage.truth(), ROWS);
+    const query = "TemporalWorkerDeploymentVersion = 'runsheet:0.2.0' AND ExecutionStatus = 'Completed'";
+    expect(ask(['workflow', 'count', '--query', query])).toContain('Total: 1');
+  });
+});
+
+function attempted(work: () => unknown): boolean {
+  try {
+    work();
+    return true;
+  } catch {
+    // The build is not known yet.
+    return false;
+  }
+}

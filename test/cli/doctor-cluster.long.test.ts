@@ -1,0 +1,138 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import type { checkSchema } from '../../src/cli/json/servers.ts';
+import { version } from '../../src/host/package-version.ts';
+import { Stage, until, type Running } from '../stage/stage.ts';
+import { freeAddress } from '../stage/wire.ts';
+
+type Environment = Readonly<Record<string, string>>;
+type Check = z.infer<typeof checkSchema>;
+
+const SECRET = { RUNSHEET_WEBHOOK_SECRET: 'the-secret-of-the-fleet' };
+const CLOCK_OFF = new URL('../stage/clock-off.ts', import.meta.url).href;
+
+describe('doctor --cluster', () => {
+  const stage = new Stage();
+  let url: string;
+  let receiver: Running;
+  let members: Running[] = [];
+
+  beforeAll(async () => {
+    await stage.temporal();
+    await stage.service();
+    const listen = await freeAddress();
+    url = `http://${listen}`;
+    stage.environment = { ...stage.environment, RUNSHEET_WEBHOOK_URL: url };
+    receiver = stage.start(['worker', '--receiver-only'], { ...SECRET, RUNSHEET_WEBHOOK_LISTEN: listen });
+    await receiver.says(/webhooks at/);
+    await worker();
+  });
+  afterEach(async () => {
+    await Promise.all(members.map((one) => one.kill('SIGTERM')));
+    members = [];
+  });
+  afterAll(() => stage.close());
+
+  async function worker(environment: Environment = {}): Promise<Running> {
+    const one = stage.start(['worker', '--no-receiver'], { ...SECRET, ...environment });
+    await one.says(/no receiver/);
+    return one;
+  }
+  const another = async (environment: Environment): Promise<Running> => {
+    const one = await worker(environment);
+    members.push(one);
+    return one;
+  };
+  const nameOf = ({ child }: Running): RegExp => new RegExp(`^${child.pid}@`);
+
+  async function ask(): Promise<{ readonly code: number | null; readonly checks: readonly Check[] }> {
+    const { code, stdout } = await stage.run(['doctor', '--cluster', '-o', 'json']);
+    return { code, checks: JSON.parse(stdout) as readonly Check[] };
+  }
+  /** What is wrong once doctor has seen `text`; a member may begin to poll a moment after it says that it is ready. */
+  async function faults(text: RegExp): Promise<readonly Check[]> {
+    let found: readonly Check[] = [];
+    await until(async () => {
+      const { checks } = await ask();
+      found = checks.filter(({ ok }) => !ok);
+      return found.some(({ message }) => text.test(message));
+    }, `doctor says ${text}`);
+    return found;
+  }
+
+  it('lists every worker and receiver with its release, clock and batches, and ends with 0', async () => {
+    const { code, checks } = await ask();
+    expect(checks.filter(({ ok }) => !ok)).toEqual([]);
+    expect(code).toBe(0);
+    const facts = `runsheet ${version}, clock 0.`;
+    expect(checks).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ part: 'members', message: '1 worker, 1 receiver' }),
+        expect.objectContaining({
+          part: expect.stringMatching(nameOf(receiver)),
+          message: expect.stringMatching(`^receiver, ${facts}.*batches in ${stage.path('batches')}$`),
+        }),
+        expect.objectContaining({
+          part: expect.stringMatching(/@/),
+          message: expect.stringMatching(`^worker, ${facts}`),
+        }),
+        expect.objectContaining({ part: 'webhook secret', message: 'the same everywhere' }),
+        expect.objectContaining({ part: 'receivers', message: `${url} answers` }),
+      ]),
+    );
+  });
+
+  it('names a member with another webhook secret', async () => {
+    const odd = await another({ RUNSHEET_WEBHOOK_SECRET: 'another-secret' });
+    await odd.says(/these members have another webhook secret/);
+    const found = await faults(/another one than/);
+    expect(found).toMatchObject([
+      { part: 'webhook secret', hint: expect.stringContaining('RUNSHEET_WEBHOOK_SECRET') },
+    ]);
+    expect(found[0]?.message).toContain(`${odd.child.pid}@`);
+  });
+
+  it('is not needed for a member that has drawn its own secret: it does not start', async () => {
+    const own = stage.start(['worker', '--no-receiver'], { RUNSHEET_HOME: stage.path('own') });
+    const { code, stderr } = await own.ended;
+    expect([code, stderr]).toEqual([2, expect.stringContaining('error[E412]')]);
+  });
+
+  it('names a member whose clock is off', async () => {
+    const file = stage.write('clock', '41000');
+    const odd = await another({ NODE_OPTIONS: `--import ${CLOCK_OFF}?file=${file}` });
+    expect(await faults(/clock is 4[0-9] s ahead/)).toMatchObject([
+      { part: expect.stringMatching(nameOf(odd)), hint: expect.stringContaining('timedatectl') },
+    ]);
+  });
+
+  it('names a member with batches in another place', async () => {
+    const odd = await another({ RUNSHEET_OUT: stage.path('elsewhere') });
+    expect(await faults(/another place/)).toMatchObject([
+      {
+        part: expect.stringMatching(nameOf(odd)),
+        hint: expect.stringContaining(`RUNSHEET_OUT=${stage.path('batches')} runsheet worker`),
+      },
+    ]);
+  });
+
+  it('names a member with another payload key', async () => {
+    const odd = await another({ RUNSHEET_PAYLOAD_KEY: 'ab'.repeat(32) });
+    const found = await faults(/other payload keys/);
+    expect(found.find(({ part }) => part === 'payload keys')?.message).toContain(`${odd.child.pid}@`);
+  });
+
+  it('says that a killed member gives no answer, which is no fault after an upgrade', async () => {
+    const odd = await another({});
+    const found = async (): Promise<Check | undefined> =>
+      (await ask()).checks.find(({ part }) => nameOf(odd).test(part));
+    await until(async () => (await found())?.message.startsWith('worker') === true, 'it is a member');
+    await odd.kill('SIGKILL');
+    expect(await found()).toMatchObject({ ok: true, message: expect.stringContaining('gives no answer') });
+  });
+
+  it('needs a cluster', async () => {
+    const { code, stderr } = await stage.run(['doctor', '--cluster'], { TEMPORAL_ADDRESS: '' });
+    expect([code, stderr]).toEqual([2, expect.stringContaining('set TEMPORAL_ADDRESS')]);
+  });
+});

@@ -1,0 +1,220 @@
+// The manifests against the schemas of Kubernetes and KEDA, and against what the program takes.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as keda from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import * as apps from 'kubernetes-models/apps/v1';
+import * as autoscaling from 'kubernetes-models/autoscaling/v2';
+import * as networking from 'kubernetes-models/networking.k8s.io/v1';
+import * as policy from 'kubernetes-models/policy/v1';
+import * as core from 'kubernetes-models/v1';
+import { describe, expect, it } from 'vitest';
+import { loadConfig, VARIABLES } from '../../src/host/config.ts';
+import { version } from '../../src/host/package-version.ts';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
+import { DEFAULT_TIMING } from '../../src/batch/params.ts';
+import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
+import { refusal } from '../console/commands-in.ts';
+import { manifest, manifests, plain, ROOT, type Manifest } from './manifests.ts';
+
+/** Where the classes and types of each API version are. */
+const MODULES: Readonly<Record<string, readonly [path: string, module: object]>> = {
+  v1: ['kubernetes-models/v1', core],
+  'apps/v1': ['kubernetes-models/apps/v1', apps],
+  'autoscaling/v2': ['kubernetes-models/autoscaling/v2', autoscaling],
+  'networking.k8s.io/v1': ['kubernetes-models/networking.k8s.io/v1', networking],
+  'policy/v1': ['kubernetes-models/policy/v1', policy],
+  'keda.sh/v1alpha1': ['@kubernetes-models/keda/keda.sh/v1alpha1', keda],
+};
+type Model = new (data: object) => { validate(): void };
+
+const objects = manifests.filter(({ kind }) => kind !== 'Kustomization');
+const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
+
+type Container = {
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value: string }[];
+  readonly envFrom: unknown;
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly securityContext: object;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+  readonly [probe: string]: unknown;
+};
+type Deployment = {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: object };
+    readonly template: {
+      readonly metadata: { readonly labels: object };
+      readonly spec: {
+        readonly containers: readonly [Container];
+        readonly volumes: readonly object[];
+        readonly terminationGracePeriodSeconds: number;
+        readonly enableServiceLinks: boolean;
+        readonly securityContext: object;
+      };
+    };
+  };
+};
+const { data } = manifest('ConfigMap', 'runsheet') as { readonly data: Readonly<Record<string, string>> };
+const ours = ['runsheet-worker', 'runsheet-receiver'].map((name) => {
+  const { spec } = manifest('Deployment', name) as Deployment;
+  const [container] = spec.template.spec.containers;
+  const own = Object.fromEntries((container.env ?? []).map(({ name: variable, value }) => [variable, value]));
+  return { name, spec, pod: spec.template.spec, container, environment: { ...data, ...own } };
+});
+
+describe('deploy/kubernetes', () => {
+  it.each(objects.map((one) => [nameOf(one), one] as const))('%s fits its schema', (_, object) => {
+    const [, module = {}] = MODULES[object.apiVersion] ?? [];
+    const Class = (module as Readonly<Record<string, Model>>)[object.kind];
+    if (Class === undefined) throw new Error(`there is no schema of ${object.apiVersion} ${object.kind}`);
+    expect(() => new Class(plain(object)).validate()).not.toThrow();
+  });
+
+  // The schemas take unknown fields, as the server does with a warning; the types do not.
+  it('has no field that Kubernetes does not know', () => {
+    const folder = join(ROOT, 'node_modules/.cache/runsheet');
+    mkdirSync(folder, { recursive: true });
+    const own = mkdtempSync(join(folder, 'manifests-'));
+    const lines = objects.map((object, at) => {
+      const [path = ''] = MODULES[object.apiVersion] ?? [];
+      return `export const a${at}: import(${JSON.stringify(path)}).I${object.kind} = ${JSON.stringify(plain(object))};`;
+    });
+    writeFileSync(join(own, 'manifests.ts'), lines.join('\n'));
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', '--ignoreConfig', '--module', 'nodenext'];
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    const { status, stdout } = spawnSync(tsc, [...flags, join(own, 'manifests.ts')], { encoding: 'utf8' });
+    rmSync(own, { recursive: true });
+    expect([status, stdout]).toEqual([0, '']);
+  });
+
+  it.each(ours)('$name is started with a command and settings that the program takes', async (one) => {
+    const { container, environment } = one;
+    expect(await refusal(container.args)).toBeUndefined();
+    expect(container.envFrom).toEqual([
+      { configMapRef: { name: 'runsheet' } },
+      { secretRef: { name: 'runsheet-s3' } },
+    ]);
+    const names = Object.keys(environment).filter((name) => name.startsWith('RUNSHEET_'));
+    expect(names.filter((name) => !VARIABLES.includes(name))).toEqual([]);
+    const config = loadConfig(environment);
+    const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]));
+    expect(config.metrics).toEqual({ host: '0.0.0.0', port: ports['metrics'] });
+    expect(config.webhook.listen?.port).toBe(ports['webhooks']);
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(container[probe]).toMatchObject({ httpGet: { port: 'metrics' } });
+    expect(container['readinessProbe']).toMatchObject({ httpGet: { path: '/readyz' } });
+    // It writes to the bucket and to /tmp only.
+    const mounted = container.volumeMounts.map(({ mountPath }) => mountPath);
+    expect(mounted).toEqual(['/run/secrets/runsheet', '/tmp']);
+    expect(config.out).toMatch(/^s3:/);
+    expect(config.home).toMatch(/^\/tmp\//);
+  });
+
+  it.each(ours)(
+    '$name may end every request, and is no root and writes to no image',
+    ({ pod, container, environment }) => {
+      const { fleet } = loadConfig(environment);
+      expect(fleet.drainMs).toBeGreaterThan(DEFAULT_TIMING.postDeadlineMs);
+      expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(fleet.drainMs);
+      // The address of a Service runsheet-… would come as RUNSHEET_…
+      expect(pod.enableServiceLinks).toBe(false);
+      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+      expect(container.securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    },
+  );
+
+  it('takes secrets from the files of one Secret, whose example has no usable value', () => {
+    const { stringData } = manifest('Secret', 'runsheet') as { stringData: Record<string, string> };
+    const files = Object.entries(data).filter(([name]) => name.endsWith('_FILE'));
+    expect(files.map(([, path]) => path.replace('/run/secrets/runsheet/', '')).sort()).toEqual(
+      Object.keys(stringData).sort(),
+    );
+    const s3 = manifest('Secret', 'runsheet-s3') as { stringData: Record<string, string> };
+    expect(takeS3Settings(s3.stringData)).toBeDefined();
+    const values = [...Object.values(stringData), ...Object.values(s3.stringData)];
+    expect(new Set(values)).toEqual(new Set(['REPLACE-ME']));
+    for (const { pod } of ours)
+      expect(pod.volumes).toContainEqual(
+        expect.objectContaining({ secret: expect.objectContaining({ secretName: 'runsheet' }) }),
+      );
+    const [setup = ''] = readFileSync(join(ROOT, 'deploy/kubernetes/kustomization.yaml'), 'utf8').split(
+      'apiVersion',
+    );
+    for (const name of Object.keys(stringData))
+      expect(setup).toMatch(new RegExp(`--from-(file|literal)=${name}=`));
+  });
+
+  it('names what exists: labels, claims, ports, hosts, queues and deployments', () => {
+    for (const { name, spec, container } of ours) {
+      expect(spec.template.metadata.labels).toMatchObject(spec.selector.matchLabels);
+      const budget = manifest('PodDisruptionBudget', name) as { spec: { selector: object } };
+      expect(budget.spec.selector).toEqual(spec.selector);
+      expect(container.image).toBe('runsheet');
+    }
+    const service = manifest('Service', 'runsheet-receiver') as {
+      spec: { selector: object; ports: readonly object[] };
+    };
+    expect(ours[1]?.spec.selector.matchLabels).toEqual(service.spec.selector);
+    expect(service.spec.ports).toMatchObject([{ name: 'webhooks', targetPort: 'webhooks' }]);
+    const ingress = manifest('Ingress', 'runsheet-receiver') as {
+      spec: { rules: readonly { host: string }[] };
+    };
+    expect(ingress.spec.rules.map(({ host }) => `https://${host}`)).toEqual([data['RUNSHEET_WEBHOOK_URL']]);
+    for (const scaler of [
+      manifest('HorizontalPodAutoscaler', 'runsheet-worker') as Scaler,
+      manifest('ScaledObject', 'runsheet-worker') as Scaler,
+    ])
+      expect(scaler.spec.scaleTargetRef.name).toBe('runsheet-worker');
+    const { triggers = [] } = (manifest('ScaledObject', 'runsheet-worker') as Scaler).spec;
+    expect(
+      triggers.map(({ metadata }) => [metadata['taskQueue'], metadata['endpoint'], metadata['namespace']]),
+    ).toEqual(
+      [TASK_QUEUE, workQueueOf(TASK_QUEUE)].map((queue) => [
+        queue,
+        data['TEMPORAL_ADDRESS'],
+        data['TEMPORAL_NAMESPACE'],
+      ]),
+    );
+    const { images, resources } = manifests.find(({ kind }) => kind === 'Kustomization') as unknown as {
+      readonly images: readonly object[];
+      readonly resources: readonly string[];
+    };
+    expect(images).toMatchObject([{ name: 'runsheet', newTag: version }]);
+    expect(resources).not.toContain('secret.example.yaml');
+  });
+
+  const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+  it.runIf(hasKubectl)('is what kubectl puts together', () => {
+    const built = execFileSync('kubectl', ['kustomize', 'deploy/kubernetes'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+    expect(built.match(/^kind: .*/gm)?.sort()).toEqual(
+      [
+        'ConfigMap',
+        'Deployment',
+        'Deployment',
+        'HorizontalPodAutoscaler',
+        'Ingress',
+        'PodDisruptionBudget',
+        'PodDisruptionBudget',
+        'Service',
+      ].map((kind) => `kind: ${kind}`),
+    );
+    expect(built).toContain(`image: registry.example.org/runsheet:${version}`);
+  });
+});
+
+type Scaler = {
+  readonly spec: {
+    readonly scaleTargetRef: { readonly name: string };
+    readonly triggers?: readonly { readonly metadata: Readonly<Record<string, string>> }[];
+  };
+};

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { readAhead } from '../../src/store/read-ahead.ts';
+import type { Store } from '../../src/store/store.ts';
+
+/** A store that notes how many files are being read. */
+function counting(textOf: (name: string) => string | undefined, isLocal = false) {
+  const seen = { now: 0, most: 0, reads: 0 };
+  const read = async (name: string): Promise<string | undefined> => {
+    seen.reads += 1;
+    seen.now += 1;
+    seen.most = Math.max(seen.most, seen.now);
+    await new Promise((done) => setImmediate(done));
+    seen.now -= 1;
+    return textOf(name);
+  };
+  const store = { read, ...(isLocal && { localPath: (name: string) => name }) } as unknown as Store;
+  return { store, seen };
+}
+const NAMES = Array.from({ length: 100 }, (_, at) => String(at));
+
+describe('files that are read one after another', () => {
+  it('come in their order, several at a time from elsewhere, with nothing for those that are not there', async () => {
+    const { store, seen } = counting((name) => (name === '7' ? undefined : name));
+    const texts = await Array.fromAsync(readAhead(store, NAMES));
+    expect(texts).toEqual(NAMES.map((name) => (name === '7' ? '' : name)));
+    expect(seen.most).toBeGreaterThan(4);
+    expect([seen.reads, seen.most <= 17]).toEqual([100, true]);
+  });
+
+  it('come one at a time from this machine, and few at a time if they are large', async () => {
+    const local = counting((name) => name, true);
+    await Array.fromAsync(readAhead(local.store, NAMES));
+    expect(local.seen.most).toBe(1);
+    const large = counting(() => 'x'.repeat(2 << 20));
+    await Array.fromAsync(readAhead(large.store, NAMES));
+    expect(large.seen.most).toBeLessThanOrEqual(2);
+  });
+
+  it('are not read far beyond what the caller wants, and its end hides no error', async () => {
+    const { store, seen } = counting((name) => {
+      if (name === '3') throw new Error('refused');
+      return name;
+    });
+    const texts: string[] = [];
+    const all = async () => {
+      for await (const text of readAhead(store, NAMES)) texts.push(text);
+    };
+    await expect(all()).rejects.toThrow('refused');
+    expect(texts).toEqual(['0', '1', '2']);
+    expect(seen.reads).toBeLessThan(20);
+    for await (const text of readAhead(store, NAMES)) if (text === '1') break;
+  });
+});

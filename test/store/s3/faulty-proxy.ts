@@ -1,0 +1,81 @@
+// Stands between a Store and its S3 server and does to its requests what networks and busy servers do.
+
+import { once } from 'node:events';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export type Passing = {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  /** How many requests came before. */
+  readonly nth: number;
+};
+
+export type Fault =
+  /** S3 never sees it. */
+  | { readonly kind: 'refused'; readonly status: number; readonly code: string }
+  | { readonly kind: 'late'; readonly ms: number }
+  /** S3 does it, and the connection breaks before the answer. */
+  | { readonly kind: 'answer lost' }
+  /** The connection breaks after some bytes of the answer. */
+  | { readonly kind: 'cut'; readonly bytes: number };
+
+export type FaultyProxy = AsyncDisposable & {
+  readonly endpoint: string;
+  readonly seen: Passing[];
+  /** Decides about each request; undefined: it passes. */
+  fault: (passing: Passing) => Fault | undefined | Promise<undefined>;
+};
+
+export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
+  const { hostname, port } = new URL(upstream);
+  const seen: Passing[] = [];
+  const server = createServer((incoming, answer) => {
+    const { method = '', url: path = '', headers } = incoming;
+    const passing = { method, path, headers, nth: seen.length };
+    seen.push(passing);
+    void pass(incoming, answer, () => proxy.fault(passing), { hostname, port });
+  });
+  const proxy = {
+    endpoint: '',
+    seen,
+    fault: ((): undefined => undefined) as FaultyProxy['fault'],
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(proxy, { endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+}
+
+async function pass(
+  incoming: IncomingMessage,
+  answer: ServerResponse,
+  decide: () => ReturnType<FaultyProxy['fault']>,
+  upstream: { readonly hostname: string; readonly port: string },
+): Promise<void> {
+  const body = Buffer.concat(await incoming.toArray());
+  const fault = await decide();
+  if (fault?.kind === 'refused') {
+    answer.writeHead(fault.status, { 'content-type': 'application/xml' });
+    answer.end(`<Error><Code>${fault.code}</Code><Message>as the test wants it</Message></Error>`);
+    return;
+  }
+  if (fault?.kind === 'late') await wait(fault.ms);
+  const { method, url: path, headers } = incoming;
+  // The signature covers the host as the client has written it.
+  const sent = request({ ...upstream, method, path, headers });
+  sent.end(body);
+  const [got] = (await once(sent, 'response')) as [IncomingMessage];
+  const content = Buffer.concat(await got.toArray());
+  if (fault?.kind === 'answer lost') return void incoming.socket.destroy();
+  answer.writeHead(got.statusCode ?? 500, got.headers);
+  if (fault?.kind !== 'cut') return void answer.end(content);
+  answer.write(content.subarray(0, fault.bytes), () => setTimeout(() => incoming.socket.destroy(), 50));
+}

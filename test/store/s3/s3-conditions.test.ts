@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+
+const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
+
+describe('an S3 server', () => {
+  /** Stores everything and understands no condition. */
+  const server = createServer((request, answer) => {
+    request.resume().once('end', () => answer.writeHead(200, { etag: '"1"' }).end());
+  });
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => void server.close());
+
+  it('that ignores If-None-Match is refused, because two commands would both make a batch', async () => {
+    const { port } = server.address() as AddressInfo;
+    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    await expect(openStore('s3://nightly/hens/a').create('batch.json', '{}')).rejects.toMatchObject({
+      code: 'E612',
+      message: expect.stringContaining('ignores If-None-Match'),
+      hint: expect.stringContaining('a local folder'),
+    });
+  });
+
+  it('that is not there is named, with what to check', async () => {
+    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' });
+    await expect(openStore('s3://nightly/hens').folders('')).rejects.toMatchObject({
+      code: 'E612',
+      message: expect.stringMatching(
+        /^s3:\/\/nightly\/hens cannot be used: 127\.0\.0\.1:1 cannot be reached: .+ECONNREFUSED/,
+      ),
+      hint: expect.stringContaining('AWS_ENDPOINT_URL_S3'),
+    });
+  });
+});
