@@ -122,7 +122,8 @@ describe('a batch in S3', () => {
       0,
       expect.stringContaining('adds up'),
     ]);
-    expect(await files().exists('receipt.jsonl')).toBe(true);
+    const checked = await said('verify', '--check-receipt', `${out}/${batch}/receipt.jsonl`);
+    expect(checked).toContain(batch);
   });
 
   it('is opened in a browser of any machine', async () => {
