@@ -92,6 +92,16 @@ describe('a batch in S3', () => {
     expect([again.code, again.stdout.trim()]).toEqual([0, batch]);
   });
 
+  it('also runs with embedded servers', async () => {
+    stage.environment = { ...stage.environment, RUNSHEET_OUT: '' };
+    const ended = await stage.run(['run', stage.sheet(12), '-d', 'portraits', '--local', '--out', out]);
+    expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining('12 of 12 rows succeeded')]);
+    const [folder = ''] = ended.stdout.trim().split('\n');
+    expect(folder).toMatch(new RegExp(`^${out}/sheet-[0-9a-f]+$`));
+    expect(await resultsOf(folder.slice(out.length + 1))).toHaveLength(12);
+    expect(existsSync(stage.path('batches'))).toBe(false);
+  });
+
   it('pauses while S3 refuses, and continues by itself', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
