@@ -15,7 +15,7 @@ const WAYS: Readonly<
   unreachable: { until: 'the service answers' },
   unreadable: { first: `fix the cause (${KEY})`, until: 'runs can be read' },
   files: { until: 'the files can be fetched' },
-  store: { first: 'free disk space or repair the folder', until: 'the folder can be written' },
+  store: { first: 'make room, or repair the folder or bucket', until: 'it can be written' },
 };
 
 /**

@@ -63,7 +63,7 @@ function hintFor({ bucket }: S3Place, { code, status }: Refusal): string {
   if (code === 'RequestTimeTooSkewed') return 'set the clock of this machine';
   if (REGIONS.has(code) || status === 301) return `set AWS_REGION to the region of ${bucket}`;
   if (status === 403)
-    return `allow these keys s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload and s3:ListBucket on ${bucket}`;
+    return `allow these keys s3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads on ${bucket}`;
   if (isPassing({ code, status, message: '' }))
     return 'nothing is lost: repeat the same command when S3 answers';
   return 'check the bucket and AWS_ENDPOINT_URL_S3';
