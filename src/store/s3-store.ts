@@ -27,6 +27,7 @@ export function s3Store(location: string): Store {
     bring: async (folder, path) => (await files()).bring(folder, path),
     resumable: async (name, as) => (await files()).resumable(name, as),
     dropResumable: async (folder, ids) => (await files()).dropResumable(folder, ids),
+    copyFrom: async (other, from, name) => (await files()).copyFrom(other, from, name),
     link: async (name, validMs) => (await files()).link(name, validMs),
   };
 }

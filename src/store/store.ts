@@ -68,6 +68,11 @@ export interface Store {
   readonly dropResumable?: (folder: string, ids: string) => Promise<void>;
   /** The path by which programs of this machine can open a file or folder; absent if the files are elsewhere. */
   readonly localPath?: (name: string) => string;
+  /**
+   * Copies the file `from` of the store at `location` without reading it here. False if it has to be read for that; errors with
+   * ENOENT if there is none. Absent for a local folder.
+   */
+  readonly copyFrom?: (location: string, from: string, name: string) => Promise<boolean>;
   /** An address by which anyone can read the file for `validMs`; absent for a local folder. */
   readonly link?: (name: string, validMs: number) => Promise<string>;
 }

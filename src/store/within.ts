@@ -3,7 +3,7 @@ import type { Store } from './store.ts';
 /** The folder `prefix` of a store, as a store of its own. */
 export function within(store: Store, prefix: string): Store {
   const at = (name: string): string => (name === '' ? prefix : `${prefix}/${name}`);
-  const { localPath, link } = store;
+  const { localPath, link, copyFrom } = store;
   return {
     location: `${store.location}/${prefix}`,
     read: (name) => store.read(at(name)),
@@ -19,6 +19,7 @@ export function within(store: Store, prefix: string): Store {
     clear: (folder) => store.clear(at(folder)),
     bring: (folder, path) => store.bring(at(folder), path),
     ...(localPath && { localPath: (name) => localPath(at(name)) }),
+    ...(copyFrom && { copyFrom: (location, from, name) => copyFrom(location, from, at(name)) }),
     ...(link && { link: (name, validMs) => link(at(name), validMs) }),
   };
 }

@@ -39,14 +39,21 @@ export const copyAll = async (
 type Place = { readonly store: Store; readonly name: string };
 
 async function copyFile(from: Place, to: Place): Promise<void> {
+  try {
+    const isCopied = await to.store.copyFrom?.(from.store.location, from.name, to.name);
+    if (!isCopied) await readAndWrite(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw removedMeanwhile(`${from.store.location}/${from.name}`, error);
+  }
+}
+
+async function readAndWrite(from: Place, to: Place): Promise<void> {
   const draft = await to.store.draft(to.name);
   try {
     for await (const chunk of from.store.open(from.name) as AsyncIterable<Uint8Array>)
       await draft.write(chunk);
     await draft.commit();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw removedMeanwhile(`${from.store.location}/${from.name}`, error);
   } finally {
     await draft.discard();
   }

@@ -13,11 +13,12 @@ import { openDraft } from './draft.ts';
 import { withoutKeys } from './s3-fault.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { abortUploads } from './multipart.ts';
-import { create, look, put, remove, stream } from './objects.ts';
 import { cachedReads } from './cached-reads.ts';
+import { copy, create, look, put, remove, stream } from './objects.ts';
 import { dropResumable, openResumable } from './part-files.ts';
 
-type BucketStore = Omit<Store, 'localPath'> & Required<Pick<Store, 'resumable' | 'dropResumable' | 'link'>>;
+type BucketStore = Omit<Store, 'localPath'> &
+  Required<Pick<Store, 'resumable' | 'dropResumable' | 'copyFrom' | 'link'>>;
 
 const UPLOADS_AT_ONCE = 16;
 /** What S3 accepts. */
@@ -65,6 +66,10 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
     },
     resumable: (name, as) => openResumable(client, keyOf(name), as),
     dropResumable: (folder, ids) => dropResumable(client, prefixOf(folder), ids),
+    copyFrom: async (other, from, name) => {
+      const source = s3PlaceOf(`${other}/${from}`);
+      return source !== undefined && copy(client, source, keyOf(name));
+    },
     link: async (name, validMs) => {
       const seconds = Math.min(LINK_MAX_SECONDS, Math.ceil(validMs / 1_000));
       return (await client.link(keyOf(name), seconds)).href;

@@ -2,10 +2,12 @@
 
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { s3Address } from '../../host/batches-address.ts';
+import { s3Address, type S3Place } from '../../host/batches-address.ts';
+import { encoded } from '../../host/s3-settings.ts';
 import { mediaTypeOf } from '../media-types.ts';
 import type { Answer, S3Client } from './s3-client.ts';
 import { withoutConditions } from './s3-fault.ts';
+import { textOf, textsIn } from './s3-xml.ts';
 
 const WRITER = 'x-amz-meta-writer';
 const PROCESS = randomBytes(6).toString('hex');
@@ -65,7 +67,7 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
   for (let breaks = 0; ;) {
     const headers = etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
     const answer = await client.stream({ method: 'GET', key, headers, accepts: [404, 416] });
-    if (answer.status === 404) throw absent(client, key);
+    if (answer.status === 404) throw absent({ ...client.place, key });
     // It broke right behind the last byte.
     if (answer.status === 416) return;
     // A server without ranges sends the beginning again.
@@ -90,16 +92,27 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
 /** Without a byte between them. */
 const BREAKS_MAX = 3;
 
-function absent(client: S3Client, key: string): NodeJS.ErrnoException {
-  const { bucket } = client.place;
-  return Object.assign(new Error(`ENOENT: no such file, ${s3Address({ bucket, key })}`), { code: 'ENOENT' });
-}
+const absent = (place: S3Place): NodeJS.ErrnoException =>
+  Object.assign(new Error(`ENOENT: no such file, ${s3Address(place)}`), { code: 'ENOENT' });
 
 /** Replaces the object. A repetition writes the same once more. Returns its etag. */
 export async function put(client: S3Client, key: string, body: Uint8Array): Promise<string> {
   return etagOf(
     await client.send({ method: 'PUT', key, headers: headersOf(client, key, newWriter()), body }),
   );
+}
+
+/** Copies an object inside of S3. False if it is too large for that; errors with ENOENT if there is none. */
+export async function copy(client: S3Client, source: S3Place, key: string): Promise<boolean> {
+  const from = `/${source.bucket}/${source.key.split('/').map(encoded).join('/')}`;
+  const headers = { 'x-amz-copy-source': from };
+  const { status, body } = await client.send({ method: 'PUT', key, headers, accepts: [400, 404] });
+  if (status === 404) throw absent(source);
+  if (status === 400) return false;
+  // A copy that takes long is answered before it may fail.
+  const code = textOf(textsIn(body.toString()), 'Error/Code');
+  if (code !== undefined) throw client.unexpected(`the copy of ${s3Address(source)} failed: ${code}`);
+  return true;
 }
 
 /** Does nothing if there is no such object. */

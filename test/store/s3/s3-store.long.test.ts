@@ -25,6 +25,15 @@ describe.each(['without', 'with'])('a batch in S3, %s a cache', (kind) => {
     rmSync(cache, { recursive: true });
   });
 
+  it('copies a file of another place without reading it', async () => {
+    const [from, to] = [openStore(`s3://${bucket}/from (é)+b`), openStore(`s3://${bucket}/to`)];
+    await from.write("outputs/1 'a'+é.png", 'picture');
+    expect(await to.copyFrom?.(from.location, "outputs/1 'a'+é.png", 'outputs/copy.png')).toBe(true);
+    expect(await to.read('outputs/copy.png')).toBe('picture');
+    await expect(to.copyFrom?.(from.location, 'outputs/none', 'x')).rejects.toMatchObject({ code: 'ENOENT' });
+    expect(await to.exists('x')).toBe(false);
+  });
+
   storeContract({
     open: () => openStore(`s3://${bucket}/team (a)+b/${(places += 1)}`),
     again: ({ location }) => openStore(location),
