@@ -13,8 +13,8 @@ import { openDraft } from './draft.ts';
 import { withoutKeys } from './s3-fault.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { abortUploads } from './multipart.ts';
-import { cachedReads } from './cached-reads.ts';
 import { copy, create, look, put, remove, stream } from './objects.ts';
+import { cachedReads } from './cached-reads.ts';
 import { dropResumable, openResumable } from './part-files.ts';
 
 type BucketStore = Omit<Store, 'localPath'> &
