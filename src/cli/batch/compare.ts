@@ -66,8 +66,8 @@ async function untilInterrupted(
   printer: Printer,
   { idle, close }: PageServer,
 ): Promise<number> {
-  printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
   const interrupts = hearInterrupts(process);
+  printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
   await Promise.race([interrupts.first, idle]);
   interrupts.close();
   await close();
