@@ -4,6 +4,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
+import { isDiscarded } from '../store/discard-folder.ts';
 import { isDraftName } from '../store/folder.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
@@ -48,6 +49,7 @@ async function staleHere(store: Store, out: string, before: number): Promise<rea
     const path = join(out, entry.name);
     if (entry.isFile() && (isDraftName(entry.name) || (await isErrorList(store, entry.name))))
       found.push(path);
+    else if (isDiscarded(entry.name)) found.push(path);
     else if (entry.name === NAMES) found.push(...draftsIn(path));
     else if (entry.isDirectory() && !isIncoming(entry.name)) found.push(...(await staleInFolder(path)));
   }

@@ -3,6 +3,7 @@ import { accessSync, createReadStream, mkdirSync, statSync, type Dirent } from '
 import { access, link, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { undefinedIfAbsent } from './absent.ts';
+import { discardFolder } from './discard-folder.ts';
 import { writeOnThread } from './file-writer.ts';
 import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
@@ -46,7 +47,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     create: (name, content) => writeWhole(within(name), content, linkOnce, makeFolder),
     draft: (name) => openDraft(within(name), rename, makeFolder),
     remove: (name) => rm(within(name), { force: true }),
-    clear: (folder) => rm(folderOf(folder), { recursive: true, force: true }),
+    clear: (folder) => discardFolder(folderOf(folder)),
     bring: async (folder, from) => {
       const to = within(folder);
       makeFolder(dirname(to));

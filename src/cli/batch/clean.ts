@@ -1,12 +1,15 @@
 // clean: removes old batches and the leftovers of refused sheets and interrupted copies.
 
 import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import pMap from 'p-map';
 import { EXIT, problem } from '../../errors/error.ts';
 import { readSummary } from '../../results/summary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { staleIn } from '../../create-batch/stale-folders.ts';
 import type { Stale } from '../../create-batch/stale-objects.ts';
+import { discardLater } from '../../store/discard-folder.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import { printerFor, type Context } from '../context.ts';
@@ -32,8 +35,9 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   const paths = stale.map(({ path }) => path);
   if (flags.output === 'json') printer.json(shaped(cleanupSchema, { removed: flags.yes, paths }));
   else for (const path of paths) printer.data(path);
-  if (flags.yes) await pMap(stale, ({ remove }) => remove(), { concurrency: AT_A_TIME });
+  const isOver = !flags.yes || (await removedSoon(stale));
   printer.notice(`${plural(paths.length, 'path')} ${flags.yes ? 'removed' : 'would be removed'}`);
+  if (!isOver) printer.notice('their files are still being deleted; this goes on without the command');
   sayNext(printer, flags.output, nextOf(flags, paths.length, this.args ?? []));
   return EXIT.ok;
 }
@@ -44,6 +48,19 @@ function nextOf({ yes, olderThan }: Flags, paths: number, args: readonly string[
   const add = paths === 0 ? ['--older-than', '30d'] : ['--yes'];
   return [paths === 0 ? 'older' : 'remove', sameCommand(args, 'clean', { add })];
 }
+
+/** False if the files of removed folders are still being deleted, by a process of their own. */
+async function removedSoon(stale: readonly Stale[]): Promise<boolean> {
+  const work = pMap(stale, ({ remove }) => remove(), { concurrency: AT_A_TIME }).then(() => true);
+  const isOver = await Promise.race([work, wait(PATIENCE_MS, false, { ref: false })]);
+  if (!isOver) {
+    work.catch(() => undefined);
+    discardLater(stale.map(({ path }) => path).filter(isAbsolute));
+  }
+  return isOver;
+}
+
+const PATIENCE_MS = 15_000;
 
 /** More would not be faster: the removal of one is concurrent as well. */
 const AT_A_TIME = 4;

@@ -1,0 +1,40 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { discardFolder, discardLater, isDiscarded } from '../../src/store/discard-folder.ts';
+
+const FILES = 3_000;
+
+let parent: string;
+beforeEach(() => (parent = mkdtempSync(join(tmpdir(), 'runsheet-discard-'))));
+afterEach(() => rmSync(parent, { recursive: true, force: true }));
+
+function folderOf(name: string): string {
+  const folder = join(parent, name);
+  mkdirSync(join(folder, 'outputs'), { recursive: true });
+  for (let file = 0; file < FILES; file += 1) writeFileSync(join(folder, 'outputs', `${file}.png`), 'x');
+  return folder;
+}
+
+describe('a folder that is discarded', () => {
+  it('is gone at once, although its files are still being deleted', async () => {
+    const folder = folderOf('shoes');
+    const removing = discardFolder(folder);
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { interval: 1 });
+    expect(readdirSync(parent).filter(isDiscarded)).toHaveLength(1);
+    await removing;
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  it('is deleted by another process, with the leftovers of one that was killed before', async () => {
+    const folder = folderOf('shoes');
+    folderOf('.removed-older-00000000');
+    discardLater([folder]);
+    await vi.waitFor(() => expect(readdirSync(parent)).toEqual([]), { timeout: 20_000 });
+  });
+
+  it('that does not exist is no error', async () => {
+    await discardFolder(join(parent, 'none'));
+  });
+});
