@@ -13,6 +13,7 @@ import { createBatch, type CreatedBatch } from '../src/create-batch/create-batch
 import { findDeployment } from '../src/create-batch/find-deployment.ts';
 import { openServices } from '../src/run-service/open-services.ts';
 import { openTransport } from '../src/run-service/transport.ts';
+import type { Run } from '../src/run-service/contract/run.ts';
 import { keyFromEnvironment } from '../src/host/api-key.ts';
 import { KEY } from './servers.ts';
 
@@ -110,22 +111,37 @@ export async function firstRunAt(base: string, deployment: string, folder: strin
   return (await spanOf({ base, deployment, folder }, '')).first;
 }
 
+/** The share of the machines' time in which they worked, from the moment when all of them did until the last run was queued. */
+export async function busyShare(where: Where, machines: number): Promise<number> {
+  const runs = await runsOf(where);
+  const starts = runs.map(({ startedAtMs = Infinity }) => startedAtMs).sort((a, b) => a - b);
+  const from = starts[machines - 1] ?? 0;
+  const to = Math.max(...runs.map(({ createdAtMs = 0 }) => createdAtMs));
+  const worked = runs.map(({ startedAtMs = to, endedAtMs = to }) =>
+    Math.max(0, Math.min(to, endedAtMs) - Math.max(from, startedAtMs)),
+  );
+  return worked.reduce((sum, ms) => sum + ms, 0) / (machines * (to - from));
+}
+
+async function runsOf(where: Where): Promise<readonly Run[]> {
+  const service = serviceOf(where);
+  const { workflowId = '' } = await findDeployment(service, where.deployment);
+  const all: Run[] = [];
+  for (;;) {
+    const runs = (await service.listRuns(workflowId, { limit: PAGE, offset: all.length })) ?? [];
+    if (runs.length === 0) return all;
+    all.push(...runs);
+  }
+}
+
 type Where = Pick<BatchJob, 'base' | 'folder' | 'deployment'>;
 
 async function spanOf(where: Where, webhook: string): Promise<{ first: number; last: number }> {
-  const service = serviceOf(where);
-  const { workflowId = '' } = await findDeployment(service, where.deployment);
-  let first = Number.POSITIVE_INFINITY;
-  let last = 0;
-  for (let offset = 0; ;) {
-    const runs = (await service.listRuns(workflowId, { limit: PAGE, offset })) ?? [];
-    for (const run of runs.filter((one) => one.webhook?.includes(webhook))) {
-      first = Math.min(first, run.createdAtMs ?? first);
-      last = Math.max(last, run.endedAtMs ?? last);
-    }
-    if (runs.length === 0) return { first, last };
-    offset += runs.length;
-  }
+  const runs = (await runsOf(where)).filter((run) => run.webhook?.includes(webhook));
+  return {
+    first: Math.min(...runs.map(({ createdAtMs = Infinity }) => createdAtMs)),
+    last: Math.max(...runs.map(({ endedAtMs = 0 }) => endedAtMs)),
+  };
 }
 
 const PAGE = 1_000;
