@@ -24,7 +24,7 @@ const SHAPES: readonly Shape[] = [
   { outstanding: 8, runSeconds: 2, machines: 8, rows: 240 },
   { outstanding: 24, runSeconds: 5, machines: 24, rows: 400 },
   { outstanding: 24, runSeconds: 5, machines: 12, rows: 300 },
-  { outstanding: 24, runSeconds: 60, machines: 24, rows: 168 },
+  { outstanding: 24, runSeconds: 60, machines: 24, rows: 96 },
   { outstanding: 200, runSeconds: 0.1, machines: 200, rows: 4_000 },
   { outstanding: 1_000, runSeconds: 30, machines: 1_000, rows: 4_000 },
 ];
