@@ -13,6 +13,9 @@ import type { SearchedBatch } from '../src/batch/shown/shown-batch.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
 import type { BatchName, BatchRef } from '../src/batch/batch-ref.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
+import type { OwnRuns } from '../src/webhook/own-runs.ts';
+import type { ReportedRuns } from '../src/webhook/reported-runs.ts';
+import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
 import type { NoticeSettings } from './notices/settings.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 
@@ -34,10 +37,12 @@ export type Deps = {
   /** Completes and heartbeats activities by their task token. */
   readonly completion: AsyncCompletionClient;
   readonly signals: BatchSignals;
-  /** Resolves when this worker next signals completed runs to the batch; immediately if none are queued. */
-  readonly nextSignal: (ref: BatchRef) => Promise<void>;
+  /** Groups of this worker that wait for the next ends of runs. */
+  readonly waitingGroups: Pick<WaitingGroups, 'wait'>;
+  /** What this worker knows about the runs that it has started. */
+  readonly ownRuns: Pick<OwnRuns, 'accepted' | 'taken'>;
   /** Runs whose completion this worker has signalled. */
-  readonly reported: { has(runId: string): boolean; add(runId: string): void };
+  readonly reported: Pick<ReportedRuns, 'has' | 'isHeld'>;
   readonly download: Download;
   /** Files that this process has stored. */
   readonly delivered: DeliveredFiles;

@@ -51,7 +51,7 @@ export async function pollRuns(deps: Deps, input: PollInput): Promise<void> {
     await deps.completion.heartbeat(taskToken, storeMemory(after));
     const left = after.runs.filter(({ isReported }) => !isReported).length;
     if (left <= input.runs.length * LEFT_SHARE || after.agedMs >= lifetimeMs(left)) return;
-    throw again(`${left} of ${input.runs.length} runs have not ended`);
+    throw again(`${left} of ${input.runs.length} runs have not ended`, nextMs(input, after));
   } catch (error) {
     throw error instanceof ApplicationFailure ? error : again(errorMessage(error));
   } finally {
@@ -60,8 +60,24 @@ export async function pollRuns(deps: Deps, input: PollInput): Promise<void> {
 }
 
 /** Every failure has the same type, because another type would lengthen the interval. */
-const again = (message: string): ApplicationFailure =>
-  ApplicationFailure.create({ message, type: 'PollAgain', category: ApplicationFailureCategory.BENIGN });
+const again = (message: string, nextRetryDelay?: number): ApplicationFailure =>
+  ApplicationFailure.create({
+    message,
+    type: 'PollAgain',
+    category: ApplicationFailureCategory.BENIGN,
+    ...(nextRetryDelay === undefined ? {} : { nextRetryDelay }),
+  });
+
+/** Each poll is billed, and an end that is found late delays its slot by no more than this share of the time that the run took. */
+const AGE_SHARE = 0.05;
+/** A longer time between two polls proves nothing about a run; see poll-memory.ts. */
+const INTERVAL_MOST_MS = 25_000;
+
+/** The time until the next poll, by the age of the youngest run. */
+function nextMs({ runs, intervalMs }: PollInput, { agedMs, runs: seen }: PollMemory): number {
+  const ages = runs.filter((_, at) => seen[at]?.isReported !== true).map(({ ageMs }) => ageMs + agedMs);
+  return Math.max(intervalMs, Math.min(INTERVAL_MOST_MS, Math.round(Math.min(...ages) * AGE_SHARE)));
+}
 
 /** undefined once the batch has ended. */
 async function pollOnce(
@@ -72,7 +88,10 @@ async function pollOnce(
 ): Promise<PollMemory | undefined> {
   const open = await deps.open(input);
   deps.log.debug({ batch: input.batch, runs: input.runs.length }, 'polls runs');
-  const waiting = input.runs.filter((_, at) => before.runs[at]?.isReported !== true);
+  // Ends that are about to be signalled are left to the receiver.
+  const waiting = input.runs.filter(
+    ({ runId }, at) => before.runs[at]?.isReported !== true && !deps.reported.isHeld(runId),
+  );
   const { sights, failure } = await readRuns(deps, open, waiting, {
     cancelled: Context.current().cancellationSignal,
     turn: activityInfo().attempt - 1,

@@ -15,17 +15,26 @@ import type { QueueRequest } from '../src/run-service/contract/queue.ts';
 import { readWishes, type Wishes } from '../src/create-batch/append/left-out.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
 import { webhookUrl } from '../src/webhook/token.ts';
+import type { Load } from '../src/webhook/waiting-groups.ts';
 import type { Deps, OpenBatch, PostsOnWire } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { NotAllowed, takeLease, type Lease } from './lease.ts';
 
-export type GroupInput = BatchRef & { readonly attempts: readonly SentAttempt[] };
+export type GroupInput = BatchRef & {
+  readonly attempts: readonly SentAttempt[];
+  /** Its results may wait for the next ends of runs. */
+  readonly mayWait?: true;
+};
 
 const HEARTBEAT_MS = 1_000;
 const COMPLETE_AGAIN_MS = 500;
 
-/** How long the results of a group wait for the next signal. */
-const SIGNAL_MOST_MS = 250;
+/** How long the results of a group wait for the next ends of runs, if it may, and if it may not or a row needs them now. */
+const WAIT_MOST_MS = 10_000;
+const NO_WAIT_MS = 250;
+/** When a waiting group heartbeats its results, for which Temporal bills; a heartbeat also tells it that it was stopped. */
+const FIRST_MS = 750;
+const NEXT_MS = 2_000;
 
 export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupResult> {
   const { open, requests, leftOut } = await prepare(deps, input);
@@ -39,12 +48,19 @@ export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupRes
   // Awaited before the first POST: if the server has no heartbeat details, this group has sent nothing.
   await lease.heartbeat(soFar());
   const sending = Promise.all(
-    requests.map(async (request) => results.push(await send(open, request, lease, deps.posts))),
+    requests.map(async (request) =>
+      results.push(noted(deps, open, request, await send(open, request, lease, deps.posts))),
+    ),
   );
   await heartbeatUntil(sending, lease, soFar);
-  // Together with the next signal they cost one workflow task instead of two.
-  await Promise.race([deps.nextSignal(input), wait(SIGNAL_MOST_MS, undefined, { ref: false })]);
-  await complete(deps, input, taskToken, soFar());
+  const load = await nextEnds(deps, input, lease, soFar);
+  let isTaken = false;
+  try {
+    const ends = load && { by: load.by, completions: load.completions };
+    isTaken = await complete(deps, input, taskToken, { ...soFar(), ...(ends && { ends }) });
+  } finally {
+    load?.delivered(isTaken);
+  }
   throw new CompleteAsyncError();
 }
 
@@ -138,6 +154,21 @@ async function send(
     : resultOf(name, facts);
 }
 
+/**
+ * Ends wait while runs do (src/webhook/own-runs.ts). Not in a pool, where another batch may need the slot, nor while the concurrency is
+ * found by how long runs wait.
+ */
+function noted(
+  { ownRuns }: Deps,
+  { file }: OpenBatch,
+  { request }: Prepared,
+  result: PostResult,
+): PostResult {
+  if (result.result === 'accepted' && file.pool === undefined && file.adaptive === undefined)
+    ownRuns.accepted(file, result.runId, request.gpu);
+  return result;
+}
+
 function resultOf(name: AttemptRef, facts: PostFacts): PostResult {
   const result = classifyResponse(facts);
   if (result === 'accepted' && facts.runId !== undefined) return { ...name, result, runId: facts.runId };
@@ -166,19 +197,54 @@ async function renew(lease: Lease, soFar: () => GroupResult, done: AbortSignal):
   while (await wait(HEARTBEAT_MS, true, { signal: done }).catch(() => false)) await lease.heartbeat(soFar());
 }
 
-/** Completes by token: the SDK would drop a completion, and the accepted runs in it, if the server is away for 10 s. */
+/** Waits for ends that the completion can carry, while nothing but the results of accepted attempts is delayed by that. */
+async function nextEnds(
+  { waitingGroups, posts }: Deps,
+  { mayWait, ...ref }: GroupInput,
+  lease: Lease,
+  soFar: () => GroupResult,
+): Promise<Load | undefined> {
+  const isPatient = mayWait === true && soFar().results.every(({ result }) => result === 'accepted');
+  const waiting = waitingGroups.wait(ref, {
+    mostMs: isPatient ? WAIT_MOST_MS : NO_WAIT_MS,
+    carries: mayWait === true,
+  });
+  posts.stopping.addEventListener('abort', waiting.stop);
+  if (posts.stopping.aborted) waiting.stop();
+  const over = new AbortController();
+  void heartbeatWaiting(lease, soFar, over.signal).then((isOpen) => isOpen || waiting.stop());
+  const load = await waiting.load;
+  over.abort();
+  posts.stopping.removeEventListener('abort', waiting.stop);
+  return load;
+}
+
+/** False once the group was stopped or given up. */
+async function heartbeatWaiting(lease: Lease, soFar: () => GroupResult, over: AbortSignal): Promise<boolean> {
+  for (let ms = FIRST_MS; await wait(ms, true, { signal: over, ref: false }).catch(() => false); ms = NEXT_MS)
+    if (!(await lease.heartbeat(soFar()))) return false;
+  return true;
+}
+
+/**
+ * Completes by token: the SDK would drop a completion, and the accepted runs in it, if the server is away for 10 s. False if Temporal
+ * has given the group up.
+ */
 async function complete(
   deps: Deps,
   input: GroupInput,
   taskToken: Uint8Array,
   result: GroupResult,
-): Promise<void> {
-  await untilAccepted(deps, input.batch, async () => {
+): Promise<boolean> {
+  return untilAccepted(deps, input.batch, async () => {
     try {
       await deps.completion.complete(taskToken, result);
+      deps.ownRuns.taken(result.results.flatMap((one) => (one.result === 'accepted' ? [one.runId] : [])));
+      return true;
     } catch (error) {
       if (!(error instanceof ActivityNotFoundError)) throw error;
       await signalSeen(deps, input, result.results);
+      return false;
     }
   });
 }
@@ -192,7 +258,7 @@ async function signalSeen(deps: Deps, ref: BatchRef, results: readonly PostResul
 }
 
 /** Retries without a limit, because the workflow must learn of every accepted run. */
-async function untilAccepted({ log }: Deps, batch: string, report: () => Promise<void>): Promise<void> {
+async function untilAccepted<T>({ log }: Deps, batch: string, report: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await report();

@@ -11,9 +11,9 @@ import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import { withCopy } from '../src/create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
 import { findDeployment } from '../src/create-batch/find-deployment.ts';
-import type { Run } from '../src/run-service/contract/run.ts';
 import { openServices } from '../src/run-service/open-services.ts';
 import { openTransport } from '../src/run-service/transport.ts';
+import type { Run } from '../src/run-service/contract/run.ts';
 import { keyFromEnvironment } from '../src/host/api-key.ts';
 import { KEY } from './servers.ts';
 
@@ -118,6 +118,18 @@ async function timesOf(job: BatchJob, mark: string): Promise<Pick<BatchResult, '
 export async function firstRunAt(base: string, deployment: string, folder: string): Promise<number> {
   const runs = await runsOf({ base, deployment, folder }, '');
   return Math.min(...runs.map(({ createdAtMs = 0 }) => createdAtMs));
+}
+
+/** The share of the machines' time in which they worked, from the moment when all of them did until the last run was queued. */
+export async function busyShare(where: Where, machines: number): Promise<number> {
+  const runs = await runsOf(where, '');
+  const starts = runs.map(({ startedAtMs = Infinity }) => startedAtMs).sort((a, b) => a - b);
+  const from = starts[machines - 1] ?? 0;
+  const to = Math.max(...runs.map(({ createdAtMs = 0 }) => createdAtMs));
+  const worked = runs.map(({ startedAtMs = to, endedAtMs = to }) =>
+    Math.max(0, Math.min(to, endedAtMs) - Math.max(from, startedAtMs)),
+  );
+  return worked.reduce((sum, ms) => sum + ms, 0) / (machines * (to - from));
 }
 
 type Where = Pick<BatchJob, 'base' | 'folder' | 'deployment'>;

@@ -1,4 +1,4 @@
-// npm run bench [-- --postgres] [--only throughput|start|steady|memory|service|kills] [--cycles N]: measures, and
+// npm run bench [-- --postgres] [--only throughput|start|steady|rates|memory|service|kills] [--cycles N]: measures, and
 // writes docs/testing/benchmarks.md. What is not measured this time keeps the figures of the last time, which lie beside the
 // page.
 
@@ -9,6 +9,7 @@ import { measureKills } from './kills.ts';
 import { measureMemory } from './memory.ts';
 import { pageOf, type Figures } from './page.ts';
 import type { Backend } from './place.ts';
+import { measureRates } from './rates.ts';
 import { measureService } from './service.ts';
 import { measureStart } from './start.ts';
 import { measureSteady } from './steady.ts';
@@ -44,6 +45,7 @@ if (wants('steady'))
     ...figures,
     steady: [await measureSteady('dev server', 2), await measureSteady('dev server', 10)],
   };
+if (wants('rates')) figures = { ...figures, rates: await measureRates() };
 if (wants('service'))
   figures = {
     ...figures,

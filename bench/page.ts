@@ -2,7 +2,9 @@
 
 import { availableParallelism } from 'node:os';
 import type { Kills } from './kills.ts';
+import { USD_PER_MILLION_ACTIONS } from './history-costs.ts';
 import type { Memory } from './memory.ts';
+import { sumOf, type Rates } from './rates.ts';
 import type { ServiceLoad } from './service.ts';
 import type { Start } from './start.ts';
 import type { Steady } from './steady.ts';
@@ -15,9 +17,18 @@ export type Figures = {
   readonly memory: readonly Memory[];
   readonly service?: readonly ServiceLoad[];
   readonly kills?: readonly Kills[];
+  readonly rates?: readonly Rates[];
 };
 
-export function pageOf({ throughput, start, steady, memory, service = [], kills = [] }: Figures): string {
+export function pageOf({
+  throughput,
+  start,
+  steady,
+  memory,
+  service = [],
+  kills = [],
+  rates = [],
+}: Figures): string {
   return [
     '# Benchmarks',
     '',
@@ -91,6 +102,7 @@ export function pageOf({ throughput, start, steady, memory, service = [], kills 
       ]),
     ),
     '',
+    ...ratesSection(rates),
     '## Memory of the worker',
     '',
     table(
@@ -146,6 +158,41 @@ export function pageOf({ throughput, start, steady, memory, service = [], kills 
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+function ratesSection(rates: readonly Rates[]): readonly string[] {
+  if (rates.length === 0) return [];
+  return [
+    '## What a row costs Temporal',
+    '',
+    `Events of the history, and actions that Temporal Cloud bills, with starts and ends of the batches. Run times vary by ±50 %. Machines: how many runs the service runs at the same time; the others queue. Busy: the share of the machines' time in which they worked, from the moment when all of them did until the last row was sent. Dollars: ${USD_PER_MILLION_ACTIONS} a million actions, the list price without discounts.`,
+    '',
+    table(
+      [
+        'outstanding × run time',
+        'machines',
+        'rows',
+        'events a row',
+        'of them tasks',
+        'actions a row',
+        'of them heartbeats',
+        'dollars a million rows',
+        'busy',
+      ],
+      rates.map((one) => [
+        `${one.outstanding} × ${one.runSeconds} s`,
+        String(one.machines),
+        String(one.rows),
+        sumOf(one.events).toFixed(2),
+        (one.events['tasks'] ?? 0).toFixed(2),
+        sumOf(one.actions).toFixed(2),
+        (one.actions['RecordActivityTaskHeartbeat'] ?? 0).toFixed(2),
+        (sumOf(one.actions) * USD_PER_MILLION_ACTIONS).toFixed(0),
+        one.busy.toFixed(3),
+      ]),
+    ),
+    '',
+  ];
+}
 
 function killsSection(kills: readonly Kills[]): readonly string[] {
   const [first] = kills;

@@ -30,11 +30,16 @@ export class Place {
     this.#servers = servers;
   }
 
-  static async open(backend: Backend, deployments: readonly BenchDeployment[]): Promise<Place> {
+  /** `program`: which program to start instead of Temporal's. */
+  static async open(
+    backend: Backend,
+    deployments: readonly BenchDeployment[],
+    program?: (temporal: string, folder: string) => string,
+  ): Promise<Place> {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-bench-'));
     const service = await startService(folder, deployments);
     const temporal =
-      backend === 'PostgreSQL' ? await startTemporalOnPostgres(folder) : await startTemporal(folder);
+      backend === 'PostgreSQL' ? await startTemporalOnPostgres(folder) : await startTemporal(folder, program);
     return new Place(folder, service.base, temporal.at, [temporal, service]);
   }
 

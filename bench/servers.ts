@@ -66,13 +66,16 @@ export async function startService(
 
 export const KEY = 'bench-key';
 
-export async function startTemporal(folder: string): Promise<Served & { readonly at: TemporalAddress }> {
+export async function startTemporal(
+  folder: string,
+  chosen = (temporal: string, _folder: string): string => temporal,
+): Promise<Served & { readonly at: TemporalAddress }> {
   const { cache, environment } = loadConfig();
-  const program = await temporalBinary({ cache, environment, notice: (text) => console.error(text) });
+  const temporal = await temporalBinary({ cache, environment, notice: (text) => console.error(text) });
   mkdirSync(join(folder, 'logs'), { recursive: true });
   const namespace = 'bench';
   const server = await startServer({
-    program,
+    program: chosen(temporal, folder),
     home: folder,
     namespace,
     port: await freePort(),

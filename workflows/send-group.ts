@@ -1,6 +1,7 @@
 // Sends one group of attempts.
 
-import { CancellationScope } from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
+import { CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
 import type { Command } from '../src/batch/commands.ts';
 import type { Event } from '../src/batch/events.ts';
 import type { BoundActivities } from './activities.ts';
@@ -12,13 +13,15 @@ export type GroupScopes = Map<number, CancellationScope>;
 export async function sendGroup(
   { queueRuns }: BoundActivities,
   groups: GroupScopes,
-  { group, attempts }: Extract<Command, { type: 'send' }>,
+  { group, attempts, mayWait }: Extract<Command, { type: 'send' }>,
   summary: string | undefined,
 ): Promise<Event> {
   const scope = new CancellationScope();
   groups.set(group, scope);
   try {
-    const result = await scope.run(async () => queueRuns({ attempts }, summary));
+    // A workflow run with a long history needs a moment without a group (R17).
+    const waits = mayWait && workflowInfo().historyLength < CONTINUE_AT_EVENTS ? { mayWait } : {};
+    const result = await scope.run(async () => queueRuns({ attempts, ...waits }, summary));
     return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
   } catch (error) {
     return { type: 'groupEnded', group, ...resultOfFailed(error) };

@@ -14,8 +14,16 @@ export const POLL_RUNS = 500;
 export const CANCEL_RUNS = 100;
 export const EVIDENCE_RUNS = 200;
 
-/** The longest time that an ended row waits for others before they are collected together. */
+/** The time that an ended row waits for others before they are collected together, if runs are short. */
 export const COLLECT_AFTER_MS = 1_000;
+
+/**
+ * If runs take longer, what has changed is published, and ended rows are collected, after these shares of the usual run time: the
+ * first one in a step that happens anyway, the second one in a step of its own. Runs of an hour count as runs of this time.
+ */
+export const PUBLISH_SHARES = { along: 0.25, alone: 2 } as const;
+export const COLLECT_SHARES = { along: 0.5, alone: 2 } as const;
+export const PACE_RUN_MOST_MS = 20_000;
 
 /** A snapshot is one payload of at most 2 MiB. In a test, 2.3 MB blocked a workflow permanently. */
 export const STATE_BYTES_MAX = 1_500_000;
@@ -69,7 +77,10 @@ export const LEASE_MS = 3_000;
 
 /** While webhooks arrive, a poll reads only runs that take longer than usual: the delay that a lost webhook causes. */
 export const POLL_AFTER_LEAST_MS = 4_000;
-export const POLL_AFTER_MOST_MS = 15_000;
+export const POLL_AFTER_MOST_MS = { 1: 15_000, 2: 120_000 } as const;
+
+/** The interval of polls beside webhooks, as a share of the usual run time. */
+export const POLL_INTERVAL_SHARE = 0.25;
 
 /**
  * Each outstanding run lengthens the poll interval: a list call returns 200 runs, without lists each run needs a call.

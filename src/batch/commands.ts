@@ -23,7 +23,13 @@ export type ReadBack = {
 };
 
 export type Command =
-  | { readonly type: 'send'; readonly group: number; readonly attempts: readonly SentAttempt[] }
+  | {
+      readonly type: 'send';
+      readonly group: number;
+      readonly attempts: readonly SentAttempt[];
+      /** Its results may wait for the next ends of runs. */
+      readonly mayWait?: true;
+    }
   | {
       readonly type: 'reconcile';
       readonly attempts: readonly AttemptRef[];

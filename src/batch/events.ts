@@ -24,7 +24,12 @@ export type PostResult = AttemptRef &
     | { readonly result: 'left-out'; readonly reason: string }
   );
 /** The results of a group so far; `serviceNowMs`: the service's time in its latest response. */
-export type GroupResult = { readonly results: readonly PostResult[]; readonly serviceNowMs?: number };
+export type GroupResult = {
+  readonly results: readonly PostResult[];
+  readonly serviceNowMs?: number;
+  /** Ends of runs that the completion of the group carries. */
+  readonly ends?: RunEnds;
+};
 export type NotAccepted = Exclude<PostResult, { result: 'accepted' | 'left-out' }>;
 
 /** How long a run queued, its machine started, and it ran, in milliseconds by the service's clock. */
@@ -38,6 +43,9 @@ export type RunCompletion = AttemptRun & {
   readonly failure?: FailureKind;
   readonly times?: RunTimes;
 };
+
+/** Ends of runs, and what reported them. */
+export type RunEnds = { readonly by: 'webhook' | 'poll'; readonly completions: readonly RunCompletion[] };
 
 /** A run that made no progress for too long. */
 export type OverdueRun = AttemptRun & { readonly reason: string };
@@ -92,11 +100,7 @@ export type Event =
       readonly rest: 'not-sent' | 'unconfirmed';
       readonly reason?: string;
     })
-  | {
-      readonly type: 'runsCompleted';
-      readonly by: 'webhook' | 'poll';
-      readonly completions: readonly RunCompletion[];
-    }
+  | ({ readonly type: 'runsCompleted' } & RunEnds)
   | { readonly type: 'runsSeen'; readonly runs: readonly AttemptRun[] }
   | { readonly type: 'runsOverdue'; readonly runs: readonly OverdueRun[] }
   /** `reason`: why runs cannot be read; without it, they can. */

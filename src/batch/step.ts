@@ -8,7 +8,7 @@ import { acknowledgeCommands, stopGroups } from './decisions/acknowledge-command
 import { cancelRuns } from './decisions/cancel-runs.ts';
 import { close } from './decisions/close.ts';
 import { collect } from './decisions/collect.ts';
-import type { Decision } from './decisions/decision.ts';
+import { actsAt, type Decision } from './decisions/decision.ts';
 import { abandonRuns } from './decisions/abandon-runs.ts';
 import { keepEvidenceWhenMuch } from './decisions/keep-evidence.ts';
 import { pauseForDeadline, pauseForFailures } from './decisions/guard.ts';
@@ -69,7 +69,7 @@ export function step(state: State, events: readonly Event[], wallAt: number): re
   if (state.finished) return published(state, events);
   const commands = decide(state);
   noteChange(state, [...events, ...commands]);
-  if (publish.dueAt(state) <= state.now) commands.push(...publish.act(state));
+  if (actsAt(state, publish) <= state.now) commands.push(...publish.act(state));
   const dueAt = nextDueAt(state);
   state.wakeAt = Math.max(dueAt, state.now + (dueAt <= state.now ? OVERRUN_MS : 1));
   // Long waits are split: the batch's clock believes no longer one.
@@ -82,7 +82,7 @@ export function step(state: State, events: readonly Event[], wallAt: number): re
 function decide(state: State): Command[] {
   const commands: Command[] = [];
   for (let count = 0; count < DECISIONS_MOST; count += 1) {
-    const due = DECISIONS.find(({ dueAt }) => dueAt(state) <= state.now);
+    const due = DECISIONS.find((decision) => actsAt(state, decision) <= state.now);
     if (due === undefined) break;
     commands.push(...due.act(state));
   }

@@ -2,15 +2,16 @@
 // arguments gets the next number, and the code branches on `state.version`, so that running batches still replay.
 //
 //   1  the first
+//   2  groups may wait for the next ends of runs and carry them; progress, parts and polls follow the time that runs take
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
 // understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it.
 
 /** The newest version that this code can continue. */
-export const READS = 1;
+export const READS = 2;
 
 /** The version of the batches that this code starts. */
-export const WRITES = 1;
+export const WRITES = 2;
 
 /** Returns the version. Throws a plain error if it is too new: Temporal then retries the task on another worker. */
 export function readableVersion(version: number): number {

@@ -1,27 +1,34 @@
 // Handles webhooks. A webhook is only a hint (R8): the handler reads the run with Get Run, and signals only the confirmed result
 // to the batch's workflow.
 //
-//   not ended: after some seconds without an end, the batch gets a signal that names the attempt's run
-//   ended:     signalled immediately, together with concurrent completions; answered when Temporal has accepted the signal
+//   not ended: after some seconds without an end, the batch gets a signal that names the attempt's run, unless this worker has
+//              started the run and Temporal knows that
+//   ended:     signalled immediately, together with concurrent completions; answered when Temporal has accepted the signal.
+//              While runs of the batch wait for a machine, an end may wait for others; its webhook is answered within a second,
+//              and if this process is lost before the signal, a poll finds the end
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { RunCompletion } from '../batch/events.ts';
 import { errorMessage } from '../errors/error.ts';
-import { isOpen } from '../run-service/contract/statuses.ts';
+import { hasMachine, isOpen } from '../run-service/contract/statuses.ts';
 import { outcomeOf, type KnownRun } from '../run-service/run-outcome.ts';
 import type { Delivered } from '../batch/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
+import type { OwnRuns } from './own-runs.ts';
 import { ReportedRuns } from './reported-runs.ts';
 import { isSameAttempt, readToken, type Token } from './token.ts';
 
 export type HandlerDeps = {
   /** Reads a run of the batch; undefined if the service does not know it. */
   getRun(batch: BatchName, runId: string): Promise<KnownRun | undefined>;
-  runEnded(batch: BatchName, completion: RunCompletion): Promise<Delivered>;
+  /** `holdMs`: how long it may wait for other ends. */
+  runEnded(batch: BatchName, completion: RunCompletion, holdMs: number): Promise<Delivered>;
   runSeen(batch: BatchName, run: AttemptRun): Promise<Delivered>;
   /** Runs whose completion this worker has signalled. */
-  readonly reported: Pick<ReportedRuns, 'has' | 'add'>;
+  readonly reported: ReportedRuns;
+  readonly ownRuns: Pick<OwnRuns, 'started' | 'ended' | 'isTaken' | 'waiting'>;
   readonly log: Logger;
 };
 
@@ -30,6 +37,12 @@ export type Hint = { readonly runId: string; readonly status: string };
 
 const SEEN_AFTER_MS = 5_000;
 const WAITING_MOST = 20_000;
+
+/** An end waits at most for these shares of the times that its run queued and ran, and for so long. */
+const HOLD_SHARE = 0.5;
+const HOLD_MOST_MS = 10_000;
+/** Services give up a webhook without an answer. */
+const ANSWER_WITHIN_MS = 900;
 
 export class WebhookHandler {
   readonly #deps: HandlerDeps;
@@ -43,8 +56,9 @@ export class WebhookHandler {
 
   /** Resolves when Temporal has accepted the signal. Throws the errors of the service and of Temporal. */
   async handle(token: Token, hint: Hint): Promise<void> {
-    const { reported, runEnded } = this.#deps;
-    if (reported.has(hint.runId)) return;
+    const { reported, ownRuns } = this.#deps;
+    if (reported.has(hint.runId) || reported.isHeld(hint.runId)) return;
+    if (hasMachine(hint.status)) ownRuns.started(token, hint.runId);
     const run = mayHaveEnded(hint) ? await this.#readOwn(token, hint) : undefined;
     if (run === 'missing') {
       this.#see(token, hint);
@@ -55,8 +69,24 @@ export class WebhookHandler {
     this.#forget(hint.runId);
     const { place, attempt } = token;
     const { kind: _, ...end } = state;
-    await runEnded(token, { place, attempt, runId: hint.runId, ...end });
-    reported.add(hint.runId);
+    ownRuns.ended(token, hint.runId);
+    await this.#deliver(token, { place, attempt, runId: hint.runId, ...end });
+  }
+
+  /** Resolves when Temporal has accepted the signal; if the end is held, within a second. */
+  async #deliver(batch: BatchName, completion: RunCompletion): Promise<void> {
+    const { reported, ownRuns, runEnded, log } = this.#deps;
+    const { runId } = completion;
+    const holdMs = ownRuns.waiting(batch) > 0 ? holdMsOf(completion) : 0;
+    const signalled = runEnded(batch, completion, holdMs).then(() => reported.add(runId));
+    if (holdMs === 0) return signalled;
+    reported.hold(runId);
+    void signalled
+      .catch((error: unknown) =>
+        log.warn({ runId, reason: errorMessage(error) }, 'an end could not be signalled; a poll finds it'),
+      )
+      .finally(() => reported.release(runId));
+    await Promise.race([signalled, wait(ANSWER_WITHIN_MS, undefined, { ref: false })]);
   }
 
   close(): void {
@@ -78,6 +108,7 @@ export class WebhookHandler {
   async #signalSeen(token: Token, hint: Hint): Promise<void> {
     const { batch, place, attempt } = token;
     this.#waiting.delete(hint.runId);
+    if (this.#deps.ownRuns.isTaken(hint.runId)) return;
     try {
       const run = await this.#readOwn(token, hint);
       if (run !== undefined && run !== 'missing')
@@ -98,6 +129,13 @@ export class WebhookHandler {
     this.#deps.log.warn({ batch, place, attempt, run: runId }, 'a webhook named a run of another attempt');
     return undefined;
   }
+}
+
+/** An end may wait while its run shows that runs queue, unless the batch may have to react to it. */
+function holdMsOf({ outcome, times }: RunCompletion): number {
+  if (outcome !== 'succeeded' || times === undefined) return 0;
+  const [queueMs, , runMs] = times;
+  return Math.min(HOLD_MOST_MS, HOLD_SHARE * queueMs, HOLD_SHARE * runMs);
 }
 
 /** A status that certainly is not final needs no Get Run. */

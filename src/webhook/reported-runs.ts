@@ -1,5 +1,5 @@
-// Remembers which runs were signalled recently, so that a repeated webhook or a poll of the same run costs nothing. Entries
-// expire after a minute, so that a later poll repeats a signal that the batch did not get.
+// Remembers which runs were signalled recently, or will be in a moment, so that a repeated webhook or a poll of the same run costs
+// nothing. Entries expire after a minute, so that a later poll repeats a signal that the batch did not get.
 
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MOST = 20_000;
@@ -7,6 +7,22 @@ const REMEMBERED_MOST = 20_000;
 export class ReportedRuns {
   /** Run ids with their expiry on the monotonic clock; the oldest first. */
   readonly #until = new Map<string, number>();
+
+  /** Runs whose ends wait for others; see signal-queue.ts. */
+  readonly #held = new Set<string>();
+
+  isHeld(runId: string): boolean {
+    return this.#held.has(runId);
+  }
+
+  hold(runId: string): void {
+    this.#held.add(runId);
+  }
+
+  /** The run's end was signalled, or could not be. */
+  release(runId: string): void {
+    this.#held.delete(runId);
+  }
 
   has(runId: string): boolean {
     return (this.#until.get(runId) ?? 0) > performance.now();

@@ -1,7 +1,7 @@
 // Batches messages into signals. Each batch has at most one signal in flight, with a minimum gap between two signals; messages
 // that arrive meanwhile are sent with the next one. A single message is sent immediately. Under load many messages share one
 // signal, one workflow task, and the group that fills their slots. The gap grows with the message rate, because the cost of a
-// signal matters most under load.
+// signal matters most under load. A message that may wait is held until enough of them are, or until one comes that may not.
 
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
 import type { Delivered } from '../batch/signals.ts';
@@ -13,16 +13,21 @@ type Queued<T> = {
   readonly failed: (error: unknown) => void;
 };
 
-/** One batch's state: queued messages, callbacks that wait for the next signal, and the message rate. */
+/** One batch's state: queued messages and the message rate. */
 type Lane<T> = {
   readonly batch: BatchName;
   readonly queued: Queued<T>[];
-  readonly onNextSignal: (() => void)[];
+  /** Messages that may wait. */
+  readonly held: Queued<T>[];
+  release: NodeJS.Timeout | undefined;
   isBusy: boolean;
   perSecond: number;
   countedAt: number;
   endGap: (() => void) | undefined;
 };
+
+/** How long a message may wait for others, and whether so many held ones are enough. */
+export type Hold = { readonly mostMs: number; readonly isEnough: (held: number) => boolean };
 
 const GAP_MIN_MS = 8;
 const GAP_MAX_MS = 100;
@@ -37,6 +42,8 @@ export class SignalQueue<T> {
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #send: (batch: BatchName, messages: readonly T[]) => Promise<Delivered>;
   readonly #most: number;
+  readonly #flushing = new Set<Promise<void>>();
+  #isClosed = false;
 
   /** `send` signals a batch, with at most `most` messages per signal. */
   constructor(send: (batch: BatchName, messages: readonly T[]) => Promise<Delivered>, most: number) {
@@ -45,23 +52,36 @@ export class SignalQueue<T> {
   }
 
   /** Resolves when Temporal has answered the message's signal; rejects if Temporal refused it. */
-  deliver(batch: BatchName, message: T): Promise<Delivered> {
+  deliver(batch: BatchName, message: T, hold?: Hold): Promise<Delivered> {
     const lane = this.#laneOf(batch);
     countMessage(lane);
     return new Promise((done, failed) => {
-      lane.queued.push({ message, done, failed });
-      if (!lane.isBusy) void this.#flush(lane);
-      else if (lane.queued.length >= ENOUGH) lane.endGap?.();
+      const one = { message, done, failed };
+      if (hold === undefined || hold.mostMs <= 0 || this.#isClosed || hold.isEnough(lane.held.length + 1)) {
+        lane.queued.push(one);
+        return this.#release(lane);
+      }
+      lane.held.push(one);
+      // The first one waits for the others, so its time counts.
+      lane.release ??= setTimeout(() => this.#release(lane), hold.mostMs);
     });
   }
 
-  /**
-   * Resolves when the batch's next signal is sent; immediately if none is queued. What is sent to Temporal at that moment is
-   * processed in the same workflow task.
-   */
-  nextSignal(batch: BatchName): Promise<void> {
-    const lane = this.#lanes.get(keyOf(batch));
-    return lane?.isBusy ? new Promise((go) => lane.onNextSignal.push(go)) : Promise.resolve();
+  /** Sends everything that is held, and holds nothing from then on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const lane of this.#lanes.values()) this.#release(lane);
+    await Promise.allSettled(this.#flushing);
+  }
+
+  #release(lane: Lane<T>): void {
+    clearTimeout(lane.release);
+    lane.release = undefined;
+    lane.queued.unshift(...lane.held.splice(0));
+    if (!lane.isBusy) {
+      const flushing = this.#flush(lane).finally(() => this.#flushing.delete(flushing));
+      this.#flushing.add(flushing);
+    } else if (lane.queued.length >= ENOUGH) lane.endGap?.();
   }
 
   #laneOf(batch: BatchName): Lane<T> {
@@ -71,7 +91,8 @@ export class SignalQueue<T> {
     const lane: Lane<T> = {
       batch,
       queued: [],
-      onNextSignal: [],
+      held: [],
+      release: undefined,
       isBusy: false,
       perSecond: 0,
       endGap: undefined,
@@ -85,11 +106,9 @@ export class SignalQueue<T> {
     lane.isBusy = true;
     while (lane.queued.length > 0) {
       const sent = lane.queued.splice(0, this.#most);
-      for (const go of lane.onNextSignal.splice(0)) go();
       await Promise.all([this.#signal(lane, sent), gap(lane)]);
     }
     lane.isBusy = false;
-    for (const go of lane.onNextSignal.splice(0)) go();
   }
 
   async #signal(lane: Lane<T>, sent: readonly Queued<T>[]): Promise<void> {

@@ -41,9 +41,11 @@ import {
 } from '../temporal/search-attributes.ts';
 import { canReachReceiver } from '../webhook/reach.ts';
 import { openReceiverAt, type ReceiverDeps } from '../webhook/receiver.ts';
+import { OwnRuns } from '../webhook/own-runs.ts';
 import { ReportedRuns } from '../webhook/reported-runs.ts';
 import { webhookSecret } from '../webhook/secret.ts';
 import { SignalQueue } from '../webhook/signal-queue.ts';
+import { WaitingGroups } from '../webhook/waiting-groups.ts';
 
 export type WorkerParts = 'all' | 'no-receiver' | 'receiver-only';
 
@@ -94,6 +96,7 @@ export async function openParts(params: PartsParams, { client, connection, dataC
     ownUrl: receiver?.url,
   });
   const close = async (): Promise<void> => {
+    await shared.completions.close();
     await receiver?.close();
     await traces?.close();
   };
@@ -118,7 +121,9 @@ type Shared = {
   readonly batches: OpenBatches;
   readonly signals: BatchSignals;
   readonly completions: SignalQueue<RunCompletion>;
+  readonly waitingGroups: WaitingGroups;
   readonly reported: ReportedRuns;
+  readonly ownRuns: OwnRuns;
   readonly find: BatchClient['find'];
   readonly findPool: Deps['maker']['findPool'];
   readonly searchAttributes: Deps['maker']['searchAttributes'];
@@ -135,7 +140,8 @@ function openShared(
   { meters, traces, isSearchable }: Pick<Shared, 'meters' | 'traces'> & { readonly isSearchable: boolean },
 ): Shared {
   const { find, status } = openBatchClient(() => client);
-  const plain = batchSignals(client);
+  const waitingGroups = new WaitingGroups();
+  const plain = waitingGroups.signals(batchSignals(client));
   const counted = meters ? meteredSignals(plain, meters) : plain;
   const signals = traces?.tracedSignals(counted) ?? counted;
   const [reading, posts] = [openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)];
@@ -150,7 +156,9 @@ function openShared(
       (batch, some) => signals.runsCompleted(batch, 'webhook', some),
       RUNS_PER_SIGNAL,
     ),
+    waitingGroups,
     reported: new ReportedRuns(),
+    ownRuns: new OwnRuns(),
     find,
     findPool: openPools(() => client).show,
     searchAttributes: async (batch) => (isSearchable ? searchAttributesFor(client, batch) : []),
@@ -166,8 +174,18 @@ function activityDeps(
   shared: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
-  const { batches, signals, completions, reported, find, findPool, searchAttributes, meters, traces } =
-    shared;
+  const {
+    batches,
+    signals,
+    waitingGroups,
+    reported,
+    ownRuns,
+    find,
+    findPool,
+    searchAttributes,
+    meters,
+    traces,
+  } = shared;
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(server);
@@ -181,8 +199,9 @@ function activityDeps(
     readRows: ({ store, file }, places) => readRows(layoutOf(store, file), file.sheet, places),
     completion,
     signals,
-    nextSignal: (batch) => completions.nextSignal(batch),
+    waitingGroups,
     reported,
+    ownRuns,
     maker: {
       config,
       download,
@@ -217,7 +236,7 @@ const RUNS_PER_SIGNAL = 500;
 
 function receiverDeps(
   { config, log }: PartsParams,
-  { batches, completions, signals, reported, meters }: Shared,
+  { batches, completions, signals, reported, ownRuns, meters }: Shared,
 ): ReceiverDeps {
   const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
   return {
@@ -229,13 +248,15 @@ function receiverDeps(
       return run;
     },
     answered: meters?.webhookAnswered,
-    runEnded: async (batch, completion) => {
-      const delivered = await completions.deliver(batch, completion);
+    runEnded: async (batch, completion, mostMs) => {
+      const isEnough = (held: number): boolean => held >= ownRuns.waiting(batch);
+      const delivered = await completions.deliver(batch, completion, { mostMs, isEnough });
       if (delivered === 'gone') await storeLate(batches, log, batch, completion);
       return delivered;
     },
     runSeen: (batch, run) => seen.deliver(batch, run),
     reported,
+    ownRuns,
     log,
   };
 }

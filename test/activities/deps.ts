@@ -9,7 +9,9 @@ import type { RememberingService } from '../../src/run-service/remembering.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
+import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
+import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 
 export const SERVICE = 'http://127.0.0.1:1/api';
 export const MARK = '0123456789abcdef';
@@ -60,6 +62,8 @@ export function depsOf(given: Given): Deps {
     log: pino({ level: 'silent' }),
     delivered: new DeliveredFiles(),
     reported: new ReportedRuns(),
+    ownRuns: new OwnRuns(),
+    waitingGroups: new WaitingGroups(),
     posts: {
       stopping: new AbortController().signal,
       began: () => undefined,

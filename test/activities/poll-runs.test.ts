@@ -69,12 +69,36 @@ describe('a poll of outstanding runs', () => {
 
   it('signals no completion that this worker has already signalled after a webhook', async () => {
     const poll = new Poll();
-    const reported = { has: (runId: string) => runId === 'r1', add: () => undefined };
+    const reported = { has: (runId: string) => runId === 'r1', isHeld: () => false };
     await poll.look(
       getting(async (id) => runOf(id, 'success')),
       { reported },
     );
     expect(poll.ended).toEqual(['r2', 'r3']);
+  });
+
+  it('leaves an end that waits for others to the receiver, and signals it once it does not wait any more', async () => {
+    const poll = new Poll();
+    let isWaiting = true;
+    const reported = { has: () => false, isHeld: (runId: string) => isWaiting && runId === 'r1' };
+    const all = getting(async (id) => runOf(id, 'success'));
+    await poll.look(all, { reported });
+    expect(poll.ended).toEqual(['r2', 'r3']);
+    isWaiting = false;
+    await poll.look(all, { reported });
+    expect(poll.ended).toEqual(['r2', 'r3', 'r1']);
+  });
+
+  it('looks more rarely at old runs: after a twentieth of the age of the youngest, and at least every 25 seconds', async () => {
+    const delayAfter = async (...ages: readonly number[]): Promise<unknown> => {
+      const poll = new Poll();
+      poll.runs = ages.map((ageMs, at) => ({ place: at + 1, attempt: 1, runId: `r${at + 1}`, ageMs }));
+      await poll.look(getting(async (id) => runOf(id, 'running')));
+      return poll.delayMs;
+    };
+    expect(await delayAfter(0, 3_600_000)).toBe(2_000);
+    expect(await delayAfter(120_000, 3_600_000)).toBe(6_000);
+    expect(await delayAfter(3_600_000)).toBe(25_000);
   });
 
   it('signals the completions of the others if one run cannot be read', async () => {

@@ -20,6 +20,8 @@ export class Poll {
   nowMs = Date.parse('2026-11-22T10:00:00Z');
   runs: readonly PolledRun[];
   isGone = false;
+  /** The delay that the last attempt asked for. */
+  delayMs: ApplicationFailure['nextRetryDelay'];
 
   constructor(count = 3, ageMs = 0) {
     this.runs = Array.from({ length: count }, (_, at) => ({
@@ -61,8 +63,9 @@ export class Poll {
       await environment.run(() => pollRuns(deps, input));
       return false;
     } catch (error) {
-      const { type, category } = error as ApplicationFailure;
+      const { type, category, nextRetryDelay } = error as ApplicationFailure;
       if (type !== 'PollAgain' || category !== 'BENIGN') throw error;
+      this.delayMs = nextRetryDelay;
       return true;
     }
   }

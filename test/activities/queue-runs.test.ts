@@ -1,13 +1,16 @@
 // Sends groups over a real connection; each test defines the service and Temporal.
 
 import { CompleteAsyncError } from '@temporalio/activity';
-import { ActivityNotFoundError } from '@temporalio/client';
+import { ActivityCancelledError, ActivityNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queueRuns } from '../../activities/queue-runs.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
-import type { GroupResult } from '../../src/batch/events.ts';
+import type { BatchSignals } from '../../src/batch/signals.ts';
+import type { GroupResult, RunCompletion } from '../../src/batch/events.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
+import { OwnRuns } from '../../src/webhook/own-runs.ts';
+import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { DELETED, requestHash } from '../../src/create-batch/append/left-out.ts';
 import { answer, scripted, type Act } from '../run-service/scripted.ts';
@@ -30,7 +33,11 @@ describe('sending a group', () => {
   beforeEach(() => ([seen, completed, heartbeats] = [[], [], []]));
 
   /** Sends the group; returns the requests that the service received. */
-  async function send(act: Act, temporal: Temporal = {}, given: Partial<Given> = {}): Promise<string[]> {
+  async function send(
+    act: Act,
+    temporal: Temporal = {},
+    { mayWait, meanwhile, ...given }: Partial<Given> & { mayWait?: true; meanwhile?: () => void } = {},
+  ): Promise<string[]> {
     const service = await scripted(connectRunService, act);
     const completion = {
       heartbeat: async (_: Uint8Array, details: GroupResult) => {
@@ -47,15 +54,16 @@ describe('sending a group', () => {
       service,
       completion,
       signals,
-      nextSignal: async () => undefined,
       readRows: async (_: unknown, rows: readonly number[]) =>
         new Map(rows.map((row) => [row, { row, key: `k${row}`, inputs: { number: row } }])),
       webhooks: { secret: 'a secret', receiver: () => 'http://receiver.test' },
       ...given,
     } as unknown as Given);
     const environment = new MockActivityEnvironment();
+    const waits = mayWait ? { mayWait } : {};
+    meanwhile?.();
     await expect(
-      environment.run(() => queueRuns(deps, { ...REF, attempts: ATTEMPTS })),
+      environment.run(() => queueRuns(deps, { ...REF, attempts: ATTEMPTS, ...waits })),
     ).rejects.toBeInstanceOf(CompleteAsyncError);
     return [...service.asked];
   }
@@ -168,6 +176,111 @@ describe('sending a group', () => {
       },
     );
     expect(seen).toEqual([{ place: 3, attempt: 1, runId: RUN }]);
+  });
+
+  describe('that may wait for the next ends of runs', () => {
+    const END: RunCompletion = { place: 9, attempt: 1, runId: 'ended', outcome: 'succeeded' };
+    let signalled: string[];
+    let groups: WaitingGroups;
+    let signals: BatchSignals;
+    beforeEach(async () => {
+      [signalled, groups] = [[], new WaitingGroups()];
+      signals = groups.signals({
+        runsCompleted: async (_: unknown, __: unknown, ends: readonly RunCompletion[]) => {
+          signalled.push(...ends.map(({ runId }) => runId));
+          return 'taken';
+        },
+      } as unknown as BatchSignals);
+      // Ends come often.
+      for (let n = 0; n < 2; n += 1) await end(`before-${n}`);
+    });
+    const end = (runId: string) => signals.runsCompleted(REF, 'webhook', [{ ...END, runId }]);
+    /** Sends the group; ends come until it has completed. */
+    const sendWaiting = async (
+      act: Act,
+      temporal: Temporal = {},
+      given: Partial<Given> = {},
+    ): Promise<void> => {
+      let isOver = false;
+      let ends = Promise.resolve();
+      const more = async (): Promise<void> => {
+        for (let n = 0; !isOver && completed.length === 0; n += 1) {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          void end(`end-${n}`);
+        }
+      };
+      await send(act, temporal, {
+        waitingGroups: groups,
+        mayWait: true,
+        meanwhile: () => void (ends = more()),
+        ...given,
+      });
+      isOver = true;
+      await ends;
+    };
+
+    it('completes with these ends, which are then not signalled', async () => {
+      await sendWaiting(takes);
+      const carried = completed[0]?.ends?.completions.map(({ runId }) => runId) ?? [];
+      expect(carried).toHaveLength(1);
+      expect(results()?.map(({ result }) => result)).toEqual(['accepted', 'accepted']);
+      expect(signalled).not.toContain(carried[0]);
+    });
+
+    it('leaves these ends to a signal if Temporal has given the group up', async () => {
+      await sendWaiting(takes, {
+        complete: () => {
+          throw new ActivityNotFoundError('gone');
+        },
+      });
+      const carried = completed[0]?.ends?.completions.map(({ runId }) => runId) ?? [];
+      expect(carried).toHaveLength(1);
+      await vi.waitFor(() => expect(signalled).toContain(carried[0]));
+    });
+
+    it('heartbeats its results while it waits, and completes when it is stopped', async () => {
+      await end('before-2');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      // Ends are expected every half second, so that the group waits longer than until its first heartbeat.
+      await end('before-3');
+      let isStopped = false;
+      await send(
+        takes,
+        {
+          heartbeat: ({ results: some }) => {
+            isStopped = some.length === 2;
+            if (isStopped) throw new ActivityCancelledError('stopped');
+          },
+        },
+        { waitingGroups: groups, mayWait: true },
+      );
+      expect([isStopped, completed.length]).toEqual([true, 1]);
+    });
+
+    it.each([
+      ['an attempt of it was not accepted', (socket: Parameters<Act>[0]) => void socket.destroy(), {}],
+      ['its worker stops', takes, { stops: true }],
+    ])('completes soon if %s', async (_, act, { stops = false }: { stops?: boolean }) => {
+      await end('before-2');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await end('before-3');
+      const stopping = new AbortController();
+      const posts = {
+        stopping: stopping.signal,
+        began: () => undefined,
+        answered: () => stops && stopping.abort(),
+      };
+      const startedAt = performance.now();
+      await send(act, {}, { waitingGroups: groups, mayWait: true, posts } as unknown as Partial<Given>);
+      expect(performance.now() - startedAt).toBeLessThan(700);
+      expect(heartbeats.every(({ results: some }) => some.length < 2)).toBe(true);
+    });
+
+    it('tells the receiver which runs Temporal knows', async () => {
+      const ownRuns = new OwnRuns();
+      await send(takes, {}, { ownRuns });
+      expect(ownRuns.isTaken(RUN)).toBe(true);
+    });
   });
 
   it('fails with NothingSent if its rows cannot be read', async () => {

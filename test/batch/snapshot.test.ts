@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { collect } from '../../src/batch/decisions/collect.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/state/snapshot.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import type { PastAttempt } from '../../src/batch/outcome.ts';
@@ -28,7 +29,7 @@ function busy(): World {
     world.pass(100);
   }
   for (const run of [0, 1, 2]) world.finish(`run-${run}`, 'succeeded');
-  world.pass(1_000);
+  world.pass(world.waitFor(collect));
   world.collect(0, 'file');
   while (world.sends.length > 0) world.answer(0, ['dropped', 'throttled', 'rejected', 'accepted']);
   for (const run of [4, 3]) world.finish(`run-${run}`, 'failed');

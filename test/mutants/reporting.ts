@@ -51,6 +51,22 @@ export const REPORTING: readonly Mutant[] = [
     by: 'test/activities/queue-runs.test.ts',
   },
   {
+    id: 'carried-ends-dropped',
+    loses: 'ends that went with a group are lost if Temporal had abandoned it, until a poll finds them',
+    file: 'activities/queue-runs.ts',
+    old: 'load?.delivered(isTaken);',
+    new: 'load?.delivered(isTaken || true);',
+    by: 'test/activities/queue-runs.test.ts',
+  },
+  {
+    id: 'waiting-end-counts-as-reported',
+    loses: 'an end that waited and could not be signalled is not signalled by its next webhook either',
+    file: 'src/webhook/handler.ts',
+    old: '.finally(() => reported.release(runId));',
+    new: '.finally(() => undefined);',
+    by: 'test/webhook/receiver.test.ts',
+  },
+  {
     id: 'webhook-believed-without-get-run',
     loses: 'a row ends with the status in a webhook while its run continues',
     file: 'src/webhook/handler.ts',

@@ -218,7 +218,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
         overdue.push({ ...name, reason: report.reason });
       }
     }
-    if (completions.length > 0) batch.signal({ type: 'runsCompleted', by: 'poll', completions });
+    if (completions.length > 0) batch.receiver.report({ by: 'poll', completions });
     if (overdue.length > 0) batch.signal({ type: 'runsOverdue', runs: overdue });
     reportReadable(isRead, sinceLastMs);
     const alive = memory.filter(({ isReported }) => !isReported).length;

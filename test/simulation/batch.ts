@@ -1,9 +1,9 @@
 // Simulates the workflow of a batch: the real `step` on a model of Temporal, which runs activities, loses workers, ends
 // groups with the results of their last heartbeat, and continues as new.
 
-import type { SentAttempt } from '../../src/batch/attempt.ts';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Command } from '../../src/batch/commands.ts';
-import type { Event, ListReading } from '../../src/batch/events.ts';
+import type { Event, ListReading, RunEnds } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import {
   closedSnapshot,
@@ -22,7 +22,8 @@ import { BudgetCheck } from './budget.ts';
 import { openGroup } from './group.ts';
 import { SimReceivers } from './notices.ts';
 import { paramsOf } from './plan.ts';
-import { completionOf, type SimRun, type SimService } from './service.ts';
+import { SimReceiver } from './receiver.ts';
+import type { SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal, Try } from './temporal.ts';
 import { joinAgain, reportTo } from './pool.ts';
@@ -71,6 +72,7 @@ export class SimBatch {
   readonly #budget = new BudgetCheck();
   readonly receivers = new SimReceivers();
   readonly #groups = new Map<number, ReturnType<typeof openGroup>>();
+  readonly receiver: SimReceiver;
 
   constructor({ world, temporal, service, pickWorker, isHostAway }: Shared, mark: number) {
     const { plan } = world;
@@ -80,6 +82,7 @@ export class SimBatch {
     this.isHostAway = isHostAway;
     this.mark = mark;
     this.#pickWorker = pickWorker;
+    this.receiver = new SimReceiver(this, pickWorker);
     this.store = new SimStore(world);
     this.params = paramsOf(plan, mark);
     this.passes = new Passes(this.params);
@@ -122,7 +125,7 @@ export class SimBatch {
   /** After the close, the receiver writes runs that end into files of their own. */
   #takeLate(event: Event): void {
     if (event.type === 'retry' && event.pass > this.state.pass) return this.#continue(event.pass);
-    if (event.type === 'runsCompleted') for (const { runId } of event.completions) this.store.late.add(runId);
+    if (event.type === 'runsCompleted') for (const { runId } of runsIn(event)) this.store.late.add(runId);
   }
 
   /** A new workflow run continues from the state that the close stored. */
@@ -138,9 +141,7 @@ export class SimBatch {
   }
 
   #note(event: Event): void {
-    const runs =
-      event.type === 'runsCompleted' ? event.completions : event.type === 'runsSeen' ? event.runs : [];
-    for (const { runId } of runs) this.evidence.add(runId);
+    for (const { runId } of runsIn(event)) this.evidence.add(runId);
   }
 
   #decide(): void {
@@ -182,7 +183,7 @@ export class SimBatch {
     const deliver = (event: Event): void => this.#deliver(event, generation);
     switch (command.type) {
       case 'send':
-        return this.#send(command.group, command.attempts);
+        return this.#send(command);
       case 'reconcile':
         return this.#do<ListReading>(
           (attempt, done) => activities.reconcile(this, command, attempt, done),
@@ -260,7 +261,7 @@ export class SimBatch {
     });
   }
 
-  #send(group: number, attempts: readonly SentAttempt[]): void {
+  #send({ group, attempts, mayWait }: CommandOf<'send'>): void {
     const { world, generation } = this;
     checkSlots(this, attempts);
     this.#inFlight += 1;
@@ -278,23 +279,18 @@ export class SimBatch {
         this.world.claim(!this.isPausedByUser, () => 'a POST started while the user had paused the batch'),
       signalSeen: (runs: readonly { place: number; attempt: number; runId: string }[]) =>
         this.signal({ type: 'runsSeen', runs }),
+      waitForEnds: this.receiver.wait,
+      signalEnds: (ends: RunEnds) => this.signal({ type: 'runsCompleted', ...ends }),
     };
     const worker = this.#pickWorker();
-    worker.after(world.between(0, 20), () => worker.send(deps, attempts, task));
+    worker.after(world.between(0, 20), () =>
+      worker.send(deps, { attempts, ...(mayWait ? { mayWait } : {}) }, task),
+    );
   }
+}
 
-  /** Handles a webhook like the receiver: reads the run, then signals the batch. */
-  receive(run: SimRun): void {
-    const row = this.state.rows.get(run.place);
-    if (row?.attempt === run.attempt && row.phase === 'sending')
-      this.world.saw('a webhook before its response');
-    if (row?.attempt === run.attempt && row.phase === 'waiting')
-      this.world.saw('a run of a request that was turned away');
-    const sight = this.service.sight(run.id);
-    if (sight.kind !== 'run') return this.world.saw('a webhook that could not be confirmed');
-    const named = { place: run.place, attempt: run.attempt, runId: run.id };
-    if (sight.run.endedAtMs === undefined) return this.signal({ type: 'runsSeen', runs: [named] });
-    const end = { ...completionOf(run, sight.run), ...this.service.failureOf(run.id, run.outcome) };
-    this.signal({ type: 'runsCompleted', by: 'webhook', completions: [end] });
-  }
+function runsIn(event: Event): readonly AttemptRun[] {
+  if (event.type === 'runsCompleted') return event.completions;
+  if (event.type === 'groupEnded') return event.ends?.completions ?? [];
+  return event.type === 'runsSeen' ? event.runs : [];
 }

@@ -84,7 +84,7 @@ function callBack(world: World, batches: readonly SimBatch[], run: SimRun, isEnd
     const lateMs = world.shouldInject('lateWebhook') ? world.between(1_000, 30_000) : 0;
     // The webhook of a start is often slower than a short run.
     const hintMs = isEnd ? 0 : world.between(0, 5_000);
-    world.after(lateMs + hintMs + world.between(1, 30), () => batch.receive(run));
+    world.after(lateMs + hintMs + world.between(1, 30), () => batch.receiver.receive(run));
   }
 }
 

@@ -3,7 +3,8 @@
 
 import { classifyResponse, type PostFacts } from '../../src/batch/classify-response.ts';
 import { LEASE_MS } from '../../src/batch/bounds.ts';
-import type { GroupResult, PostResult } from '../../src/batch/events.ts';
+import type { Command } from '../../src/batch/commands.ts';
+import type { GroupResult, PostResult, RunEnds } from '../../src/batch/events.ts';
 import type { AttemptRef, AttemptRun } from '../../src/batch/attempt.ts';
 import { timingOf } from './plan.ts';
 import type { SimService } from './service.ts';
@@ -19,6 +20,10 @@ export type GroupTask = {
 };
 
 const HEARTBEAT_MS = 1_000;
+/** How long a group waits for ends, and when it heartbeats meanwhile. */
+const WAIT_MOST_MS = 10_000;
+const FIRST_MS = 750;
+const NEXT_MS = 2_000;
 const LIFE_MS = 1_000;
 
 export class SimWorker {
@@ -70,8 +75,11 @@ export class SimWorker {
       readonly mark: number;
       readonly beforePost: () => void;
       readonly signalSeen: (runs: readonly AttemptRun[]) => void;
+      /** Calls `go` with the next ends of runs, unless the function that it returns was called before. */
+      readonly waitForEnds: (go: (ends: RunEnds) => void) => () => void;
+      readonly signalEnds: (ends: RunEnds) => void;
     },
-    attempts: readonly AttemptRef[],
+    { attempts, mayWait }: Pick<Extract<Command, { type: 'send' }>, 'attempts' | 'mayWait'>,
     task: GroupTask,
   ): void {
     const world = this.#world;
@@ -92,20 +100,42 @@ export class SimWorker {
       heartbeat();
       this.after(HEARTBEAT_MS, heartbeatOn);
     };
-    const finish = (): void => {
-      const answer = this.isCut ? 'nothing' : task.complete({ results, ...serviceNow });
-      if (answer === 'nothing') return this.after(500, finish);
-      if (answer === 'taken') return;
+    const finish = (ends?: RunEnds): void => {
+      const carried = ends === undefined ? {} : { ends };
+      const answer = this.isCut ? 'nothing' : task.complete({ results, ...serviceNow, ...carried });
+      if (answer === 'nothing') return this.after(500, () => finish(ends));
+      if (answer === 'taken') return void (ends !== undefined && world.saw('ends carried by a group'));
       world.saw('completed too late');
+      if (ends !== undefined) deps.signalEnds(ends);
       const runs = results.flatMap((one) =>
         one.result === 'accepted' ? [{ place: one.place, attempt: one.attempt, runId: one.runId }] : [],
       );
       if (runs.length > 0) deps.signalSeen(runs);
     };
+    const waitThenFinish = (): void => {
+      let isOver = false;
+      const end = (ends?: RunEnds): void => {
+        if (isOver) return;
+        isOver = true;
+        stop();
+        this.after(0, () => finish(ends));
+      };
+      const stop = deps.waitForEnds(end);
+      const heartbeatWaiting = (): void => {
+        if (isOver) return;
+        heartbeat();
+        if (isLost) end();
+        else this.after(NEXT_MS, heartbeatWaiting);
+      };
+      this.after(FIRST_MS, heartbeatWaiting);
+      this.after(WAIT_MOST_MS, end);
+    };
     const resolve = (result: PostResult): void => {
       results.push(result);
       world.saw(`class ${result.result}`);
-      if (results.length === attempts.length) finish();
+      if (results.length < attempts.length) return;
+      if (mayWait && results.every((one) => one.result === 'accepted')) waitThenFinish();
+      else finish();
     };
     const isLeased = (): boolean =>
       !isLost &&
@@ -132,7 +162,8 @@ export class SimWorker {
 
     // No POST starts before the server has confirmed the first heartbeat.
     heartbeat();
-    if (confirmed === undefined && !isLost) return this.after(500, () => this.send(deps, attempts, task));
+    if (confirmed === undefined && !isLost)
+      return this.after(500, () => this.send(deps, { attempts, ...(mayWait ? { mayWait } : {}) }, task));
     for (const name of attempts)
       this.after(world.between(0, world.chance(0.05) ? 6_000 : 50), () => post(name));
     this.after(HEARTBEAT_MS, heartbeatOn);

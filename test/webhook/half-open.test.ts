@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
+import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
@@ -25,6 +26,7 @@ describe('a genuine webhook', () => {
         runEnded: async () => 'taken',
         runSeen: async () => 'taken',
         reported: new ReportedRuns(),
+        ownRuns: new OwnRuns(),
         log: pino({ level: 'silent' }),
       },
       { host: '127.0.0.1', port: 0 },

@@ -7,6 +7,7 @@ import type { RunCompletion } from '../../src/batch/events.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { WebhookHandler } from '../../src/webhook/handler.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
+import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
@@ -21,6 +22,10 @@ describe('the receiver', () => {
   let reads: number;
   let temporalIsAway: boolean;
   let answered: number[];
+  let own: OwnRuns;
+  let holds: number[];
+  /** What the signal of an end waits for. */
+  let released: Promise<void>;
 
   beforeEach(async () => {
     [runs, completions, seen, reads, temporalIsAway, answered] = [new Map(), [], [], 0, false, []];
@@ -29,6 +34,7 @@ describe('the receiver', () => {
       into.push(message);
       return 'taken';
     };
+    [own, holds, released] = [new OwnRuns(), [], Promise.resolve()];
     receiver = await openReceiver(
       {
         secret: SECRET,
@@ -36,9 +42,14 @@ describe('the receiver', () => {
           reads += 1;
           return runs.get(runId);
         },
-        runEnded: (_, completion) => signal(completions, completion),
+        runEnded: async (_, completion, holdMs) => {
+          holds.push(holdMs);
+          await released;
+          return signal(completions, completion);
+        },
         runSeen: (_, run) => signal(seen, run),
         reported: new ReportedRuns(),
+        ownRuns: own,
         answered: (status) => answered.push(status),
         log: pino({ level: 'silent' }),
       },
@@ -153,6 +164,82 @@ describe('the receiver', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('does not signal a run that this worker has started once Temporal knows it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const runId = has('running');
+    own.accepted(NAME, runId, undefined);
+    await hook(runId, 'queued');
+    own.taken([runId]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(seen).toEqual([]);
+  });
+
+  describe('while runs of the batch wait for a machine', () => {
+    /** A run that queued and ran for so many seconds. */
+    const hasRun = (status: string, queueSeconds: number, runSeconds: number): string => {
+      const id = has(status);
+      const at = (seconds: number): string =>
+        new Date(Date.UTC(2026, 10, 21) + seconds * 1_000).toISOString();
+      const times = { created_at: at(0), queued_at: at(queueSeconds), started_at: at(queueSeconds) };
+      const webhook = webhookUrl(NAME, SECRET, receiver.url);
+      const ended = { ended_at: at(queueSeconds + runSeconds), outputs: [] };
+      runs.set(id, runSchema.parse({ id, status, webhook, ...times, ...ended }));
+      return id;
+    };
+    const lived = async (runId: string, status: string): Promise<unknown> => {
+      await hook(runId, 'queued');
+      return hook(runId, status);
+    };
+    beforeEach(async () => {
+      for (let n = 0; n < 8; n += 1) await lived(hasRun('success', 1, 1), 'success');
+      own.accepted(NAME, 'waits', undefined);
+      completions.length = 0;
+      holds.length = 0;
+    });
+
+    it('an end may wait for half the time for which its run queued or ran', async () => {
+      await lived(hasRun('success', 4, 20), 'success');
+      await lived(hasRun('success', 30, 6), 'success');
+      await lived(hasRun('success', 3_600, 3_600), 'success');
+      expect(holds).toEqual([2_000, 3_000, 10_000]);
+    });
+
+    it('a webhook is answered within a second, and its repetition and the poll leave the end alone', async () => {
+      const signal = Promise.withResolvers<void>();
+      released = signal.promise;
+      const runId = hasRun('success', 10, 10);
+      const startedAt = performance.now();
+      expect(await lived(runId, 'success')).toBe(200);
+      expect(performance.now() - startedAt).toBeGreaterThan(500);
+      expect(await hook(runId, 'success')).toBe(200);
+      expect(holds).toHaveLength(1);
+      expect(completions).toEqual([]);
+      signal.resolve();
+      await vi.waitFor(() => expect(completions.map((one) => one.runId)).toEqual([runId]));
+    });
+
+    it('a run that failed is signalled immediately', async () => {
+      await lived(hasRun('failed', 10, 10), 'failed');
+      expect(holds).toEqual([0]);
+    });
+
+    it('an end that waited and could not be signalled is signalled at the next webhook', async () => {
+      const runId = hasRun('success', 10, 10);
+      temporalIsAway = true;
+      expect(await lived(runId, 'success')).toBe(503);
+      temporalIsAway = false;
+      expect(await hook(runId, 'success')).toBe(200);
+      expect(completions).toHaveLength(1);
+    });
+
+    it('no end waits once the last of them has a machine', async () => {
+      own.started(NAME, 'waits');
+      await lived(hasRun('success', 10, 10), 'success');
+      expect(holds).toEqual([0]);
+    });
+  });
+
   it('ignores a run of another attempt', async () => {
     const stranger = has('success', webhookUrl({ ...NAME, attempt: 2 }, SECRET, receiver.url));
     expect(await hook(stranger, 'success')).toBe(200);
@@ -203,6 +290,7 @@ describe('the receiver', () => {
       runEnded: async () => 'taken',
       runSeen: async () => 'taken',
       reported: new ReportedRuns(),
+      ownRuns: new OwnRuns(),
       log: pino({ level: 'silent' }),
     });
     for (let n = 0; n < 30_000; n += 1) await handler.handle(NAME, { runId: `${n}`, status: 'running' });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Delivered } from '../../src/batch/signals.ts';
 import { SignalQueue } from '../../src/webhook/signal-queue.ts';
 
@@ -79,17 +79,46 @@ describe('a queue of signals', () => {
     await expect(again).resolves.toBe('taken');
   });
 
-  it('lets callers wait for the next signal, and not at all if none is queued', async () => {
+  it('holds a message that may wait until enough of them are held', async () => {
     const { queue, signals, nth } = opened();
-    await queue.nextSignal(B);
-    void queue.deliver(B, 1);
-    const all = queue.deliver(B, 2);
-    let left = 0;
-    const ridden = queue.nextSignal(B).then(() => (left = signals.length));
+    const hold = { mostMs: 60_000, isEnough: (held: number) => held >= 3 };
+    const all = [1, 2, 3].map((message) => queue.deliver(B, message, hold));
+    expect(signals.map(({ messages }) => messages)).toEqual([[1, 2, 3]]);
     (await nth(0)).answer('taken');
-    await ridden;
-    expect(left).toBe(2);
-    (await nth(1)).answer('taken');
-    await all;
+    await expect(Promise.all(all)).resolves.toEqual(['taken', 'taken', 'taken']);
+  });
+
+  it('holds a message no longer than it may wait, even if later ones may wait longer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { queue, signals } = opened();
+    const isEnough = () => false;
+    void queue.deliver(B, 1, { mostMs: 1_000, isEnough });
+    await vi.advanceTimersByTimeAsync(900);
+    void queue.deliver(B, 2, { mostMs: 10_000, isEnough });
+    expect(signals).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(signals.map(({ messages }) => messages)).toEqual([[1, 2]]);
+  });
+
+  it('sends what it holds with the next message that may not wait', () => {
+    const { queue, signals } = opened();
+    void queue.deliver(B, 1, { mostMs: 60_000, isEnough: () => false });
+    void queue.deliver(B, 2);
+    expect(signals.map(({ messages }) => messages)).toEqual([[1, 2]]);
+  });
+
+  it('sends what it holds when it is closed, and holds nothing afterwards', async () => {
+    const { queue, signals, nth } = opened();
+    const hold = { mostMs: 60_000, isEnough: () => false };
+    const held = queue.deliver(B, 1, hold);
+    let isClosed = false;
+    const closed = queue.close().then(() => (isClosed = true));
+    expect(isClosed).toBe(false);
+    (await nth(0)).answer('taken');
+    await expect(held).resolves.toBe('taken');
+    await closed;
+    void queue.deliver(B, 2, hold);
+    expect(signals.map(({ messages }) => messages)).toEqual([[1], [2]]);
   });
 });

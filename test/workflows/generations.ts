@@ -1,12 +1,16 @@
 // Simulates workers of several releases: the current workflows with other numbers in src/batch/version.ts, and a behaviour that
-// version 2 introduces (it sends groups of one row).
+// the next version introduces (it sends groups of one row).
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { READS } from '../../src/batch/version.ts';
 import { makeBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+
+/** The version after the current one. */
+export const NEXT = READS + 1;
 
 export type Release = { readonly reads: number; readonly writes: number };
 
@@ -19,7 +23,7 @@ export async function bundleOf({ reads, writes }: Release): Promise<WorkflowBund
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     change(join(folder, 'src/batch/version.ts'), /READS = \d+/, `READS = ${reads}`);
     change(join(folder, 'src/batch/version.ts'), /WRITES = \d+/, `WRITES = ${writes}`);
-    const groups = 'Math.min(state.version >= 2 ? 1 : GROUP_ATTEMPTS,';
+    const groups = `Math.min(state.version >= ${NEXT} ? 1 : GROUP_ATTEMPTS,`;
     change(join(folder, 'src/batch/decisions/send.ts'), /Math\.min\(GROUP_ATTEMPTS,/, groups);
     return { code: await makeBundle(join(folder, 'workflows')) };
   } finally {

@@ -1,5 +1,5 @@
-// Two releases on one queue: the older one (A) reads versions up to 2 and begins batches in version 1; the newer one (B) reads
-// up to 3 and begins in version 2. In version 2 a group has one row.
+// Two releases on one queue: the older one (A) reads versions up to the next one and begins batches in the current one; the newer one
+// (B) reads one more and begins in the next one. In the next version a group has one row.
 
 import { heartbeat } from '@temporalio/activity';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +7,8 @@ import type { WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { Stage, until } from '../stage/stage.ts';
-import { bundleOf } from './generations.ts';
+import { READS } from '../../src/batch/version.ts';
+import { bundleOf, NEXT } from './generations.ts';
 import { accepted, openRig, refOf, Script, type Rig } from './rig.ts';
 
 const ROWS = 12;
@@ -23,8 +24,8 @@ describe('while batches run, a newer release', () => {
 
   beforeAll(async () => {
     [a, b, rig] = await Promise.all([
-      bundleOf({ reads: 2, writes: 1 }),
-      bundleOf({ reads: 3, writes: 2 }),
+      bundleOf({ reads: NEXT, writes: READS }),
+      bundleOf({ reads: NEXT + 1, writes: NEXT }),
       openRig(stage, script, false),
     ]);
   });
@@ -103,30 +104,30 @@ describe('while batches run, a newer release', () => {
     await expectEveryRowOnce('two');
     await expectEveryRowOnce('three');
     expect(Math.max(...sizes('two'))).toBe(2);
-    expect(await versionOf('two')).toBe(1);
+    expect(await versionOf('two')).toBe(READS);
   });
 
   it('starts batches that the older one continues as new without lowering their version', async () => {
     await worker(a);
-    await begin('newer', 2);
+    await begin('newer', NEXT);
     await until(() => sent('newer') === 2, 'its first groups are on the wire');
     const refreshed = rig.batches.refresh(refOf('newer'));
     open('newer');
     await refreshed;
-    expect(await versionOf('newer')).toBe(2);
+    expect(await versionOf('newer')).toBe(NEXT);
     await expectEveryRowOnce('newer');
     expect(new Set(sizes('newer'))).toEqual(new Set([1]));
   });
 
   it('raises the version of an older batch when it is refreshed, and the older release reads it', async () => {
     await worker(b);
-    await begin('raised', 1);
+    await begin('raised', READS);
     await until(() => sent('raised') === 2, 'its first group is on the wire');
     const refreshed = rig.batches.refresh(refOf('raised'));
     open('raised');
     await refreshed;
     close('raised');
-    expect(await versionOf('raised')).toBe(2);
+    expect(await versionOf('raised')).toBe(NEXT);
     // The newer one answers what it has on the wire, and takes nothing more.
     const stopped = workers.shift()?.stop();
     open('raised');
@@ -137,7 +138,7 @@ describe('while batches run, a newer release', () => {
 
   it('continues a batch whose version the older one cannot read; meanwhile nothing is sent', async () => {
     await worker(a);
-    await begin('newest', 3);
+    await begin('newest', NEXT + 1);
     open('newest');
     const failure = async (): Promise<string> => {
       const { events } = await rig.client.workflow.getHandle(workflowIdOf(refOf('newest'))).fetchHistory();
@@ -146,7 +147,7 @@ describe('while batches run, a newer release', () => {
       );
     };
     await until(
-      async () => (await failure()).includes('understands batches up to version 2'),
+      async () => (await failure()).includes(`understands batches up to version ${NEXT}`),
       'the older one says so',
     );
     expect(sent('newest')).toBe(0);

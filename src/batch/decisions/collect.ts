@@ -1,12 +1,14 @@
-// Decides when ended rows are collected: a hundred at a time, or those that have waited a second, or the last ones.
+// Decides when ended rows are collected: a hundred at a time, or those that have waited for some time, or the last ones.
 
 import {
   COLLECT_AFTER_MS,
   COLLECT_ROWS,
+  COLLECT_SHARES,
   COLLECTS_IN_FLIGHT,
   DEFERS_MOST,
   FILES_PROBE_ROWS,
 } from '../bounds.ts';
+import { paceMs } from '../pace.ts';
 import { probeAt, probed } from '../pausing/pauses.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { addPart } from '../state/parts-in-flight.ts';
@@ -16,15 +18,8 @@ import { NEVER, type Decision } from './decision.ts';
 
 export const collect: Decision = {
   name: 'collect',
-  dueAt: (state) => {
-    if (state.parts.size >= COLLECTS_IN_FLIGHT || state.pauses.has('store')) return NEVER;
-    // During a pause for files, one part at a time is the probe.
-    if (state.pauses.has('files'))
-      return state.parts.size === 0 && state.ended.length + state.deferred.length > 0
-        ? probeAt(state, 'files')
-        : NEVER;
-    return Math.min(endedDueAt(state), state.deferred[0]?.deferral.notBefore ?? NEVER);
-  },
+  dueAt: (state) => collectAt(state, COLLECT_SHARES.alone),
+  alongAt: (state) => collectAt(state, COLLECT_SHARES.along),
   act: (state) => {
     const isProbe = state.pauses.has('files');
     if (isProbe) probed(state, 'files');
@@ -38,11 +33,27 @@ export const collect: Decision = {
   },
 };
 
-function endedDueAt(state: State): number {
+/** `share`: how long an ended row waits for others, as a share of the usual run time. */
+function collectAt(state: State, share: number): number {
+  if (state.parts.size >= COLLECTS_IN_FLIGHT || state.pauses.has('store')) return NEVER;
+  // During a pause for files, one part at a time is the probe.
+  if (state.pauses.has('files'))
+    return state.parts.size === 0 && state.ended.length + state.deferred.length > 0
+      ? probeAt(state, 'files')
+      : NEVER;
+  return Math.min(endedDueAt(state, share), state.deferred[0]?.deferral.notBefore ?? NEVER);
+}
+
+function endedDueAt(state: State, share: number): number {
   const [oldest] = state.ended;
   if (oldest === undefined) return NEVER;
-  return state.ended.length >= COLLECT_ROWS || isIdle(state) ? 0 : oldest.at + COLLECT_AFTER_MS;
+  if (state.ended.length >= COLLECT_ROWS || isIdle(state)) return 0;
+  return oldest.at + (isAwaited(state) ? COLLECT_AFTER_MS : paceMs(state, COLLECT_AFTER_MS, share));
 }
+
+/** Whether sending may wait for parts: a canary is judged, a budget is released and pauses end by them. */
+const isAwaited = ({ gate, params, pauses }: State): boolean =>
+  gate === 'closed' || params.maxCostNano !== undefined || pauses.size > 0;
 
 const takeProbe = ({ deferred, ended }: State): readonly Ended[] =>
   [...deferred, ...ended].slice(0, FILES_PROBE_ROWS);

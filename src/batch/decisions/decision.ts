@@ -9,8 +9,13 @@ import type { State } from '../state/state.ts';
 export type Decision = {
   readonly name: string;
   readonly dueAt: (state: State) => number;
+  /** The time from which it acts in a step that happens anyway; no step happens because of it. Default: `dueAt`. */
+  readonly alongAt?: (state: State) => number;
   readonly act: (state: State) => readonly Command[];
 };
+
+/** When it acts in a step that happens. */
+export const actsAt = (state: State, { dueAt, alongAt = dueAt }: Decision): number => alongAt(state);
 
 export const NEVER = Number.POSITIVE_INFINITY;
 

@@ -1,7 +1,8 @@
-// Decides when to write progress into the memo: after a change, at most twice a second, but immediately if the status
-// changes or a command is acknowledged, because users wait for that.
+// Decides when to write progress into the memo: after a change, with whatever else happens, but not too often; immediately if the
+// status changes or a command is acknowledged, because users wait for that.
 
-import { PUBLISH_MS } from '../bounds.ts';
+import { PUBLISH_MS, PUBLISH_SHARES } from '../bounds.ts';
+import { paceMs } from '../pace.ts';
 import type { Command } from '../commands.ts';
 import type { Event } from '../events.ts';
 import { statusOf } from '../shown/progress.ts';
@@ -30,15 +31,18 @@ export function noteChange(state: State, happened: readonly (Event | Command)[])
 
 export const publish: Decision = {
   name: 'publish',
-  dueAt: (state) => {
-    const { at, isStale, summary } = state.published;
-    if (!isStale) return NEVER;
-    return summary === summaryOf(state) ? at + PUBLISH_MS : 0;
-  },
+  dueAt: (state) => publishAt(state, PUBLISH_SHARES.alone),
+  alongAt: (state) => publishAt(state, PUBLISH_SHARES.along),
   act: (state) => {
     state.published = { at: state.now, isStale: false, summary: summaryOf(state) };
     return [{ type: 'publish' }];
   },
 };
+
+function publishAt(state: State, share: number): number {
+  const { at, isStale, summary } = state.published;
+  if (!isStale) return NEVER;
+  return summary === summaryOf(state) ? at + paceMs(state, PUBLISH_MS, share) : 0;
+}
 
 const summaryOf = (state: State): string => `${statusOf(state)} after ${state.acknowledgements.at(-1)?.id}`;

@@ -38,9 +38,21 @@ export const send: Decision = {
     const group = state.nextGroup;
     state.nextGroup += 1;
     state.groups.set(group, { attempts, at: state.now, wallAt: state.wallAt });
-    return [{ type: 'send', group, attempts }];
+    return [{ type: 'send', group, attempts, ...waiting(state) }];
   },
 };
+
+/**
+ * The results of a group may wait, unless the batch decides by them: whether the service accepts again, and how fast, or whether a run
+ * began before the concurrency changed. Without webhooks, no worker expects ends.
+ */
+function waiting({ version, params, pauses, consecutiveFailures, rateLimit }: State): {
+  readonly mayWait?: true;
+} {
+  const isSteady = pauses.size === 0 && consecutiveFailures === 0 && rateLimit.gapMs === 0;
+  const mayWait = version >= 2 && params.webhooks && params.adaptive === undefined && isSteady;
+  return mayWait ? { mayWait } : {};
+}
 
 /** When a lane has an attempt that its own limits allow; limits of the whole batch do not count. */
 export const nextAttemptAt = (state: State): number =>

@@ -20,7 +20,10 @@ export function applyEvent(state: State, event: Event): void {
   if ('commandId' in event && isKnownCommand(state, event.commandId)) return;
   switch (event.type) {
     case 'groupEnded':
-      return onGroupEnded(state, event);
+      onGroupEnded(state, event);
+      // After the results, which say what was sent: an end may belong to the same group.
+      if (event.ends !== undefined) onRunsCompleted(state, event.ends.completions, event.ends.by);
+      return;
     case 'runsCompleted':
       return onRunsCompleted(state, event.completions, event.by);
     case 'runsSeen':

@@ -25,6 +25,9 @@ export type Status = (typeof STATUSES)[number];
 export const isTerminal = (status: string): status is (typeof TERMINAL)[number] =>
   TERMINAL.some((one) => one === status);
 
+/** Whether a status says that a machine has the run; 'queued' does, because runs that wait for one are 'not-started'. */
+export const hasMachine = (status: string): boolean => isOpen(status) && status !== 'not-started';
+
 /** Whether a status says that the run has not ended. An unknown status does not say so. */
 export const isOpen = (status: string): boolean =>
   STATUSES.some((one) => one === status) && !isTerminal(status);

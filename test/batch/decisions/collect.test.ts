@@ -6,6 +6,7 @@ import {
   FILES_PROBE_ROWS,
   PROBE_MS,
 } from '../../../src/batch/bounds.ts';
+import { collect } from '../../../src/batch/decisions/collect.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import type { Deferred } from '../../../src/batch/state/row-state.ts';
 import { put } from '../../../src/batch/state/put-row.ts';
@@ -127,7 +128,7 @@ describe('collect', () => {
     world.pass(1);
     expect(rowsOf(world)).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]]);
     world.collect(0, 'host');
-    expect(world.waitMs).toBe(2 * PROBE_MS);
+    expect(world.waitFor(collect)).toBe(2 * PROBE_MS);
     expect(world.sends).toEqual([]);
   });
 

@@ -76,4 +76,19 @@ describe('send', () => {
       attempts: [{ place: 1, attempt: 2 }],
     });
   });
+
+  it('the results of a group may wait for ends that webhooks report, unless the batch decides by them', () => {
+    const mayWait = (params: Parameters<typeof paramsOf>[0] = {}, facts: object = {}) => {
+      const state = Object.assign(begin(paramsOf({ rows: 1, ...params }), 2, 0), facts);
+      return step(state, [{ type: 'started' }], 0).flatMap((one) =>
+        one.type === 'send' ? [one.mayWait] : [],
+      );
+    };
+    expect(mayWait()).toEqual([true]);
+    expect(mayWait({ webhooks: false })).toEqual([undefined]);
+    expect(mayWait({ adaptive: 4 })).toEqual([undefined]);
+    expect(mayWait({}, { consecutiveFailures: 1 })).toEqual([undefined]);
+    expect(mayWait({}, { rateLimit: { gapMs: 40, nextAt: 0 } })).toEqual([undefined]);
+    expect(mayWait({}, { version: 1 })).toEqual([undefined]);
+  });
 });

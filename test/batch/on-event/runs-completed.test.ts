@@ -97,4 +97,36 @@ describe('runs completed', () => {
     expect(world.state.ledger.duplicates).toBe(1);
     expect(world.cancels).toEqual([]);
   });
+
+  it('ends that a group carries count after its own results, also if they end a run of the group', () => {
+    const world = running({ rows: 3, concurrency: 2 });
+    world.finish('run-0', 'succeeded');
+    const [send] = world.sends;
+    const end = (place: number, runId: string) =>
+      ({ place, attempt: 1, runId, outcome: 'succeeded' }) as const;
+    world.apply({
+      type: 'groupEnded',
+      group: send?.group ?? 0,
+      results: [{ place: 3, attempt: 1, result: 'accepted', runId: 'run-2' }],
+      rest: 'unconfirmed',
+      ends: { by: 'webhook', completions: [end(2, 'run-1'), end(3, 'run-2')] },
+    });
+    expect(world.state.phases).toMatchObject({ sending: 0, running: 0 });
+    expect(world.state.ledger.accepted).toBe(3);
+    expect(world.collects.flatMap(({ rows }) => rows.map(({ place }) => place))).toEqual([1, 2, 3]);
+  });
+
+  it('ends that a group carries count even if the batch does not know the group', () => {
+    const world = running({ rows: 1, concurrency: 1 });
+    const completions = [{ place: 1, attempt: 1, runId: 'run-0', outcome: 'succeeded' }] as const;
+    world.apply({
+      type: 'groupEnded',
+      group: 99,
+      results: [],
+      rest: 'unconfirmed',
+      ends: { by: 'poll', completions },
+    });
+    expect(world.state.completedBy).toBe('poll');
+    expect(world.collects).toHaveLength(1);
+  });
 });

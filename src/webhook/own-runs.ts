@@ -1,0 +1,83 @@
+// What this worker knows about the runs that it has started: whether Temporal knows them too, and which of them still wait for a
+// machine. While runs of a batch wait, the end of another one is not urgent: its machine has the next run already.
+
+import type { BatchName } from '../batch/batch-ref.ts';
+
+type Known = { readonly batch: string; phase: 'waiting' | 'started'; isTaken: boolean };
+
+/** One batch: its waiting runs, the GPUs that its runs ask for, and how many ends in a row had a start before them. */
+type Lane = { readonly waiting: Set<string>; readonly gpus: Set<string>; shown: number };
+
+const KNOWN_MOST = 50_000;
+/** A service that does not report starts would make all runs appear to wait. */
+const SHOWN_LEAST = 8;
+
+export class OwnRuns {
+  /** By run id, the oldest first. */
+  readonly #runs = new Map<string, Known>();
+  readonly #lanes = new Map<string, Lane>();
+
+  /** A POST of this worker has started the run. */
+  accepted(name: BatchName, runId: string, gpu: string | undefined): void {
+    const batch = keyOf(name);
+    const lane = this.#laneOf(batch);
+    lane.gpus.add(gpu ?? '');
+    // Its webhooks may be quicker than the response.
+    if (this.#runs.has(runId)) return;
+    this.#add(runId, { batch, phase: 'waiting', isTaken: false });
+    lane.waiting.add(runId);
+  }
+
+  /** Temporal has accepted the results that name these runs. */
+  taken(runIds: readonly string[]): void {
+    for (const runId of runIds) {
+      const known = this.#runs.get(runId);
+      if (known !== undefined) known.isTaken = true;
+    }
+  }
+
+  isTaken(runId: string): boolean {
+    return this.#runs.get(runId)?.isTaken === true;
+  }
+
+  /** The service has reported that a machine has the run. */
+  started(name: BatchName, runId: string): void {
+    const known = this.#runs.get(runId);
+    if (known === undefined) this.#add(runId, { batch: keyOf(name), phase: 'started', isTaken: false });
+    else {
+      known.phase = 'started';
+      this.#lanes.get(known.batch)?.waiting.delete(runId);
+    }
+  }
+
+  ended(name: BatchName, runId: string): void {
+    const lane = this.#laneOf(keyOf(name));
+    lane.shown = this.#runs.get(runId)?.phase === 'started' ? lane.shown + 1 : 0;
+    lane.waiting.delete(runId);
+    this.#runs.delete(runId);
+  }
+
+  /** How many runs of the batch certainly wait for a machine; 0 if it uses several GPUs, since a run waits for one of them. */
+  waiting(name: BatchName): number {
+    const lane = this.#lanes.get(keyOf(name));
+    return lane === undefined || lane.gpus.size > 1 || lane.shown < SHOWN_LEAST ? 0 : lane.waiting.size;
+  }
+
+  #laneOf(batch: string): Lane {
+    const known = this.#lanes.get(batch);
+    if (known !== undefined) return known;
+    const lane: Lane = { waiting: new Set(), gpus: new Set(), shown: 0 };
+    this.#lanes.set(batch, lane);
+    return lane;
+  }
+
+  #add(runId: string, known: Known): void {
+    this.#runs.set(runId, known);
+    const [oldest] = this.#runs.size > KNOWN_MOST ? this.#runs.keys() : [];
+    if (oldest === undefined) return;
+    this.#lanes.get(this.#runs.get(oldest)?.batch ?? '')?.waiting.delete(oldest);
+    this.#runs.delete(oldest);
+  }
+}
+
+const keyOf = ({ batch, mark }: BatchName): string => `${batch}~${mark}`;
