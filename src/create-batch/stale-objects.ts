@@ -1,6 +1,7 @@
 // Finds leftovers in a store that is not on this machine: error lists, and layouts that no batch.json names. It has no unfinished
 // files, and its folders have no times of their own.
 
+import pMap from 'p-map';
 import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
 import { within } from '../store/within.ts';
@@ -59,12 +60,16 @@ async function staleLayouts(out: Store, batch: string, before: number): Promise<
 /** A folder of a bucket has no time of its own, so every file counts: a large layout is written for a long time. */
 async function isWholeOlder(store: Store, folder: string, before: number): Promise<boolean> {
   const at = (name: string): string => (folder === '' ? name : `${folder}/${name}`);
-  for (const name of (await store.list(folder)).toReversed())
-    if (!(await isOlder(store, at(name), before))) return false;
+  const isFileOlder = (name: string): Promise<boolean> => isOlder(store, at(name), before);
+  const areOlder = await pMap(await store.list(folder), isFileOlder, { concurrency: LOOKED_AT });
+  if (!areOlder.every(Boolean)) return false;
   for (const name of await store.folders(folder))
     if (!(await isWholeOlder(store, at(name), before))) return false;
   return true;
 }
+
+/** Files at the same time. */
+const LOOKED_AT = 32;
 
 /** A file that another command removes meanwhile is no leftover. */
 const isOlder = async (store: Store, name: string, before: number): Promise<boolean> =>

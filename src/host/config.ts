@@ -147,9 +147,9 @@ export function loadConfig(
   keepSecrets(environment);
   refuseVariables(environment);
   const values = readSettings(environment, flags);
-  const at = (path: string): string => resolve(path);
+  const cache = resolve(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet');
   return Object.freeze({
-    home: at(values.home ?? '.runsheet'),
+    home: resolve(values.home ?? '.runsheet'),
     out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
     apiUrl: values.api_url,
     api: values.api ?? 'v2',
@@ -166,7 +166,7 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     notify: notifySettings(environment, values),
-    s3: takeS3Settings(environment),
+    s3: takeS3Settings(environment, join(cache, 's3')),
     taskQueue: values.task_queue,
     fleet: fleetSettings(values),
     metrics: values.metrics,
@@ -175,7 +175,7 @@ export function loadConfig(
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,
-    cache: resolve(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet'),
+    cache,
     environment,
   });
 }

@@ -11,18 +11,23 @@ export type S3Settings = {
   readonly endpoint: string | undefined;
 };
 
+/** The settings of this machine: `cache` is a folder for pages that were read; absent: none are kept. */
+type MachineS3 = S3Settings & { readonly cache?: string };
+
 /** Those read last: a process has one environment, and a place in S3 says nothing about keys. */
-let ofThisMachine: S3Settings | undefined;
+let ofThisMachine: MachineS3 | undefined;
 
 /** The settings of this machine, by which batches in S3 are reached; undefined without keys. */
-export const machineS3 = (): S3Settings | undefined => ofThisMachine;
+export const machineS3 = (): MachineS3 | undefined => ofThisMachine;
 
 /** Reads them from the environment, for {@link machineS3} too; undefined without keys. */
 export function takeS3Settings(
   environment: Readonly<Record<string, string | undefined>>,
+  cache?: string,
 ): S3Settings | undefined {
-  ofThisMachine = s3Settings(environment);
-  return ofThisMachine;
+  const settings = s3Settings(environment);
+  ofThisMachine = settings && { ...settings, ...(cache !== undefined && { cache }) };
+  return settings;
 }
 
 /** undefined without keys. */

@@ -71,7 +71,8 @@ export const canWrite =
 export const canReach =
   (batches: Store): Check =>
   async () => {
-    await batches.facts('.readiness');
+    // A list tells a bucket that is missing from a file that is.
+    await batches.list('.readiness');
     return undefined;
   };
 

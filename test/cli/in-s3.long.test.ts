@@ -122,7 +122,8 @@ describe('a batch in S3', () => {
       0,
       expect.stringContaining('adds up'),
     ]);
-    expect(await files().exists('receipt.jsonl')).toBe(true);
+    const checked = await said('verify', '--check-receipt', `${out}/${batch}/receipt.jsonl`);
+    expect(checked).toContain(`${ROWS} rows, ${ROWS} runs, 0 bought twice`);
   });
 
   it('is opened in a browser of any machine', async () => {
@@ -242,8 +243,14 @@ describe('a batch in S3', () => {
   });
 
   it('needs a bucket that exists, and says so in one error', async () => {
-    const lost = await stage.run(['list'], { ...elsewhere(), RUNSHEET_OUT: 's3://runsheet-no-such-bucket' });
-    expect([lost.code, lost.stderr]).toEqual([expect.any(Number), expect.stringContaining('E612')]);
+    const nowhere = { ...elsewhere(), RUNSHEET_OUT: 's3://runsheet-no-such-bucket' };
+    const lost = await stage.run(['list'], nowhere);
+    expect([lost.code, lost.stderr]).toEqual([6, expect.stringContaining('aws s3 mb')]);
+    const [doctor, healthy] = [await stage.run(['doctor'], nowhere), await give('doctor')];
+    expect(doctor.stdout).toMatch(/✗ folders +s3:\/\/runsheet-no-such-bucket/);
+    expect(healthy.stdout).toContain(`✓ folders      batches in ${out}`);
+    const unknown = await stage.run(['run', stage.sheet(2), ...FLAGS], nowhere);
+    expect([unknown.code, unknown.stderr]).toEqual([6, expect.stringContaining('E612')]);
   });
 });
 

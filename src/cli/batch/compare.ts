@@ -1,6 +1,6 @@
 // compare: the same rows in two batches.
 
-import { EXIT } from '../../errors/error.ts';
+import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
@@ -25,6 +25,11 @@ type Flags = {
 
 export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<number> {
   const { by, file } = flags;
+  if (flags.serve && file !== undefined)
+    throw problem('E602', {
+      what: '--serve and --file exclude each other: the page that is served lies beside the batches',
+      hint: 'leave --file out',
+    });
   const { out } = configOf(flags);
   const comparison = await compareBatches(out, [a, b], {
     ...(by === undefined ? {} : { by }),
@@ -61,8 +66,8 @@ async function untilInterrupted(
   printer: Printer,
   { idle, close }: PageServer,
 ): Promise<number> {
-  printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
   const interrupts = hearInterrupts(process);
+  printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
   await Promise.race([interrupts.first, idle]);
   interrupts.close();
   await close();

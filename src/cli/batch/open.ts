@@ -46,11 +46,11 @@ export default async function open(this: Context, flags: Flags, name: string | u
     return EXIT.ok;
   }
   const { state } = await new BatchHandle(servers, batch, found).status();
+  const interrupts = hearInterrupts(this.process);
   printer.notice(
     `${END_TEXT[state] ?? 'Ctrl-C ends the page, not the batch.'} Everyone who has this address can see the batch.`,
   );
   sayNext(printer, flags.output, nextOf(found, state));
-  const interrupts = hearInterrupts(this.process);
   await Promise.race([interrupts.first, idle]);
   interrupts.close();
   await report[Symbol.asyncDispose]();

@@ -3,6 +3,7 @@
 import type { Finding } from '../../audit/verify.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
+import { isS3Address } from '../../host/batches-address.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { verifyBatch, type Verification } from '../../library/handle/verification.ts';
 import { withLocalService } from '../session.ts';
@@ -27,6 +28,8 @@ export default async function verify(this: Context, flags: Flags, name: string |
   if (flags.checkReceipt !== undefined) {
     if (name !== undefined || flags.receipt !== undefined)
       throw problem('E602', checkedAlone(flags.checkReceipt));
+    // Only a receipt in S3 needs settings: its keys.
+    if (isS3Address(flags.checkReceipt)) configOf(flags);
     return checkGiven(printer, flags.checkReceipt, flags.output);
   }
   const found = await findBatch(configOf(flags).out, name);

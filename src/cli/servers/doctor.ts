@@ -145,7 +145,8 @@ async function serviceText(config: Config): Promise<string> {
 /** Throws what is wrong with the place of the batches if it is not on this machine. */
 async function foldersText({ out, home }: Config): Promise<string> {
   const store = openStore(out);
-  if (store.localPath === undefined) await store.facts('.doctor');
+  // A list tells a bucket that is missing from a file that is.
+  if (store.localPath === undefined) await store.list('.doctor');
   return `batches in ${out}, state in ${home}`;
 }
 

@@ -8,6 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { list, problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { isS3Address } from '../../host/batches-address.ts';
 import { writeExport, type ExportParams, type Written } from '../../results/export/export-batch.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../results/export/formats.ts';
 import { undefinedIfAbsent } from '../../store/absent.ts';
@@ -98,6 +100,11 @@ async function targetOf(
 ): Promise<string> {
   const folder = store.localPath?.('');
   const own = join(folder ?? resolve(), `${batch}.${as}`);
+  if (wanted !== undefined && isS3Address(String(wanted)))
+    throw problem('E602', {
+      what: 'an export is written to a file of this machine',
+      hint: `to send it to S3: runsheet export ${batch} --as ${as} --file - | aws s3 cp - ${shellWord(String(wanted))}`,
+    });
   const path = wanted === undefined ? own : resolve(pathOf(wanted));
   if (folder !== undefined && isOfBatch(folder, path))
     throw problem('E602', {

@@ -1,7 +1,6 @@
 // Writes the receipt of a batch to where the user wants it, and checks one that the user has.
 
-import { createReadStream } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { checkReceipt } from '../../audit/check-receipt.ts';
 import { RECEIPT_START } from '../../audit/receipt-lines.ts';
 import { RECEIPT_FILE, writeReceipt, type WrittenReceipt } from '../../audit/receipt.ts';
@@ -10,6 +9,7 @@ import type { Summary } from '../../results/summary.ts';
 import { linesOf } from '../../store/lines.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
+import { placeOf } from '../connect-options.ts';
 import type { FoundBatch } from './found-batch.ts';
 
 /** A receipt in a file: its path, and the hash of its last line, which stands for all of it. */
@@ -24,10 +24,10 @@ export async function writeReceiptFile(
   summary: Summary,
   given: string | undefined,
 ): Promise<ReceiptFile> {
-  const into = given === undefined ? store : openStore(dirname(resolve(given)));
-  const name = given === undefined ? RECEIPT_FILE : basename(given);
-  const path =
-    given === undefined ? (store.localPath?.(name) ?? `${store.location}/${name}`) : resolve(given);
+  const place = given === undefined ? undefined : placeOf(given);
+  const into = place === undefined ? store : openStore(dirname(place));
+  const name = place === undefined ? RECEIPT_FILE : basename(place);
+  const path = place ?? store.localPath?.(name) ?? `${store.location}/${name}`;
   if ((await into.exists(name)) && !(await isReceipt(into, name)))
     throw problem('E602', {
       what: `the receipt would replace ${path}, which is no receipt`,
@@ -60,7 +60,9 @@ export type CheckedReceipt = {
 
 /** Needs only the file. Throws E520 for the first wrong line. */
 export async function readReceiptFile(file: string): Promise<CheckedReceipt> {
-  const { head, total, lines, sha256 } = await checkReceipt(file, linesOf(createReadStream(file)));
+  const place = placeOf(file);
+  const content = openStore(dirname(place)).open(basename(place));
+  const { head, total, lines, sha256 } = await checkReceipt(file, linesOf(content));
   const { kind: _kind, sha256: _hash, ...sums } = total;
   const { batch, mark } = head;
   return { file, batch, mark, lines, sha256, total: sums };

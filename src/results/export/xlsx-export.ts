@@ -8,6 +8,7 @@ import type { Sink } from './sink.ts';
 import { ExportTally } from './export-tally.ts';
 import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from '../thumbnails.ts';
 import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
+import { SheetLinks } from './xlsx/sheet-links.ts';
 import { EXCEL, type SheetLine } from './xlsx/worksheet.ts';
 import { CELL_CHARACTERS } from './xlsx/xml.ts';
 
@@ -76,13 +77,13 @@ class ResultLines {
   /** Pictures that could have a thumbnail. */
   wanted = 0;
   readonly #source: ExportSource;
-  readonly #linkTo: LinkTo;
+  readonly #links: SheetLinks;
   readonly #hasThumbnails: boolean;
   readonly #chosen: Wanted[] = [];
 
   constructor(source: ExportSource, linkTo: LinkTo, hasThumbnails: boolean) {
     this.#source = source;
-    this.#linkTo = linkTo;
+    this.#links = new SheetLinks(linkTo);
     this.#hasThumbnails = hasThumbnails;
   }
 
@@ -110,7 +111,7 @@ class ResultLines {
     const [first] = record.files;
     return {
       cells: [...own, ...values],
-      link: first && { at: own.length + OUTPUTS_AT, to: await this.#linkTo(first.path) },
+      link: await this.#links.of(first?.path, own.length + OUTPUTS_AT),
       height: this.#choose(record.files, record.key) ? TALL : undefined,
     };
   }
@@ -133,10 +134,11 @@ const addFiles = (workbook: WorkbookWriter, source: ExportSource, linkTo: LinkTo
   workbook.addSheet({ name: 'Files', header: FILE_COLUMNS, lines: fileLines(source, linkTo) });
 
 async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<SheetLine> {
+  const links = new SheetLinks(linkTo);
   for await (const { record } of source.read())
     for (const { path, node = '', bytes, sha256, name } of record.files)
       yield {
         cells: [record.row, record.key, path, terminalLine(node), bytes, sha256, terminalLine(name)],
-        link: { at: FILE_AT, to: await linkTo(path) },
+        link: await links.of(path, FILE_AT),
       };
 }

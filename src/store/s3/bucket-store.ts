@@ -13,7 +13,8 @@ import { openDraft } from './draft.ts';
 import { withoutKeys } from './s3-fault.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { abortUploads } from './multipart.ts';
-import { copy, create, look, put, read, remove, stream } from './objects.ts';
+import { copy, create, look, put, remove, stream } from './objects.ts';
+import { cachedReads } from './cached-reads.ts';
 import { dropResumable, openResumable } from './part-files.ts';
 
 type BucketStore = Omit<Store, 'localPath'> &
@@ -41,10 +42,11 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
     const key = folder === '' ? place.key : keyOf(folder);
     return key === '' ? '' : `${key}/`;
   };
+  const readCached = cachedReads(client, settings.cache, keyOf(BATCH_FILE));
   const draft: Store['draft'] = async (name) => openDraft(client, keyOf(name));
   return {
     location,
-    read: async (name) => (await read(client, keyOf(name)))?.toString(),
+    read: async (name) => (await readCached(name, keyOf(name)))?.toString(),
     open: (name) => stream(client, keyOf(name)),
     exists: async (name) => (await look(client, keyOf(name))) !== undefined,
     facts: async (name) => {
@@ -59,24 +61,7 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
     remove: (name) => remove(client, keyOf(name)),
     clear: async (folder) => clear(client, prefixOf(folder)),
     bring: async (folder, path) => {
-      const files = (await readdir(path, { recursive: true, withFileTypes: true })).filter((one) =>
-        one.isFile(),
-      );
-      await pMap(
-        files,
-        async ({ parentPath, name }) => {
-          const from = join(parentPath, name);
-          const to = await draft(`${folder}/${relative(path, from).split(sep).join('/')}`);
-          try {
-            for await (const chunk of createReadStream(from, { highWaterMark: 1 << 20 }))
-              await to.write(chunk as Uint8Array);
-            await to.commit();
-          } finally {
-            await to.discard();
-          }
-        },
-        { concurrency: UPLOADS_AT_ONCE },
-      );
+      await bringFiles(draft, folder, path);
       return path;
     },
     resumable: (name, as) => openResumable(client, keyOf(name), as),
@@ -90,6 +75,24 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
       return (await client.link(keyOf(name), seconds)).href;
     },
   };
+}
+
+async function bringFiles(open: Store['draft'], folder: string, path: string): Promise<void> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const bringOne = async (file: string): Promise<void> => {
+    const to = await open(`${folder}/${relative(path, file).split(sep).join('/')}`);
+    try {
+      for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }))
+        await to.write(chunk as Uint8Array);
+      await to.commit();
+    } finally {
+      await to.discard();
+    }
+  };
+  await pMap(files, bringOne, { concurrency: UPLOADS_AT_ONCE });
 }
 
 const bytesOf = (content: string | Uint8Array): Uint8Array =>

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import type { Exported } from '../../../src/library/handle/exported-batch.ts';
 import { WorkbookWriter } from '../../../src/results/export/xlsx/workbook.ts';
+import { SheetLinks } from '../../../src/results/export/xlsx/sheet-links.ts';
 import { letters, type SheetLine } from '../../../src/results/export/xlsx/worksheet.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
@@ -134,6 +135,25 @@ describe('without the decoder of pictures', () => {
 });
 
 describe('a sheet of a workbook', () => {
+  it('has an address made only for links that it has room for', async () => {
+    const capacity = { rows: 5, links: 3 };
+    const made: string[] = [];
+    const links = new SheetLinks(async (path) => `https://${path}?${made.push(path)}`, capacity);
+    const lines = async function* (): AsyncGenerator<SheetLine> {
+      for (let row = 1; row <= 7; row += 1) yield { cells: [row], link: await links.of(`${row}.png`, 0) };
+    };
+    using folder = mkdtempDisposableSync(join(tmpdir(), 'runsheet-workbook-'));
+    const path = join(folder.path, 'x.xlsx');
+    const workbook = new WorkbookWriter({ write: async (chunk) => appendFileSync(path, chunk) }, capacity);
+    const { linksLeft } = await workbook.addSheet({ name: 'Results', header: ['row'], lines: lines() });
+    await workbook.end();
+    expect([linksLeft, made]).toEqual([1, [1, 2, 3, 5, 6, 7].map((row) => `${row}.png`)]);
+    expect(read(path).sheets.map((sheet) => sheet.links)).toEqual([
+      { A2: 'https://1.png?1', A3: 'https://2.png?2', A4: 'https://3.png?3' },
+      { A2: 'https://5.png?4', A3: 'https://6.png?5', A4: 'https://7.png?6' },
+    ]);
+  });
+
   it('that is full is continued by a second one, and has at most as many links as Excel opens', async () => {
     const lines = async function* (): AsyncGenerator<SheetLine> {
       for (let row = 1; row <= 7; row += 1) yield { cells: [row], link: { at: 0, to: `${row}.png` } };

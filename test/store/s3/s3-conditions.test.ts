@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
+import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 
@@ -30,7 +31,8 @@ describe('an S3 server', () => {
 
   it('that is not there is named, with what to check', async () => {
     takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1' });
-    await expect(openStore('s3://nightly/hens').folders('')).rejects.toMatchObject({
+    const store = bucketStore('s3://nightly/hens', { againMs: 500, silentMs: 500 });
+    await expect(store.folders('')).rejects.toMatchObject({
       code: 'E612',
       message: expect.stringMatching(
         /^s3:\/\/nightly\/hens cannot be used: 127\.0\.0\.1:1 cannot be reached: .+ECONNREFUSED/,

@@ -1,7 +1,10 @@
 // A Store in S3 whose server answers slowly, refuses, or loses its answers, in front of a real S3 server: what was written is
 // right or the caller knows that it failed, and nothing is overwritten.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { takeS3Settings, machineS3, type S3Settings } from '../../../src/host/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
@@ -176,6 +179,23 @@ describe('a batch in S3', () => {
     await expect(draft.commit()).rejects.toMatchObject({ code: 'E612' });
     await draft.discard();
     expect([await truth().read('results.jsonl'), await uploads()]).toEqual(['old', 0]);
+  });
+
+  it('asks S3 for a page and a part once, and for everything else each time', async () => {
+    const cache = mkdtempSync(join(tmpdir(), 'runsheet-cache-'));
+    onTestFinished(() => rmSync(cache, { recursive: true }));
+    const names = ['layout/0123456789abcdef/rows/00001.jsonl', 'parts/0001-000001.jsonl', 'summary.json'];
+    await store.write('batch.json', '{\n  "mark": "0123456789abcdef"\n}');
+    for (const name of names) await store.write(name, name);
+    proxy.seen.length = 0;
+    for (let times = 0; times < 3; times += 1) {
+      takeS3Settings({ ...server.environment, AWS_ENDPOINT_URL_S3: proxy.endpoint }, cache);
+      const reader = bucketStore(location);
+      expect(await Promise.all(names.map((name) => reader.read(name)))).toEqual(names);
+    }
+    const asked = proxy.seen.map(({ path }) => path.split(`/${places}/`).at(-1));
+    const times = names.map((name) => asked.filter((path) => path === name).length);
+    expect(times).toEqual([1, 1, 3]);
   });
 
   it('removes what a killed process had uploaded, together with its batch', async () => {

@@ -1,5 +1,8 @@
-// The contract of a Store, against a real S3 server.
+// The contract of a Store, against a real S3 server, without and with a cache on this machine.
 
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -7,16 +10,20 @@ import { storeContract } from '../contract.ts';
 import { makeBucket } from './buckets.ts';
 import { startS3, type S3Server } from './s3-server.ts';
 
-describe('a batch in S3', () => {
+describe.each(['without', 'with'])('a batch in S3, %s a cache', (kind) => {
+  const cache = mkdtempSync(join(tmpdir(), 'runsheet-cache-'));
   let server: S3Server;
   let bucket = '';
   let places = 0;
   beforeAll(async () => {
     server = await startS3();
-    takeS3Settings(server.environment);
+    takeS3Settings(server.environment, kind === 'with' ? cache : undefined);
     bucket = await makeBucket();
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    rmSync(cache, { recursive: true });
+  });
 
   it('copies a file of another place without reading it', async () => {
     const [from, to] = [openStore(`s3://${bucket}/from (é)+b`), openStore(`s3://${bucket}/to`)];
@@ -31,5 +38,17 @@ describe('a batch in S3', () => {
     open: () => openStore(`s3://${bucket}/team (a)+b/${(places += 1)}`),
     again: ({ location }) => openStore(location),
     safeBytes: 8 << 20,
+  });
+
+  it('has its own parts, also if an earlier batch of the same name was removed', async () => {
+    const place = `s3://${bucket}/again`;
+    for (const mark of ['0000000000000001', '0000000000000002']) {
+      const store = openStore(place);
+      await store.create('batch.json', JSON.stringify({ mark }, undefined, 2));
+      await store.create('parts/0001-000001.jsonl', mark);
+      for (let times = 0; times < 2; times += 1)
+        expect(await openStore(place).read('parts/0001-000001.jsonl')).toBe(mark);
+      await store.clear('');
+    }
   });
 });

@@ -7,7 +7,7 @@ import { cellXml, cut, DECLARATION, isTooLong, xmlText } from './xml.ts';
 export type SheetCapacity = { readonly rows: number; readonly links: number };
 export const EXCEL: SheetCapacity = { rows: 1_048_576, links: 65_530 };
 
-/** `link`: the address that the text at this index leads to. */
+/** `link`: the address that the text at this index leads to; empty: it is left out as if there was no room. */
 export type SheetLine = {
   readonly cells: readonly (string | number | undefined)[];
   readonly link?: { readonly at: number; readonly to: string } | undefined;
@@ -86,7 +86,7 @@ export class Worksheet {
   }
 
   #addLink(cell: string, to: string): boolean {
-    if (this.#links.length === this.#capacity.links) this.linksLeft += 1;
+    if (to === '' || this.#links.length === this.#capacity.links) this.linksLeft += 1;
     else this.#links.push({ cell, to });
     return this.linksLeft === 0;
   }

@@ -1,0 +1,125 @@
+// Batches that are not on this machine: no links, no renames, no hidden files. A folder without its path stands for such a place.
+
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { copyReused, placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
+import { hasOnlyLayouts, staleElsewhere } from '../../src/create-batch/stale-objects.ts';
+import { layoutOf } from '../../src/store/batch-file.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
+import { Place } from './creating.ts';
+import { addResults } from './earlier.ts';
+import { recordsIn } from './rows-of-batch.ts';
+
+let place: Place;
+beforeEach(() => {
+  place = new Place();
+});
+
+/** `write` number `failing` and all after it fail, as if the process was killed there. */
+function elsewhere(store: Store, failing = Number.POSITIVE_INFINITY): Store {
+  const { localPath: _, ...others } = store;
+  let writes = 0;
+  const counted = async (): Promise<void> => {
+    writes += 1;
+    if (writes >= failing) throw new Error('killed');
+  };
+  return {
+    ...others,
+    write: async (...given) => counted().then(() => store.write(...given)),
+    draft: async (name) => counted().then(() => store.draft(name)),
+    clear: async (folder) => counted().then(() => store.clear(folder)),
+  };
+}
+
+const rows = Array.from({ length: 105 }, (_, at) => `prompt ${at + 1}`);
+
+/** A batch with the results of another one, as it is before it starts. */
+async function reusing(): Promise<CreatedBatch> {
+  place.write('first.csv', `prompt\n${rows.join('\n')}\n`);
+  place.write('second.csv', `prompt\n${rows.join('\n')}\nanother\n`);
+  await addResults(await place.create('first.csv'));
+  return place.create('second.csv', { decide: async () => 'reuse' });
+}
+
+/** How many rows have their file; the layout has none of them any more. */
+async function placedIn(made: CreatedBatch): Promise<number> {
+  const records = (await recordsIn(made)).filter((record) => record !== undefined);
+  const isOwn = ({ row, files }: (typeof records)[number]) =>
+    readFileSync(join(made.folder, files[0]?.path ?? ''), 'utf8').endsWith(` ${row}`);
+  if (existsSync(join(layoutOf(made.store, made.file).location, 'reused'))) return -1;
+  return records.filter(isOwn).length;
+}
+
+describe('results of reused rows', () => {
+  it('are copied to where results are read, and a command that was killed there is repeated', async () => {
+    let isWhole = false;
+    for (let failing = 1; !isWhole; failing += 30) {
+      place = new Place();
+      const made = await reusing();
+      const killed = placeReused({ ...made, store: elsewhere(made.store, failing) });
+      isWhole = await killed.then(
+        () => true,
+        () => false,
+      );
+      await placeReused({ ...made, store: elsewhere(made.store) });
+      expect([failing, await placedIn(made)]).toEqual([failing, rows.length]);
+    }
+  });
+
+  it('are placed once by two commands at the same time', async () => {
+    const made = await reusing();
+    const both = [1, 2].map(() => placeReused({ ...made, store: elsewhere(made.store) }));
+    await Promise.all(both);
+    expect(await placedIn(made)).toBe(rows.length);
+  });
+
+  it('are not taken from a batch that was removed meanwhile', async () => {
+    const layout = openStore(join(place.folder, 'layout'));
+    const copy = { batch: join(place.folder, 'gone'), path: 'outputs/a.png', to: 'reused/outputs/a.png' };
+    await layout.write('reused/copies.jsonl', `${JSON.stringify(copy)}\n`);
+    await expect(copyReused(layout)).rejects.toMatchObject({ code: 'E504' });
+  });
+});
+
+describe('what a killed command leaves', () => {
+  const now = () => Date.now() + 1_000;
+
+  it('is found: layouts that no batch names, and lists of errors', async () => {
+    place.write('sheet.csv', 'prompt\na\n');
+    const { batch } = await place.create('sheet.csv');
+    place.write('bad.csv', 'prompt,gpu\na,\nb,T9\n');
+    await expect(place.create('bad.csv')).rejects.toMatchObject({ code: 'E200' });
+    const stray = '00112233445566aa';
+    for (const path of [`${batch}/layout/${stray}/queue/00/1.jsonl`, `left/layout/${stray}/sheet.csv`])
+      mkdirSync(join(place.out, path, '..'), { recursive: true });
+    writeFileSync(join(place.out, `${batch}/layout/${stray}/queue/00/1.jsonl`), '{}');
+    writeFileSync(join(place.out, `left/layout/${stray}/sheet.csv`), 'x');
+    mkdirSync(join(place.out, 'mine'));
+    writeFileSync(join(place.out, 'mine', 'letter.txt'), 'x');
+    const store = elsewhere(openStore(place.out));
+    const stale = await staleElsewhere(store, now());
+    expect(stale.map(({ path }) => path.slice(place.out.length + 1)).toSorted()).toEqual(
+      ['bad-errors.csv', `left/layout/${stray}`, `${batch}/layout/${stray}`].toSorted(),
+    );
+    expect(await staleElsewhere(store, Date.now() - 60_000)).toEqual([]);
+    for (const { remove } of stale) await remove();
+    expect(await staleElsewhere(store, now())).toEqual([]);
+    expect(existsSync(join(place.out, batch, 'batch.json'))).toBe(true);
+    expect(existsSync(join(place.out, 'mine', 'letter.txt'))).toBe(true);
+  });
+
+  it('does not take a name, but any other file does', async () => {
+    const store = elsewhere(openStore(join(place.folder, 'batch')));
+    expect(await hasOnlyLayouts(store)).toBe(true);
+    await store.write('layout/00112233445566aa/sheet.csv', 'x');
+    expect(await hasOnlyLayouts(store)).toBe(true);
+    await store.write('layout/mine.txt', 'x');
+    expect(await hasOnlyLayouts(store)).toBe(false);
+    const other = elsewhere(openStore(join(place.folder, 'other')));
+    await other.write('parts/0001-00001.jsonl', 'x');
+    expect(await hasOnlyLayouts(other)).toBe(false);
+  });
+});
