@@ -28,7 +28,7 @@ export type Throughput = {
 };
 
 /** Milliseconds of processor for a row, of the batch and of the loop; files and results included. */
-export type RowCost = {
+type RowCost = {
   readonly worker: number;
   readonly workerMain: number;
   readonly temporal: number;

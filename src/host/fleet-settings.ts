@@ -1,15 +1,11 @@
 // The settings of a worker or receiver that is one of several: how long it takes to end, what it serves, and its release.
 
 import { z } from 'zod';
+import { isTag, NO_TAG } from './worker-tag.ts';
 
 /** What Kubernetes gives a container by default is 30 s. */
 const DRAIN_SECONDS = 25;
 const DRAIN_SECONDS_MOST = 3_600;
-
-/** A tag is a part of the name of a task queue. */
-const TAG = /^[a-z0-9](?:[a-z0-9_.-]{0,38}[a-z0-9])?$/;
-export const isTag = (text: string): boolean => TAG.test(text);
-export const NO_TAG = 'no tag of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';
 
 const wordsIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter(Boolean);
 const name = (what: string) =>

@@ -1,4 +1,4 @@
-// Removes folders with very many files: a folder disappears at once under a hidden name, and its files are deleted afterwards,
+// Removes folders with very many files: a folder disappears immediately under a hidden name, and its files are deleted afterwards,
 // which takes a disk minutes for a million of them. A command that cannot wait so long leaves the rest to a process of its own.
 
 import { spawn } from 'node:child_process';

@@ -7,6 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createBatch, type BatchCall, type NewBatch } from '../../activities/create-batch.ts';
+import { WRITES } from '../../src/batch/version.ts';
 import { sheetAt } from '../../src/create-batch/sheet-address.ts';
 import { problem } from '../../src/errors/error.ts';
 import { loadConfig } from '../../src/host/config.ts';
@@ -80,7 +81,12 @@ describe('a call that is repeated with its key', () => {
   it('finds the batch of the first call, although the sheet was changed or is gone', async () => {
     const sheet = place.write('owls.csv', SHEET);
     const first = await make(sheet, 'workflow/run/1');
-    expect(first).toMatchObject({ rows: 2, reused: 0, version: 1, folder: join(place.out, first.batch) });
+    expect(first).toMatchObject({
+      rows: 2,
+      reused: 0,
+      version: WRITES,
+      folder: join(place.out, first.batch),
+    });
     expect(first.summary).toMatch(/^2 rows · .+ · owls\.csv$/);
     expect(first.details).toContain(`| batch | ${first.batch} |`);
     expect(first.batch).toMatch(/^owls-[0-9a-f]{12}$/);

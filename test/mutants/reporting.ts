@@ -126,8 +126,8 @@ export const REPORTING: readonly Mutant[] = [
     id: 'earlier-pass-wins',
     loses: 'a row shows its outcome from before the rebuild, not the result that was bought afterwards',
     file: 'src/results/newest-records.ts',
-    old: 'let at = this.#names.length - 1; at >= 0 && left > 0; at -= 1',
-    new: 'let at = 0; at < this.#names.length && left > 0; at += 1',
+    old: 'if (this.#partOf[at] !== 0) return false;',
+    new: '',
     by: 'test/results/results.test.ts',
   },
   {

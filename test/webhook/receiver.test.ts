@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
-import { WebhookHandler } from '../../src/webhook/handler.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
@@ -280,23 +279,6 @@ describe('the receiver', () => {
     const url = `${receiver.url}/hook/1/b/7/1/${'0'.repeat(32)}`;
     expect(await hook(has('success'), 'success', { url })).toBe(410);
     expect(reads).toBe(0);
-  });
-
-  it('remembers a bounded number of runs to signal later', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const handler = new WebhookHandler({
-      getRun: async () => undefined,
-      runEnded: async () => 'taken',
-      runSeen: async () => 'taken',
-      reported: new ReportedRuns(),
-      ownRuns: new OwnRuns(),
-      log: pino({ level: 'silent' }),
-    });
-    for (let n = 0; n < 30_000; n += 1) await handler.handle(NAME, { runId: `${n}`, status: 'running' });
-    expect(vi.getTimerCount()).toBeLessThanOrEqual(20_000);
-    handler.close();
-    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('answers its health check', async () => {

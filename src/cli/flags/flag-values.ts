@@ -12,7 +12,7 @@ import { GPUS, isGpu, type Gpu } from '../../batch/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../../batch/params.ts';
 import { isName, SCHEDULE_NAME_MAX } from '../../create-batch/batch-id.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
-import { isTag, NO_TAG } from '../../host/fleet-settings.ts';
+import { isTag, NO_TAG } from '../../host/worker-tag.ts';
 import { absoluteTarget } from '../../library/start/notify-targets.ts';
 
 /** Throws what is wrong with a value. The message continues after the flag and the value. */

@@ -6,7 +6,7 @@ import { isName } from '../../create-batch/batch-id.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
 import { problem } from '../../errors/error.ts';
-import { isTag } from '../../host/fleet-settings.ts';
+import { isTag } from '../../host/worker-tag.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
