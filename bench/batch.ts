@@ -132,6 +132,15 @@ export async function busyShare(where: Where, machines: number): Promise<number>
   return worked.reduce((sum, ms) => sum + ms, 0) / (machines * (to - from));
 }
 
+/** When the first run of a deployment was queued and the last one ended, in ms since 1970. */
+export async function spanOf(where: Where): Promise<{ readonly first: number; readonly last: number }> {
+  const runs = await runsOf(where, '');
+  return {
+    first: Math.min(...runs.map(({ createdAtMs = 0 }) => createdAtMs)),
+    last: Math.max(...runs.map(({ endedAtMs = 0 }) => endedAtMs)),
+  };
+}
+
 type Where = Pick<BatchJob, 'base' | 'folder' | 'deployment'>;
 
 async function runsOf(where: Where, webhook: string): Promise<readonly Run[]> {
@@ -140,7 +149,7 @@ async function runsOf(where: Where, webhook: string): Promise<readonly Run[]> {
   const own: Run[] = [];
   for (let offset = 0; ;) {
     const runs = (await service.listRuns(workflowId, { limit: PAGE, offset })) ?? [];
-    own.push(...runs.filter((one) => one.webhook?.includes(webhook)));
+    own.push(...runs.filter((one) => webhook === '' || one.webhook?.includes(webhook)));
     if (runs.length === 0) return own;
     offset += runs.length;
   }

@@ -1,15 +1,18 @@
-// npm run bench [-- --postgres] [--only throughput|start|steady|rates|memory|service|kills] [--cycles N]: measures, and
+// npm run bench [-- --postgres] [--only throughput|shortRuns|start|steady|rates|memory|million|service|kills] [--cycles N]: measures, and
 // writes docs/testing/benchmarks.md. What is not measured this time keeps the figures of the last time, which lie beside the
 // page.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { chartsOf } from './charts.ts';
 import { measureKills } from './kills.ts';
 import { measureMemory } from './memory.ts';
 import { pageOf, type Figures } from './page.ts';
 import type { Backend } from './place.ts';
 import { measureRates } from './rates.ts';
+import { measureShortRuns } from './rivals/short-runs.ts';
+import { measureMillion, type Million } from './million.ts';
 import { measureService } from './service.ts';
 import { measureStart } from './start.ts';
 import { measureSteady } from './steady.ts';
@@ -19,6 +22,8 @@ const { values } = parseArgs({
   options: {
     postgres: { type: 'boolean' },
     only: { type: 'string', multiple: true },
+    /** Of the one very large sheet, which is measured only if it is named. */
+    rows: { type: 'string', default: '1000000' },
     /** How often each program is killed. */
     cycles: { type: 'string', default: '10' },
   },
@@ -35,7 +40,7 @@ let figures: Figures = existsSync(kept)
 if (wants('throughput')) {
   const measured: Throughput[] = [];
   for (const backend of backends)
-    for (const cap of [200, 500]) measured.push(await measureThroughput(backend, cap));
+    for (const cap of [50, 200, 500]) measured.push(await measureThroughput(backend, cap));
   const others = figures.throughput.filter(({ backend }) => !backends.includes(backend));
   figures = { ...figures, throughput: [...measured, ...others] };
 }
@@ -45,6 +50,7 @@ if (wants('steady'))
     ...figures,
     steady: [await measureSteady('dev server', 2), await measureSteady('dev server', 10)],
   };
+if (wants('shortRuns')) figures = { ...figures, shortRuns: await measureShortRuns('dev server') };
 if (wants('rates')) figures = { ...figures, rates: await measureRates() };
 if (wants('service'))
   figures = {
@@ -56,9 +62,17 @@ if (wants('kills')) {
   const others = figures.kills?.filter(({ rival }) => !measured.some((one) => one.rival === rival)) ?? [];
   figures = { ...figures, kills: [...measured, ...others] };
 }
+if (values.only?.includes('million')) {
+  const measured: Million[] = [];
+  for (const backend of backends) measured.push(await measureMillion(backend, Number(values.rows)));
+  const others = figures.million?.filter(({ backend }) => !backends.includes(backend)) ?? [];
+  figures = { ...figures, million: [...measured, ...others] };
+}
 if (wants('memory')) figures = { ...figures, memory: await measureMemory('dev server') };
 
 mkdirSync(docs, { recursive: true });
 writeFileSync(kept, `${JSON.stringify(figures, undefined, 2)}\n`);
 writeFileSync(join(docs, 'benchmarks.md'), pageOf(figures));
+for (const [name, svg] of chartsOf(figures))
+  writeFileSync(join(docs, '..', 'pictures', `benchmark-${name}.svg`), svg);
 console.error(`written: ${join(docs, 'benchmarks.md')}`);

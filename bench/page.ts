@@ -5,6 +5,8 @@ import type { Kills } from './kills.ts';
 import { USD_PER_MILLION_ACTIONS } from './history-costs.ts';
 import type { Memory } from './memory.ts';
 import { sumOf, type Rates } from './rates.ts';
+import type { ShortRuns } from './rivals/short-runs.ts';
+import type { Million } from './million.ts';
 import type { ServiceLoad } from './service.ts';
 import type { Start } from './start.ts';
 import type { Steady } from './steady.ts';
@@ -18,6 +20,8 @@ export type Figures = {
   readonly service?: readonly ServiceLoad[];
   readonly kills?: readonly Kills[];
   readonly rates?: readonly Rates[];
+  readonly shortRuns?: readonly ShortRuns[];
+  readonly million?: readonly Million[];
 };
 
 export function pageOf({
@@ -28,6 +32,8 @@ export function pageOf({
   service = [],
   kills = [],
   rates = [],
+  shortRuns = [],
+  million = [],
 }: Figures): string {
   return [
     '# Benchmarks',
@@ -86,6 +92,8 @@ export function pageOf({
       ]),
     ),
     '',
+    ...pictureOf('throughput', throughput),
+    ...shortRunsSection(shortRuns),
     '## Longer runs',
     '',
     'From the first queued run to the last ended run, compared with run time × rows ÷ cap. The median from the end of a run to the next POST is of runs whose times vary by half.',
@@ -103,6 +111,7 @@ export function pageOf({
     ),
     '',
     ...ratesSection(rates),
+    ...pictureOf('events', rates),
     '## Memory of the worker',
     '',
     table(
@@ -110,6 +119,8 @@ export function pageOf({
       memory.map((one) => [String(one.rows), one.peakMb.toFixed(0), one.rowsPerSecond.toFixed(0)]),
     ),
     '',
+    ...pictureOf('memory', memory),
+    ...million.flatMap(millionSection),
     '## The local run service alone',
     '',
     'One process with its clients on the same machine, and calls at a fixed rate; each run passes through its five statuses meanwhile. Latencies are measured from the time at which a call was due.',
@@ -154,6 +165,39 @@ export function pageOf({
     ),
     '',
   ].join('\n');
+}
+
+const pictureOf = (name: string, figures: readonly unknown[]): readonly string[] =>
+  figures.length === 0 ? [] : [`![the same as a picture](../pictures/benchmark-${name}.svg)`, ''];
+
+function shortRunsSection(runs: readonly ShortRuns[]): readonly string[] {
+  if (runs.length === 0) return [];
+  return [
+    '## Beside other programs',
+    '',
+    'One after the other in the same place, with the dev server: 200 runs of 0.1 s outstanding. BullMQ: one job a row, its files and lines as the loop. GNU parallel: a shell script for each row with curl (`bench/rivals/parallel.sh`).',
+    '',
+    table(
+      ['program', 'rows', 'rows/s'],
+      runs.map(({ program, rows, perSecond }) => [program, String(rows), perSecond.toFixed(0)]),
+    ),
+    '',
+    ...pictureOf('short-runs', runs),
+  ];
+}
+
+function millionSection({ backend, rows, rowsPerSecond, steps }: Million): readonly string[] {
+  return [
+    `## ${rows.toLocaleString('en')} rows on ${backend === 'PostgreSQL' ? backend : 'the dev server'}`,
+    '',
+    `200 runs of 0.05 s outstanding, ${rowsPerSecond.toFixed(0)} rows/s.`,
+    '',
+    table(
+      ['step', 'seconds', 'peak MB of its process'],
+      steps.map((one) => [one.step, one.seconds.toFixed(1), one.peakMb.toFixed(0)]),
+    ),
+    '',
+  ];
 }
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
