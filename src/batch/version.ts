@@ -5,7 +5,8 @@
 //   2  groups may wait for the next ends of runs and carry them; progress, parts and polls follow the time that runs take
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
-// understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it.
+// understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it. Nothing was released before
+// 0.1.0, so both are equal once.
 
 /** The newest version that this code can continue. */
 export const READS = 2;

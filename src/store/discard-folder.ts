@@ -1,48 +1,67 @@
-// Removes folders with very many files: a folder disappears immediately under a hidden name, and its files are deleted afterwards,
-// which takes a disk minutes for a million of them. A command that cannot wait so long leaves the rest to a process of its own.
+// Removes folders with very many files: a folder disappears immediately under a hidden name of its own, and its files are deleted
+// afterwards, which takes a disk minutes for a million of them. A command that cannot wait so long leaves the rest to a process
+// of its own, which gets only hidden names: the old name may belong to a new batch by then.
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pMap from 'p-map';
 
 const PREFIX = '.removed-';
+const AT_A_TIME = 4;
 
 /** Folders whose deletion has begun. */
 export const isDiscarded = (name: string): boolean => name.startsWith(PREFIX);
 
 /** Resolves when the files are deleted too. */
 export async function discardFolder(path: string): Promise<void> {
-  const hidden = isDiscarded(basename(path)) ? path : await hide(path);
-  await rm(hidden, { recursive: true, force: true });
+  const hidden = await hide(path);
+  if (hidden !== undefined) await deleteTree(hidden);
 }
 
-/** The hidden name; the folder's own if it cannot be renamed, as a mounted disk. */
-async function hide(path: string): Promise<string> {
+/** False if a process of its own still deletes the files after `patienceMs`; the folders are gone in either case. */
+export async function discardFolders(paths: readonly string[], patienceMs: number): Promise<boolean> {
+  const hidden = (await pMap(paths, hide, { concurrency: AT_A_TIME })).filter((path) => path !== undefined);
+  const left = new Set(hidden);
+  const work = pMap(
+    hidden,
+    async (path) => {
+      await deleteTree(path);
+      left.delete(path);
+    },
+    { concurrency: AT_A_TIME },
+  ).then(() => true);
+  const isOver = await Promise.race([work, wait(patienceMs, false, { ref: false })]);
+  if (isOver) return true;
+  // The other process repeats what fails here now.
+  work.catch(() => undefined);
+  deleteElsewhere([...left]);
+  return false;
+}
+
+/** The hidden name; undefined if there is no such folder. A folder that cannot be renamed, such as a mounted disk, is emptied here. */
+async function hide(path: string): Promise<string | undefined> {
+  if (isDiscarded(basename(path))) return path;
   const hidden = join(dirname(path), `${PREFIX}${basename(path)}-${randomBytes(4).toString('hex')}`);
   try {
     await rename(path, hidden);
     return hidden;
-  } catch {
-    return path;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') await deleteTree(path);
+    return undefined;
   }
 }
 
-/** Deletes these paths, and what is hidden beside them, with a process that outlives this one. */
-export function discardLater(paths: readonly string[]): void {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', SCRIPT, ...paths], {
-    detached: true,
-    stdio: 'ignore',
-  });
-  child.unref();
+const deleteTree = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
+
+function deleteElsewhere(hidden: readonly string[]): void {
+  const args = ['--input-type=module', '--eval', SCRIPT, ...hidden];
+  spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref();
 }
 
 const SCRIPT = `
-  import { readdir, rm } from 'node:fs/promises';
-  import { dirname, join } from 'node:path';
-  const remove = (path) => rm(path, { recursive: true, force: true });
-  const paths = process.argv.slice(1);
-  for (const path of paths) await remove(path);
-  for (const parent of new Set(paths.map(dirname)))
-    for (const name of await readdir(parent)) if (name.startsWith('${PREFIX}')) await remove(join(parent, name));
+  import { rm } from 'node:fs/promises';
+  for (const path of process.argv.slice(1)) await rm(path, { recursive: true, force: true });
 `;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { discardFolder, discardLater, isDiscarded } from '../../src/store/discard-folder.ts';
+import { discardFolder, discardFolders, isDiscarded } from '../../src/store/discard-folder.ts';
 
 const FILES = 3_000;
 
@@ -27,11 +27,20 @@ describe('a folder that is discarded', () => {
     expect(readdirSync(parent)).toEqual([]);
   });
 
-  it('is deleted by another process, with the leftovers of one that was killed before', async () => {
+  it('is deleted by another process if that takes long, which leaves a new folder of the same name alone', async () => {
     const folder = folderOf('shoes');
     folderOf('.removed-older-00000000');
-    discardLater([folder]);
-    await vi.waitFor(() => expect(readdirSync(parent)).toEqual([]), { timeout: 20_000 });
+    const all = ['shoes', '.removed-older-00000000'].map((name) => join(parent, name));
+    expect(await discardFolders(all, 0)).toBe(false);
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'batch.json'), '{}');
+    await vi.waitFor(() => expect(readdirSync(parent)).toEqual(['shoes']), { timeout: 20_000 });
+    expect(readdirSync(folder)).toEqual(['batch.json']);
+  });
+
+  it('says when all files are deleted in time', async () => {
+    expect(await discardFolders([folderOf('shoes'), join(parent, 'none')], 60_000)).toBe(true);
+    expect(readdirSync(parent)).toEqual([]);
   });
 
   it('that does not exist is no error', async () => {

@@ -2,14 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import pMap from 'p-map';
 import { EXIT, problem } from '../../errors/error.ts';
 import { readSummary } from '../../results/summary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { staleIn } from '../../create-batch/stale-folders.ts';
 import type { Stale } from '../../create-batch/stale-objects.ts';
-import { discardLater } from '../../store/discard-folder.ts';
+import { discardFolders } from '../../store/discard-folder.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import { printerFor, type Context } from '../context.ts';
@@ -51,13 +50,10 @@ function nextOf({ yes, olderThan }: Flags, paths: number, args: readonly string[
 
 /** False if the files of removed folders are still being deleted, by a process of their own. */
 async function removedSoon(stale: readonly Stale[]): Promise<boolean> {
-  const work = pMap(stale, ({ remove }) => remove(), { concurrency: AT_A_TIME }).then(() => true);
-  const isOver = await Promise.race([work, wait(PATIENCE_MS, false, { ref: false })]);
-  if (!isOver) {
-    work.catch(() => undefined);
-    discardLater(stale.map(({ path }) => path).filter(isAbsolute));
-  }
-  return isOver;
+  const elsewhere = stale.filter(({ path }) => !isAbsolute(path));
+  await pMap(elsewhere, ({ remove }) => remove(), { concurrency: AT_A_TIME });
+  const here = stale.map(({ path }) => path).filter(isAbsolute);
+  return discardFolders(here, PATIENCE_MS);
 }
 
 const PATIENCE_MS = 15_000;
