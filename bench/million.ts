@@ -79,7 +79,7 @@ async function run(place: Place, args: readonly string[]): Promise<Omit<Step, 's
   });
   let peak = 0;
   const watch = every(() => {
-    if (child.exitCode === null) peak = Math.max(peak, peakOf(child.pid));
+    if (child.exitCode === null) peak = Math.max(peak, peakOf(child.pid) || 0);
   }, LOOK_MS);
   let said = '';
   child.stderr.on('data', (text: Buffer) => (said = `${said}${text.toString()}`.slice(-2_000)));

@@ -20,7 +20,9 @@ export async function sendGroup(
   groups.set(group, scope);
   try {
     // A workflow run with a long history needs a moment without a group (R17).
-    const waits = mayWait && workflowInfo().historyLength < CONTINUE_AT_EVENTS ? { mayWait } : {};
+    const { historyLength, continueAsNewSuggested } = workflowInfo();
+    const isLong = historyLength >= CONTINUE_AT_EVENTS || continueAsNewSuggested;
+    const waits = mayWait && !isLong ? { mayWait } : {};
     const result = await scope.run(async () => queueRuns({ attempts, ...waits }, summary));
     return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
   } catch (error) {

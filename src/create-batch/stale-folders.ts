@@ -87,6 +87,6 @@ export async function isFree(store: Store): Promise<boolean> {
 function hasOnlyLeftovers(folder: string): boolean {
   return readdirSync(folder, { withFileTypes: true }).every((entry) => {
     if (entry.name !== LAYOUT || !entry.isDirectory()) return isDraftName(entry.name);
-    return readdirSync(join(folder, LAYOUT)).every((mark) => MARK.test(mark));
+    return readdirSync(join(folder, LAYOUT)).every((mark) => MARK.test(mark) || isDiscarded(mark));
   });
 }

@@ -26,8 +26,10 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
     const nextMs = timers.nextMs;
     if (state !== 'open' || nextMs === undefined || (timer !== undefined && timer.atMs <= nextMs)) return;
     timer?.stop();
-    const dueMs = Math.max(nextMs, firedMs + GATHER_MS);
-    const handle = setTimeout(fire, Math.min(Math.max(dueMs - Date.now(), 0), WAIT_MAX_MS));
+    const nowMs = Date.now();
+    // The clock may have been set back since.
+    const dueMs = Math.max(nextMs, Math.min(firedMs, nowMs) + GATHER_MS);
+    const handle = setTimeout(fire, Math.min(Math.max(dueMs - nowMs, 0), WAIT_MAX_MS));
     timer = { atMs: nextMs, stop: () => clearTimeout(handle) };
   }
 

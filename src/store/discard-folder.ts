@@ -10,10 +10,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pMap from 'p-map';
 
 const PREFIX = '.removed-';
+const HIDDEN = /^\.removed-.+-[0-9a-f]{8}$/;
 const AT_A_TIME = 4;
 
 /** Folders whose deletion has begun. */
-export const isDiscarded = (name: string): boolean => name.startsWith(PREFIX);
+export const isDiscarded = (name: string): boolean => HIDDEN.test(name);
 
 /** Resolves when the files are deleted too. */
 export async function discardFolder(path: string): Promise<void> {

@@ -13,9 +13,18 @@ function* errorsOf({ paths, ends, contents }: FileBatch): Generator<FileError> {
       writeFileSync(beside, contents.subarray(ends[at - 1] ?? 0, end), { flag: 'wx' });
       renameSync(beside, path);
     } catch (error) {
-      rmSync(beside, { force: true });
+      removeQuietly(beside);
       const { message, code } = error as NodeJS.ErrnoException;
       yield { at, message, code };
     }
+  }
+}
+
+/** The first error says why; a leftover has a hidden name, and `clean` finds it. */
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    return;
   }
 }

@@ -64,14 +64,17 @@ async function placeCopies(store: Store, file: BatchFile): Promise<void> {
   for (const name of await layout.list(`${REUSED}/${PARTS}`)) {
     const part = `${PARTS}/${name}`;
     if (await store.exists(part)) continue;
-    const text = (await store.read(`${from}/${part}`)) ?? '';
+    const text = await store.read(`${from}/${part}`);
+    // Another command was faster and has removed what it copied.
+    if (text === undefined && (await store.exists(part))) continue;
+    if (text === undefined) throw new Error(`${from}/${part} is gone before it was copied`);
     const paths = parsePart(text).flatMap(({ files }) => files.map(({ path }) => path));
     const copies = paths.map((path) => ({ from: `${from}/${path}`, to: path }));
     try {
       await copyAll(store, copies);
-      await store.write(part, text);
+      await store.create(part, text);
     } catch (error) {
-      // Another command was faster and has removed what it copied.
+      // The same, while its files were copied.
       if (!(await store.exists(part))) throw error;
     }
   }

@@ -7,6 +7,8 @@ import { escaped, textOf, textsIn, type Texts } from './s3-xml.ts';
 
 type Page = { readonly keys: readonly string[]; readonly prefixes: readonly string[] };
 
+const LISTS = ['ListBucketResult', 'ListMultipartUploadsResult'];
+
 const NONE: readonly string[] = [];
 
 /** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. */
@@ -29,7 +31,11 @@ export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'
 
 async function listed(client: S3Client, query: Readonly<Record<string, string>>): Promise<Texts> {
   const { body } = await client.send({ method: 'GET', key: '', query });
-  return textsIn(body.toString());
+  const texts = textsIn(body.toString());
+  // The page of a proxy or a login is no empty list.
+  if (!LISTS.some((list) => texts.has(`${list}/IsTruncated`)))
+    throw client.unexpected('it is no list of objects');
+  return texts;
 }
 
 /** Does nothing for objects that are not there. Throws E612 if one of them stays. */

@@ -52,6 +52,8 @@ class PartFiles implements ResumableDraft {
   #parts: Part[] = [];
   #tail: Buffer = Buffer.of();
   #isTailNew = false;
+  /** A part could not be stored, so the bytes after it must not be kept. */
+  #hasGap = false;
   #closed = false;
 
   constructor(client: S3Client, path: string, prefix: string) {
@@ -88,6 +90,7 @@ class PartFiles implements ResumableDraft {
     this.#parts = [];
     this.#tail = Buffer.of();
     this.#waiting.take();
+    this.#hasGap = false;
   }
 
   async write(content: string | Uint8Array): Promise<void> {
@@ -95,11 +98,19 @@ class PartFiles implements ResumableDraft {
     this.#isTailNew = true;
     while (this.#waiting.bytes >= PART_BYTES) {
       const key = this.#keyOf(this.#parts.length + 1);
-      this.#parts.push({ key, etag: await put(this.#client, key, this.#waiting.take(PART_BYTES)) });
+      this.#parts.push({ key, etag: await this.#store(key, this.#waiting.take(PART_BYTES)) });
     }
   }
 
+  async #store(key: string, bytes: Buffer): Promise<string> {
+    this.#hasGap = true;
+    const etag = await put(this.#client, key, bytes);
+    this.#hasGap = false;
+    return etag;
+  }
+
   async commit(): Promise<void> {
+    if (this.#hasGap) throw new Error(`${this.#path}: a part could not be stored`);
     if (this.#parts.length === 0) await put(this.#client, this.#path, this.#waiting.take());
     else await this.#join();
     this.#closed = true;
@@ -122,7 +133,7 @@ class PartFiles implements ResumableDraft {
   async leave(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#isTailNew && this.#waiting.bytes > 0)
+    if (this.#isTailNew && !this.#hasGap && this.#waiting.bytes > 0)
       await put(this.#client, `${this.#prefix}${this.#parts.length}.tail`, this.#waiting.take());
   }
 
