@@ -40,7 +40,7 @@ export type Deps = {
   /** Groups of this worker that wait for the next ends of runs. */
   readonly waitingGroups: Pick<WaitingGroups, 'wait'>;
   /** What this worker knows about the runs that it has started. */
-  readonly ownRuns: Pick<OwnRuns, 'accepted' | 'taken'>;
+  readonly ownRuns: Pick<OwnRuns, 'accepted' | 'taken' | 'ended'>;
   /** Runs whose completion this worker has signalled. */
   readonly reported: Pick<ReportedRuns, 'has' | 'isHeld'>;
   readonly download: Download;

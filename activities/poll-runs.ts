@@ -143,10 +143,11 @@ function observeAll(
 
 /** False if the batch accepts no more signals. Skips runs that this worker has already signalled after a webhook. */
 async function signalRuns(
-  { signals, reported }: Deps,
+  { signals, reported, ownRuns }: Deps,
   ref: BatchRef,
   { completions, overdue }: Seen,
 ): Promise<boolean> {
+  for (const { runId } of completions) ownRuns.ended(ref, runId);
   const unreported = completions.filter(({ runId }) => !reported.has(runId));
   if (unreported.length > 0 && (await signals.runsCompleted(ref, 'poll', unreported)) === 'gone')
     return false;

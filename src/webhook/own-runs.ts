@@ -3,7 +3,7 @@
 
 import type { BatchName } from '../batch/batch-ref.ts';
 
-type Known = { readonly batch: string; phase: 'waiting' | 'started'; isTaken: boolean };
+type Known = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; isTaken: boolean };
 
 /** One batch: its waiting runs, the GPUs that its runs ask for, and how many ends in a row had a start before them. */
 type Lane = { readonly waiting: Set<string>; readonly gpus: Set<string>; shown: number };
@@ -16,6 +16,12 @@ export class OwnRuns {
   /** By run id, the oldest first. */
   readonly #runs = new Map<string, Known>();
   readonly #lanes = new Map<string, Lane>();
+  readonly #fewerWait: (name: BatchName) => void;
+
+  /** `fewerWait` is called when a run of the batch no longer waits. */
+  constructor(fewerWait: (name: BatchName) => void = () => undefined) {
+    this.#fewerWait = fewerWait;
+  }
 
   /** A POST of this worker has started the run. */
   accepted(name: BatchName, runId: string, gpu: string | undefined): void {
@@ -44,23 +50,41 @@ export class OwnRuns {
   started(name: BatchName, runId: string): void {
     const known = this.#runs.get(runId);
     if (known === undefined) this.#add(runId, { batch: keyOf(name), phase: 'started', isTaken: false });
-    else {
-      known.phase = 'started';
-      this.#lanes.get(known.batch)?.waiting.delete(runId);
-    }
+    else if (known.phase === 'waiting') known.phase = 'started';
+    this.#leaves(name, runId);
   }
 
   ended(name: BatchName, runId: string): void {
-    const lane = this.#laneOf(keyOf(name));
-    lane.shown = this.#runs.get(runId)?.phase === 'started' ? lane.shown + 1 : 0;
-    lane.waiting.delete(runId);
-    this.#runs.delete(runId);
+    const batch = keyOf(name);
+    const known = this.#runs.get(runId);
+    if (known?.phase !== 'ended') {
+      const lane = this.#laneOf(batch);
+      lane.shown = known?.phase === 'started' ? lane.shown + 1 : 0;
+    }
+    // It is kept, because the response to its POST may still come.
+    if (known === undefined) this.#add(runId, { batch, phase: 'ended', isTaken: false });
+    else [known.phase, known.isTaken] = ['ended', false];
+    this.#leaves(name, runId);
   }
 
   /** How many runs of the batch certainly wait for a machine; 0 if it uses several GPUs, since a run waits for one of them. */
   waiting(name: BatchName): number {
     const lane = this.#lanes.get(keyOf(name));
     return lane === undefined || lane.gpus.size > 1 || lane.shown < SHOWN_LEAST ? 0 : lane.waiting.size;
+  }
+
+  /**
+   * The service starts runs in the order in which they came. Earlier ones that seem to wait have a machine too: their webhooks
+   * were lost, or went to another receiver.
+   */
+  #leaves(name: BatchName, runId: string): void {
+    const { waiting } = this.#laneOf(keyOf(name));
+    if (!waiting.has(runId)) return;
+    for (const earlier of waiting) {
+      waiting.delete(earlier);
+      if (earlier === runId) break;
+    }
+    this.#fewerWait(name);
   }
 
   #laneOf(batch: string): Lane {

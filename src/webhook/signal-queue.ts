@@ -20,6 +20,8 @@ type Lane<T> = {
   /** Messages that may wait. */
   readonly held: Queued<T>[];
   release: NodeJS.Timeout | undefined;
+  /** Of the newest of them. */
+  isEnough: Hold['isEnough'];
   isBusy: boolean;
   perSecond: number;
   countedAt: number;
@@ -62,9 +64,16 @@ export class SignalQueue<T> {
         return this.#release(lane);
       }
       lane.held.push(one);
+      lane.isEnough = hold.isEnough;
       // The first one waits for the others, so its time counts.
       lane.release ??= setTimeout(() => this.#release(lane), hold.mostMs);
     });
+  }
+
+  /** Sends what is held if it is enough by now. */
+  review(batch: BatchName): void {
+    const lane = this.#lanes.get(keyOf(batch));
+    if (lane !== undefined && lane.held.length > 0 && lane.isEnough(lane.held.length)) this.#release(lane);
   }
 
   /** Sends everything that is held, and holds nothing from then on. */
@@ -93,6 +102,7 @@ export class SignalQueue<T> {
       queued: [],
       held: [],
       release: undefined,
+      isEnough: () => true,
       isBusy: false,
       perSecond: 0,
       endGap: undefined,

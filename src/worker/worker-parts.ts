@@ -95,12 +95,13 @@ export async function openParts(params: PartsParams, { client, connection, dataC
     },
     ownUrl: receiver?.url,
   });
+  const sendHeld = (): Promise<void> => shared.completions.close();
   const close = async (): Promise<void> => {
-    await shared.completions.close();
+    await sendHeld();
     await receiver?.close();
     await traces?.close();
   };
-  return { deps, receiver, stopping, onWire, progressOf: shared.progressOf, close };
+  return { deps, receiver, stopping, onWire, progressOf: shared.progressOf, sendHeld, close };
 }
 
 /** Loaded only if the settings ask for it. */
@@ -145,6 +146,10 @@ function openShared(
   const counted = meters ? meteredSignals(plain, meters) : plain;
   const signals = traces?.tracedSignals(counted) ?? counted;
   const [reading, posts] = [openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)];
+  const completions = new SignalQueue<RunCompletion>(
+    (batch, some) => signals.runsCompleted(batch, 'webhook', some),
+    RUNS_PER_SIGNAL,
+  );
   return {
     batches: new OpenBatches(
       config,
@@ -152,13 +157,10 @@ function openShared(
       async (name) => (await find(name))?.folder,
     ),
     signals,
-    completions: new SignalQueue<RunCompletion>(
-      (batch, some) => signals.runsCompleted(batch, 'webhook', some),
-      RUNS_PER_SIGNAL,
-    ),
+    completions,
     waitingGroups,
     reported: new ReportedRuns(),
-    ownRuns: new OwnRuns(),
+    ownRuns: new OwnRuns((batch) => completions.review(batch)),
     find,
     findPool: openPools(() => client).show,
     searchAttributes: async (batch) => (isSearchable ? searchAttributesFor(client, batch) : []),

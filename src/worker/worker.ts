@@ -85,11 +85,14 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
     stop: async () => {
       stopping.abort();
       receiver?.drain();
+      // The service does not repeat webhooks that were answered.
+      const sent = opened.sendHeld();
       for (const worker of [...workers, ...member]) if (worker.getState() === 'RUNNING') worker.shutdown();
       // A balancer sends webhooks here until it has seen that the receiver is not ready.
-      const lingering = receiver && config.webhook.listen ? wait(Math.min(LINGER_MS, drainMs)) : undefined;
+      const lingering =
+        receiver && config.webhook.listen ? wait(Math.min(LINGER_MS, drainMs / 2)) : undefined;
       const ended = async (): Promise<true> => {
-        await Promise.all([...running, lingering]);
+        await Promise.all([...running, lingering, sent]);
         await opened.close();
         await monitorServer?.close();
         await connection.close();

@@ -31,6 +31,29 @@ describe('what a worker knows about its runs', () => {
     expect(own.waiting(B)).toBe(0);
   });
 
+  it('a run whose end was quicker than the response to its POST does not wait', () => {
+    own.started(B, 'r1');
+    own.ended(B, 'r1');
+    own.accepted(B, 'r1', 'A10G');
+    expect(own.waiting(B)).toBe(0);
+  });
+
+  it('runs that came before one that has a machine do not wait: another receiver got their webhooks', () => {
+    for (const runId of ['r1', 'r2', 'r3']) own.accepted(B, runId, 'A10G');
+    own.started(B, 'r2');
+    expect(own.waiting(B)).toBe(1);
+  });
+
+  it('tells when fewer runs wait', () => {
+    const fewer: unknown[] = [];
+    const telling = new OwnRuns((batch) => fewer.push(batch));
+    telling.accepted(B, 'r1', 'A10G');
+    telling.started(B, 'unknown');
+    expect(fewer).toEqual([]);
+    telling.started(B, 'r1');
+    expect(fewer).toEqual([B]);
+  });
+
   it('no run is believed to wait at a service that does not report starts', () => {
     own.accepted(B, 'r1', 'A10G');
     expect(own.waiting(B)).toBe(1);

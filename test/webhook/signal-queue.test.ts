@@ -101,6 +101,17 @@ describe('a queue of signals', () => {
     expect(signals.map(({ messages }) => messages)).toEqual([[1, 2]]);
   });
 
+  it('sends what is held as soon as it is enough, although no other message comes', () => {
+    const { queue, signals } = opened();
+    let waiting = 5;
+    void queue.deliver(B, 1, { mostMs: 60_000, isEnough: (held) => held >= waiting });
+    queue.review(B);
+    expect(signals).toEqual([]);
+    waiting = 1;
+    queue.review(B);
+    expect(signals.map(({ messages }) => messages)).toEqual([[1]]);
+  });
+
   it('sends what it holds with the next message that may not wait', () => {
     const { queue, signals } = opened();
     void queue.deliver(B, 1, { mostMs: 60_000, isEnough: () => false });
