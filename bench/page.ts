@@ -121,31 +121,7 @@ export function pageOf({
     '',
     ...pictureOf('memory', memory),
     ...million.flatMap(millionSection),
-    '## The local run service alone',
-    '',
-    'One process with its clients on the same machine, and calls at a fixed rate; each run passes through its five statuses meanwhile. Latencies are measured from the time at which a call was due.',
-    '',
-    table(
-      [
-        'Queue Run calls/s',
-        'responses/s',
-        'Get Run calls/s',
-        'responses/s',
-        'median ms',
-        '99 % ms',
-        'errors',
-      ],
-      service.map((one) => [
-        String(one.queuePerSecond),
-        one.queuedPerSecond.toFixed(0),
-        String(one.getPerSecond),
-        one.readPerSecond.toFixed(0),
-        one.p50Ms.toFixed(1),
-        one.p99Ms.toFixed(1),
-        String(one.errors),
-      ]),
-    ),
-    '',
+    ...serviceSection(service),
     ...killsSection(kills),
     '## Starting',
     '',
@@ -232,6 +208,37 @@ function ratesSection(rates: readonly Rates[]): readonly string[] {
         (one.actions['RecordActivityTaskHeartbeat'] ?? 0).toFixed(2),
         (sumOf(one.actions) * USD_PER_MILLION_ACTIONS).toFixed(0),
         one.busy.toFixed(3),
+      ]),
+    ),
+    '',
+  ];
+}
+
+function serviceSection(service: readonly ServiceLoad[]): readonly string[] {
+  if (service.length === 0) return [];
+  return [
+    '## The local run service alone',
+    '',
+    'One process with its clients on the same machine, and calls at a fixed rate; each run passes through its five statuses meanwhile. Latencies are measured from the time at which a call was due.',
+    '',
+    table(
+      [
+        'Queue Run calls/s',
+        'responses/s',
+        'Get Run calls/s',
+        'responses/s',
+        'median ms',
+        '99 % ms',
+        'errors',
+      ],
+      service.map((one) => [
+        String(one.queuePerSecond),
+        one.queuedPerSecond.toFixed(0),
+        String(one.getPerSecond),
+        one.readPerSecond.toFixed(0),
+        one.p50Ms.toFixed(1),
+        one.p99Ms.toFixed(1),
+        String(one.errors),
       ]),
     ),
     '',
