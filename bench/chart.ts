@@ -1,6 +1,11 @@
 // Draws a chart of bars as an SVG that reads in light and in dark pages.
 
-export type Bar = { readonly name: string; readonly value: number; readonly text: string };
+export type Bar = {
+  readonly name: string;
+  readonly value: number;
+  readonly text: string;
+  readonly isOurs: boolean;
+};
 
 const WIDTH = 720;
 const LEFT = 230;
@@ -9,17 +14,17 @@ const ROW = 30;
 const TOP = 46;
 const BAR = 18;
 
-/** The first bar is ours. A `mark` is a line that all bars can be compared with, such as the ideal. */
+/** A `mark` is a line that all bars can be compared with, such as the ideal. */
 export function barsOf(title: string, bars: readonly Bar[], mark?: { value: number; name: string }): string {
   const most = Math.max(...bars.map(({ value }) => value), mark?.value ?? 0);
   const across = (value: number): number => LEFT + ((WIDTH - LEFT - RIGHT) * value) / most;
   const height = TOP + ROW * bars.length + 14;
-  const rows = bars.map(({ name, value, text }, at) => {
+  const rows = bars.map(({ name, value, text, isOurs }, at) => {
     const y = TOP + ROW * at;
     const middle = y + BAR / 2 + 5;
     return [
       `<text x="${LEFT - 10}" y="${middle}" text-anchor="end">${escaped(name)}</text>`,
-      `<rect class="${at === 0 ? 'own' : 'other'}" x="${LEFT}" y="${y}" width="${(across(value) - LEFT).toFixed(1)}" height="${BAR}" rx="3"/>`,
+      `<rect class="${isOurs ? 'own' : 'other'}" x="${LEFT}" y="${y}" width="${(across(value) - LEFT).toFixed(1)}" height="${BAR}" rx="3"/>`,
       `<text x="${(across(value) + 8).toFixed(1)}" y="${middle}">${escaped(text)}</text>`,
     ].join('');
   });
