@@ -116,9 +116,9 @@ describe('deploy/kubernetes', () => {
   it.each(ours)(
     '$name may end every request, and is no root and writes to no image',
     ({ pod, container, environment }) => {
-      const { fleet } = loadConfig(environment);
-      expect(fleet.drainMs).toBeGreaterThan(DEFAULT_TIMING.postDeadlineMs);
-      expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(fleet.drainMs);
+      const { member } = loadConfig(environment);
+      expect(member.drainMs).toBeGreaterThan(DEFAULT_TIMING.postDeadlineMs);
+      expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(member.drainMs);
       // The address of a Service runsheet-… would come as RUNSHEET_…
       expect(pod.enableServiceLinks).toBe(false);
       expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });

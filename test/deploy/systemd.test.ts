@@ -27,8 +27,8 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
     expect(await refusal(args)).toBeUndefined();
     const names = Object.keys(environment).filter((one) => one.startsWith('RUNSHEET_'));
     expect(names.filter((one) => !VARIABLES.includes(one))).toEqual([]);
-    const { fleet, out } = loadConfig(environment);
-    expect(Number(valuesOf(unit, 'TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(fleet.drainMs);
+    const { member, out } = loadConfig(environment);
+    expect(Number(valuesOf(unit, 'TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(member.drainMs);
     expect(valuesOf(unit, 'ReadWritePaths')).toEqual([out]);
   });
 
