@@ -54,9 +54,18 @@ describe('docker-compose.yml', () => {
   it('has no secret in it, and takes them from files', () => {
     const names = all.flatMap(([, { environment }]) => Object.keys(environment ?? {}));
     const secret = names.filter((name) => /PASSWORD|PWD|KEY|SECRET|TOKEN/.test(name));
-    expect(new Set(secret)).toEqual(
+    const inFiles = secret.filter((name) => !name.startsWith('AWS_'));
+    expect(new Set(inFiles)).toEqual(
       new Set(['POSTGRES_PASSWORD_FILE', 'RUNSHEET_API_KEY_FILE', 'RUNSHEET_PAYLOAD_KEY_FILE']),
     );
+    // S3 clients read variables, which are passed on.
+    for (const name of OURS) {
+      const passed = Object.entries(services[name]?.environment ?? {}).filter(([one]) =>
+        one.startsWith('AWS_'),
+      );
+      expect(passed.length).toBe(5);
+      for (const [variable, value] of passed) expect(value).toBe(`\${${variable}:-}`);
+    }
     for (const name of OURS)
       for (const [variable, secretName] of [
         ['RUNSHEET_API_KEY_FILE', 'api-key'],
@@ -67,6 +76,14 @@ describe('docker-compose.yml', () => {
         expect(services[name]?.secrets).toContain(secretName);
         expect(secrets[secretName]?.file).toBe(`\${${variable}:-/dev/null}`);
       }
+  });
+
+  it('lists its settings at its head', () => {
+    const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8');
+    const head = text.slice(0, text.indexOf('x-sql:'));
+    const settings = new Set([...text.matchAll(/(?<!\$)\$\{(\w+)/g)].map(([, name = '']) => name));
+    expect(settings.size).toBeGreaterThan(15);
+    for (const name of settings) if (name !== 'PWD') expect(head).toMatch(new RegExp(`^#.* ${name}\\b`, 'm'));
   });
 
   it('knows of every server whether it is well, and restarts it', () => {
@@ -100,7 +117,10 @@ describe('docker-compose.yml', () => {
       const batches = services[name]?.volumes?.find((volume) => volume.includes('batches')) ?? '';
       const half = (batches.length - 1) / 2;
       expect(batches.slice(0, half)).toBe(batches.slice(half + 1));
-      expect(services[name]?.environment?.['RUNSHEET_OUT']).toBe(batches.slice(0, half));
+      // Unless the batches are in S3.
+      expect(services[name]?.environment?.['RUNSHEET_OUT']).toBe(
+        `\${RUNSHEET_OUT:-${batches.slice(0, half)}}`,
+      );
     }
   });
 

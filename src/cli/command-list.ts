@@ -117,6 +117,15 @@ const deployments = command(
   'list what can be run; with a name: its inputs, and the command that runs a sheet',
 );
 
+const WORKER_SETTINGS = [
+  'Example:',
+  '  TEMPORAL_ADDRESS=temporal.example.org:7233 RUNSHEET_API_URL=https://api.example.org/api \\',
+  '  RUNSHEET_API_KEY_FILE=api-key RUNSHEET_OUT=s3://bucket/folder runsheet worker --metrics 9464',
+  '',
+  'For webhooks: RUNSHEET_WEBHOOK_URL, RUNSHEET_WEBHOOK_LISTEN, RUNSHEET_WEBHOOK_SECRET_FILE (without them, runs are polled)',
+  'All settings, and how to run workers as services: docs/operations.md',
+];
+
 const servers = {
   service: command(
     async () => (await import('./servers/service.ts')).default,
@@ -140,6 +149,8 @@ const servers = {
       },
     },
     'start a worker for a Temporal cluster',
+    undefined,
+    WORKER_SETTINGS,
   ),
   dev: command(
     async () => (await import('./servers/dev.ts')).default,

@@ -12,12 +12,13 @@ import type { Context, Output } from './context.ts';
 
 type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
 
-/** Errors are printed with their code, never as a stack trace. */
+/** Errors are printed with their code, never as a stack trace; `more`: lines that its help has below the brief. */
 export function command<F extends BaseFlags, A extends BaseArgs>(
   load: () => Promise<Work<F, A>>,
   parameters: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
   brief: string,
   usage?: string,
+  more?: readonly string[],
 ) {
   const loader = async (): Promise<CommandFunction<F, A, Context>> => {
     const work = await load();
@@ -29,7 +30,11 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
       }
     };
   };
-  const docs = { brief, ...(usage === undefined ? {} : { customUsage: [usage] }) };
+  const docs = {
+    brief,
+    ...(usage !== undefined && { customUsage: [usage] }),
+    ...(more !== undefined && { fullDescription: [brief, '', ...more].join('\n') }),
+  };
   return buildCommand<F, A, Context>({ loader, parameters, docs });
 }
 

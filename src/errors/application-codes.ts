@@ -13,7 +13,8 @@ export const APPLICATION_ENTRIES = {
   ),
   E412: entry<{ members: readonly string[] }>(
     EXIT.usage,
-    (f) => `this process has drawn a webhook secret of its own, and ${list(f.members)} have another`,
+    (f) =>
+      `this process generated its own webhook secret, and ${list(f.members)} ${f.members.length === 1 ? 'uses' : 'use'} another one`,
     () =>
       'set the same RUNSHEET_WEBHOOK_SECRET or RUNSHEET_WEBHOOK_SECRET_FILE for all workers and receivers; create one with: openssl rand -hex 32',
   ),

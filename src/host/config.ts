@@ -9,7 +9,7 @@ import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
 import { resolveOut } from './batches-address.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
-import { FLEET_SETTINGS, fleetSettings, type FleetSettings } from './fleet-settings.ts';
+import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-settings.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
 import { takeS3Settings, type S3Settings } from './s3-settings.ts';
 import { readSettingsFile } from './settings-file.ts';
@@ -53,7 +53,7 @@ const SETTINGS = {
   payload_key_file: { variable: 'RUNSHEET_PAYLOAD_KEY_FILE', schema: z.string().min(1) },
   payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
   webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
-  ...FLEET_SETTINGS,
+  ...MEMBER_SETTINGS,
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
   traces: { variable: 'RUNSHEET_TRACES', schema: z.literal('off').or(url) },
@@ -121,7 +121,7 @@ export type Config = {
   readonly notify: NotifySettings;
   readonly s3: S3Settings | undefined;
   readonly taskQueue: string | undefined;
-  readonly fleet: FleetSettings;
+  readonly member: MemberSettings;
   /** Where a worker shows its metrics and health, if it does. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   /** Where a worker sends traces, if it does. */
@@ -168,7 +168,7 @@ export function loadConfig(
     notify: notifySettings(environment, values),
     s3: takeS3Settings(environment, join(cache, 's3')),
     taskQueue: values.task_queue,
-    fleet: fleetSettings(values),
+    member: memberSettings(values),
     metrics: values.metrics,
     traces: tracesAddress(environment, values.traces),
     searchAttributes: values.search_attributes,

@@ -3,6 +3,7 @@
 import { access, constants, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
+import { checkReachable } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 
 /** Resolves with what is wrong, or undefined. */
@@ -71,8 +72,7 @@ export const canWrite =
 export const canReach =
   (batches: Store): Check =>
   async () => {
-    // A list tells a bucket that is missing from a file that is.
-    await batches.list('.readiness');
+    await checkReachable(batches);
     return undefined;
   };
 

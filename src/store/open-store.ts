@@ -8,3 +8,9 @@ import type { Store } from './store.ts';
 /** An `existing` folder is not created anew if it has vanished. */
 export const openStore = (location: string, kind: 'new' | 'existing' = 'new'): Store =>
   isS3Address(location) ? s3Store(location) : folderStore(location, kind);
+
+/** Throws if the place of batches that are not on this machine cannot be reached. */
+export async function checkReachable(batches: Store): Promise<void> {
+  // If the bucket is missing, a list fails; a read finds no file.
+  await batches.list('.readiness');
+}

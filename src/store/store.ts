@@ -1,5 +1,5 @@
 // The interface to a batch's files, and to the folder of all batches. Every write is atomic, and a file's name determines its
-// content, so writing a file twice is harmless. `folder.ts` implements it for a local folder.
+// content, so writing a file twice is harmless. `folder.ts` implements it for a local folder, `s3-store.ts` for S3.
 
 import type { Readable } from 'node:stream';
 

@@ -6,7 +6,7 @@ import type { Deps } from '../../activities/deps.ts';
 import { createMember, type Member } from '../../activities/describe-member.ts';
 import { createSenders, createWork } from '../../activities/index.ts';
 import { membersQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
-import type { FleetSettings } from '../host/fleet-settings.ts';
+import type { MemberSettings } from '../host/member-settings.ts';
 import { version } from '../host/package-version.ts';
 import type { Store } from '../store/store.ts';
 import { workflowBundle } from '../temporal/bundle.ts';
@@ -62,7 +62,7 @@ type WorkerPlace = Pick<
 export const deploymentOf = ({
   deployment,
   build = version,
-}: FleetSettings): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
+}: MemberSettings): Pick<WorkerOptions, 'workerDeploymentOptions'> =>
   deployment === undefined
     ? {}
     : {

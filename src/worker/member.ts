@@ -36,7 +36,7 @@ export function createMemberOf(
   parts: WorkerParts,
   { queue, ...at }: At & { readonly queue: string },
 ): Promise<Worker> {
-  const { deployment, build = version, tags } = config.fleet;
+  const { deployment, build = version, tags } = config.member;
   const works = parts !== 'receiver-only';
   const member: Member = {
     identity: at.identity,

@@ -110,7 +110,7 @@ export class RunsheetPlugin extends SimplePlugin {
     const { deps, close, stopping } = await openParts(params, { connection, client, dataConverter });
     const interceptors = { activity: [onlyFirstTry] };
     const at = { connection: connection, namespace, ...conversion(this.#keys), interceptors };
-    const work = await createWorkWorker(deps, queue, at, config.fleet.drainMs);
+    const work = await createWorkWorker(deps, queue, at, config.member.drainMs);
     senders.resolve(createSenders(deps));
     return { work, stopping, stop: close };
   }

@@ -53,11 +53,11 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const queue = config.taskQueue ?? TASK_QUEUE;
   // An embedded worker is alone, and works on every batch.
   const isMember = server === 'cluster';
-  const tags = isMember ? config.fleet.tags : [];
+  const tags = isMember ? config.member.tags : [];
   const queues = [queue, ...tags.map((tag) => taggedQueueOf(queue, tag))];
-  const versioning = isMember ? deploymentOf(config.fleet) : {};
+  const versioning = isMember ? deploymentOf(config.member) : {};
   const words = isMember ? memberWords(config) : [];
-  const drainMs = isMember ? config.fleet.drainMs : EMBEDDED_DRAIN_MS;
+  const drainMs = isMember ? config.member.drainMs : EMBEDDED_DRAIN_MS;
   const monitor = await monitorOf(params);
   installRuntime(log, monitor?.coreAddress);
   const keys = payloadKeys(config, server);

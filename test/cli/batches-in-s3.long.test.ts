@@ -102,7 +102,7 @@ describe('a batch in S3', () => {
     expect(existsSync(stage.path('batches'))).toBe(false);
   });
 
-  it('pauses while S3 refuses, and continues by itself', async () => {
+  it('pauses while S3 refuses, and continues automatically', async () => {
     await stage.temporal();
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     await worker('first');

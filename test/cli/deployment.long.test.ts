@@ -30,11 +30,10 @@ describe('workers of a Worker Deployment', () => {
   const worker = (build: string): Promise<Running> =>
     stage.worker({ RUNSHEET_WORKER_DEPLOYMENT: 'runsheet', RUNSHEET_WORKER_BUILD: build });
 
-  /** A command of the page, for another build. */
-  function temporal(command: string, build = '0.2.0'): string {
-    expect(PAGE).toContain(command);
-    const args = command.replace('0.2.0', build).split(' ').slice(1);
-    return ask(args);
+  /** A command of the page, as it stands there. */
+  function temporal(command: string): string {
+    expect(PAGE.split('\n').map((line) => line.trim())).toContain(command);
+    return ask(command.split(' ').slice(1));
   }
   const ask = (args: readonly string[]): string =>
     execFileSync(program, args, {
@@ -42,32 +41,32 @@ describe('workers of a Worker Deployment', () => {
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-  const NAMED = '--deployment-name runsheet --build-id 0.2.0';
-  const setCurrent = (build: string): string =>
-    temporal(`temporal worker deployment set-current-version ${NAMED} --yes`, build);
-  const describeBuild = (build: string): string =>
-    temporal(`temporal worker deployment describe-version ${NAMED}`, build);
+  const OLD = '--deployment-name runsheet --build-id 0.1.0';
+  const NEW = '--deployment-name runsheet --build-id 0.2.0';
+  const setCurrent = (named: string): string =>
+    temporal(`temporal worker deployment set-current-version ${named} --yes`);
+  const describeOld = (): string => temporal(`temporal worker deployment describe-version ${OLD}`);
   const sent = async (): Promise<number> => (await stage.truth()).length;
 
   it('take a running batch over from an older build, half of them at first, and each row is bought once', async () => {
     const old = await Promise.all([worker('0.1.0'), worker('0.1.0')]);
     // Both queues of all workers are known to Temporal a moment after they began to poll.
-    await until(() => attempted(() => setCurrent('0.1.0')), 'the first build is current');
+    await until(() => attempted(() => setCurrent(OLD)), 'the first build is current');
     const args = ['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', '20'];
     const batch = (await stage.run(args)).stdout.trim();
     await until(async () => (await sent()) >= ROWS / 8, 'the first build sends');
 
     const [first, second] = old;
     await worker('0.2.0');
-    const ramping = `temporal worker deployment set-ramping-version ${NAMED} --percentage 50 --yes`;
+    const ramping = `temporal worker deployment set-ramping-version ${NEW} --percentage 50 --yes`;
     await until(() => attempted(() => temporal(ramping)), 'the second build is known');
     expect((await first?.kill('SIGTERM'))?.code).toBe(0);
     const atRamp = await sent();
     await until(async () => (await sent()) >= atRamp + ROWS / 8, 'the batch advances with half of each');
-    setCurrent('0.2.0');
+    setCurrent(NEW);
     const atSwitch = await sent();
     await until(async () => (await sent()) >= atSwitch + ROWS / 8, 'the second build sends');
-    await until(() => /Drain\w*\s+drain/i.test(describeBuild('0.1.0')), 'the first build is not needed');
+    await until(() => /Drain\w*\s+drain/i.test(describeOld()), 'the first build is not needed');
     expect((await second?.kill('SIGTERM'))?.code).toBe(0);
 
     expect((await stage.run(['wait', batch])).code).toBe(0);

@@ -92,7 +92,7 @@ describe('doctor --cluster', () => {
     expect(found[0]?.message).toContain(`${odd.child.pid}@`);
   });
 
-  it('is not needed for a member that has drawn its own secret: it does not start', async () => {
+  it('is not needed for a member that generated its own secret: it does not start', async () => {
     const own = stage.start(['worker', '--no-receiver'], { RUNSHEET_HOME: stage.path('own') });
     const { code, stderr } = await own.ended;
     expect([code, stderr]).toEqual([2, expect.stringContaining('error[E412]')]);

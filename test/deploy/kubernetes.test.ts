@@ -1,7 +1,8 @@
 // The manifests against the schemas of Kubernetes and KEDA, and against what the program takes.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as keda from '@kubernetes-models/keda/keda.sh/v1alpha1';
 import * as apps from 'kubernetes-models/apps/v1';
@@ -10,12 +11,13 @@ import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
 import * as core from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { loadConfig, VARIABLES } from '../../src/host/config.ts';
 import { version } from '../../src/host/package-version.ts';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
-import { refusal } from '../console/commands-in.ts';
+import { commandsIn, refusal } from '../console/commands-in.ts';
 import { manifest, manifests, plain, ROOT, type Manifest } from './manifests.ts';
 
 /** Where the classes and types of each API version are. */
@@ -29,7 +31,7 @@ const MODULES: Readonly<Record<string, readonly [path: string, module: object]>>
 };
 type Model = new (data: object) => { validate(): void };
 
-const objects = manifests.filter(({ kind }) => kind !== 'Kustomization');
+const objects = manifests.filter(({ kind }) => kind !== 'Kustomization' && kind !== 'Component');
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
 type Container = {
@@ -64,6 +66,13 @@ const ours = ['runsheet-worker', 'runsheet-receiver'].map((name) => {
   const own = Object.fromEntries((container.env ?? []).map(({ name: variable, value }) => [variable, value]));
   return { name, spec, pod: spec.template.spec, container, environment: { ...data, ...own } };
 });
+
+/** The steps at the head of the first file. */
+const [SETUP = ''] = readFileSync(join(ROOT, 'deploy/kubernetes/kustomization.yaml'), 'utf8').split(
+  'apiVersion',
+);
+const kustomized = (folder: string): string =>
+  execFileSync('kubectl', ['kustomize', folder], { cwd: ROOT, encoding: 'utf8' });
 
 describe('deploy/kubernetes', () => {
   it.each(objects.map((one) => [nameOf(one), one] as const))('%s fits its schema', (_, object) => {
@@ -111,14 +120,15 @@ describe('deploy/kubernetes', () => {
     expect(mounted).toEqual(['/run/secrets/runsheet', '/tmp']);
     expect(config.out).toMatch(/^s3:/);
     expect(config.home).toMatch(/^\/tmp\//);
+    expect(config.cache).toMatch(/^\/tmp\//);
   });
 
   it.each(ours)(
     '$name may end every request, and is no root and writes to no image',
     ({ pod, container, environment }) => {
-      const { fleet } = loadConfig(environment);
-      expect(fleet.drainMs).toBeGreaterThan(DEFAULT_TIMING.postDeadlineMs);
-      expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(fleet.drainMs);
+      const { member } = loadConfig(environment);
+      expect(member.drainMs).toBeGreaterThan(DEFAULT_TIMING.postDeadlineMs);
+      expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(member.drainMs);
       // The address of a Service runsheet-… would come as RUNSHEET_…
       expect(pod.enableServiceLinks).toBe(false);
       expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
@@ -144,11 +154,7 @@ describe('deploy/kubernetes', () => {
       expect(pod.volumes).toContainEqual(
         expect.objectContaining({ secret: expect.objectContaining({ secretName: 'runsheet' }) }),
       );
-    const [setup = ''] = readFileSync(join(ROOT, 'deploy/kubernetes/kustomization.yaml'), 'utf8').split(
-      'apiVersion',
-    );
-    for (const name of Object.keys(stringData))
-      expect(setup).toMatch(new RegExp(`--from-(file|literal)=${name}=`));
+    for (const name of Object.keys(stringData)) expect(SETUP).toContain(`--from-file=${name}=./${name}`);
   });
 
   it('names what exists: labels, claims, ports, hosts, queues and deployments', () => {
@@ -158,14 +164,15 @@ describe('deploy/kubernetes', () => {
       expect(budget.spec.selector).toEqual(spec.selector);
       expect(container.image).toBe('runsheet');
     }
-    const service = manifest('Service', 'runsheet-receiver') as {
+    const service = manifest('Service', 'runsheet-webhooks') as {
       spec: { selector: object; ports: readonly object[] };
     };
-    expect(ours[1]?.spec.selector.matchLabels).toEqual(service.spec.selector);
+    expect(ours[0]?.spec.template.metadata.labels).toMatchObject(service.spec.selector);
     expect(service.spec.ports).toMatchObject([{ name: 'webhooks', targetPort: 'webhooks' }]);
-    const ingress = manifest('Ingress', 'runsheet-receiver') as {
-      spec: { rules: readonly { host: string }[] };
+    const ingress = manifest('Ingress', 'runsheet-webhooks') as {
+      spec: { rules: readonly { host: string }[]; tls: readonly { secretName: string }[] };
     };
+    expect(SETUP).toContain(`create secret tls ${ingress.spec.tls[0]?.secretName} `);
     expect(ingress.spec.rules.map(({ host }) => `https://${host}`)).toEqual([data['RUNSHEET_WEBHOOK_URL']]);
     for (const scaler of [
       manifest('HorizontalPodAutoscaler', 'runsheet-worker') as Scaler,
@@ -182,33 +189,79 @@ describe('deploy/kubernetes', () => {
         data['TEMPORAL_NAMESPACE'],
       ]),
     );
-    const { images, resources } = manifests.find(({ kind }) => kind === 'Kustomization') as unknown as {
-      readonly images: readonly object[];
+    const kustomizations = manifests.filter(({ kind }) => kind === 'Kustomization') as unknown as readonly {
+      readonly images?: readonly object[];
       readonly resources: readonly string[];
-    };
-    expect(images).toMatchObject([{ name: 'runsheet', newTag: version }]);
-    expect(resources).not.toContain('secret.example.yaml');
+    }[];
+    const images = kustomizations.flatMap((one) => one.images ?? []);
+    expect(images).toHaveLength(2);
+    for (const image of images) expect(image).toMatchObject({ name: 'runsheet', newTag: version });
+    const resources = kustomizations.flatMap((one) => one.resources);
+    expect(resources).toContain('hpa.yaml');
+    // Two scalers work against each other.
+    for (const one of ['secret.example.yaml', 'keda.yaml']) expect(resources).not.toContain(one);
+  });
+
+  it('shows commands that the program takes, given as the image starts it', async () => {
+    expect(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')).toContain(
+      'ENTRYPOINT ["node", "/app/bin/runsheet.mjs"]',
+    );
+    expect(SETUP).toContain('-- node /app/bin/runsheet.mjs');
+    const given = SETUP.match(/^# {3}rs .*/gm) ?? [];
+    expect(given.length).toBeGreaterThan(3);
+    for (const line of given) {
+      const [words = []] = commandsIn(line.replace('#   rs', 'runsheet').replace(/ [<>] .*/, ''));
+      expect(await refusal(words), line).toBeUndefined();
+    }
   });
 
   const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
   it.runIf(hasKubectl)('is what kubectl puts together', () => {
-    const built = execFileSync('kubectl', ['kustomize', 'deploy/kubernetes'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
+    const built = kustomized('deploy/kubernetes');
     expect(built.match(/^kind: .*/gm)?.sort()).toEqual(
-      [
-        'ConfigMap',
-        'Deployment',
-        'Deployment',
-        'HorizontalPodAutoscaler',
-        'Ingress',
-        'PodDisruptionBudget',
-        'PodDisruptionBudget',
-        'Service',
-      ].map((kind) => `kind: ${kind}`),
+      ['ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'PodDisruptionBudget', 'Service'].map(
+        (kind) => `kind: ${kind}`,
+      ),
     );
     expect(built).toContain(`image: registry.example.org/runsheet:${version}`);
+  });
+
+  it.runIf(hasKubectl)(
+    'has receivers of their own if they are asked for, which then get the webhooks',
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'runsheet-receivers-'));
+      cpSync(join(ROOT, 'deploy/kubernetes'), folder, { recursive: true });
+      const file = join(folder, 'kustomization.yaml');
+      const text = readFileSync(file, 'utf8');
+      writeFileSync(file, text.replace('# components:\n#   - receivers', 'components:\n  - receivers'));
+      const objectsIn = parseAllDocuments(kustomized(folder)).map((one) => one.toJS() as Manifest);
+      rmSync(folder, { recursive: true });
+      const deployments = objectsIn.filter(({ kind }) => kind === 'Deployment') as unknown as Deployment[];
+      const templates = deployments.map(({ spec }) => spec.template);
+      expect(templates.map(({ spec }) => spec.containers[0].args)).toEqual([
+        ['worker', '--receiver-only'],
+        ['worker', '--no-receiver'],
+      ]);
+      const selector = objectsIn.find(({ kind }) => kind === 'Service')?.spec['selector'] as object;
+      expect(templates[0]?.metadata.labels).toMatchObject(selector);
+      expect(templates[1]?.metadata.labels).not.toMatchObject(selector);
+    },
+  );
+
+  it.runIf(hasKubectl)('starts a build beside another one, for the same webhooks', () => {
+    const [one, other] = ['deploy/kubernetes', 'deploy/kubernetes/build'].map((folder) =>
+      parseAllDocuments(kustomized(folder)).map((object) => object.toJS() as Manifest),
+    );
+    const deploymentIn = (some: readonly Manifest[] = []): Manifest & Deployment =>
+      some.find(({ kind }) => kind === 'Deployment') as Manifest & Deployment;
+    const [usual, build] = [deploymentIn(one), deploymentIn(other)];
+    expect(build.metadata.name).not.toBe(usual.metadata.name);
+    expect(build.spec.template.metadata.labels).not.toMatchObject(usual.spec.selector.matchLabels);
+    expect(build.spec.template.metadata.labels).toMatchObject(build.spec.selector.matchLabels);
+    const selector = one?.find(({ kind }) => kind === 'Service')?.spec['selector'] as object;
+    expect(build.spec.template.metadata.labels).toMatchObject(selector);
+    const scaler = other?.find(({ kind }) => kind === 'HorizontalPodAutoscaler') as unknown as Scaler;
+    expect(scaler.spec.scaleTargetRef.name).toBe(build.metadata.name);
   });
 });
 

@@ -15,7 +15,7 @@ export type Manifest = {
 };
 
 /** All objects for Kubernetes. */
-export const manifests: readonly Manifest[] = globSync('deploy/kubernetes/*.yaml', { cwd: ROOT })
+export const manifests: readonly Manifest[] = globSync('deploy/kubernetes/**/*.yaml', { cwd: ROOT })
   .sort()
   .flatMap((file) =>
     parseAllDocuments(readFileSync(join(ROOT, file), 'utf8')).map((document) => {

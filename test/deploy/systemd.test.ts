@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, VARIABLES } from '../../src/host/config.ts';
-import { refusal } from '../console/commands-in.ts';
+import { version } from '../../src/host/package-version.ts';
+import { commandsIn, refusal } from '../console/commands-in.ts';
 import { ROOT } from './manifests.ts';
 
 const read = (name: string): string => readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8');
@@ -27,9 +28,13 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
     expect(await refusal(args)).toBeUndefined();
     const names = Object.keys(environment).filter((one) => one.startsWith('RUNSHEET_'));
     expect(names.filter((one) => !VARIABLES.includes(one))).toEqual([]);
-    const { fleet, out } = loadConfig(environment);
-    expect(Number(valuesOf(unit, 'TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(fleet.drainMs);
-    expect(valuesOf(unit, 'ReadWritePaths')).toEqual([out]);
+    const { member, out } = loadConfig(environment);
+    expect(Number(valuesOf(unit, 'TimeoutStopSec')[0]) * 1_000).toBeGreaterThan(member.drainMs);
+    // Batches in S3 have no folder.
+    expect(valuesOf(unit, 'ReadWritePaths')).toEqual([`-${out}`]);
+    // The cache is where systemd creates a folder.
+    expect(environment['XDG_CACHE_HOME']).toBe('%C');
+    expect(valuesOf(unit, 'CacheDirectory')).toEqual(['runsheet']);
   });
 
   it('reads its secrets as credentials of systemd', () => {
@@ -43,11 +48,52 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
   it.runIf(hasSystemd)('is what systemd takes for right', () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-unit-'));
     // systemd looks whether the program exists.
-    writeFileSync(join(folder, name), unit.replace('/usr/local/bin/runsheet', process.execPath));
+    writeFileSync(join(folder, name), unit.replaceAll('/usr/local/bin/runsheet', process.execPath));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, name)], {
       encoding: 'utf8',
     });
     rmSync(folder, { recursive: true });
     expect([status, stderr]).toEqual([0, '']);
+  });
+});
+
+describe('deploy/systemd/rs', () => {
+  const unit = read('runsheet-worker.service');
+
+  it('gives a command with the user, the settings and the secrets of the worker', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-sudo-'));
+    writeFileSync(join(folder, 'sudo'), '#!/bin/sh\nprintf "%s\\n" "$@"\n');
+    chmodSync(join(folder, 'sudo'), 0o755);
+    const { stdout, stderr } = spawnSync(join(ROOT, 'deploy/systemd/rs'), ['show', 'a b'], {
+      encoding: 'utf8',
+      env: { PATH: `${folder}:${process.env['PATH']}` },
+    });
+    rmSync(folder, { recursive: true });
+    expect(stderr).toBe('');
+    const words = stdout.trimEnd().split('\n');
+    expect([words[0], ...words.slice(-3)]).toEqual(['systemd-run', '/usr/local/bin/runsheet', 'show', 'a b']);
+    const after = (flag: string): readonly string[] => words.filter((_, at) => words[at - 1] === flag);
+    const same = ['User', 'EnvironmentFile', 'LoadCredential', 'StateDirectory', 'StateDirectoryMode'];
+    const properties = [...same, 'CacheDirectory', 'CacheDirectoryMode'];
+    expect(after('-p')).toEqual(
+      properties.flatMap((name) => valuesOf(unit, name).map((value) => `${name}=${value}`)),
+    );
+    const name = words.find((word) => word.startsWith('--unit='))?.slice('--unit='.length);
+    const places = { '%S': '/var/lib', '%C': '/var/cache', '%d': `/run/credentials/${name}.service` };
+    const own = valuesOf(unit, 'Environment').filter((one) => !one.startsWith('RUNSHEET_WEBHOOK_LISTEN='));
+    const filled = own.map((one) => one.replace(/%[SCd]/, (place) => places[place as keyof typeof places]));
+    expect([...after('-E')].sort()).toEqual(filled.sort());
+  });
+
+  it('is installed by the steps of the worker, whose package and commands exist', async () => {
+    expect(unit).toContain(`./runsheet-${version}.tgz`);
+    for (const name of ['rs', 'runsheet.env', 'runsheet-worker.service'])
+      expect(unit).toContain(`deploy/systemd/${name} -t /`);
+    const given = unit.match(/^# {3}rs .*/gm) ?? [];
+    expect(given).toHaveLength(3);
+    for (const line of given) {
+      const [words = []] = commandsIn(line.replace('#   rs', 'runsheet').replace(/ < .*/, ''));
+      expect(await refusal(words), line).toBeUndefined();
+    }
   });
 });

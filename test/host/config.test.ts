@@ -235,15 +235,15 @@ describe('the address of traces', () => {
   });
 });
 
-describe('the settings of a member of a fleet', () => {
+describe('the settings of one worker of several', () => {
   it('give a worker 25 s to end, no tags and no deployment by default', () => {
-    expect(load().fleet).toEqual({ drainMs: 25_000, tags: [], deployment: undefined, build: undefined });
+    expect(load().member).toEqual({ drainMs: 25_000, tags: [], deployment: undefined, build: undefined });
   });
 
   it('have tags by commas or blanks, each once', () => {
-    expect(load({ RUNSHEET_WORKER_TAGS: 'eu, gpu-lab eu' }).fleet.tags).toEqual(['eu', 'gpu-lab']);
+    expect(load({ RUNSHEET_WORKER_TAGS: 'eu, gpu-lab eu' }).member.tags).toEqual(['eu', 'gpu-lab']);
     writeFileSync('runsheet.toml', 'drain_seconds = 60\nworker_tags = "us"\n');
-    expect(load().fleet).toMatchObject({ drainMs: 60_000, tags: ['us'] });
+    expect(load().member).toMatchObject({ drainMs: 60_000, tags: ['us'] });
   });
 
   it.each([

@@ -149,7 +149,7 @@ export const onBatches = {
         file: optional(
           textFlag(
             'path|-',
-            'file to write, or - for stdout (default: <batch>.<format> in the batch folder)',
+            'file to write, or - for stdout (default: <batch>.<format> in the batch folder; of a batch in S3, here)',
           ),
         ),
         excel: boolean('CSV that Excel reads without losing letters, and without formulas'),

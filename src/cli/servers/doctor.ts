@@ -15,7 +15,7 @@ import { readWorkerKeys, checkWorkerKeys } from '../../temporal/encryption/worke
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { temporalBinary } from '../../temporal/embedded/binary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
-import { openStore } from '../../store/open-store.ts';
+import { checkReachable, openStore } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { canReachReceiver } from '../../webhook/reach.ts';
 import { printerFor, type Context } from '../context.ts';
@@ -145,8 +145,7 @@ async function serviceText(config: Config): Promise<string> {
 /** Throws what is wrong with the place of the batches if it is not on this machine. */
 async function foldersText({ out, home }: Config): Promise<string> {
   const store = openStore(out);
-  // A list tells a bucket that is missing from a file that is.
-  if (store.localPath === undefined) await store.list('.doctor');
+  if (store.localPath === undefined) await checkReachable(store);
   return `batches in ${out}, state in ${home}`;
 }
 

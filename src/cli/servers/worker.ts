@@ -94,7 +94,7 @@ async function serveTerminal(
   const hasEnded = await running.stop();
   if (!hasEnded) {
     const left = plural(running.onWire(), 'request');
-    const after = `${config.fleet.drainMs / 1_000} s (RUNSHEET_DRAIN_SECONDS)`;
+    const after = `${config.member.drainMs / 1_000} s (RUNSHEET_DRAIN_SECONDS)`;
     printer.notice(`${left} without an answer after ${after}: unconfirmed`);
   }
   interrupts.close();

@@ -27,7 +27,7 @@ export async function copyListed(store: Store, list: string): Promise<void> {
   await pMap(linesOf(store.open(list)), copy, { concurrency: AT_A_TIME });
 }
 
-/** Copies these files inside of a store. */
+/** Copies these files within a store. */
 export const copyAll = async (
   store: Store,
   files: readonly { readonly from: string; readonly to: string }[],

@@ -102,7 +102,7 @@ export async function put(client: S3Client, key: string, body: Uint8Array): Prom
   );
 }
 
-/** Copies an object inside of S3. False if it is too large for that; errors with ENOENT if there is none. */
+/** Copies an object within S3. False if it is too large for that; errors with ENOENT if there is none. */
 export async function copy(client: S3Client, source: S3Place, key: string): Promise<boolean> {
   const from = `/${source.bucket}/${source.key.split('/').map(encoded).join('/')}`;
   const headers = { 'x-amz-copy-source': from };

@@ -93,7 +93,7 @@ export const CLUSTERS: readonly Case[] = [
   },
   {
     code: 'E412',
-    name: 'a worker elsewhere has drawn its own webhook secret',
+    name: 'a worker elsewhere generated its own webhook secret',
     args: ['worker', '--no-receiver'],
     env: { RUNSHEET_HOME: 'elsewhere', RUNSHEET_WEBHOOK_URL: 'http://127.0.0.1:1' },
     leads: [],

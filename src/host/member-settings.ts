@@ -11,7 +11,7 @@ const wordsIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter
 const name = (what: string) =>
   z.string().regex(/^[\w.+-]{1,100}$/, `is no ${what} of letters, digits, -, _, + and .`);
 
-export const FLEET_SETTINGS = {
+export const MEMBER_SETTINGS = {
   drain_seconds: {
     variable: 'RUNSHEET_DRAIN_SECONDS',
     schema: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
@@ -28,10 +28,10 @@ export const FLEET_SETTINGS = {
 } as const;
 
 type Values = {
-  readonly [K in keyof typeof FLEET_SETTINGS]?: z.output<(typeof FLEET_SETTINGS)[K]['schema']>;
+  readonly [K in keyof typeof MEMBER_SETTINGS]?: z.output<(typeof MEMBER_SETTINGS)[K]['schema']>;
 };
 
-export type FleetSettings = {
+export type MemberSettings = {
   /** How long a worker that was asked to end waits for what it has begun. */
   readonly drainMs: number;
   /** The tags of a worker: it also serves the batches that ask for one of them. */
@@ -42,7 +42,7 @@ export type FleetSettings = {
   readonly build: string | undefined;
 };
 
-export const fleetSettings = (values: Values): FleetSettings => ({
+export const memberSettings = (values: Values): MemberSettings => ({
   drainMs: (values.drain_seconds ?? DRAIN_SECONDS) * 1_000,
   tags: values.worker_tags ?? [],
   deployment: values.worker_deployment,
