@@ -54,6 +54,7 @@ describe('a file in S3 whose part could not be stored', () => {
   it.each([
     ['it', []],
     ['it and more bytes', [content.subarray(0, 5)]],
+    ['it and another part', [content.subarray(0, PART_BYTES)]],
   ])('is not put in place without %s', async (_, more) => {
     const bucket = bucketWithout(1);
     const draft = await openResumable(bucket, PATH, AS);
