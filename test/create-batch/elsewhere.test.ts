@@ -1,6 +1,6 @@
 // Batches that are not on this machine: no links, no renames, no hidden files. A folder without its path stands for such a place.
 
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
@@ -29,6 +29,7 @@ function elsewhere(store: Store, failing = Number.POSITIVE_INFINITY): Store {
   return {
     ...others,
     write: async (...given) => counted().then(() => store.write(...given)),
+    create: async (...given) => counted().then(() => store.create(...given)),
     draft: async (name) => counted().then(() => store.draft(name)),
     clear: async (folder) => counted().then(() => store.clear(folder)),
   };
@@ -53,6 +54,30 @@ async function placedIn(made: CreatedBatch): Promise<number> {
   return records.filter(isOwn).length;
 }
 
+const isReusedPart = (name: string): boolean => /\/reused\/parts\/.+\.jsonl$/.test(name);
+
+/** Another command does all of its work before this one reads, or writes, its first part. */
+function slowed(late: 'reads' | 'writes', store: Store, other: () => Promise<void>): Store {
+  let done: Promise<void> | undefined;
+  const after = async <T>(isPart: boolean, work: () => Promise<T>): Promise<T> => {
+    if (isPart) await (done ??= other());
+    return work();
+  };
+  const isPart = (name: string): boolean => late === 'writes' && name.startsWith('parts/');
+  return {
+    ...store,
+    read: async (name) => after(late === 'reads' && isReusedPart(name), () => store.read(name)),
+    write: async (...given) => after(isPart(given[0]), () => store.write(...given)),
+    create: async (...given) => after(isPart(given[0]), () => store.create(...given)),
+  };
+}
+
+/** Replacing a file makes another one. */
+const filesIn = (folder: string): readonly number[] =>
+  readdirSync(folder)
+    .toSorted()
+    .map((name) => statSync(join(folder, name)).ino);
+
 describe('results of reused rows', () => {
   it('are copied to where results are read, and a command that was killed there is repeated', async () => {
     let isWhole = false;
@@ -74,6 +99,31 @@ describe('results of reused rows', () => {
     const both = [1, 2].map(() => placeReused({ ...made, store: elsewhere(made.store) }));
     await Promise.all(both);
     expect(await placedIn(made)).toBe(rows.length);
+  });
+
+  it.each(['reads', 'writes'] as const)(
+    'are placed by the faster of two commands, also if the slower one %s after it',
+    async (late) => {
+      const made = await reusing();
+      const parts = join(made.folder, 'parts');
+      let placed: readonly number[] = [];
+      const other = async (): Promise<void> => {
+        await placeReused({ ...made, store: elsewhere(made.store) });
+        placed = filesIn(parts);
+      };
+      await placeReused({ ...made, store: slowed(late, elsewhere(made.store), other) });
+      expect([await placedIn(made), filesIn(parts)]).toEqual([rows.length, placed]);
+    },
+  );
+
+  it('are not lost without a word if their records are gone before they were placed', async () => {
+    const made = await reusing();
+    const store = elsewhere(made.store);
+    const read: Store['read'] = async (name) => (isReusedPart(name) ? undefined : store.read(name));
+    await expect(placeReused({ ...made, store: { ...store, read } })).rejects.toThrow(
+      /reused\/parts\/0000-\d+\.jsonl is gone before it was copied/,
+    );
+    expect(await store.list('parts')).toEqual([]);
   });
 
   it('are not taken from a batch that was removed meanwhile', async () => {

@@ -12,6 +12,9 @@ import { ASKED, filesBelow, Place, wholeBatch } from './creating.ts';
 const stalePaths = async (out: string, ageMs: number) =>
   (await staleIn({ out }, ageMs)).map(({ path }) => path);
 
+/** The time of a new file can be a part of a millisecond after that of the clock. */
+const ANY_AGE_MS = -1_000;
+
 let place: Place;
 beforeEach(() => {
   place = new Place();
@@ -80,6 +83,7 @@ describe('a name never refers to', () => {
     ['a picture', ['photo.jpg']],
     ['only what is hidden', ['.git', 'config']],
     ['a layout that is none of ours', ['layout', 'index.html']],
+    ['a layout with a note of the user', ['layout', '.removed-notes.txt']],
   ])('a folder that holds %s', async (_, names) => {
     const path = foreign('photos', ...names);
     const refused = { code: 'E602', message: expect.stringContaining('is not a batch') };
@@ -94,6 +98,15 @@ describe('a name never refers to', () => {
     mkdirSync(join(place.out, 'nightly'), { recursive: true });
     expect(await stalePaths(place.out, 0)).toEqual([]);
     expect((await place.create('sheet.csv', { name: 'nightly' })).batch).toBe('nightly');
+  });
+
+  it('except one whose layouts a killed command was removing', async () => {
+    const layout = ['layout', '.removed-0123456789abcdef-0a1b2c3d'];
+    for (const name of ['nightly', 'weekly']) foreign(name, ...layout, 'sheet.csv');
+    const { batch, folder } = await place.create('sheet.csv', { name: 'nightly' });
+    expect(batch).toBe('nightly');
+    const stale = [join(folder, ...layout), join(place.out, 'weekly')];
+    expect((await stalePaths(place.out, ANY_AGE_MS)).toSorted()).toEqual(stale);
   });
 
   it.each([
@@ -120,6 +133,13 @@ describe('stale files are', () => {
     foreign('d', 'notes.txt');
     for (const name of readdirSync(place.out)) age(join(place.out, name));
     expect(await stalePaths(place.out, 1_000)).toEqual([]);
+  });
+
+  it('folders that a killed command was removing, but not what a user calls removed', async () => {
+    foreign('.removed-nightly-0a1b2c3d', 'sheet.csv');
+    foreign('.removed-mine', 'letter.txt');
+    foreign('.removed-notes.txt');
+    expect(await stalePaths(place.out, ANY_AGE_MS)).toEqual([join(place.out, '.removed-nightly-0a1b2c3d')]);
   });
 
   it('the list of problems of a sheet', async () => {

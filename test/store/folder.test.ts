@@ -187,6 +187,20 @@ describe('a batch folder', () => {
     expect(readFileSync(join(folder, 'outputs/a/1.png'))).toEqual(Buffer.from([1, 2]));
     expect(readFileSync(join(folder, 'outputs/b/c/1.png'))).toEqual(Buffer.from([3]));
   });
+
+  it('writes small files although a file is in the place of the folder of another one', async () => {
+    await store.write('outputs/fox', 'in the way');
+    await store.write('outputs/hen/1.png', 'x');
+    const names = ['hen/2.png', 'fox/1.png', 'hen/3.png', 'owl/1.png'];
+    const written = await Promise.allSettled(
+      names.map((name) => store.write(`outputs/${name}`, name, 'cached')),
+    );
+    expect(written.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(written[1]).toMatchObject({ reason: { code: 'ENOTDIR' } });
+    for (const name of ['hen/2.png', 'hen/3.png', 'owl/1.png'])
+      expect(await store.read(`outputs/${name}`)).toBe(name);
+    expect(readdirSync(join(folder, 'outputs/hen'))).toEqual(['1.png', '2.png', '3.png']);
+  });
 });
 
 /** A process that creates files 0, 1, …, and tells which of them are its own. */

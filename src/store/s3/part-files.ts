@@ -94,6 +94,7 @@ class PartFiles implements ResumableDraft {
   }
 
   async write(content: string | Uint8Array): Promise<void> {
+    this.#requireNoGap();
     this.#waiting.add(content);
     this.#isTailNew = true;
     while (this.#waiting.bytes >= PART_BYTES) {
@@ -110,7 +111,7 @@ class PartFiles implements ResumableDraft {
   }
 
   async commit(): Promise<void> {
-    if (this.#hasGap) throw new Error(`${this.#path}: a part could not be stored`);
+    this.#requireNoGap();
     if (this.#parts.length === 0) await put(this.#client, this.#path, this.#waiting.take());
     else await this.#join();
     this.#closed = true;
@@ -150,6 +151,10 @@ class PartFiles implements ResumableDraft {
 
   #keyOf(number: number): string {
     return `${this.#prefix}${String(number).padStart(5, '0')}`;
+  }
+
+  #requireNoGap(): void {
+    if (this.#hasGap) throw new Error(`${this.#path}: a part could not be stored`);
   }
 
   #gone(): never {

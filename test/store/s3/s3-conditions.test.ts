@@ -41,3 +41,41 @@ describe('an S3 server', () => {
     });
   });
 });
+
+describe('an address that answers with a page instead of S3', () => {
+  let page = '';
+  const server = createServer((request, answer) => {
+    request.resume().once('end', () => answer.writeHead(200, { 'content-type': 'text/html' }).end(page));
+  });
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+  });
+  afterAll(() => void server.close());
+
+  it.each([
+    ['is no XML', '<!doctype html><html><head><meta charset=utf-8></head><p>Please sign in'],
+    ['is XML as well', '<html><head><title>Sign in</title></head><body><p>Please</p></body></html>'],
+    ['is empty', ''],
+  ])('is refused, not taken for an empty place, if the page %s', async (_, text) => {
+    page = text;
+    const store = bucketStore('s3://nightly/hens');
+    const refused = {
+      code: 'E612',
+      message: expect.stringContaining(
+        's3://nightly/hens cannot be used: it answers 200: it is no list of objects',
+      ),
+    };
+    await expect(store.list('parts')).rejects.toMatchObject(refused);
+    await expect(store.folders('')).rejects.toMatchObject(refused);
+    await expect(store.clear('')).rejects.toMatchObject(refused);
+    await expect(store.resumable('outputs/1.mp4', { id: 'run-1', mark: 'a' })).rejects.toMatchObject(refused);
+  });
+
+  it('is not said of a list without objects', async () => {
+    page = '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
+    expect(await bucketStore('s3://nightly/hens').list('parts')).toEqual([]);
+  });
+});
