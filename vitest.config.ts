@@ -23,6 +23,7 @@ const OWN_PROCESS = [
   'test/activities/collect-rows.test.ts',
   'test/activities/download-outputs.test.ts',
   'test/audit/list-runs.test.ts',
+  'test/console/clean-in-s3.test.ts',
   'test/sheet/large.test.ts',
 ];
 
