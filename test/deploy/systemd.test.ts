@@ -64,14 +64,19 @@ describe('deploy/systemd/rs', () => {
     const folder = mkdtempSync(join(tmpdir(), 'runsheet-sudo-'));
     writeFileSync(join(folder, 'sudo'), '#!/bin/sh\nprintf "%s\\n" "$@"\n');
     chmodSync(join(folder, 'sudo'), 0o755);
-    const { stdout, stderr } = spawnSync(join(ROOT, 'deploy/systemd/rs'), ['show', 'a b'], {
+    const { stdout, stderr } = spawnSync(join(ROOT, 'deploy/systemd/rs'), ['show', 'a $b'], {
       encoding: 'utf8',
       env: { PATH: `${folder}:${process.env['PATH']}` },
     });
     rmSync(folder, { recursive: true });
     expect(stderr).toBe('');
     const words = stdout.trimEnd().split('\n');
-    expect([words[0], ...words.slice(-3)]).toEqual(['systemd-run', '/usr/local/bin/runsheet', 'show', 'a b']);
+    expect([words[0], ...words.slice(-3)]).toEqual([
+      'systemd-run',
+      '/usr/local/bin/runsheet',
+      'show',
+      'a $$b',
+    ]);
     const after = (flag: string): readonly string[] => words.filter((_, at) => words[at - 1] === flag);
     const same = ['User', 'EnvironmentFile', 'LoadCredential', 'StateDirectory', 'StateDirectoryMode'];
     const properties = [...same, 'CacheDirectory', 'CacheDirectoryMode'];
