@@ -116,8 +116,7 @@ async function timesOf(job: BatchJob, mark: string): Promise<Pick<BatchResult, '
 
 /** When a deployment's first run was queued, in ms since 1970. */
 export async function firstRunAt(base: string, deployment: string, folder: string): Promise<number> {
-  const runs = await runsOf({ base, deployment, folder }, '');
-  return Math.min(...runs.map(({ createdAtMs = 0 }) => createdAtMs));
+  return (await spanOf({ base, deployment, folder })).first;
 }
 
 /** The share of the machines' time in which they worked, from the moment when all of them did until the last run was queued. */
@@ -135,10 +134,12 @@ export async function busyShare(where: Where, machines: number): Promise<number>
 /** When the first run of a deployment was queued and the last one ended, in ms since 1970. */
 export async function spanOf(where: Where): Promise<{ readonly first: number; readonly last: number }> {
   const runs = await runsOf(where, '');
-  return {
-    first: Math.min(...runs.map(({ createdAtMs = 0 }) => createdAtMs)),
-    last: Math.max(...runs.map(({ endedAtMs = 0 }) => endedAtMs)),
-  };
+  let [first, last] = [Number.POSITIVE_INFINITY, 0];
+  for (const { createdAtMs = first, endedAtMs = last } of runs) {
+    first = Math.min(first, createdAtMs);
+    last = Math.max(last, endedAtMs);
+  }
+  return { first, last };
 }
 
 type Where = Pick<BatchJob, 'base' | 'folder' | 'deployment'>;
