@@ -4,10 +4,12 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { rename } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
+import { deleteFolder } from './delete-folder.ts';
 
 const PREFIX = '.removed-';
 const HIDDEN = /^\.removed-.+-[0-9a-f]{8}$/;
@@ -19,7 +21,7 @@ export const isDiscarded = (name: string): boolean => HIDDEN.test(name);
 /** Resolves when the files are deleted too. */
 export async function discardFolder(path: string): Promise<void> {
   const hidden = await hide(path);
-  if (hidden !== undefined) await deleteTree(hidden);
+  if (hidden !== undefined) await deleteFolder(hidden);
 }
 
 /** False if a process of its own still deletes the files after `patienceMs`; the folders are gone in either case. */
@@ -29,7 +31,7 @@ export async function discardFolders(paths: readonly string[], patienceMs: numbe
   const work = pMap(
     hidden,
     async (path) => {
-      await deleteTree(path);
+      await deleteFolder(path);
       left.delete(path);
     },
     { concurrency: AT_A_TIME },
@@ -50,19 +52,13 @@ async function hide(path: string): Promise<string | undefined> {
     await rename(path, hidden);
     return hidden;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') await deleteTree(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') await deleteFolder(path);
     return undefined;
   }
 }
 
-const deleteTree = (path: string): Promise<void> => rm(path, { recursive: true, force: true });
-
 function deleteElsewhere(hidden: readonly string[]): void {
-  const args = ['--input-type=module', '--eval', SCRIPT, ...hidden];
-  spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref();
+  spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore' }).unref();
 }
 
-const SCRIPT = `
-  import { rm } from 'node:fs/promises';
-  for (const path of process.argv.slice(1)) await rm(path, { recursive: true, force: true });
-`;
+const PROGRAM = fileURLToPath(new URL(`delete-folders-process${extname(import.meta.url)}`, import.meta.url));
