@@ -72,7 +72,7 @@ export async function startRedis(folder: string): Promise<RedisServer | undefine
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes'];
   const child = spawn('redis-server', args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  for await (const text of child.stdout) if (/Ready to accept connections/.test(String(text))) break;
+  if (!(await saysReady(child.stdout))) throw new Error('redis-server ended before it was ready');
   return {
     port,
     modules,
@@ -81,6 +81,11 @@ export async function startRedis(folder: string): Promise<RedisServer | undefine
       await once(child, 'exit');
     },
   };
+}
+
+async function saysReady(stdout: AsyncIterable<unknown>): Promise<boolean> {
+  for await (const text of stdout) if (/Ready to accept connections/.test(String(text))) return true;
+  return false;
 }
 
 async function install(): Promise<string> {

@@ -2,6 +2,7 @@
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { spanOf } from '../batch.ts';
@@ -23,7 +24,7 @@ export async function measureShortRuns(backend: Backend): Promise<readonly Short
   const machines = names.map((name) => ({ name, concurrencyLimit: CAP, runSeconds: RUN_SECONDS }));
   const place = await Place.open(backend, machines);
   const ground = (deployment: string): Ground => ({
-    folder: join(place.folder, deployment),
+    folder: folderIn(place, deployment),
     base: place.base,
     deployment,
     rows: ROWS,
@@ -55,6 +56,12 @@ export async function measureShortRuns(backend: Backend): Promise<readonly Short
   } else console.error('GNU parallel is left out: it is not installed');
   await place.close();
   return measured;
+}
+
+function folderIn(place: Place, name: string): string {
+  const folder = join(place.folder, name);
+  mkdirSync(folder);
+  return folder;
 }
 
 async function ended(child: ChildProcess): Promise<void> {

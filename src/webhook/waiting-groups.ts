@@ -36,11 +36,18 @@ const GAPS_MOST = 4;
 
 export class WaitingGroups {
   readonly #lanes = new Map<string, Lane>();
+  readonly #nowMs: () => number;
+
+  /** `nowMs`: a clock that is never set. */
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
 
   /** Waits at most `mostMs`, and not at all if the next ends are expected later; `carries`: the group can take ends along. */
   wait(batch: BatchName, { mostMs, carries }: { mostMs: number; carries: boolean }): WaitingGroup {
     const lane = this.#lanes.get(keyOf(batch));
-    const forMs = lane === undefined || lane.waiting.size >= WAITING_MOST ? 0 : waitMs(lane, mostMs);
+    const forMs =
+      lane === undefined || lane.waiting.size >= WAITING_MOST ? 0 : waitMs(lane, mostMs, this.#nowMs());
     if (lane === undefined || forMs === 0) return { load: Promise.resolve(undefined), stop: () => undefined };
     const { promise, resolve } = Promise.withResolvers<Load | undefined>();
     const one: Waiting = {
@@ -82,7 +89,7 @@ export class WaitingGroups {
 
   /** The batch's lane, after noting that ends have come. */
   #noted(batch: BatchName): Lane {
-    const now = performance.now();
+    const now = this.#nowMs();
     const known = this.#lanes.get(keyOf(batch));
     const lane = known ?? { waiting: new Set(), endsAt: now, gapMs: Number.POSITIVE_INFINITY };
     const gapMs = now - lane.endsAt;
@@ -97,8 +104,8 @@ export class WaitingGroups {
 const keyOf = ({ batch, mark }: BatchName): string => `${batch}~${mark}`;
 
 /** 0: the next ends are expected later than the group may wait. */
-function waitMs({ endsAt, gapMs }: Lane, mostMs: number): number {
-  const quietMs = performance.now() - endsAt;
+function waitMs({ endsAt, gapMs }: Lane, mostMs: number, nowMs: number): number {
+  const quietMs = nowMs - endsAt;
   if (gapMs > mostMs || quietMs > GAPS_MOST * mostMs) return 0;
   return Math.min(mostMs, Math.max(MIN_MS, GAPS_MOST * gapMs));
 }

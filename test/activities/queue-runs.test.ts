@@ -36,7 +36,7 @@ describe('sending a group', () => {
   async function send(
     act: Act,
     temporal: Temporal = {},
-    { mayWait, meanwhile, ...given }: Partial<Given> & { mayWait?: true; meanwhile?: () => void } = {},
+    { mayWait, ...given }: Partial<Given> & { mayWait?: true } = {},
   ): Promise<string[]> {
     const service = await scripted(connectRunService, act);
     const completion = {
@@ -61,7 +61,6 @@ describe('sending a group', () => {
     } as unknown as Given);
     const environment = new MockActivityEnvironment();
     const waits = mayWait ? { mayWait } : {};
-    meanwhile?.();
     await expect(
       environment.run(() => queueRuns(deps, { ...REF, attempts: ATTEMPTS, ...waits })),
     ).rejects.toBeInstanceOf(CompleteAsyncError);
@@ -182,9 +181,11 @@ describe('sending a group', () => {
     const END: RunCompletion = { place: 9, attempt: 1, runId: 'ended', outcome: 'succeeded' };
     let signalled: string[];
     let groups: WaitingGroups;
+    let aheadMs: number;
     let signals: BatchSignals;
     beforeEach(async () => {
-      [signalled, groups] = [[], new WaitingGroups()];
+      aheadMs = 0;
+      [signalled, groups] = [[], new WaitingGroups(() => performance.now() + aheadMs)];
       signals = groups.signals({
         runsCompleted: async (_: unknown, __: unknown, ends: readonly RunCompletion[]) => {
           signalled.push(...ends.map(({ runId }) => runId));
@@ -195,32 +196,26 @@ describe('sending a group', () => {
       for (let n = 0; n < 2; n += 1) await end(`before-${n}`);
     });
     const end = (runId: string) => signals.runsCompleted(REF, 'webhook', [{ ...END, runId }]);
-    /** Sends the group; ends come until it has completed. */
-    const sendWaiting = async (
-      act: Act,
-      temporal: Temporal = {},
-      given: Partial<Given> = {},
-    ): Promise<void> => {
-      let isOver = false;
-      let ends = Promise.resolve();
-      const more = async (): Promise<void> => {
-        for (let n = 0; !isOver && completed.length === 0; n += 1) {
-          await new Promise((resolve) => setTimeout(resolve, 20));
-          void end(`end-${n}`);
-        }
+    /** Ends that come so long after one another. */
+    const endsEvery = async (ms: number): Promise<void> => {
+      await end('before-2');
+      aheadMs += ms;
+      await end('before-3');
+    };
+    /** Sends the group; an end comes as soon as it waits. */
+    const sendWaiting = async (temporal: Temporal = {}): Promise<void> => {
+      let ended: Promise<unknown> | undefined;
+      const wait: WaitingGroups['wait'] = (...asked) => {
+        const waiting = groups.wait(...asked);
+        ended = end('awaited');
+        return waiting;
       };
-      await send(act, temporal, {
-        waitingGroups: groups,
-        mayWait: true,
-        meanwhile: () => void (ends = more()),
-        ...given,
-      });
-      isOver = true;
-      await ends;
+      await send(takes, temporal, { waitingGroups: { wait }, mayWait: true });
+      await ended;
     };
 
     it('completes with these ends, which are then not signalled', async () => {
-      await sendWaiting(takes);
+      await sendWaiting();
       const carried = completed[0]?.ends?.completions.map(({ runId }) => runId) ?? [];
       expect(carried).toHaveLength(1);
       expect(results()?.map(({ result }) => result)).toEqual(['accepted', 'accepted']);
@@ -228,7 +223,7 @@ describe('sending a group', () => {
     });
 
     it('leaves these ends to a signal if Temporal has given the group up', async () => {
-      await sendWaiting(takes, {
+      await sendWaiting({
         complete: () => {
           throw new ActivityNotFoundError('gone');
         },
@@ -239,10 +234,8 @@ describe('sending a group', () => {
     });
 
     it('heartbeats its results while it waits, and completes when it is stopped', async () => {
-      await end('before-2');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      // Ends are expected every half second, so that the group waits longer than until its first heartbeat.
-      await end('before-3');
+      // The group waits longer than until its first heartbeat.
+      await endsEvery(1_000);
       let isStopped = false;
       await send(
         takes,
@@ -261,9 +254,7 @@ describe('sending a group', () => {
       ['an attempt of it was not accepted', (socket: Parameters<Act>[0]) => void socket.destroy(), {}],
       ['its worker stops', takes, { stops: true }],
     ])('completes soon if %s', async (_, act, { stops = false }: { stops?: boolean }) => {
-      await end('before-2');
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      await end('before-3');
+      await endsEvery(1_000);
       const stopping = new AbortController();
       const posts = {
         stopping: stopping.signal,

@@ -21,7 +21,7 @@ export function fileAt(path: string): string | undefined {
   return SAFE.test(name) ? name : undefined;
 }
 
-/** How long the address works that a browser gets of a file in S3: as long as somebody watches a film. */
+/** How long the address works that a browser gets of a file in S3: longer than a film. */
 const LINK_MS = 4 * 3_600_000;
 
 /**
