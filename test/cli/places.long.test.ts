@@ -66,6 +66,8 @@ describe('batches and their folders', () => {
     const text = readFileSync(stage.sheet(5), 'utf8');
     const running = stage.start(['run', 'sheet.csv', '-d', 'portraits']);
     const [, batch = ''] = await running.says(/batch {5}(\S+)/);
+    // It says the name before it makes the batch; a command that is faster would make it instead.
+    await running.says(/progress state=/);
     stage.write('renamed.csv', `\uFEFF${text.replaceAll('\n', '\r\n')}`);
     const settings = ['-c', '3', '--retries', '1', '--poll'];
     const attached = await stage.run(['run', 'renamed.csv', '-d', 'portraits', ...settings]);
