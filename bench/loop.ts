@@ -1,5 +1,6 @@
 // The simple alternative: a loop with p-limit.
 
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { request } from 'undici';
@@ -14,10 +15,12 @@ type TimedLoopJob = Omit<LoopJob, 'pollMs'> & { readonly rows: number };
 
 export async function runLoop(job: TimedLoopJob): Promise<LoopResult> {
   const { rows } = job;
+  // A new one each time, like a batch's: files of before would be overwritten instead of created.
+  const folder = mkdtempSync(join(job.folder, 'loop-'));
   const began = performance.now();
   await loopOver(
     Array.from({ length: rows }, (_, index) => index + 1),
-    { ...job, folder: join(job.folder, 'loop'), pollMs: POLL_MS },
+    { ...job, folder, pollMs: POLL_MS },
   );
   return { rows, seconds: (performance.now() - began) / 1000 };
 }
