@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { problem, errorMessage } from '../errors/error.ts';
 
 // `place` counts the runs of one deployment from 0 without gaps. Runs are never deleted, so any page of the list is found by
-// place, whereas OFFSET would read everything before it.
+// place, whereas OFFSET would read everything before it. A delivery names its run by number: an index of random ids would
+// write a page for each of them.
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS run (
     number INTEGER PRIMARY KEY,
@@ -29,7 +30,7 @@ const SCHEMA = `
   CREATE UNIQUE INDEX IF NOT EXISTS runOfDeployment ON run (deploymentId, place);
   CREATE INDEX IF NOT EXISTS runAlive ON run (number) WHERE endedMs IS NULL;
   CREATE TABLE IF NOT EXISTS delivery (
-    run TEXT NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
+    run INTEGER NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
     body TEXT NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS deliveryOfRun ON delivery (run);
@@ -44,6 +45,14 @@ const SINCE = [
   "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT 'user_local';",
   `ALTER TABLE run ADD COLUMN faults TEXT NOT NULL DEFAULT '';
    ALTER TABLE run ADD COLUMN lostMs INTEGER NOT NULL DEFAULT 0;`,
+  `ALTER TABLE delivery RENAME TO deliveryOfId;
+   CREATE TABLE delivery (
+     run INTEGER NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
+     body TEXT NOT NULL
+   ) STRICT;
+   INSERT INTO delivery SELECT run.number, atMs, method, outcome, tookMs, body
+     FROM deliveryOfId JOIN run ON run.id = deliveryOfId.run ORDER BY deliveryOfId.rowid;
+   DROP TABLE deliveryOfId;`,
 ];
 const FORMAT = SINCE.length;
 

@@ -28,7 +28,8 @@ export type LiveRow = Omit<RunRow, 'inputs'>;
 
 /** One delivery attempt of a webhook: its result and duration. */
 export type DeliveryRow = {
-  readonly run: string;
+  /** Its number. */
+  readonly run: number;
   readonly atMs: number;
   readonly method: string;
   readonly outcome: string;
@@ -58,7 +59,7 @@ export type Database = {
   lost(number: number, ranMs: number, waits: boolean): void;
   /** Stores the delivery attempts of webhooks. */
   delivered(tries: readonly DeliveryRow[]): void;
-  deliveriesOf(runId: string): readonly DeliveryRow[];
+  deliveriesOf(run: number): readonly DeliveryRow[];
   /** Reserves a file, or stores its `bytes`. */
   upload(file: UploadRow): void;
   uploadOf(id: string): UploadRow | undefined;
@@ -133,7 +134,7 @@ export function openDatabase(file: string): Database {
     sold: () => totals(sold),
     alive: () => rows<LiveRow>(alive),
     dashboardRuns: dashboardQuery(db),
-    deliveriesOf: (runId) => rows<DeliveryRow>(deliveriesOf, runId),
+    deliveriesOf: (run) => rows<DeliveryRow>(deliveriesOf, run),
     uploadOf: (id) => uploadOf.get(id) as UploadRow | undefined,
     close: () => db.close(),
   };

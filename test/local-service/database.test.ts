@@ -66,6 +66,27 @@ describe('the database', () => {
     expect(again.count('d', 'user_local')).toBe(1);
   });
 
+  it('migrates the deliveries of a file in which they named the id of their run', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-database-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'old.db');
+    const first = openDatabase(file);
+    for (const id of ['a', 'b']) first.insert(run(id));
+    first.close();
+    const old = new DatabaseSync(file);
+    old.exec(`DROP TABLE delivery; CREATE TABLE delivery (
+      run TEXT NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
+      body TEXT NOT NULL) STRICT; CREATE INDEX deliveryOfRun ON delivery (run)`);
+    const told = old.prepare("INSERT INTO delivery VALUES (?, ?, 'POST', 'delivered', 3, ?)");
+    for (const [at, id] of ['b', 'a', 'b'].entries()) told.run(id, at, `body ${at}`);
+    old.exec('PRAGMA user_version = 3');
+    old.close();
+    const again = openDatabase(file);
+    onTestFinished(() => again.close());
+    expect(again.deliveriesOf(2)).toMatchObject([{ body: 'body 0' }, { body: 'body 2', atMs: 2, tookMs: 3 }]);
+    expect(again.deliveriesOf(1)).toMatchObject([{ run: 1, body: 'body 1' }]);
+  });
+
   it('rolls back a transaction that throws, and commits one that does not', () => {
     const database = open();
     const failing = (): void =>

@@ -15,7 +15,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
     logOf({
       row,
       spec: service.deployments.get(row.deploymentId),
-      deliveries: service.database.deliveriesOf(row.id),
+      deliveries: service.database.deliveriesOf(row.number),
       nowMs: service.clock.now(),
     });
 

@@ -47,7 +47,7 @@ function send({ webhooks, faults }: World, run: LiveRun, { event, change, output
     outputs: shouldInject('empty-webhook') ? [] : outputs.map(outputToWire),
   });
   const order = {
-    run: run.id,
+    run: run.number,
     webhook: run.webhook,
     body: JSON.stringify(body),
     delayMs: shouldInject('delay-webhook') ? DELAY_MS : 0,

@@ -25,7 +25,7 @@ export type Webhooks = {
 type Outcome = 'delivered' | 'failed' | 'refused';
 
 type Order = {
-  readonly run: string;
+  readonly run: number;
   readonly webhook: string;
   readonly body: string;
   readonly delayMs: number;
