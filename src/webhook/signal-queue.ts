@@ -1,7 +1,8 @@
 // Batches messages into signals. Each batch has at most one signal in flight, with a minimum gap between two signals; messages
 // that arrive meanwhile are sent with the next one. A single message is sent immediately. Under load many messages share one
 // signal, one workflow task, and the group that fills their slots. The gap grows with the message rate, because the cost of a
-// signal matters most under load. A message that may wait is held until enough of them are, or until one comes that may not.
+// signal matters most under load. A message that may wait is held until enough of them are, or until one comes that may not. Where
+// more messages are expected, the first one waits some milliseconds for them: many runs can end at the same moment.
 
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
 import type { Delivered } from '../batch/signals.ts';
@@ -26,6 +27,9 @@ type Lane<T> = {
   perSecond: number;
   countedAt: number;
   endGap: (() => void) | undefined;
+  /** How many messages may come soon. */
+  expected: number;
+  endGather: (() => void) | undefined;
 };
 
 /** How long a message may wait for others, and whether so many held ones are enough. */
@@ -35,6 +39,8 @@ const GAP_MIN_MS = 8;
 const GAP_MAX_MS = 100;
 /** Milliseconds of gap per message per second. */
 const GAP_MS_PER_RATE = 0.2;
+/** How long the first message waits for expected ones. */
+const GATHER_MS = 10;
 /** Two full groups; with this many messages a signal does not wait for the gap. */
 const ENOUGH = 2 * GROUP_ATTEMPTS;
 /** The time constant of the message rate. */
@@ -68,6 +74,17 @@ export class SignalQueue<T> {
       // The first one waits for the others, so its time counts.
       lane.release ??= setTimeout(() => this.#release(lane), hold.mostMs);
     });
+  }
+
+  /** A message may come soon, until the returned function is called. */
+  expect(batch: BatchName): () => void {
+    const lane = this.#laneOf(batch);
+    lane.expected += 1;
+    return () => {
+      lane.expected -= 1;
+      // After the message itself, which its sender delivers next.
+      if (lane.expected === 0) setImmediate(() => lane.endGather?.());
+    };
   }
 
   /** Sends what is held if it is enough by now. */
@@ -106,6 +123,8 @@ export class SignalQueue<T> {
       isBusy: false,
       perSecond: 0,
       endGap: undefined,
+      expected: 0,
+      endGather: undefined,
       countedAt: 0,
     };
     this.#lanes.set(key, lane);
@@ -114,6 +133,7 @@ export class SignalQueue<T> {
 
   async #flush(lane: Lane<T>): Promise<void> {
     lane.isBusy = true;
+    if (lane.expected > 0) await gather(lane);
     while (lane.queued.length > 0) {
       const sent = lane.queued.splice(0, this.#most);
       await Promise.all([this.#signal(lane, sent), gap(lane)]);
@@ -143,6 +163,18 @@ function countMessage(lane: Lane<unknown>): void {
   const kept = Math.exp((lane.countedAt - now) / RATE_MEMORY_MS);
   lane.perSecond = lane.perSecond * kept + 1_000 / RATE_MEMORY_MS;
   lane.countedAt = now;
+}
+
+/** Resolves when no more messages are expected, but soon. */
+function gather(lane: Lane<unknown>): Promise<void> {
+  return new Promise((over) => {
+    lane.endGather = () => {
+      clearTimeout(timer);
+      lane.endGather = undefined;
+      over();
+    };
+    const timer = setTimeout(lane.endGather, GATHER_MS);
+  });
 }
 
 /** Resolves after the gap for the current rate, or as soon as enough messages are queued. */

@@ -244,10 +244,15 @@ function receiverDeps(
   return {
     secret: webhookSecret(config),
     getRun: async (batch, runId) => {
-      const service = (await batches.find(batch))?.service;
-      const run = await service?.getRun(runId);
-      meters?.webhookRead(run, service?.nowMs());
-      return run;
+      const read = completions.expect(batch);
+      try {
+        const service = (await batches.find(batch))?.service;
+        const run = await service?.getRun(runId);
+        meters?.webhookRead(run, service?.nowMs());
+        return run;
+      } finally {
+        read();
+      }
     },
     answered: meters?.webhookAnswered,
     runEnded: async (batch, completion, mostMs) => {

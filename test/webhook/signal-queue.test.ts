@@ -119,6 +119,29 @@ describe('a queue of signals', () => {
     expect(signals.map(({ messages }) => messages)).toEqual([[1, 2]]);
   });
 
+  it('sends the messages of a burst in one signal, as soon as none is expected any more', async () => {
+    const { queue, signals, nth } = opened();
+    const [first, second] = [queue.expect(B), queue.expect(B)];
+    first();
+    void queue.deliver(B, 1);
+    expect(signals).toEqual([]);
+    second();
+    void queue.deliver(B, 2);
+    expect((await nth(0)).messages).toEqual([1, 2]);
+  });
+
+  it('does not wait for an expected message that does not come soon, nor for those of another batch', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { queue, signals } = opened();
+    queue.expect(B);
+    void queue.deliver(B, 1);
+    void queue.deliver({ batch: 'other', mark: 'm' }, 2);
+    expect(signals.map(({ messages }) => messages)).toEqual([[2]]);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(signals.map(({ messages }) => messages)).toEqual([[2], [1]]);
+  });
+
   it('sends what it holds when it is closed, and holds nothing afterwards', async () => {
     const { queue, signals, nth } = opened();
     const hold = { mostMs: 60_000, isEnough: () => false };
