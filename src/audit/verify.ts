@@ -1,11 +1,12 @@
 // Recounts what summary.json claims, from the parts and, if the service can be reached, from its run list.
 
 import { createHash } from 'node:crypto';
+import { pMapIterable } from 'p-map';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { readDuplicates } from '../results/duplicates.ts';
 import { climbedIn } from '../results/tally-rows.ts';
-import { gpuSecondsOf, type FileRecord } from '../results/row-record.ts';
+import { gpuSecondsOf, type FileRecord, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
 import type { Summary } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -45,8 +46,15 @@ export async function recount(
   const outcomes: Record<string, number> = { ...NO_OUTCOMES };
   const badFiles: string[] = [];
   let [rows, reused, runs, gpuSeconds, costUsd, delivered, climbing] = [0, 0, 0, 0, 0, 0, 0];
-  for await (const row of rowsOf(store, file)) {
-    const record = recordOf(row);
+  const checked = pMapIterable(
+    rowsOf(store, file),
+    async (row) => {
+      const record = recordOf(row);
+      return { record, bad: files ? await badFilesIn(store, record) : [] };
+    },
+    { concurrency: ROWS_AT_A_TIME },
+  );
+  for await (const { record, bad } of checked) {
     rows += 1;
     if (record.reused_from !== undefined) reused += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
@@ -61,7 +69,7 @@ export async function recount(
     }
     climbing += climbedIn(record.attempts).length;
     delivered += record.files.length;
-    if (files) for (const one of record.files) if (!(await isWhole(store, one))) badFiles.push(one.path);
+    badFiles.push(...bad);
   }
   const { duplicates, duplicatesUsd } = await recountDuplicates(store);
   const totalCostUsd = costUsd + duplicatesUsd;
@@ -76,6 +84,15 @@ async function recountDuplicates(store: Store) {
     duplicatesUsd += cost_usd;
   }
   return { duplicates, duplicatesUsd };
+}
+
+/** Small files take longer to open than to read. */
+const ROWS_AT_A_TIME = 16;
+
+async function badFilesIn(store: Store, { files }: RowRecord): Promise<readonly string[]> {
+  const bad: string[] = [];
+  for (const one of files) if (!(await isWhole(store, one))) bad.push(one.path);
+  return bad;
 }
 
 async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promise<boolean> {
