@@ -9,6 +9,8 @@ type Known = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; i
 type Lane = { readonly waiting: Set<string>; readonly gpus: Set<string>; shown: number };
 
 const KNOWN_MOST = 50_000;
+/** A worker sees every batch of its life; what it knows of the oldest ones is of no use. */
+const LANES_MOST = 1_000;
 /** A service that does not report starts would make all runs appear to wait. */
 const SHOWN_LEAST = 8;
 
@@ -92,6 +94,8 @@ export class OwnRuns {
     if (known !== undefined) return known;
     const lane: Lane = { waiting: new Set(), gpus: new Set(), shown: 0 };
     this.#lanes.set(batch, lane);
+    const [oldest] = this.#lanes.size > LANES_MOST ? this.#lanes.keys() : [];
+    if (oldest !== undefined) this.#lanes.delete(oldest);
     return lane;
   }
 

@@ -109,43 +109,6 @@ describe('a batch folder', () => {
     await store.dropResumable?.('outputs/nothing', 'run-');
   });
 
-  it('has the same file whichever of two writers of it is done first', async () => {
-    const content = 'the very same bytes';
-    const [one, two] = [await openResumable(), await openResumable()];
-    await one.write(content.slice(0, 4));
-    await two.write(content.slice(0, 9));
-    await one.write(content.slice(4));
-    await one.commit();
-    await two.write(content.slice(9));
-    await expect(two.commit()).rejects.toThrow('another attempt');
-    await two.discard();
-    expect(await store.read('outputs/fox/1.mp4')).toBe(content);
-  });
-
-  it('puts nothing in place that another try has started over', async () => {
-    const old = await openResumable();
-    await old.write('all of the old one');
-    await (await openResumable()).discard();
-    const anew = await openResumable();
-    await anew.write('half');
-    await expect(old.commit()).rejects.toThrow('another attempt');
-    await old.discard();
-    await anew.write(' and half');
-    await anew.commit();
-    expect(await store.read('outputs/fox/1.mp4')).toBe('half and half');
-  });
-
-  it('begins a half file again where its caller says, and keeps nothing behind its end', async () => {
-    const first = await openResumable();
-    await first.write('far too long');
-    await first.leave();
-    const second = await openResumable();
-    second.restart();
-    await second.write('short');
-    await second.commit();
-    expect(await store.read('outputs/fox/1.mp4')).toBe('short');
-  });
-
   it('creates a file for one of all that create it, whole, and leaves nothing of the others', async () => {
     const contents = Array.from({ length: 30 }, (_, at) => `${at}`.repeat(100_000));
     const created = await Promise.all(contents.map((content) => store.create('batch.json', content)));

@@ -86,4 +86,10 @@ describe('what a worker knows about its runs', () => {
     for (let n = 0; n < 50_000; n += 1) own.started(B, `other-${n}`);
     expect(own.waiting(B)).toBe(0);
   });
+
+  it('forgets the oldest batches, whose ends are urgent then', () => {
+    own.accepted(B, 'r1', 'A10G');
+    for (let n = 0; n < 1_000; n += 1) own.ended({ ...B, batch: `other-${n}` }, `run-${n}`);
+    expect(own.waiting(B)).toBe(0);
+  });
 });
