@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
@@ -79,17 +80,37 @@ describe('the server of a batch that has not ended', () => {
       rows.map((row) => `{"row":${row},"outcome":"succeeded","attempts":[],"files":[]}\n`).join(''),
     );
 
+  /** Asks the server of another store for a file, for the given use. */
+  const openedIn = async (
+    store: Partial<FoundBatch['store']>,
+  ): Promise<PageServer & { file(path: string, use: string): Promise<Response> }> => {
+    const other = await serveReport(SERVERS, { ...found, store: { ...found.store, ...store } });
+    const opened = await fetch(other.address, { redirect: 'manual' });
+    const [own = ''] = (opened.headers.get('set-cookie') ?? '').split(';');
+    const file = (path: string, use: string): Promise<Response> =>
+      fetch(`${new URL(other.address).origin}/${path}`, {
+        redirect: 'manual',
+        headers: { cookie: own, 'sec-fetch-dest': use },
+      });
+    return { ...other, file };
+  };
+
+  it('says why a file cannot be read, instead of that there is none', async () => {
+    const open = (): Readable =>
+      new Readable({ read: (): void => undefined, construct: (failed) => failed(new Error('S3 is away')) });
+    const { file, close } = await openedIn({ open });
+    try {
+      const answer = await file('outputs/fox.png', 'image');
+      expect([answer.status, await answer.text()]).toEqual([500, 'S3 is away\n']);
+    } finally {
+      await close();
+    }
+  });
+
   it('sends a browser to S3 for a file that it opens on its own, and gives it what the page shows', async () => {
     const link = async (name: string): Promise<string> => `https://s3.example/${name}?signed`;
-    const inS3 = await serveReport(SERVERS, { ...found, store: { ...found.store, link } });
+    const { file, close } = await openedIn({ link });
     try {
-      const opened = await fetch(inS3.address, { redirect: 'manual' });
-      const [own = ''] = (opened.headers.get('set-cookie') ?? '').split(';');
-      const file = (path: string, destination: string): Promise<Response> =>
-        fetch(`${new URL(inS3.address).origin}/${path}`, {
-          redirect: 'manual',
-          headers: { cookie: own, 'sec-fetch-dest': destination },
-        });
       const alone = await file('outputs/fox.png', 'document');
       expect([alone.status, alone.headers.get('location')]).toEqual([
         303,
@@ -98,7 +119,7 @@ describe('the server of a batch that has not ended', () => {
       expect(await (await file('outputs/fox.png', 'image')).text()).toBe('picture');
       expect((await file('batch.json', 'document')).status).toBe(404);
     } finally {
-      await inS3.close();
+      await close();
     }
   });
 

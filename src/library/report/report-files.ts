@@ -44,7 +44,8 @@ export async function sendFile(
       file.once('readable', opened);
       file.once('error', failed);
     });
-  } catch {
+  } catch (error) {
+    if (!isNoFile(error)) throw error;
     response.writeHead(404).end();
     return;
   }
@@ -54,3 +55,6 @@ export async function sendFile(
   });
   await pipeline(file, response);
 }
+
+const isNoFile = (error: unknown): boolean =>
+  ['ENOENT', 'EISDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
