@@ -218,6 +218,15 @@ describe('the receiver', () => {
       await vi.waitFor(() => expect(completions.map((one) => one.runId)).toEqual([runId]));
     });
 
+    it('closing waits for the ends whose webhooks were answered', async () => {
+      const signal = Promise.withResolvers<void>();
+      released = signal.promise;
+      expect(await lived(hasRun('success', 10, 10), 'success')).toBe(200);
+      const closed = receiver.close().then(() => completions.length);
+      signal.resolve();
+      expect(await closed).toBe(1);
+    });
+
     it('a run that failed is signalled immediately', async () => {
       await lived(hasRun('failed', 10, 10), 'failed');
       expect(holds).toEqual([0]);
