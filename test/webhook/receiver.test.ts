@@ -222,9 +222,14 @@ describe('the receiver', () => {
       const signal = Promise.withResolvers<void>();
       released = signal.promise;
       expect(await lived(hasRun('success', 10, 10), 'success')).toBe(200);
-      const closed = receiver.close().then(() => completions.length);
+      let isClosed = false;
+      const closed = receiver.close().then(() => (isClosed = true));
+      await vi.waitFor(() => expect(receiver.isReady()).toBe(false));
+      await vi.waitFor(() => expect(hook('another', 'success')).rejects.toThrow('ECONNREFUSED'));
+      expect(isClosed).toBe(false);
       signal.resolve();
-      expect(await closed).toBe(1);
+      await closed;
+      expect(completions).toHaveLength(1);
     });
 
     it('a run that failed is signalled immediately', async () => {
