@@ -57,7 +57,9 @@ export async function queueRuns(deps: Deps, input: GroupInput): Promise<GroupRes
   let isTaken = false;
   try {
     const ends = load && { by: load.by, completions: load.completions };
-    isTaken = await complete(deps, input, taskToken, { ...soFar(), ...(ends && { ends }) });
+    const result = { ...soFar(), ...(ends && { ends }) };
+    // While Temporal does not answer, a signal may try it too: the webhooks of these ends must get an answer. Twice changes nothing.
+    isTaken = await complete(deps, input, { taskToken, result, refused: () => load?.delivered(false) });
   } finally {
     load?.delivered(isTaken);
   }
@@ -226,6 +228,13 @@ async function heartbeatWaiting(lease: Lease, soFar: () => GroupResult, over: Ab
   return true;
 }
 
+type Completion = {
+  readonly taskToken: Uint8Array;
+  readonly result: GroupResult;
+  /** Called whenever Temporal does not accept it. */
+  readonly refused: () => void;
+};
+
 /**
  * Completes by token: the SDK would drop a completion, and the accepted runs in it, if the server is away for 10 s. False if Temporal
  * has given the group up.
@@ -233,10 +242,9 @@ async function heartbeatWaiting(lease: Lease, soFar: () => GroupResult, over: Ab
 async function complete(
   deps: Deps,
   input: GroupInput,
-  taskToken: Uint8Array,
-  result: GroupResult,
+  { taskToken, result, refused }: Completion,
 ): Promise<boolean> {
-  return untilAccepted(deps, input.batch, async () => {
+  return untilAccepted(deps, { batch: input.batch, refused }, async () => {
     try {
       await deps.completion.complete(taskToken, result);
       deps.ownRuns.taken(result.results.flatMap((one) => (one.result === 'accepted' ? [one.runId] : [])));
@@ -258,12 +266,17 @@ async function signalSeen(deps: Deps, ref: BatchRef, results: readonly PostResul
 }
 
 /** Retries without a limit, because the workflow must learn of every accepted run. */
-async function untilAccepted<T>({ log }: Deps, batch: string, report: () => Promise<T>): Promise<T> {
+async function untilAccepted<T>(
+  { log }: Deps,
+  { batch, refused }: { readonly batch: string; readonly refused: () => void },
+  report: () => Promise<T>,
+): Promise<T> {
   for (;;) {
     try {
       return await report();
     } catch (error) {
       log.warn({ batch, reason: errorMessage(error) }, 'Temporal did not accept the results of a group');
+      refused();
       await wait(COMPLETE_AGAIN_MS);
     }
   }

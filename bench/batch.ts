@@ -24,7 +24,6 @@ export type BatchJob = {
   readonly cap: number;
   readonly folder: string;
   readonly at: TemporalAddress;
-  readonly poll?: boolean;
   /** Called when the batch has ended, before its times are read. */
   readonly ended?: (() => void) | undefined;
 };
@@ -38,7 +37,6 @@ export type BatchResult = {
   /** From the start of the workflow to its end, including files and results. */
   readonly wholeSeconds: number;
   readonly events: number;
-  readonly executions: number;
   readonly batch: string;
 };
 
@@ -56,14 +54,13 @@ export async function runBatch(job: BatchJob): Promise<BatchResult> {
   await batches.finished(ref, new AbortController().signal);
   const wholeSeconds = (performance.now() - startedAt) / 1000;
   job.ended?.();
-  const { events, executions } = await historyOf(client, workflowIdOf(ref));
+  const events = await historyOf(client, workflowIdOf(ref));
   await close();
   return {
     rows: created.file.sheet.rows,
     ...(await timesOf(job, ref.mark)),
     wholeSeconds,
     events,
-    executions,
     batch: ref.batch,
   };
 }
@@ -85,7 +82,7 @@ async function makeBatch(job: BatchJob): Promise<CreatedBatch> {
         concurrency: job.cap,
         deadlines: { queueMs: 86_400_000 },
         retries: 0,
-        webhooks: !job.poll,
+        webhooks: true,
       },
     }),
   );
@@ -95,14 +92,12 @@ async function makeBatch(job: BatchJob): Promise<CreatedBatch> {
 async function historyOf(
   client: Awaited<ReturnType<typeof connectClient>>['client'],
   workflowId: string,
-): Promise<{ events: number; executions: number }> {
+): Promise<number> {
   let events = 0;
-  let executions = 0;
   for await (const execution of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
     events += execution.historyLength;
-    executions += 1;
   }
-  return { events, executions };
+  return events;
 }
 
 /** By the service's list. */

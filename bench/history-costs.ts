@@ -18,16 +18,14 @@ export type HistoryCosts = {
   readonly events: Counts;
   /** Retries of activities, which write no events. */
   readonly retries: number;
-  readonly bytes: number;
 };
 
 const { EventType } = proto.temporal.api.enums.v1;
-const { History } = proto.temporal.api.history.v1;
 
 /** Sums over all workflow runs of a batch. */
 export async function historyCosts(client: Client, workflowId: string): Promise<HistoryCosts> {
   const events: Record<string, number> = {};
-  let [retries, bytes] = [0, 0];
+  let retries = 0;
   for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
     const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
     for (const { eventType, activityTaskStartedEventAttributes: started } of history.events ?? []) {
@@ -35,9 +33,8 @@ export async function historyCosts(client: Client, workflowId: string): Promise<
       events[kind] = (events[kind] ?? 0) + 1;
       retries += (started?.attempt ?? 1) - 1;
     }
-    bytes += History.encode(history).finish().byteLength;
   }
-  return { events, retries, bytes };
+  return { events, retries };
 }
 
 const KINDS = [

@@ -1,4 +1,4 @@
-// npm run bench [-- --postgres] [--only throughput|shortRuns|start|steady|rates|memory|million|service|kills] [--cycles N]: measures, and
+// npm run bench [-- --postgres] [--only throughput|shortRuns|start|steady|rates|memory|million|service|kills] [--cycles N] [--rows N]: measures, and
 // writes docs/testing/benchmarks.md. What is not measured this time keeps the figures of the last time, which lie beside the
 // page.
 

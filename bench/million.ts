@@ -77,16 +77,16 @@ async function run(place: Place, args: readonly string[]): Promise<Omit<Step, 's
   let peak = 0;
   const watch = every(() => {
     if (child.exitCode === null) peak = Math.max(peak, peakOf(child.pid) || 0);
-  }, LOOK_MS);
-  let said = '';
-  child.stderr.on('data', (text: Buffer) => (said = `${said}${text.toString()}`.slice(-2_000)));
+  }, SAMPLE_MS);
+  let errors = '';
+  child.stderr.on('data', (text: Buffer) => (errors = `${errors}${text.toString()}`.slice(-2_000)));
   await Promise.all([once(child, 'exit'), pipeline(child.stdout, createWriteStream('/dev/null'))]);
   clearInterval(watch);
-  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}: ${said}`);
+  if (child.exitCode !== 0) throw new Error(`${args.join(' ')} ended with ${child.exitCode}: ${errors}`);
   return { seconds: (performance.now() - startedAt) / 1_000, peakMb: peak };
 }
 
-const LOOK_MS = 50;
+const SAMPLE_MS = 50;
 
 /** 0 once the process has ended. */
 function peakOf(pid: number | undefined): number {

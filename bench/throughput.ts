@@ -132,13 +132,18 @@ async function delayOf({ folder }: Place, workerPid: number): Promise<number> {
   const path = join(folder, 'delays.json');
   rmSync(path, { force: true });
   process.kill(workerPid, 'SIGUSR2');
+  const until = performance.now() + ANSWER_WITHIN_MS;
   for (;;) {
     try {
       return JSON.parse(readFileSync(path, 'utf8')) as number;
-    } catch {
+    } catch (error) {
+      // Not there yet, or half written.
+      if (performance.now() > until) throw error;
       await wait(ASK_AGAIN_MS);
     }
   }
 }
+
+const ANSWER_WITHIN_MS = 10_000;
 
 const ASK_AGAIN_MS = 20;

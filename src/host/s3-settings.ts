@@ -59,6 +59,10 @@ export function s3Url(bucket: string, key: string, settings: S3Settings): string
   return `${hostOf(bucket, settings)}${key.split('/').map(encoded).join('/')}`;
 }
 
+/** The value of `x-amz-copy-source`. */
+export const copySource = ({ bucket, key }: { readonly bucket: string; readonly key: string }): string =>
+  `/${bucket}/${key.split('/').map(encoded).join('/')}`;
+
 /** As the signature has it: `encodeURIComponent` leaves a few characters. */
 export const encoded = (text: string): string =>
   encodeURIComponent(text).replaceAll(

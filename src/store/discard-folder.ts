@@ -4,6 +4,7 @@
 
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { rename } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -37,10 +38,9 @@ export async function discardFolders(paths: readonly string[], patienceMs: numbe
     { concurrency: AT_A_TIME },
   ).then(() => true);
   const isOver = await Promise.race([work, wait(patienceMs, false, { ref: false })]);
-  if (isOver) return true;
+  if (isOver || !(await deletesElsewhere([...left]))) return work;
   // The other process repeats what fails here now.
   work.catch(() => undefined);
-  deleteElsewhere([...left]);
   return false;
 }
 
@@ -57,8 +57,14 @@ async function hide(path: string): Promise<string | undefined> {
   }
 }
 
-function deleteElsewhere(hidden: readonly string[]): void {
-  spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore' }).unref();
+/** False if no process can be started. */
+function deletesElsewhere(hidden: readonly string[]): Promise<boolean> {
+  const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore' });
+  child.unref();
+  return once(child, 'spawn').then(
+    () => true,
+    () => false,
+  );
 }
 
 const PROGRAM = fileURLToPath(new URL(`delete-folders-process${extname(import.meta.url)}`, import.meta.url));

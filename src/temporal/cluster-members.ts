@@ -95,11 +95,14 @@ async function deploymentsOf(client: Client, pollers: readonly Poller[]): Promis
   return Promise.all(
     [...builds].map(async ([name, found]) => ({
       name,
-      builds: [...found].sort(),
+      builds: [...found].sort(BY_VERSION.compare),
       current: await currentBuild(client, name),
     })),
   );
 }
+
+/** 0.10.0 is newer than 0.9.0. */
+const BY_VERSION = new Intl.Collator('en', { numeric: true });
 
 async function currentBuild(client: Client, deploymentName: string): Promise<string | undefined> {
   const { namespace } = client.options;

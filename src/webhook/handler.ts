@@ -49,6 +49,8 @@ export class WebhookHandler {
   /** Runs that have not ended yet and that the batch may not know. */
   readonly #waiting = new Map<string, NodeJS.Timeout>();
   readonly #seen = new ReportedRuns();
+  /** Ends whose webhooks were answered before. */
+  readonly #delivering = new Set<Promise<void>>();
 
   constructor(deps: HandlerDeps) {
     this.#deps = deps;
@@ -81,16 +83,25 @@ export class WebhookHandler {
     const signalled = runEnded(batch, completion, holdMs).then(() => reported.add(runId));
     if (holdMs === 0) return signalled;
     reported.hold(runId);
-    void signalled
+    const delivering = signalled
       .catch((error: unknown) =>
-        log.warn({ runId, reason: errorMessage(error) }, 'an end could not be signalled; a poll finds it'),
+        log.warn(
+          { runId, reason: errorMessage(error) },
+          'an end that waited could not be reported; a poll finds it, unless its batch has ended',
+        ),
       )
-      .finally(() => reported.release(runId));
+      .finally(() => {
+        reported.release(runId);
+        this.#delivering.delete(delivering);
+      });
+    this.#delivering.add(delivering);
     await Promise.race([signalled, wait(ANSWER_WITHIN_MS, undefined, { ref: false })]);
   }
 
-  close(): void {
+  /** Resolves when Temporal, or the store of a batch that has ended, has what answered webhooks said. */
+  async close(): Promise<void> {
     for (const runId of this.#waiting.keys()) this.#forget(runId);
+    await Promise.all(this.#delivering);
   }
 
   #forget(runId: string): void {

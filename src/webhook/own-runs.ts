@@ -2,6 +2,7 @@
 // machine. While runs of a batch wait, the end of another one is not urgent: its machine has the next run already.
 
 import type { BatchName } from '../batch/batch-ref.ts';
+import { workflowIdOf } from '../batch/workflow-ids.ts';
 
 type Known = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; isTaken: boolean };
 
@@ -27,7 +28,7 @@ export class OwnRuns {
 
   /** A POST of this worker has started the run. */
   accepted(name: BatchName, runId: string, gpu: string | undefined): void {
-    const batch = keyOf(name);
+    const batch = workflowIdOf(name);
     const lane = this.#laneOf(batch);
     lane.gpus.add(gpu ?? '');
     // Its webhooks may be quicker than the response.
@@ -51,13 +52,14 @@ export class OwnRuns {
   /** The service has reported that a machine has the run. */
   started(name: BatchName, runId: string): void {
     const known = this.#runs.get(runId);
-    if (known === undefined) this.#add(runId, { batch: keyOf(name), phase: 'started', isTaken: false });
+    if (known === undefined)
+      this.#add(runId, { batch: workflowIdOf(name), phase: 'started', isTaken: false });
     else if (known.phase === 'waiting') known.phase = 'started';
     this.#leaves(name, runId);
   }
 
   ended(name: BatchName, runId: string): void {
-    const batch = keyOf(name);
+    const batch = workflowIdOf(name);
     const known = this.#runs.get(runId);
     if (known?.phase !== 'ended') {
       const lane = this.#laneOf(batch);
@@ -71,7 +73,7 @@ export class OwnRuns {
 
   /** How many runs of the batch certainly wait for a machine; 0 if it uses several GPUs, since a run waits for one of them. */
   waiting(name: BatchName): number {
-    const lane = this.#lanes.get(keyOf(name));
+    const lane = this.#lanes.get(workflowIdOf(name));
     return lane === undefined || lane.gpus.size > 1 || lane.shown < SHOWN_LEAST ? 0 : lane.waiting.size;
   }
 
@@ -80,7 +82,7 @@ export class OwnRuns {
    * were lost, or went to another receiver.
    */
   #leaves(name: BatchName, runId: string): void {
-    const { waiting } = this.#laneOf(keyOf(name));
+    const { waiting } = this.#laneOf(workflowIdOf(name));
     if (!waiting.has(runId)) return;
     for (const earlier of waiting) {
       waiting.delete(earlier);
@@ -107,5 +109,3 @@ export class OwnRuns {
     this.#runs.delete(oldest);
   }
 }
-
-const keyOf = ({ batch, mark }: BatchName): string => `${batch}~${mark}`;

@@ -89,12 +89,12 @@ function listening(server: Server, { host, port }: Listen): Promise<void> {
   });
 }
 
-function closing(server: Server, handler: WebhookHandler): Promise<void> {
-  handler.close();
-  return new Promise((done) => {
+async function closing(server: Server, handler: WebhookHandler): Promise<void> {
+  const closed = new Promise<void>((done) => {
     server.close(() => done());
     server.closeIdleConnections();
   });
+  await Promise.all([closed, handler.close()]);
 }
 
 async function respond(

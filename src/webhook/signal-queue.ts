@@ -7,6 +7,7 @@
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
 import type { Delivered } from '../batch/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
+import { workflowIdOf } from '../batch/workflow-ids.ts';
 
 type Queued<T> = {
   readonly message: T;
@@ -39,6 +40,8 @@ const GAP_MIN_MS = 8;
 const GAP_MAX_MS = 100;
 /** Milliseconds of gap per message per second. */
 const GAP_MS_PER_RATE = 0.2;
+/** A worker sees every batch of its life. */
+const LANES_MOST = 1_000;
 /** How long the first message waits for expected ones. */
 const GATHER_MS = 10;
 /** Two full groups; with this many messages a signal does not wait for the gap. */
@@ -89,7 +92,7 @@ export class SignalQueue<T> {
 
   /** Sends what is held if it is enough by now. */
   review(batch: BatchName): void {
-    const lane = this.#lanes.get(keyOf(batch));
+    const lane = this.#lanes.get(workflowIdOf(batch));
     if (lane !== undefined && lane.held.length > 0 && lane.isEnough(lane.held.length)) this.#release(lane);
   }
 
@@ -111,7 +114,7 @@ export class SignalQueue<T> {
   }
 
   #laneOf(batch: BatchName): Lane<T> {
-    const key = keyOf(batch);
+    const key = workflowIdOf(batch);
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
     const lane: Lane<T> = {
@@ -127,8 +130,21 @@ export class SignalQueue<T> {
       endGather: undefined,
       countedAt: 0,
     };
+    if (this.#lanes.size >= LANES_MOST) this.#forgetOne();
     this.#lanes.set(key, lane);
     return lane;
+  }
+
+  /** What is held is still sent: `close` waits for it. */
+  #forget(lane: Lane<T>): void {
+    this.#release(lane);
+    this.#lanes.delete(workflowIdOf(lane.batch));
+  }
+
+  /** The oldest without messages. */
+  #forgetOne(): void {
+    for (const [key, { isBusy, held, expected }] of this.#lanes)
+      if (!isBusy && held.length === 0 && expected === 0) return void this.#lanes.delete(key);
   }
 
   async #flush(lane: Lane<T>): Promise<void> {
@@ -147,15 +163,13 @@ export class SignalQueue<T> {
         lane.batch,
         sent.map(({ message }) => message),
       );
-      if (delivered === 'gone') this.#lanes.delete(keyOf(lane.batch));
+      if (delivered === 'gone') this.#forget(lane);
       for (const { done } of sent) done(delivered);
     } catch (error) {
       for (const { failed } of sent) failed(error);
     }
   }
 }
-
-const keyOf = ({ batch, mark }: BatchName): string => `${batch}~${mark}`;
 
 /** Updates the message rate, an exponential moving average. */
 function countMessage(lane: Lane<unknown>): void {

@@ -7,6 +7,7 @@
 
 import type { BatchName } from '../batch/batch-ref.ts';
 import type { RunEnds } from '../batch/events.ts';
+import { workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchSignals } from '../batch/signals.ts';
 
 /** Ends that a group takes along. */
@@ -27,6 +28,8 @@ type Waiting = { readonly carries: boolean; readonly go: (load: Load | undefined
 /** One batch's groups, and when its ends came. */
 type Lane = { readonly waiting: Set<Waiting>; endsAt: number; gapMs: number };
 
+/** A worker sees every batch of its life. */
+const LANES_MOST = 1_000;
 /** A batch has few groups in flight, and those that wait leave room for others. */
 const WAITING_MOST = 16;
 /** The weight of the newest gap in the average. */
@@ -45,7 +48,7 @@ export class WaitingGroups {
 
   /** Waits at most `mostMs`, and not at all if the next ends are expected later; `carries`: the group can take ends along. */
   wait(batch: BatchName, { mostMs, carries }: { mostMs: number; carries: boolean }): WaitingGroup {
-    const lane = this.#lanes.get(keyOf(batch));
+    const lane = this.#lanes.get(workflowIdOf(batch));
     const forMs =
       lane === undefined || lane.waiting.size >= WAITING_MOST ? 0 : waitMs(lane, mostMs, this.#nowMs());
     if (lane === undefined || forMs === 0) return { load: Promise.resolve(undefined), stop: () => undefined };
@@ -71,7 +74,7 @@ export class WaitingGroups {
       runsCompleted: async (batch, by, completions) => {
         if (await this.#carry(batch, { by, completions })) return 'taken';
         const delivered = await plain.runsCompleted(batch, by, completions);
-        if (delivered === 'gone') this.#lanes.delete(keyOf(batch));
+        if (delivered === 'gone') this.#lanes.delete(workflowIdOf(batch));
         return delivered;
       },
     };
@@ -90,18 +93,22 @@ export class WaitingGroups {
   /** The batch's lane, after noting that ends have come. */
   #noted(batch: BatchName): Lane {
     const now = this.#nowMs();
-    const known = this.#lanes.get(keyOf(batch));
+    const known = this.#lanes.get(workflowIdOf(batch));
     const lane = known ?? { waiting: new Set(), endsAt: now, gapMs: Number.POSITIVE_INFINITY };
     const gapMs = now - lane.endsAt;
     if (known !== undefined)
       lane.gapMs = Number.isFinite(lane.gapMs) ? lane.gapMs * (1 - WEIGHT) + gapMs * WEIGHT : gapMs;
     lane.endsAt = now;
-    this.#lanes.set(keyOf(batch), lane);
+    this.#lanes.set(workflowIdOf(batch), lane);
+    if (this.#lanes.size > LANES_MOST) this.#forgetOne();
     return lane;
   }
-}
 
-const keyOf = ({ batch, mark }: BatchName): string => `${batch}~${mark}`;
+  /** The oldest without a waiting group. */
+  #forgetOne(): void {
+    for (const [key, { waiting }] of this.#lanes) if (waiting.size === 0) return void this.#lanes.delete(key);
+  }
+}
 
 /** 0: the next ends are expected later than the group may wait. */
 function waitMs({ endsAt, gapMs }: Lane, mostMs: number, nowMs: number): number {

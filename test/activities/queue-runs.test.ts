@@ -233,6 +233,17 @@ describe('sending a group', () => {
       await vi.waitFor(() => expect(signalled).toContain(carried[0]));
     });
 
+    it('leaves these ends to a signal as well while Temporal does not answer', async () => {
+      await sendWaiting({
+        complete: (nth) => {
+          if (nth === 1) throw new Error('away');
+        },
+      });
+      const carried = completed[0]?.ends?.completions.map(({ runId }) => runId) ?? [];
+      expect([carried.length, completed.length]).toEqual([1, 2]);
+      await vi.waitFor(() => expect(signalled).toContain(carried[0]));
+    });
+
     it('heartbeats its results while it waits, and completes when it is stopped', async () => {
       // The group waits longer than until its first heartbeat.
       await endsEvery(1_000);

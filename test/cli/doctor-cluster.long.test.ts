@@ -131,6 +131,15 @@ describe('doctor --cluster', () => {
     expect(await found()).toMatchObject({ ok: true, message: expect.stringContaining('gives no answer') });
   });
 
+  it('shows what it has found although Temporal does not answer', async () => {
+    const away = { TEMPORAL_ADDRESS: await freeAddress() };
+    const { code, stdout } = await stage.run(['doctor', '--cluster', '-o', 'json'], away);
+    const checks = JSON.parse(stdout) as readonly Check[];
+    expect(code).not.toBe(0);
+    expect(checks[0]).toMatchObject({ part: 'node', ok: true });
+    expect(checks.at(-1)).toMatchObject({ part: 'members', ok: false, hint: expect.any(String) });
+  });
+
   it('needs a cluster', async () => {
     const { code, stderr } = await stage.run(['doctor', '--cluster'], { TEMPORAL_ADDRESS: '' });
     expect([code, stderr]).toEqual([2, expect.stringContaining('set TEMPORAL_ADDRESS')]);

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -40,6 +40,16 @@ describe('a folder that is discarded', () => {
 
   it('says when all files are deleted in time', async () => {
     expect(await discardFolders([folderOf('shoes'), join(parent, 'none')], 60_000)).toBe(true);
+    expect(readdirSync(parent)).toEqual([]);
+  });
+
+  it('that is a link loses the link only', async () => {
+    const folder = folderOf('shoes');
+    symlinkSync(folder, join(parent, 'link'));
+    await discardFolder(join(parent, 'link'));
+    expect([readdirSync(parent), readdirSync(join(folder, 'outputs')).length]).toEqual([['shoes'], FILES]);
+    symlinkSync(parent, join(folder, 'outputs/up'));
+    await discardFolder(folder);
     expect(readdirSync(parent)).toEqual([]);
   });
 

@@ -19,6 +19,6 @@ it('remembers a bounded number of runs to signal later', async () => {
   });
   for (let n = 0; n < 30_000; n += 1) await handler.handle(TOKEN, { runId: `${n}`, status: 'running' });
   expect(vi.getTimerCount()).toBeLessThanOrEqual(20_000);
-  handler.close();
+  await handler.close();
   expect(vi.getTimerCount()).toBe(0);
 });

@@ -218,6 +218,20 @@ describe('the receiver', () => {
       await vi.waitFor(() => expect(completions.map((one) => one.runId)).toEqual([runId]));
     });
 
+    it('closing waits for the ends whose webhooks were answered', async () => {
+      const signal = Promise.withResolvers<void>();
+      released = signal.promise;
+      expect(await lived(hasRun('success', 10, 10), 'success')).toBe(200);
+      let isClosed = false;
+      const closed = receiver.close().then(() => (isClosed = true));
+      await vi.waitFor(() => expect(receiver.isReady()).toBe(false));
+      await vi.waitFor(() => expect(hook('another', 'success')).rejects.toThrow('ECONNREFUSED'));
+      expect(isClosed).toBe(false);
+      signal.resolve();
+      await closed;
+      expect(completions).toHaveLength(1);
+    });
+
     it('a run that failed is signalled immediately', async () => {
       await lived(hasRun('failed', 10, 10), 'failed');
       expect(holds).toEqual([0]);

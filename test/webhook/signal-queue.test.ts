@@ -142,6 +142,35 @@ describe('a queue of signals', () => {
     expect(signals.map(({ messages }) => messages)).toEqual([[2], [1]]);
   });
 
+  it('sends what it holds of a batch that is gone too, and closing waits for it', async () => {
+    const { queue, nth } = opened();
+    void queue.deliver(B, 1);
+    const held = queue.deliver(B, 2, { mostMs: 60_000, isEnough: () => false });
+    (await nth(0)).answer('gone');
+    const second = await nth(1);
+    expect(second.messages).toEqual([2]);
+    let isClosed = false;
+    const closed = queue.close().then(() => (isClosed = true));
+    expect(isClosed).toBe(false);
+    second.answer('gone');
+    await expect(held).resolves.toBe('gone');
+    await closed;
+  });
+
+  it('forgets the oldest batches without messages, and never one with some', async () => {
+    const { queue, nth } = opened();
+    const other = (n: number) => ({ batch: `other-${n}`, mark: 'm' });
+    void queue.deliver(B, 1);
+    const held = queue.deliver(B, 2, { mostMs: 60_000, isEnough: () => false });
+    for (let n = 0; n < 1_500; n += 1) queue.expect(other(n))();
+    (await nth(0)).answer('taken');
+    queue.review(B);
+    void queue.deliver(B, 3);
+    (await nth(1)).answer('taken');
+    await expect(held).resolves.toBe('taken');
+    expect((await nth(1)).messages).toEqual([2, 3]);
+  });
+
   it('sends what it holds when it is closed, and holds nothing afterwards', async () => {
     const { queue, signals, nth } = opened();
     const hold = { mostMs: 60_000, isEnough: () => false };

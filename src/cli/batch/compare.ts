@@ -49,7 +49,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
   printer.data(terminalLine(page));
   if (served !== undefined) return untilInterrupted(this, printer, served);
   const found = await findBatch(out, comparison.b);
-  const isHere = comparison.page.protocol === 'file:' && found.store.localPath !== undefined;
+  const isHere = comparison.page.protocol === 'file:';
   // A browser cannot open a page in S3.
   const view: Next = ['view', sameCommand(this.args ?? [], 'compare', { add: ['--serve'] })];
   sayNext(printer, flags.output, isHere ? ['open', nextCommand('open', found)] : view);

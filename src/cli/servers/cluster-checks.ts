@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { membersQueueOf, TASK_QUEUE } from '../../../workflows/task-queues.ts';
-import { errorMessage, list, problem } from '../../errors/error.ts';
+import { list, problem } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -25,15 +25,25 @@ import { finding, type Finding } from './finding.ts';
 const CLOCK_MS = 5_000;
 const RECEIVER_MS = 5_000;
 
+/** Never throws: what stops the questions is a finding too. */
 export async function clusterFindings(config: Config): Promise<readonly Finding[]> {
   const at = temporalFrom(config.environment);
-  if (at === undefined) return [];
+  const found: Finding[] = [];
+  if (at === undefined) return found;
+  const stopped = await finding('members', async () => {
+    for await (const one of findingsAt(config, at)) found.push(one);
+    return '';
+  });
+  return stopped.ok ? found : [...found, stopped];
+}
+
+async function* findingsAt(config: Config, at: TemporalAddress): AsyncGenerator<Finding> {
   const keys = payloadKeys(config, 'cluster');
   const queue = config.taskQueue ?? TASK_QUEUE;
   const { client, close } = await connectClient(at, clientConverter(keys));
   try {
     // Who has other keys cannot be asked.
-    const fits = await finding('payload keys', async () => {
+    yield await finding('payload keys', async () => {
       const found = await readWorkerKeys(client, at, membersQueueOf(queue), keys, 'activity');
       checkWorkerKeys(found, at, keys, 'any');
       return 'the same everywhere';
@@ -42,9 +52,7 @@ export async function clusterFindings(config: Config): Promise<readonly Finding[
     const members = await withFile(openStore(config.out), (file) =>
       askMembers(client, queue, { file, encrypted }),
     );
-    return [fits, ...(await findingsOf(members, config, at))];
-  } catch (error) {
-    return [{ part: 'members', ok: false, message: errorMessage(error) }];
+    yield* await findingsOf(members, config, at);
   } finally {
     await close();
   }

@@ -93,9 +93,13 @@ async function serveTerminal(
   interrupts.onSecond(() => process.exit(EXIT.interrupted));
   const hasEnded = await running.stop();
   if (!hasEnded) {
-    const left = plural(running.onWire(), 'request');
-    const after = `${config.member.drainMs / 1_000} s (RUNSHEET_DRAIN_SECONDS)`;
-    printer.notice(`${left} without an answer after ${after}: unconfirmed`);
+    const left = running.onWire();
+    const after = `after ${config.member.drainMs / 1_000} s (RUNSHEET_DRAIN_SECONDS)`;
+    printer.notice(
+      left > 0
+        ? `${plural(left, 'request')} without an answer ${after}: unconfirmed`
+        : `some work had not ended ${after}: another worker repeats it`,
+    );
   }
   interrupts.close();
   return hasEnded;

@@ -5,6 +5,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
+import { isS3Address } from '../../host/batches-address.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
 import { PAIRED_BY, type PairedBy } from '../../results/compare/paired-by.ts';
 import type { ComparedPair } from '../../results/compare/compared-pair.ts';
@@ -53,6 +54,11 @@ export async function compareBatches(
   if (wanted !== undefined && !PAIRED_BY.includes(wanted))
     throw problem('E602', { what: `rows are not paired by ${wanted as string}`, hint: PAIRED_BY.join(', ') });
   const target = await targetOf(out, a, b, wantedFile);
+  if (a.store.localPath ? isS3Address(target) : dirname(target) !== out)
+    throw problem('E602', {
+      what: `${target} is another place than the batches, whose files its page would not find`,
+      hint: 'leave the file out: the page lies beside the batches then',
+    });
   const { by, first, sums, mostChanged, page } = await paired(a, b, wanted);
   if (sums.pairs === 0)
     throw problem('E570', { a: a.batch, b: b.batch, by, other: wanted && otherThan(wanted) });

@@ -1,20 +1,19 @@
 // Serves the page of a comparison whose batches are not in a folder of the viewer's machine.
 
-import { pipeline } from 'node:stream/promises';
 import { basename, dirname } from 'node:path';
 import { openBatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import { placeText } from '../connect-options.ts';
 import type { Comparison } from './compared-batches.ts';
 import { addressIn, servePage, type PageServer } from './page-server.ts';
-import { fileAt, sendFile } from './report-files.ts';
+import { fileAt, sendAs, sendFile } from './report-files.ts';
 
 /** The page has the addresses `<batch>/outputs/…`. */
 export async function serveComparison(
   out: string,
-  { a, b, page }: Pick<Comparison, 'a' | 'b' | 'page'>,
+  { a, b, page: address }: Pick<Comparison, 'a' | 'b' | 'page'>,
 ): Promise<PageServer> {
-  const path = placeText(page);
+  const path = placeText(address);
   const found = await Promise.all([a, b].map((batch) => openBatchFolder(out, batch)));
   return servePage({
     isFinal: () => true,
@@ -30,9 +29,8 @@ export async function serveComparison(
         else await sendFile(store, file, request, response);
         return;
       }
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-      const html = isReport ? store.open(name) : openStore(dirname(path)).open(basename(path));
-      await pipeline(html, response);
+      const [place, page] = isReport ? [store, name] : [openStore(dirname(path)), basename(path)];
+      await sendAs(place, page, response, { 'content-type': 'text/html; charset=utf-8' });
     },
   });
 }

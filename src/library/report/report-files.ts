@@ -38,6 +38,19 @@ export async function sendFile(
     response.writeHead(303, { location: await store.link(name, LINK_MS) }).end();
     return;
   }
+  await sendAs(store, name, response, {
+    'content-type': mediaTypeOf(name),
+    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  });
+}
+
+/** Answers with a file, or 404. Throws why it cannot be read, before anything is answered. */
+export async function sendAs(
+  store: Pick<Store, 'open'>,
+  name: string,
+  response: ServerResponse,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
   const file = store.open(name);
   try {
     await new Promise((opened, failed) => {
@@ -49,10 +62,7 @@ export async function sendFile(
     response.writeHead(404).end();
     return;
   }
-  response.writeHead(200, {
-    'content-type': mediaTypeOf(name),
-    'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-  });
+  response.writeHead(200, headers);
   await pipeline(file, response);
 }
 

@@ -50,7 +50,15 @@ export async function removeAll(client: S3Client, keys: readonly string[]): Prom
     'content-md5': hash('md5', body, 'base64'),
     'x-amz-checksum-sha256': hash('sha256', body, 'base64'),
   };
-  const answer = await client.send({ method: 'POST', key: '', query: { delete: '' }, headers, body });
+  const query = { delete: '' };
+  const answer = await client.send({
+    method: 'POST',
+    key: '',
+    query,
+    headers,
+    body,
+    expects: 'DeleteResult',
+  });
   const texts = textsIn(answer.body.toString());
   const code = textOf(texts, 'Error/Code');
   if (code === undefined) return;

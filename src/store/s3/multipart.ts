@@ -1,6 +1,6 @@
 // An object that is written in parts and becomes visible as a whole.
 
-import { encoded } from '../../host/s3-settings.ts';
+import { copySource } from '../../host/s3-settings.ts';
 import type { S3Client } from './s3-client.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
@@ -45,9 +45,8 @@ export class Multipart {
 
   /** The next part, copied from an object on the server. False if the object is gone or was replaced. */
   async copy(bucket: string, key: string, etag: string): Promise<boolean> {
-    const source = `/${bucket}/${key.split('/').map(encoded).join('/')}`;
-    const headers = { 'x-amz-copy-source': source, 'x-amz-copy-source-if-match': etag };
-    const { status, body } = await this.#part({ headers, accepts: [404, 412] });
+    const headers = { 'x-amz-copy-source': copySource({ bucket, key }), 'x-amz-copy-source-if-match': etag };
+    const { status, body } = await this.#part({ headers, accepts: [404, 412], expects: 'CopyPartResult' });
     const copied = textOf(textsIn(body.toString()), 'CopyPartResult/ETag');
     if (status === 404 || status === 412) return false;
     if (copied === undefined) throw refused(this.#client.place, refusalIn(status, body));
@@ -76,12 +75,11 @@ export class Multipart {
       headers,
       body,
       accepts: [404],
+      expects: 'CompleteMultipartUploadResult',
     });
-    // S3 may begin its answer before it knows the end.
-    const refusal = refusalIn(answer.status, answer.body);
-    if (answer.status !== 404 && refusal.code === '') return;
+    if (answer.status !== 404) return;
     const isOurs = answer.mayBeDone && (await look(this.#client, this.#key))?.writer === this.#writer;
-    if (!isOurs) throw refused(this.#client.place, refusal);
+    if (!isOurs) throw refused(this.#client.place, refusalIn(answer.status, answer.body));
   }
 
   abort(): Promise<void> {

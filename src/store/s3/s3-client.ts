@@ -8,8 +8,9 @@ import { AwsV4Signer } from 'aws4fetch';
 import { Agent, request } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
 import { encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
-import { errorMessage } from '../../errors/error.ts';
+import { errorMessage, problem } from '../../errors/error.ts';
 import { isPassing, refusalIn, refused, unreachable } from './s3-fault.ts';
+import { rootIn } from './s3-xml.ts';
 
 export type Asked = {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -20,6 +21,8 @@ export type Asked = {
   readonly body?: Uint8Array;
   /** Refusals that mean something to the caller. */
   readonly accepts?: readonly number[];
+  /** The element that a success has: S3 can answer 200 before it knows that it fails, and a proxy answers with pages. */
+  readonly expects?: string;
 };
 
 export type Answer = {
@@ -48,7 +51,14 @@ export class S3Client {
   readonly #patience: Patience;
   readonly #signingKeys = new Map<string, ArrayBuffer>();
 
+  /** Throws E602 if the address of the server is none. */
   constructor(place: S3Place, settings: S3Settings, patience: Patience = PATIENCE) {
+    const { endpoint } = settings;
+    if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
+      throw problem('E602', {
+        what: `the address of the S3 server is ${JSON.stringify(endpoint)}, which is no URL`,
+        hint: 'write it as AWS_ENDPOINT_URL_S3=https://s3.example.com',
+      });
     this.place = place;
     this.#settings = settings;
     this.#patience = patience;
@@ -115,12 +125,13 @@ export class S3Client {
   }
 
   async #tried<A extends Omit<Answer, 'mayBeDone'>>(
-    { accepts = [] }: Asked,
+    { accepts = [], expects }: Asked,
     once: () => Promise<A>,
   ): Promise<Tried<A>> {
     try {
       const answer = await once();
-      if (isSuccess(answer.status)) return { kind: 'answered', answer };
+      if (isSuccess(answer.status) && (expects === undefined || rootIn(answer.body) === expects))
+        return { kind: 'answered', answer };
       const refusal = refusalIn(answer.status, answer.body);
       const isFinal = !isPassing(refusal);
       if (isFinal && accepts.includes(answer.status) && refusal.code !== 'NoSuchBucket')

@@ -17,7 +17,15 @@ export function refusalIn(status: number, body: Uint8Array): Refusal {
 
 /** Refusals that say nothing about the request: it may succeed when it is repeated. */
 const AGAIN = new Set([408, 429, 500, 502, 503, 504]);
-const AGAIN_CODES = new Set(['RequestTimeout', 'ConditionalRequestConflict', 'OperationAborted', 'SlowDown']);
+const AGAIN_CODES = new Set([
+  'RequestTimeout',
+  'ConditionalRequestConflict',
+  'OperationAborted',
+  'SlowDown',
+  // These two also come with status 200.
+  'InternalError',
+  'ServiceUnavailable',
+]);
 
 export const isPassing = ({ status, code }: Refusal): boolean => AGAIN.has(status) || AGAIN_CODES.has(code);
 

@@ -32,6 +32,10 @@ export function textsIn(xml: string): Texts {
   return found;
 }
 
+/** The outermost element; undefined for text that is no XML. */
+export const rootIn = (body: Uint8Array): string | undefined =>
+  [...textsIn(Buffer.from(body).toString()).keys()].find((at) => at.startsWith('/'))?.slice(1);
+
 /** The first such text; undefined if there is none. */
 export const textOf = (texts: Texts, at: string): string | undefined => texts.get(at)?.[0];
 

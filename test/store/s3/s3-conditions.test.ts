@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { s3Settings, takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
+import { copy } from '../../../src/store/s3/objects.ts';
+import { S3Client } from '../../../src/store/s3/s3-client.ts';
+import { present } from '../../local-service/asking.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 
@@ -40,6 +43,56 @@ describe('an S3 server', () => {
       hint: expect.stringContaining('AWS_ENDPOINT_URL_S3'),
     });
   });
+});
+
+describe('an answer 200 that says that the request failed', () => {
+  let answers: readonly string[] = [];
+  let asked = 0;
+  const server = createServer((request, answer) => {
+    request.resume().once('end', () => answer.writeHead(200).end(answers[asked++] ?? ''));
+  });
+  const client = (): S3Client => {
+    const { port } = server.address() as AddressInfo;
+    const settings = s3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    return new S3Client({ bucket: 'nightly', key: 'hens' }, present(settings));
+  };
+  const source = { bucket: 'nightly', key: 'hens/a/outputs/1.png' };
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  beforeEach(() => void (asked = 0));
+  afterAll(() => void server.close());
+
+  it('is repeated if it may succeed then', async () => {
+    const failed = '<Error><Code>InternalError</Code><Message>We had a problem</Message></Error>';
+    answers = [failed, '<CopyObjectResult><ETag>"1"</ETag></CopyObjectResult>'];
+    await expect(copy(client(), source, 'hens/b/outputs/1.png')).resolves.toBe(true);
+    expect(asked).toBe(2);
+  });
+
+  it.each([
+    ['an error of the request', '<Error><Code>AccessDenied</Code></Error>', 'AccessDenied'],
+    ['the page of a proxy', '<!doctype html><p>Please sign in', 'it answers 200'],
+  ])('is no success: %s', async (_, body, reason) => {
+    answers = [body];
+    await expect(copy(client(), source, 'hens/b/outputs/1.png')).rejects.toMatchObject({
+      code: 'E612',
+      message: expect.stringContaining(reason),
+    });
+    expect(asked).toBe(1);
+  });
+});
+
+it('an address of the S3 server that is no URL is named, whatever it is used for', async () => {
+  for (const endpoint of ['minio.local', 'minio:9000']) {
+    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: endpoint });
+    await expect(openStore('s3://nightly/hens').folders('')).rejects.toMatchObject({
+      code: 'E602',
+      message: expect.stringContaining(JSON.stringify(endpoint)),
+      hint: expect.stringContaining('AWS_ENDPOINT_URL_S3=https://'),
+    });
+  }
 });
 
 describe('an address that answers with a page instead of S3', () => {
