@@ -60,6 +60,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/local-service',
   ],
   'src/audit': [
+    'p-map',
     'zod',
     'src/batch',
     'src/errors',

@@ -1,6 +1,7 @@
 // Names the file that lists all errors of a sheet, next to the batches. Its first line identifies it.
 
 import { openStore } from '../store/open-store.ts';
+import { startOf } from '../store/start-of.ts';
 import type { Store } from '../store/store.ts';
 import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
 import { stemOf } from './batch-id.ts';
@@ -20,15 +21,10 @@ export async function errorsPlaceFor(out: string, sheetName: string): Promise<Er
 /** Whether this file is such a list. */
 export async function isErrorList(store: Store, file: string): Promise<boolean> {
   if (!NAME.test(file)) return false;
-  let begin = Buffer.alloc(0);
   try {
-    for await (const chunk of store.open(file) as AsyncIterable<Uint8Array>) {
-      begin = Buffer.concat([begin, chunk]);
-      if (begin.length >= ERRORS_HEADER.length) break;
-    }
+    return (await startOf(store, file, ERRORS_HEADER.length)) === ERRORS_HEADER;
   } catch {
     // An unreadable file is not ours.
     return false;
   }
-  return begin.toString('latin1', 0, ERRORS_HEADER.length) === ERRORS_HEADER;
 }

@@ -1,5 +1,5 @@
-// Finds leftovers in a store that is not on this machine: error lists, and layouts that no batch.json names. It has no unfinished
-// files, and its folders have no times of their own.
+// Finds leftovers in a store that is not on this machine: error lists, and layouts that no batch.json names. Unfinished files are
+// hidden there and go with their batch, and its folders have no times of their own.
 
 import pMap from 'p-map';
 import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
@@ -31,7 +31,7 @@ export async function hasOnlyLayouts(store: Store): Promise<boolean> {
 
 export const MARK = /^[0-9a-f]{16}$/;
 
-/** Error lists in a store that is not on this machine, which has no unfinished files. */
+/** Error lists. */
 async function staleFiles(store: Store, before: number): Promise<readonly Stale[]> {
   const found: Stale[] = [];
   for (const name of await store.list(''))

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { problem } from '../errors/error.ts';
 import type { Api } from '../host/api-version.ts';
-import { isS3Address } from '../host/batches-address.ts';
+import { isS3Address, resolveOut, s3PlaceOf } from '../host/batches-address.ts';
 import { loadConfigWith, type Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { Spoken } from '../run-service/open-services.ts';
@@ -68,6 +68,14 @@ export function serviceOf({ apiUrl, api }: Config, service: ConnectOptions['serv
 export function placeOf(place: string | URL): string {
   if (!isS3Address(String(place))) return pathOf(place);
   return typeof place === 'string' ? place : placeText(place);
+}
+
+/** As {@link placeOf}, of a file that is written or checked. Throws E602 for an address that names no object of a bucket. */
+export function filePlaceOf(file: string | URL): string {
+  const place = placeOf(file);
+  if (!isS3Address(place)) return place;
+  if (s3PlaceOf(place)?.key) return resolveOut(place);
+  throw problem('E602', { what: `${place} names no file in S3`, hint: 'write s3://bucket/folder/file' });
 }
 
 /** A place as a URL: a path of this machine, or an address in S3. */

@@ -6,7 +6,7 @@ import type { BatchOptions } from './start/batch-options.ts';
 import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
-import { placeOf, type ConnectOptions } from './connect-options.ts';
+import { type ConnectOptions } from './connect-options.ts';
 import type { Source } from './start/given-source.ts';
 import { Deployments } from './deployments.ts';
 import { Pools } from './pools.ts';
@@ -78,7 +78,7 @@ export class Runsheet implements AsyncDisposable {
 
   /** Checks a receipt that {@link BatchHandle.verify} wrote; needs only the file. Throws E520 for the first wrong line. */
   checkReceipt(file: string | URL): Promise<CheckedReceipt> {
-    return readReceiptFile(placeOf(file));
+    return readReceiptFile(file);
   }
 
   /** Leaves the embedded servers, which then end; their batches continue with the next `start` or `resume`. */

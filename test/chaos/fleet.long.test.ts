@@ -80,8 +80,9 @@ describe.skipIf(why !== undefined)(
     afterAll(async () => {
       balancer?.close();
       await Promise.all(machines.map((one) => one.close()));
-      await stage.close();
+      // PostgreSQL has its files in the stage's folder.
       for (const close of closers) await close();
+      await stage.close();
       await s3?.[Symbol.asyncDispose]();
     });
 

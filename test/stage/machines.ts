@@ -32,7 +32,9 @@ export type Machine = {
 /** `reaches`: addresses on loopback of this process that are the same on the machine. */
 export async function openMachine(number: number, reaches: readonly string[]): Promise<Machine> {
   const name = `rs${process.pid}m${number}`;
-  const [host, address] = [`10.203.${number}.1`, `10.203.${number}.2`];
+  // Machines that a killed test has left have other addresses.
+  const network = `10.${100 + (process.pid % 100)}.${number}`;
+  const [host, address] = [`${network}.1`, `${network}.2`];
   const ip = (...args: readonly string[]): unknown => execFileSync('ip', args);
   ip('netns', 'add', name);
   // The names of interfaces have at most 15 characters.

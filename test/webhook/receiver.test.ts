@@ -224,12 +224,11 @@ describe('the receiver', () => {
       expect(await lived(hasRun('success', 10, 10), 'success')).toBe(200);
       let isClosed = false;
       const closed = receiver.close().then(() => (isClosed = true));
-      await vi.waitFor(() => expect(receiver.isReady()).toBe(false));
       await vi.waitFor(() => expect(hook('another', 'success')).rejects.toThrow('ECONNREFUSED'));
       expect(isClosed).toBe(false);
       signal.resolve();
       await closed;
-      expect(completions).toHaveLength(1);
+      expect(completions.length).toBe(1);
     });
 
     it('a run that failed is signalled immediately', async () => {

@@ -8,8 +8,9 @@ import { problem } from '../../errors/error.ts';
 import type { Summary } from '../../results/summary.ts';
 import { linesOf } from '../../store/lines.ts';
 import { openStore } from '../../store/open-store.ts';
+import { startOf } from '../../store/start-of.ts';
 import type { Store } from '../../store/store.ts';
-import { placeOf } from '../connect-options.ts';
+import { filePlaceOf } from '../connect-options.ts';
 import type { FoundBatch } from './found-batch.ts';
 
 /** A receipt in a file: its path, and the hash of its last line, which stands for all of it. */
@@ -22,9 +23,9 @@ export type ReceiptFile = WrittenReceipt & {
 export async function writeReceiptFile(
   { store, file }: FoundBatch,
   summary: Summary,
-  given: string | undefined,
+  given: string | URL | undefined,
 ): Promise<ReceiptFile> {
-  const place = given === undefined ? undefined : placeOf(given);
+  const place = given === undefined ? undefined : filePlaceOf(given);
   const into = place === undefined ? store : openStore(dirname(place));
   const name = place === undefined ? RECEIPT_FILE : basename(place);
   const path = place ?? store.localPath?.(name) ?? `${store.location}/${name}`;
@@ -36,11 +37,8 @@ export async function writeReceiptFile(
   return { file: path, ...(await writeReceipt({ store, file, summary }, into, name)) };
 }
 
-async function isReceipt(store: Store, name: string): Promise<boolean> {
-  for await (const text of store.open(name).setEncoding('utf8') as AsyncIterable<string>)
-    return text.startsWith(RECEIPT_START);
-  return false;
-}
+const isReceipt = async (store: Store, name: string): Promise<boolean> =>
+  (await startOf(store, name, RECEIPT_START.length)) === RECEIPT_START;
 
 /** What a receipt says that holds. */
 export type CheckedReceipt = {
@@ -59,9 +57,9 @@ export type CheckedReceipt = {
 };
 
 /** Needs only the file. Throws E520 for the first wrong line. */
-export async function readReceiptFile(file: string): Promise<CheckedReceipt> {
-  const place = placeOf(file);
-  const content = openStore(dirname(place)).open(basename(place));
+export async function readReceiptFile(given: string | URL): Promise<CheckedReceipt> {
+  const file = filePlaceOf(given);
+  const content = openStore(dirname(file)).open(basename(file));
   const { head, total, lines, sha256 } = await checkReceipt(file, linesOf(content));
   const { kind: _kind, sha256: _hash, ...sums } = total;
   const { batch, mark } = head;

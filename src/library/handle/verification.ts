@@ -9,7 +9,6 @@ import type { Config } from '../../host/config.ts';
 import { nameOf } from '../../results/batch-rows.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
-import { placeOf } from '../connect-options.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { writeReceiptFile, type ReceiptFile } from './receipt-file.ts';
 import { summaryOfDone } from '../start/start-or-attach.ts';
@@ -52,7 +51,7 @@ export async function verifyBatch(
   const all = findings(summary, counted, now);
   const holds = all.every((one) => one.holds);
   // A receipt states what adds up only.
-  const path = typeof receipt === 'boolean' ? undefined : placeOf(receipt);
+  const path = typeof receipt === 'boolean' ? undefined : receipt;
   const written = receipt !== false && holds ? await writeReceiptFile(found, summary, path) : undefined;
   // Rows that are sent again meanwhile may be in only one half of what was read.
   if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)

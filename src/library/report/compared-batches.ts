@@ -13,8 +13,9 @@ import { verdictOf, type ComparisonSums } from '../../results/compare/comparison
 import { undefinedIfAbsent } from '../../store/absent.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
+import { startOf } from '../../store/start-of.ts';
 import type { Store } from '../../store/store.ts';
-import { placeOf, placeUrl } from '../connect-options.ts';
+import { filePlaceOf, placeUrl } from '../connect-options.ts';
 import { linkFrom } from '../handle/exported-batch.ts';
 import { findBatch, type FoundBatch } from '../handle/found-batch.ts';
 
@@ -117,7 +118,7 @@ async function targetOf(
   wanted: string | URL | undefined,
 ): Promise<string> {
   const own = locationOf(out, `compare-${a.batch}-${b.batch}.html`);
-  const path = wanted === undefined ? own : placeOf(wanted);
+  const path = wanted === undefined ? own : filePlaceOf(wanted);
   const [store, name] = [openStore(dirname(path)), basename(path)];
   if (store.localPath && (await stat(path).catch(undefinedIfAbsent))?.isDirectory())
     throw problem('E602', { what: `${path} is a folder`, hint: `--file ${join(path, basename(own))}` });
@@ -129,8 +130,5 @@ async function targetOf(
   return path;
 }
 
-async function beginsAsComparison(store: Store, name: string): Promise<boolean> {
-  for await (const text of store.open(name).setEncoding('utf8') as AsyncIterable<string>)
-    return text.slice(0, 512).includes('content="runsheet comparison"');
-  return false;
-}
+const beginsAsComparison = async (store: Store, name: string): Promise<boolean> =>
+  (await startOf(store, name, 512)).includes('content="runsheet comparison"');

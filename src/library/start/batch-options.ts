@@ -6,7 +6,7 @@ import { isName } from '../../create-batch/batch-id.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
 import { problem } from '../../errors/error.ts';
-import { isTag } from '../../host/worker-tag.ts';
+import { isTag, TAG_FORM } from '../../host/worker-tag.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
@@ -95,8 +95,6 @@ export type BatchOptions = Limits &
      */
     readonly reuse?: 'refuse' | 'reuse' | 'again';
   };
-
-const TAG_FORM = 'a tag of at most 40 lower case letters, digits, -, _ and .';
 
 /** Throws E602 for options that cannot be met. */
 export function requestFrom(options: BatchOptions, service: Spoken): BatchRequest {
