@@ -23,7 +23,7 @@ export const COLLECT_AFTER_MS = 1_000;
  */
 export const PUBLISH_SHARES = { along: 0.25, alone: 2 } as const;
 export const COLLECT_SHARES = { along: 0.5, alone: 2 } as const;
-export const PACE_RUN_MOST_MS = 20_000;
+export const SHARED_RUN_MOST_MS = 20_000;
 
 /** A snapshot is one payload of at most 2 MiB. In a test, 2.3 MB blocked a workflow permanently. */
 export const STATE_BYTES_MAX = 1_500_000;

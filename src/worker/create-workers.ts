@@ -21,10 +21,10 @@ const CONCURRENT_WORK = 40;
 const WORK_SHARE = 0.5;
 const WORKFLOWS_CACHED = 100;
 
-/** How a worker converts payloads; its identity names its keys and has these words. */
-export const conversion = (keys: PayloadKeys, ...words: readonly string[]) => ({
+/** How a worker converts payloads; its identity names its keys and has these parts. */
+export const conversion = (keys: PayloadKeys, ...parts: readonly string[]) => ({
   dataConverter: workerConverter(keys),
-  identity: identityWith(keys, ...words),
+  identity: identityWith(keys, ...parts),
 });
 
 /** `drainMs`: how long they wait for what they have begun when they are shut down. */

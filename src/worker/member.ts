@@ -16,7 +16,7 @@ import type { WorkerParts } from './worker-parts.ts';
 const WEBHOOK = 'webhook/';
 
 /** What Temporal shows of this process beside its name and keys. */
-export const memberWords = (config: Config): readonly string[] => [
+export const identityParts = (config: Config): readonly string[] => [
   `${MEMBER}${version}`,
   `${WEBHOOK}${secretFingerprint(webhookSecret(config))}`,
 ];

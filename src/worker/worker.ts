@@ -19,7 +19,7 @@ import { onlyFirstTry } from '../temporal/first-try.ts';
 import { installRuntime } from '../temporal/runtime.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { openTickets } from '../temporal/schedule-tickets.ts';
-import { checkWebhookSecret, createMemberOf, memberWords } from './member.ts';
+import { checkWebhookSecret, createMemberOf, identityParts } from './member.ts';
 import { openParts, type PartsParams } from './worker-parts.ts';
 
 /** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
@@ -56,7 +56,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const tags = isMember ? config.member.tags : [];
   const queues = [queue, ...tags.map((tag) => taggedQueueOf(queue, tag))];
   const versioning = isMember ? deploymentOf(config.member) : {};
-  const words = isMember ? memberWords(config) : [];
+  const identity = isMember ? identityParts(config) : [];
   const drainMs = isMember ? config.member.drainMs : EMBEDDED_DRAIN_MS;
   const monitor = await monitorOf(params);
   installRuntime(log, monitor?.coreAddress);
@@ -73,7 +73,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const monitorServer = await monitor?.open({ client, queues, receiver, states: sees });
   const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
   const interceptors = workerInterceptors(server, client, config.home, watched);
-  const at = { connection, namespace, ...conversion(keys, ...words) };
+  const at = { connection, namespace, ...conversion(keys, ...identity) };
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queues, { ...at, ...versioning, interceptors }, drainMs);
   const member = isMember ? [await createMemberOf(config, parts, { ...at, queue })] : [];

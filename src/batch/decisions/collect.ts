@@ -8,7 +8,7 @@ import {
   DEFERS_MOST,
   FILES_PROBE_ROWS,
 } from '../bounds.ts';
-import { paceMs } from '../pace.ts';
+import { runTimeShareMs } from '../run-time-share.ts';
 import { probeAt, probed } from '../pausing/pauses.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { addPart } from '../state/parts-in-flight.ts';
@@ -48,7 +48,7 @@ function endedDueAt(state: State, share: number): number {
   const [oldest] = state.ended;
   if (oldest === undefined) return NEVER;
   if (state.ended.length >= COLLECT_ROWS || isIdle(state)) return 0;
-  return oldest.at + (isAwaited(state) ? COLLECT_AFTER_MS : paceMs(state, COLLECT_AFTER_MS, share));
+  return oldest.at + (isAwaited(state) ? COLLECT_AFTER_MS : runTimeShareMs(state, COLLECT_AFTER_MS, share));
 }
 
 /** Whether sending may wait for parts: a canary is judged, a budget is released and pauses end by them. */

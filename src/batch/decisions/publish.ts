@@ -2,7 +2,7 @@
 // status changes or a command is acknowledged, because users wait for that.
 
 import { PUBLISH_MS, PUBLISH_SHARES } from '../bounds.ts';
-import { paceMs } from '../pace.ts';
+import { runTimeShareMs } from '../run-time-share.ts';
 import type { Command } from '../commands.ts';
 import type { Event } from '../events.ts';
 import { statusOf } from '../shown/progress.ts';
@@ -42,7 +42,7 @@ export const publish: Decision = {
 function publishAt(state: State, share: number): number {
   const { at, isStale, summary } = state.published;
   if (!isStale) return NEVER;
-  return summary === summaryOf(state) ? at + paceMs(state, PUBLISH_MS, share) : 0;
+  return summary === summaryOf(state) ? at + runTimeShareMs(state, PUBLISH_MS, share) : 0;
 }
 
 const summaryOf = (state: State): string => `${statusOf(state)} after ${state.acknowledgements.at(-1)?.id}`;

@@ -18,9 +18,9 @@ const readsOf = ({ keys, readsPlain }: PayloadKeys): readonly string[] => [
   ...(readsPlain ? [PLAIN] : []),
 ];
 
-/** `words`: more of what Temporal shows. */
-export const identityWith = (keys: PayloadKeys, ...words: readonly string[]): string =>
-  [`${process.pid}@${hostname()}`, ...words, 'reads', readsOf(keys).join(',')].join(' ');
+/** `parts`: more of what Temporal shows. */
+export const identityWith = (keys: PayloadKeys, ...parts: readonly string[]): string =>
+  [`${process.pid}@${hostname()}`, ...parts, 'reads', readsOf(keys).join(',')].join(' ');
 
 /** undefined for a worker whose identity lists no keys. */
 const readsIn = (identity: string): readonly string[] | undefined =>

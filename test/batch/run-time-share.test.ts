@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { collect } from '../../src/batch/decisions/collect.ts';
 import { publish } from '../../src/batch/decisions/publish.ts';
-import { paceMs } from '../../src/batch/pace.ts';
+import { runTimeShareMs } from '../../src/batch/run-time-share.ts';
 import { TIMING } from './params.ts';
 import { running } from './scenes.ts';
 import type { World } from './world.ts';
@@ -20,7 +20,7 @@ describe('the pace of a batch', () => {
   it('follows the usual run time between its limits, and is fixed in version 1', () => {
     const phases = { waiting: 0, sending: 0, running: 1, unconfirmed: 0, ended: 0 };
     const at = (usualRunMs: number, version = 2, unconfirmed = 0) =>
-      paceMs({ usualRunMs, version, phases: { ...phases, unconfirmed } }, 1_000, 0.5);
+      runTimeShareMs({ usualRunMs, version, phases: { ...phases, unconfirmed } }, 1_000, 0.5);
     expect([0, 2_000, 6_000, 20_000, 3_600_000].map((ms) => at(ms))).toEqual([
       1_000, 1_000, 3_000, 10_000, 10_000,
     ]);
