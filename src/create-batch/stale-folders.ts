@@ -21,7 +21,7 @@ export async function staleIn({ out, home }: Preparing, ageMs: number): Promise<
   if (store.localPath !== undefined) return staleHere(store, out, before);
   const copies =
     home === undefined || !existsSync(home) ? [] : copiesIn(home).map((name) => join(home, name));
-  const here = copies.filter(olderThan(before)).map(removed);
+  const here = copies.filter(olderThan(before)).map((path) => ({ path }));
   return [...(await staleElsewhere(store, before)), ...here];
 }
 
@@ -29,9 +29,6 @@ const olderThan =
   (before: number) =>
   (path: string): boolean =>
     statSync(path).mtimeMs <= before;
-
-/** A path of this machine, as one that can be removed. */
-const removed = (path: string): Stale => ({ path, remove: () => openStore(path).clear('') });
 
 /** The names that `mkdtemp` gives to the folders of copies. */
 const isIncoming = (name: string): boolean =>
@@ -53,7 +50,7 @@ async function staleHere(store: Store, out: string, before: number): Promise<rea
     else if (entry.name === NAMES) found.push(...draftsIn(path));
     else if (entry.isDirectory() && !isIncoming(entry.name)) found.push(...(await staleInFolder(path)));
   }
-  return found.filter(olderThan(before)).map(removed);
+  return found.filter(olderThan(before)).map((path) => ({ path }));
 }
 
 /** Drafts and layouts that batch.json does not name; the whole folder if it contains nothing else. */

@@ -7,8 +7,8 @@ import type { Store } from '../store/store.ts';
 import { within } from '../store/within.ts';
 import { isErrorList } from './error-list.ts';
 
-/** What can be removed: a path or an address, and how. */
-export type Stale = { readonly path: string; readonly remove: () => Promise<void> };
+/** What can be removed: a path of this machine, or an address and how. */
+export type Stale = { readonly path: string; readonly remove?: () => Promise<void> };
 
 /** Everything that was written before this time. */
 export async function staleElsewhere(store: Store, before: number): Promise<readonly Stale[]> {

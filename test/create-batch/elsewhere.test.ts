@@ -155,7 +155,7 @@ describe('what a killed command leaves', () => {
       ['bad-errors.csv', `left/layout/${stray}`, `${batch}/layout/${stray}`].toSorted(),
     );
     expect(await staleElsewhere(store, Date.now() - 60_000)).toEqual([]);
-    for (const { remove } of stale) await remove();
+    for (const { remove } of stale) await remove?.();
     expect(await staleElsewhere(store, now())).toEqual([]);
     expect(existsSync(join(place.out, batch, 'batch.json'))).toBe(true);
     expect(existsSync(join(place.out, 'mine', 'letter.txt'))).toBe(true);

@@ -1,7 +1,6 @@
 // clean: removes old batches and the leftovers of refused sheets and interrupted copies.
 
 import { existsSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import pMap from 'p-map';
 import { EXIT, problem } from '../../errors/error.ts';
 import { readSummary } from '../../results/summary.ts';
@@ -10,7 +9,6 @@ import { staleIn } from '../../create-batch/stale-folders.ts';
 import type { Stale } from '../../create-batch/stale-objects.ts';
 import { discardFolders } from '../../store/discard-folder.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
-import { openStore } from '../../store/open-store.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../format.ts';
@@ -50,10 +48,13 @@ function nextOf({ yes, olderThan }: Flags, paths: number, args: readonly string[
 
 /** False if the files of removed folders are still being deleted, by a process of their own. */
 async function removedSoon(stale: readonly Stale[]): Promise<boolean> {
-  const elsewhere = stale.filter(({ path }) => !isAbsolute(path));
-  await pMap(elsewhere, ({ remove }) => remove(), { concurrency: AT_A_TIME });
-  const here = stale.map(({ path }) => path).filter(isAbsolute);
-  return discardFolders(here, PATIENCE_MS);
+  const elsewhere = stale.flatMap(({ remove }) => remove ?? []);
+  await pMap(elsewhere, (remove) => remove(), { concurrency: AT_A_TIME });
+  const here = stale.filter(({ remove }) => remove === undefined);
+  return discardFolders(
+    here.map(({ path }) => path),
+    PATIENCE_MS,
+  );
 }
 
 const PATIENCE_MS = 15_000;
@@ -71,7 +72,7 @@ async function oldBatches(out: string, olderThanMs: number | undefined): Promise
   for (const { folder, store } of await listBatchFolders(out)) {
     const summary = await readSummary(store);
     if (summary && Date.now() - Date.parse(summary.ended_at) >= olderThanMs)
-      old.push({ path: folder, remove: () => store.clear('') });
+      old.push({ path: folder, ...(store.localPath === undefined && { remove: () => store.clear('') }) });
   }
   return old;
 }
@@ -84,5 +85,5 @@ function stateOf(home: string): readonly Stale[] {
       hint: 'first end the commands that use them',
     });
   }
-  return existsSync(home) ? [{ path: home, remove: () => openStore(home).clear('') }] : [];
+  return existsSync(home) ? [{ path: home }] : [];
 }

@@ -27,4 +27,4 @@ export function cachedReads(client: S3Client, folder: string | undefined, batchK
 }
 
 const markIn = (batchFile: Buffer | undefined): string | undefined =>
-  batchFile && /"mark": "([0-9a-f]{16})"/.exec(batchFile.toString())?.[1];
+  batchFile && /"mark":\s*"([0-9a-f]{16})"/.exec(batchFile.toString())?.[1];
