@@ -65,7 +65,7 @@ export function serviceOf({ apiUrl, api }: Config, service: ConnectOptions['serv
 }
 
 /** The address in S3, or the absolute path. */
-export function placeOf(place: string | URL): string {
+function placeOf(place: string | URL): string {
   if (!isS3Address(String(place))) return pathOf(place);
   return typeof place === 'string' ? place : placeText(place);
 }
