@@ -81,7 +81,7 @@ describe('a worker that is asked to end while 40 requests wait for their answers
     await worker.says(/stopping/);
     const askedAt = performance.now();
     // Two signals in one moment are taken for one.
-    const again = setInterval(() => worker.child.kill('SIGTERM'), 50);
+    const again = setInterval(() => worker.child.kill('SIGTERM'), 200);
     const { code } = await worker.ended.finally(() => clearInterval(again));
     expect(code).toBe(130);
     expect(performance.now() - askedAt).toBeLessThan(2_000);
