@@ -55,11 +55,6 @@ export async function compareBatches(
   if (wanted !== undefined && !PAIRED_BY.includes(wanted))
     throw problem('E602', { what: `rows are not paired by ${wanted as string}`, hint: PAIRED_BY.join(', ') });
   const target = await targetOf(out, a, b, wantedFile);
-  if (a.store.localPath ? isS3Address(target) : dirname(target) !== out)
-    throw problem('E602', {
-      what: `${target} is another place than the batches, whose files its page would not find`,
-      hint: 'leave the file out: the page lies beside the batches then',
-    });
   const { by, first, sums, mostChanged, page } = await paired(a, b, wanted);
   if (sums.pairs === 0)
     throw problem('E570', { a: a.batch, b: b.batch, by, other: wanted && otherThan(wanted) });
@@ -110,7 +105,7 @@ const explained = (error: unknown): never => {
   throw fileFault(error) ?? error;
 };
 
-/** Throws E602 for a file that is no comparison. */
+/** Throws E602 for a file that is no comparison, and for one in another place than the batches. */
 async function targetOf(
   out: string,
   a: FoundBatch,
@@ -119,6 +114,11 @@ async function targetOf(
 ): Promise<string> {
   const own = locationOf(out, `compare-${a.batch}-${b.batch}.html`);
   const path = wanted === undefined ? own : filePlaceOf(wanted);
+  if (a.store.localPath ? isS3Address(path) : dirname(path) !== out)
+    throw problem('E602', {
+      what: `${path} is another place than the batches, whose files its page would not find`,
+      hint: 'leave the file out: the page lies beside the batches then',
+    });
   const [store, name] = [openStore(dirname(path)), basename(path)];
   if (store.localPath && (await stat(path).catch(undefinedIfAbsent))?.isDirectory())
     throw problem('E602', { what: `${path} is a folder`, hint: `--file ${join(path, basename(own))}` });

@@ -7,6 +7,7 @@ import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseExactly } from '../../../src/batch/digits.ts';
+import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { pairedRows } from '../../../src/results/compare/paired-rows.ts';
 import { HOSTILE, onGpu, writeBatch, writeTwoBatches } from './compared-scene.ts';
@@ -86,6 +87,22 @@ describe('a comparison', () => {
       code: 'E570',
       exit: 5,
       hint: expect.stringContaining('compare a b --by inputs') as string,
+    });
+  });
+
+  it.each([
+    ['another place than the batches', 's3://nightly/pages/compared.html', 'is another place'],
+    ['no file', 's3://nightly', 'names no file in S3'],
+  ])('writes no page to an address in S3 that is %s', async (_, file, what) => {
+    takeS3Settings({
+      AWS_ACCESS_KEY_ID: 'test',
+      AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests',
+      AWS_ENDPOINT_URL_S3: 'http://127.0.0.1:1',
+    });
+    for (const batch of ['a', 'b']) writeBatch(out, batch, { rows: 3 });
+    await expect(compareBatches(out, ['a', 'b'], { file })).rejects.toMatchObject({
+      code: 'E602',
+      message: expect.stringContaining(what) as string,
     });
   });
 
