@@ -145,5 +145,4 @@ async function delayOf({ folder }: Place, workerPid: number): Promise<number> {
 }
 
 const ANSWER_WITHIN_MS = 10_000;
-
 const ASK_AGAIN_MS = 20;

@@ -6,7 +6,7 @@ import type { BatchOptions } from './start/batch-options.ts';
 import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
-import { type ConnectOptions } from './connect-options.ts';
+import type { ConnectOptions } from './connect-options.ts';
 import type { Source } from './start/given-source.ts';
 import { Deployments } from './deployments.ts';
 import { Pools } from './pools.ts';

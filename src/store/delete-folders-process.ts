@@ -3,5 +3,4 @@
 
 import { deleteFolder } from './delete-folder.ts';
 
-const deleted = await Promise.allSettled(process.argv.slice(2).map(deleteFolder));
-process.exitCode = deleted.some(({ status }) => status === 'rejected') ? 1 : 0;
+for (const path of process.argv.slice(2)) await deleteFolder(path).catch(() => (process.exitCode = 1));

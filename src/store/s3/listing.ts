@@ -7,15 +7,13 @@ import { escaped, textOf, textsIn, type Texts } from './s3-xml.ts';
 
 type Page = { readonly keys: readonly string[]; readonly prefixes: readonly string[] };
 
-const LISTS = ['ListBucketResult', 'ListMultipartUploadsResult'];
-
 const NONE: readonly string[] = [];
 
 /** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {
   let token: string | undefined;
   do {
-    const texts = await listed(client, {
+    const texts = await listed(client, 'ListBucketResult', {
       'list-type': '2',
       prefix,
       ...(delimiter && { delimiter }),
@@ -29,13 +27,13 @@ export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'
   } while (token !== undefined && token !== '');
 }
 
-async function listed(client: S3Client, query: Readonly<Record<string, string>>): Promise<Texts> {
-  const { body } = await client.send({ method: 'GET', key: '', query });
-  const texts = textsIn(body.toString());
-  // The page of a proxy or a login is no empty list.
-  if (!LISTS.some((list) => texts.has(`${list}/IsTruncated`)))
-    throw client.unexpected('it is no list of objects');
-  return texts;
+async function listed(
+  client: S3Client,
+  expects: 'ListBucketResult' | 'ListMultipartUploadsResult',
+  query: Readonly<Record<string, string>>,
+): Promise<Texts> {
+  const { body } = await client.send({ method: 'GET', key: '', query, expects });
+  return textsIn(body.toString());
 }
 
 /** Does nothing for objects that are not there. Throws E612 if one of them stays. */
@@ -72,7 +70,11 @@ type Upload = { readonly key: string; readonly id: string; readonly startedAt: n
 export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerator<Upload> {
   let markers: Readonly<Record<string, string>> | undefined = {};
   while (markers !== undefined) {
-    const texts: Texts = await listed(client, { uploads: '', prefix, ...markers });
+    const texts: Texts = await listed(client, 'ListMultipartUploadsResult', {
+      uploads: '',
+      prefix,
+      ...markers,
+    });
     const ids = texts.get('Upload/UploadId') ?? NONE;
     const started = texts.get('Upload/Initiated') ?? NONE;
     for (const [at, key] of (texts.get('Upload/Key') ?? NONE).entries())

@@ -130,9 +130,11 @@ export class S3Client {
   ): Promise<Tried<A>> {
     try {
       const answer = await once();
-      if (isSuccess(answer.status) && (expects === undefined || rootIn(answer.body) === expects))
-        return { kind: 'answered', answer };
+      const isAsExpected = expects === undefined || rootIn(answer.body) === expects;
+      if (isSuccess(answer.status) && isAsExpected) return { kind: 'answered', answer };
       const refusal = refusalIn(answer.status, answer.body);
+      if (isSuccess(answer.status) && refusal.code === '')
+        return { kind: 'failed', error: this.unexpected('it is no answer of S3'), isFinal: true };
       const isFinal = !isPassing(refusal);
       if (isFinal && accepts.includes(answer.status) && refusal.code !== 'NoSuchBucket')
         return { kind: 'answered', answer };

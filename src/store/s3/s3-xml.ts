@@ -25,7 +25,8 @@ export function textsIn(xml: string): Texts {
     text = '';
   });
   try {
-    parser.write(xml).close();
+    // Servers send blanks while they work.
+    parser.write(xml.trimStart()).close();
   } catch {
     return new Map();
   }

@@ -77,5 +77,7 @@ async function pass(
   if (fault?.kind === 'answer lost') return void incoming.socket.destroy();
   answer.writeHead(got.statusCode ?? 500, got.headers);
   if (fault?.kind !== 'cut') return void answer.end(content);
-  answer.write(content.subarray(0, fault.bytes), () => setTimeout(() => incoming.socket.destroy(), 50));
+  answer.write(content.subarray(0, fault.bytes));
+  // When the bytes are sent.
+  incoming.socket.destroySoon();
 }

@@ -118,7 +118,7 @@ describe('an address that answers with a page instead of S3', () => {
     const refused = {
       code: 'E612',
       message: expect.stringContaining(
-        's3://nightly/hens cannot be used: it answers 200: it is no list of objects',
+        's3://nightly/hens cannot be used: it answers 200: it is no answer of S3',
       ),
     };
     await expect(store.list('parts')).rejects.toMatchObject(refused);
@@ -128,7 +128,7 @@ describe('an address that answers with a page instead of S3', () => {
   });
 
   it('is not said of a list without objects', async () => {
-    page = '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
+    page = ' \n<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
     expect(await bucketStore('s3://nightly/hens').list('parts')).toEqual([]);
   });
 });
