@@ -45,20 +45,23 @@ const PAGE_TRIES = 12;
 export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<void> {
   await withStore(async () => {
     const open = await deps.open(input);
-    using known = await compare(open, input);
-    const reading = await readAgain(deps, open, input, known);
-    if (reading.lists === 'incomplete')
-      deps.log.warn(
-        { batch: input.batch, reason: reading.reason },
-        'the run lists could not be read at the end',
-      );
+    const known = await compare(open, input);
     const { file, store } = open;
     await writeEvents(store, input.logNumber, input.log);
     const { progress, startedAt, endedAt, isEvidenceLost, throughPass, closed } = input;
     const confirm = () => confirmOurs(deps);
     await store.write(snapshotName(throughPass), `${JSON.stringify(closed)}\n`);
+    const over = new AbortController();
+    const reading = readAgain(deps, open, input, known, over.signal);
+    // It may fail before the results need it.
+    const settled = reading.catch(() => undefined);
     const ended = { startedAt, endedAt, reading, isEvidenceLost, throughPass };
-    await writeResults({ file, store, progress, ...ended, confirm });
+    try {
+      await writeResults({ file, store, progress, ...ended, confirm });
+    } finally {
+      over.abort();
+      await settled;
+    }
     deps.traces?.batchEnded(file, { progress, startedAt, endedAt });
   });
 }
@@ -89,7 +92,6 @@ async function compare(
   const expected = { ...NO_OUTCOMES, ...progress.tally.outcomes };
   const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== expected[outcome]);
   if (wrong.length === 0) return known;
-  known[Symbol.dispose]();
   const differences = wrong.map(
     (outcome) => `${counted.outcomes[outcome]} ${outcome} rows in the parts, ${expected[outcome]} counted`,
   );
@@ -101,8 +103,9 @@ async function compare(
 async function readAgain(
   deps: Deps,
   { store, file, service }: OpenBatch,
-  { evidence, back }: FinalizeInput,
+  { batch, evidence, back }: FinalizeInput,
   known: KnownRuns,
+  over: AbortSignal,
 ): Promise<Reading> {
   const duplicates = await openDuplicates(store);
   try {
@@ -115,12 +118,14 @@ async function readAgain(
       earlier: readDuplicates(store),
       cancels: true,
       tries: PAGE_TRIES,
-      signal: Context.current().cancellationSignal,
+      signal: AbortSignal.any([Context.current().cancellationSignal, over]),
       nameOf: (attempt) => nameOf(store, file, attempt),
       onDuplicate: duplicates.add,
     });
     await confirmOurs(deps);
     await duplicates.commit();
+    if (reading.lists === 'incomplete')
+      deps.log.warn({ batch, reason: reading.reason }, 'the run lists could not be read at the end');
     return reading;
   } finally {
     await duplicates.discard();

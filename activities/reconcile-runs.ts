@@ -56,7 +56,7 @@ async function read(
   seen: Seen,
 ): Promise<void> {
   const wanted = new Set(attempts.map(attemptKey));
-  using all = new KnownRuns();
+  const all = new KnownRuns();
   const isWhole = (): boolean => all.size >= least;
   const signal = Context.current().cancellationSignal;
   for await (const page of listRuns({ service, workflowId, back, tries: PAGE_TRIES, signal, isWhole })) {

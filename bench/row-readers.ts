@@ -111,7 +111,7 @@ export const READERS: Readonly<Record<string, Reader>> = {
   walk,
   finalize,
   recount: async ({ store, file }) => {
-    using known = new KnownRuns();
+    const known = new KnownRuns();
     await recount(store, file, { files: false, known });
   },
   receipt,

@@ -15,7 +15,7 @@ export type CheckedReceipt = WrittenReceipt & {
 
 /** Throws E520 for the first wrong line. `file` is the name for messages. */
 export async function checkReceipt(file: string, lines: AsyncIterable<string>): Promise<CheckedReceipt> {
-  using runs = new KnownRuns();
+  const runs = new KnownRuns();
   const chain = new Chain();
   const check = new LineCheck(runs);
   let number = 0;

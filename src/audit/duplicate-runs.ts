@@ -38,7 +38,7 @@ const FIRST_MOST = 1_000;
 
 /** Never throws for errors of the service; the result says what could not be read. */
 export async function readLast(params: ReadingParams): Promise<Reading> {
-  using seen = new KnownRuns();
+  const seen = new KnownRuns();
   const found = openReport(params, seen);
   let lists: LastReading['lists'] = 'complete';
   let reason: string | undefined;

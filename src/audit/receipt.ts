@@ -75,7 +75,7 @@ function headOf({ file, summary }: ReceiptParams): ContentOf<'batch'> {
 }
 
 async function* runLines({ store, file }: ReceiptParams): AsyncGenerator<Content> {
-  using named = new KnownRuns();
+  const named = new KnownRuns();
   for await (const row of rowsOf(store, file)) {
     const line = rowLine(row);
     for (const { run_id } of line.attempts) if (run_id !== undefined) named.add(run_id);

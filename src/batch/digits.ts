@@ -16,11 +16,13 @@ type ExactJson = {
 const exactJson = JSON as unknown as ExactJson;
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
+/** Digits within a text, such as those of a hash, do not begin a number. */
+const LONG_NUMBER = /(?:^|[\s:,[-])\d{16}/;
 
 /** Parses JSON text and keeps integers beyond 2^53 exact as {@link RawNumber}. Throws SyntaxError. */
 export function parseExactly(text: string): unknown {
   // Integers of fewer than 16 digits are always exact, and a reviver makes parsing several times slower.
-  if (!/\d{16}/.test(text)) return JSON.parse(text);
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text);
   return exactJson.parse(text, (_key, value, context) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && INTEGER.test(context.source)
       ? exactJson.rawJSON(context.source)

@@ -3,8 +3,8 @@
 // written, so a million rows take constant memory; events are almost, but not exactly, in the order of time.
 
 import type { BatchFile } from '../store/batch-file.ts';
-import { linesOf } from '../store/lines.ts';
 import { Pieces } from '../store/pieces.ts';
+import { readAhead } from '../store/read-ahead.ts';
 import type { Store } from '../store/store.ts';
 import { readEvents } from './event-files.ts';
 import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
@@ -21,10 +21,10 @@ export type AttemptEvent = AttemptRecord & {
 
 /** The attempts in a part, without those that an earlier record of the row has. */
 export async function attemptsIn(store: Store, name: string): Promise<readonly AttemptEvent[]> {
-  const text: string[] = [];
-  for await (const line of linesOf(store.open(`${PARTS}/${name}`))) text.push(line);
-  return parsePart(text.join('\n')).flatMap(eventsOf);
+  return attemptsOf((await store.read(`${PARTS}/${name}`)) ?? '');
 }
+
+const attemptsOf = (part: string): readonly AttemptEvent[] => parsePart(part).flatMap(eventsOf);
 
 function eventsOf({ row, attempts, before }: PartRecord): readonly AttemptEvent[] {
   return attempts.slice(before?.attempts ?? 0).map((attempt) => ({
@@ -55,8 +55,12 @@ export async function* allEvents(store: Store): AsyncGenerator<Line> {
   const until = async function* (at: string): AsyncGenerator<Line> {
     for (; !next.done && shown(next.value).at <= at; next = await batch.next()) yield shown(next.value);
   };
-  for (const name of await partsWithAttempts(store)) {
-    const attempts = await attemptsIn(store, name);
+  const parts = await partsWithAttempts(store);
+  for await (const part of readAhead(
+    store,
+    parts.map((name) => `${PARTS}/${name}`),
+  )) {
+    const attempts = attemptsOf(part);
     const times = attempts.flatMap(({ at }) => at ?? []);
     const earliest = times.reduce((least, at) => (at < least ? at : least), times[0] ?? '');
     yield* until(earliest);

@@ -1,7 +1,6 @@
 // Writes the result files of an ended batch in one pass over its rows. summary.json is written last: if it exists, all others
 // exist.
 
-import { stringify } from 'csv-stringify/sync';
 import type { Progress } from '../batch/shown/progress.ts';
 import { cellText, readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
@@ -10,15 +9,17 @@ import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { countWorkers } from '../store/workers.ts';
 import { writeAllEvents } from './all-events.ts';
-import { csvCellsOf, type RowRecord } from './row-record.ts';
+import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
 import { Report } from './report/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
-import { summaryOf, writeSummary, type Ended } from './summary.ts';
+import { summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
 
-export type ResultsParams = Ended & {
+export type ResultsParams = Omit<Ended, 'reading'> & {
   readonly file: BatchFile;
   readonly store: Store;
   readonly progress: Progress;
+  /** The lists are read while the rows are written. */
+  readonly reading: LastReading | Promise<LastReading>;
   /** Called right before files get their final names; throws if another worker writes them now. */
   readonly confirm: () => Promise<void>;
 };
@@ -28,23 +29,23 @@ export async function writeResults({
   store,
   progress,
   confirm,
+  reading,
   ...times
 }: ResultsParams): Promise<void> {
-  const ended = { ...times, workers: await countWorkers(store) };
-  const summary = summaryOf(file, progress, ended);
-  const results = new Pieces(() => store.draft('results.csv'));
-  const failures = new Pieces(() => store.draft('failures.csv'));
+  const workers = await countWorkers(store);
+  const results = new CsvPieces(() => store.draft('results.csv'));
+  const failures = new CsvPieces(() => store.draft('failures.csv'));
   const lines = new Pieces(() => store.draft('results.jsonl'));
   const { startedAt, throughPass } = times;
   const rows = await countRows(store, file, throughPass);
   const report = new Report({ file, store, startedAt, rows, confirm });
   let reused = 0;
   try {
-    const header = stringify([headerOf(file)]);
+    const header = headerOf(file);
     await Promise.all([results.add(header), failures.add(header)]);
     for await (const row of rowsWithCells(store, file, recordOf, throughPass)) {
       const { record } = row;
-      const cells = csvOf(row);
+      const cells = csvCells(row);
       await results.add(cells);
       if (record.outcome !== 'succeeded') await failures.add(cells);
       if (record.reused_from !== undefined) reused += 1;
@@ -57,9 +58,11 @@ export async function writeResults({
     await Promise.all([results.discard(), failures.discard(), lines.discard()]);
   }
   await writeAllEvents({ file, store, confirm, ...times });
-  await report.write({ ...summary, reused });
+  const ended = { ...times, workers, reading: await reading };
+  const summary = { ...summaryOf(file, progress, ended), reused };
+  await report.write(summary);
   await confirm();
-  await writeSummary(store, { ...summary, reused });
+  await writeSummary(store, summary);
 }
 
 /** The sheet's columns, then the result columns. */
@@ -67,9 +70,6 @@ export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[]
   const own = ownColumns(sheet.columns);
   return [...own, ...resultNames(own)];
 }
-
-type Shown = Parameters<typeof csvCellsOf>[0];
-type RowWithCells<R extends Shown = RowRecord> = { readonly record: R; readonly cells: readonly string[] };
 
 /** Reads the sheet again together with the pages, so that the results contain its cells exactly as given. */
 export async function* rowsWithCells<R extends Shown>(
@@ -106,7 +106,3 @@ function withChange(
   }
   return changed;
 }
-
-/** A row's line of results.csv. */
-export const csvOf = ({ record, cells }: RowWithCells<Shown>): string =>
-  stringify([[...cells, ...Object.values(csvCellsOf(record))]]);

@@ -1,21 +1,23 @@
-// Reads files one after another. In S3 each of them takes a round trip, so the next ones are asked for meanwhile.
+// Reads files one after another, and the next ones meanwhile: in S3 each of them takes a round trip, and on a disk some turns of the
+// event loop.
 
 import type { Store } from './store.ts';
 
-const AHEAD = 16;
-/** Of such files, no more than one is in memory beside the one in use. */
+/** Files that are read ahead: of large ones, and of small ones. */
+const AHEAD = { least: 1, most: 16 };
+const AHEAD_ON_DISK = { least: 0, most: 4 };
 const LARGE = 1 << 20;
 
 /** The texts of these files, in their order; '' for one that is not there. */
 export async function* readAhead(store: Store, names: readonly string[]): AsyncGenerator<string> {
-  const most = store.localPath === undefined ? AHEAD : 0;
+  const { least, most } = store.localPath === undefined ? AHEAD : AHEAD_ON_DISK;
   const reading: Promise<string>[] = [];
-  let ahead = Math.min(1, most);
+  let ahead = least;
   for (let next = 0, at = 0; at < names.length; at += 1) {
     for (; next < names.length && next <= at + ahead; next += 1) reading.push(textOf(store, names[next]));
     const text = (await reading.shift()) ?? '';
     yield text;
-    ahead = text.length > LARGE ? Math.min(1, most) : Math.min(most, 2 * ahead);
+    ahead = text.length > LARGE ? least : Math.min(most, Math.max(1, 2 * ahead));
   }
 }
 

@@ -135,6 +135,22 @@ describe('the end of a batch', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
+  it('stops reading the lists if the results cannot be written', async () => {
+    await writePart(RECORDS);
+    const given = deps();
+    const endless = listing(
+      Array.from({ length: 50_000 }, (_, at) => runOf({ place: 1, id: idOf(1_000 + at) })),
+    );
+    const draft: Store['draft'] = async (name) => {
+      if (name === 'results.csv') throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+      return store.draft(name);
+    };
+    const open = await given.open(REF);
+    const full = { ...open, store: { ...store, draft }, service: { ...open.service, ...endless } };
+    await expect(finalize({ ...given, open: async () => full })).rejects.toThrow('no space left');
+    expect(endless.asked.length).toBeLessThan(100);
+  });
+
   it('pauses the batch if a part that the batch has counted is missing', async () => {
     await writePart(RECORDS.slice(1));
     await expect(finalize()).rejects.toMatchObject({

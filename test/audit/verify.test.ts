@@ -115,14 +115,14 @@ describe('a finished batch', () => {
     runs?: readonly Run[],
     options: ListingOptions = {},
   ): Promise<readonly Finding[]> {
-    using known = new KnownRuns();
+    const known = new KnownRuns();
     const counted = await recount(store, FILE, { files: true, known });
     const lists = runs && (await listsOf([...runs], known, options));
     return findings(summary, counted, lists).filter(({ holds }) => !holds);
   }
 
   async function listsOf(runs: Run[], known: KnownRuns, options: ListingOptions): Promise<ListsNow> {
-    using reported = new KnownRuns();
+    const reported = new KnownRuns();
     await reportedDuplicates(store, reported);
     const hidden: string[] = [];
     const reading = await readLast({

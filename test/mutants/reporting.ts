@@ -150,8 +150,8 @@ export const REPORTING: readonly Mutant[] = [
     id: 'done-before-its-results',
     loses: 'after a crash, a batch counts as done although its results were not written',
     file: 'src/results/results.ts',
-    old: '  const summary = summaryOf(file, progress, ended);\n',
-    new: '  const summary = summaryOf(file, progress, ended);\n  await writeSummary(store, summary);\n',
+    old: '  const workers = await countWorkers(store);\n',
+    new: '  const workers = await countWorkers(store);\n  const ended = { ...times, workers, reading: await reading };\n  await writeSummary(store, { ...summaryOf(file, progress, ended), reused: 0 });\n',
     by: 'test/results/results.test.ts',
   },
   {

@@ -151,7 +151,11 @@ describe('the rows of a batch', () => {
 
   it('are read without the earlier parts if all of them were sent again', async () => {
     await writePages(fileOf(3));
-    await writePart(partName(1, 1), [recordOf(1, 'earlier'), recordOf(2, 'earlier'), recordOf(3, 'earlier')]);
+    for (let part = 1; part <= 20; part += 1)
+      await writePart(
+        partName(1, part),
+        [1, 2, 3].map((row) => recordOf(row, 'earlier')),
+      );
     await writePart(partName(2, 1), [recordOf(3, 'later'), recordOf(1, 'later')]);
     await writePart(partName(2, 2), [recordOf(2, 'later')]);
     const reads: string[] = [];
@@ -167,7 +171,9 @@ describe('the rows of a batch', () => {
       { row: 2, reason: 'later' },
       { row: 3, reason: 'later' },
     ]);
-    expect(reads).toEqual([partName(2, 2), partName(2, 1)]);
+    expect(reads.slice(0, 2)).toEqual([partName(2, 2), partName(2, 1)]);
+    // Few are read ahead.
+    expect(reads.length).toBeLessThan(6);
   });
 
   it('that were sent again have the record of the part that their place names', async () => {

@@ -7,7 +7,8 @@ import { EXIT, list, nearest, problem } from '../../errors/error.ts';
 import { shortened, terminalLine } from '../../errors/outside-text.ts';
 import { cellsOf, csvCellsOf, type FileRecord } from '../../results/row-record.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import { csvOf, headerOf, rowsWithCells } from '../../results/results.ts';
+import { csvCells, CsvLines } from '../../results/csv-lines.ts';
+import { headerOf, rowsWithCells } from '../../results/results.ts';
 import { shownRow as lineOf, type ShownRow as Line } from '../../results/shown-row.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
 import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
@@ -152,13 +153,14 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   const found = await findBatch(configOf(flags).out, name);
   const { store, file } = found;
   const { stdout } = this.process;
-  if (flags.output === 'csv') await put(stdout, stringify([headerOf(file)]));
+  const csv = new CsvLines();
+  csv.add(headerOf(file));
   const lines = flags.output === 'csv' ? undefined : WRITERS[flags.output](stdout, []);
   for await (const row of rowsWithCells(store, file, lineOf)) {
-    if (lines === undefined) await put(stdout, csvOf(row));
+    if (lines === undefined) await put(stdout, csv.add(csvCells(row)));
     else await lines.row(row.record);
   }
-  await lines?.end();
+  await (lines === undefined ? put(stdout, csv.rest()) : lines.end());
   if (flags.output !== 'csv') return EXIT.ok;
   const printer = printerFor(this);
   printer.notice(plural(file.sheet.rows, 'row'));

@@ -45,7 +45,7 @@ export async function verifyBatch(
 ): Promise<Verification> {
   const summary = await summaryOfDone(found);
   if (summary === undefined) throw problem('E509', { batch: found.batch });
-  using known = new KnownRuns();
+  const known = new KnownRuns();
   const counted = await recount(found.store, found.file, { files, known });
   const { now, unread } = wanted ? await readLists(config, found, known) : NOT_WANTED;
   const all = findings(summary, counted, now);
@@ -74,7 +74,7 @@ type ListsRead = { readonly now?: ListsNow; readonly unread?: string };
 const NOT_WANTED: ListsRead = {};
 
 async function readLists(config: Config, { file, store }: FoundBatch, known: KnownRuns): Promise<ListsRead> {
-  using reported = new KnownRuns();
+  const reported = new KnownRuns();
   await reportedDuplicates(store, reported);
   const hidden: string[] = [];
   try {

@@ -51,7 +51,7 @@ export class ReportFeed {
     return new ReportFeed(
       servers,
       found,
-      livePage(found.file, Date.parse(started?.at ?? found.file.createdAt)),
+      await livePage(found.file, Date.parse(started?.at ?? found.file.createdAt)),
     );
   }
 

@@ -72,11 +72,11 @@ export class ComparisonPage {
       verdict: terminalLine(verdict ?? ''),
     };
     const blobs = [
-      { name: 'pairs', bytesEach: 0, data: this.#pairs.base64() },
-      { name: 'only', bytesEach: 0, data: this.#only.base64() },
+      { name: 'pairs', bytesEach: 0, data: await this.#pairs.base64() },
+      { name: 'only', bytesEach: 0, data: await this.#only.base64() },
     ];
     const title = `${a.batch} and ${b.batch}`;
-    for (const piece of htmlPage({ name: 'comparison', title, facts, blobs })) await draft.write(piece);
+    for await (const piece of htmlPage({ name: 'comparison', title, facts, blobs })) await draft.write(piece);
   }
 }
 

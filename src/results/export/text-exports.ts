@@ -1,8 +1,7 @@
 // Exports as text: CSV with the columns of results.csv, and JSON lines with those of results.jsonl.
 
-import { stringify } from 'csv-stringify/sync';
 import { isFormula } from '../../errors/outside-text.ts';
-import { csvCellsOf } from '../row-record.ts';
+import { csvCells, CsvLines } from '../csv-lines.ts';
 import type { ExportRow, ExportSource } from './export-rows.ts';
 import { writeAll, type Sink } from './sink.ts';
 
@@ -16,14 +15,11 @@ export async function writeCsv(source: ExportSource, sink: Sink): Promise<readon
 }
 
 export async function* csvLines({ own, results, read }: ExportSource): AsyncGenerator<string> {
-  yield stringify([[...own, ...results]]);
-  for await (const row of read()) yield stringify([cellsIn(row)]);
+  const lines = new CsvLines();
+  yield lines.add([...own, ...results]);
+  for await (const row of read()) yield lines.add(csvCells(row));
+  yield lines.rest();
 }
-
-const cellsIn = ({ record, cells }: ExportRow): readonly string[] => [
-  ...cells,
-  ...Object.values(csvCellsOf(record)),
-];
 
 /** CSV that Excel opens with the right letters, and in which no cell is a formula. */
 export async function writeExcelCsv(source: ExportSource, sink: Sink): Promise<readonly string[]> {
@@ -39,16 +35,15 @@ async function* excelLines(
   { own, results, read }: ExportSource,
   seen: { changed: number },
 ): AsyncGenerator<string> {
-  yield BOM + excelLine([...own, ...results]);
+  const lines = new CsvLines({ record_delimiter: 'windows' });
+  yield BOM + lines.add([...own, ...results].map(withoutFormula));
   for await (const row of read()) {
-    const cells = cellsIn(row);
+    const cells = csvCells(row);
     seen.changed += cells.filter(isChangedByExcel).length;
-    yield excelLine(cells);
+    yield lines.add(cells.map(withoutFormula));
   }
+  yield lines.rest();
 }
-
-const excelLine = (cells: readonly string[]): string =>
-  stringify([cells.map(withoutFormula)], { record_delimiter: 'windows' });
 
 /** Numbers stay numbers; line breaks stay. */
 const withoutFormula = (cell: string): string => (!isDecimal(cell) && isFormula(cell) ? `'${cell}` : cell);

@@ -1,15 +1,18 @@
 // Compresses a stream of bytes as it comes (raw deflate, RFC 1951), so that memory holds only the compressed bytes. Each block ends
-// at a byte boundary, so blocks can be joined.
+// at a byte boundary, so blocks can be joined. Node compresses them on other threads.
 
-import { constants, deflateRawSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, deflateRaw } from 'node:zlib';
+
+const deflate = promisify(deflateRaw);
 
 const BLOCK_BYTES = 128 * 1024;
 /** An empty last block. */
 const END = Buffer.from([3, 0]);
 
 export class Deflated {
-  readonly #blocks: Buffer[] = [];
-  readonly #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  readonly #blocks: Promise<Buffer>[] = [];
+  #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #used = 0;
 
   text(text: string): void {
@@ -35,18 +38,19 @@ export class Deflated {
   }
 
   /** The compressed bytes as base64; nothing can be added afterwards. */
-  base64(): string {
+  async base64(): Promise<string> {
     this.#flush();
-    return Buffer.concat([...this.#blocks, END]).toString('base64');
+    return Buffer.concat([...(await Promise.all(this.#blocks)), END]).toString('base64');
   }
 
   #flush(): void {
     if (this.#used === 0) return;
     this.#compress(this.#block.subarray(0, this.#used));
+    this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
     this.#used = 0;
   }
 
   #compress(bytes: Uint8Array): void {
-    this.#blocks.push(deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }));
+    this.#blocks.push(deflate(bytes, { finishFlush: constants.Z_SYNC_FLUSH }));
   }
 }

@@ -8,13 +8,19 @@ type HtmlPage = {
   readonly name: PageName;
   readonly title: string;
   readonly facts: object;
-  readonly blobs: Iterable<Blob>;
+  readonly blobs: Iterable<Blob> | AsyncIterable<Blob>;
   /** It asks its server for rows. */
   readonly isServed?: boolean;
 };
 
 /** The page in pieces. Facts and blobs are data in it, never markup. */
-export function* htmlPage({ name, title, facts, blobs, isServed = false }: HtmlPage): Generator<string> {
+export async function* htmlPage({
+  name,
+  title,
+  facts,
+  blobs,
+  isServed = false,
+}: HtmlPage): AsyncGenerator<string> {
   const { style, body, script, policy } = pageSource(name);
   yield `<!doctype html>
 <html lang="en">
@@ -31,7 +37,7 @@ export function* htmlPage({ name, title, facts, blobs, isServed = false }: HtmlP
 </head>
 ${body}<script type="application/json" id="data">${htmlJson(facts)}</script>
 `;
-  for (const { name: column, bytesEach, data } of blobs)
+  for await (const { name: column, bytesEach, data } of blobs)
     yield `<script type="text/plain" class="column" data-name="${column}" data-bytes="${bytesEach}">${data}</script>\n`;
   yield `<script>${script}</script>\n</html>\n`;
 }

@@ -97,11 +97,11 @@ export class ReportIndex {
   }
 
   /** The compressed columns; nothing can be added afterwards. */
-  *blobs(): Generator<Blob> {
+  async *blobs(): AsyncGenerator<Blob> {
     for (const group of this.#same.groups()) this.#number('same', group);
     for (const [name, column] of this.#numbers)
-      yield { name, bytesEach: NUMBERS[name as NumberColumn], data: column.base64() };
-    for (const [name, column] of this.#texts) yield { name, bytesEach: 0, data: column.base64() };
+      yield { name, bytesEach: NUMBERS[name as NumberColumn], data: await column.base64() };
+    for (const [name, column] of this.#texts) yield { name, bytesEach: 0, data: await column.base64() };
   }
 
   #attempt(attempt: AttemptRecord): void {

@@ -67,7 +67,7 @@ export class Report {
     try {
       const { columns } = this.#index;
       const facts = { ...factsOf(file, { rows, startedAt, columns }), gpus: this.#index.gpus, summary };
-      for (const piece of pageOf(facts, this.#index.blobs(), false)) await page.add(piece);
+      for await (const piece of pageOf(facts, this.#index.blobs(), false)) await page.add(piece);
       await confirm();
       await store.write(SMALL_FILE, NO_SMALL_COPIES);
       await page.commit();
@@ -96,17 +96,21 @@ const factsOf = (
 });
 
 /** The page of a batch that runs: it asks its server for rows. */
-export function livePage(file: BatchFile, startedAt: number) {
+export async function livePage(file: BatchFile, startedAt: number) {
   const columns = columnsOf(file)
     .filter(({ isInput }) => isInput)
     .slice(0, COLUMNS_SHOWN)
     .map(({ name }) => name);
   const facts = { ...factsOf(file, { rows: file.sheet.rows, startedAt, columns }), gpus: [''] };
-  return { columns, html: [...pageOf(facts, [], true)].join('') };
+  return { columns, html: (await Array.fromAsync(pageOf(facts, [], true))).join('') };
 }
 
 /** The page in pieces. `isServed`: it asks its server for rows. */
-function pageOf(facts: PageFacts, blobs: Iterable<Blob>, isServed: boolean): Generator<string> {
+function pageOf(
+  facts: PageFacts,
+  blobs: Iterable<Blob> | AsyncIterable<Blob>,
+  isServed: boolean,
+): AsyncGenerator<string> {
   const { summary } = facts;
   const known = { ...facts, ...(summary && { summary: shownSummary(summary) }), ...UNITS, isServed };
   return htmlPage({ name: 'report', title: facts.batch, facts: known, blobs, isServed });

@@ -46,7 +46,7 @@ export class RowFiles {
     const { store, confirm } = this.#params;
     const number = Math.ceil(this.#count / ROWS_EACH);
     this.#rows.text(']');
-    const script = `runsheetRows(${number},"${this.#rows.base64()}")\n`;
+    const script = `runsheetRows(${number},"${await this.#rows.base64()}")\n`;
     this.#rows = new Deflated();
     await confirm();
     await store.write(rowsFile(number), script);

@@ -1,0 +1,72 @@
+// Rows as lines of CSV, many together: for a single row the library takes longer to prepare than to write.
+
+import type { Options } from 'csv-stringify';
+import { stringify } from 'csv-stringify/sync';
+import { Pieces } from '../store/pieces.ts';
+import { csvCellsOf, type RowRecord } from './row-record.ts';
+
+export type Shown = Parameters<typeof csvCellsOf>[0];
+export type RowWithCells<R extends Shown = RowRecord> = {
+  readonly record: R;
+  /** The cells of the sheet. */
+  readonly cells: readonly string[];
+};
+
+const ROWS_EACH = 100;
+const CHARACTERS_EACH = 100_000;
+
+export class CsvLines {
+  readonly #options: Options | undefined;
+  #rows: (readonly string[])[] = [];
+  #characters = 0;
+
+  constructor(options?: Options) {
+    this.#options = options;
+  }
+
+  /** The lines of this row and of those before it if they are enough to write; otherwise ''. */
+  add(cells: readonly string[]): string {
+    for (const cell of cells) this.#characters += cell.length;
+    const isEnough = this.#rows.push(cells) >= ROWS_EACH || this.#characters >= CHARACTERS_EACH;
+    return isEnough ? this.rest() : '';
+  }
+
+  /** The lines that {@link add} has not returned. */
+  rest(): string {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#characters = 0;
+    return stringify(rows, this.#options);
+  }
+}
+
+/** A row of results.csv: the cells of the sheet, then the result. */
+export const csvCells = ({ record, cells }: RowWithCells<Shown>): readonly string[] => [
+  ...cells,
+  ...Object.values(csvCellsOf(record)),
+];
+
+/** A CSV file that is written in pieces. */
+export class CsvPieces {
+  readonly #lines = new CsvLines();
+  readonly #pieces: Pieces;
+
+  constructor(...[open]: ConstructorParameters<typeof Pieces>) {
+    this.#pieces = new Pieces(open);
+  }
+
+  /** A promise if the caller has to wait before the next row. */
+  add(cells: readonly string[]): Promise<void> | undefined {
+    return this.#pieces.add(this.#lines.add(cells));
+  }
+
+  /** See {@link Pieces.commit}. */
+  async commit(): Promise<void> {
+    await this.#pieces.add(this.#lines.rest());
+    await this.#pieces.commit();
+  }
+
+  async discard(): Promise<void> {
+    await this.#pieces.discard();
+  }
+}

@@ -1,0 +1,29 @@
+// The set of run ids must be exact: an id that wrongly counts as known hides a run that was paid for twice.
+
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { KnownRuns } from '../../src/audit/known-runs.ts';
+
+it('the known runs are those that were added, each once, however many they are', () => {
+  const ids = fc.uniqueArray(fc.oneof(fc.uuid(), fc.stringMatching(/^[\da-f-]{1,40}$/)), {
+    maxLength: 3_000,
+  });
+  fc.assert(
+    fc.property(ids, fc.integer({ min: 1, max: 5 }), (all, part) => {
+      const known = new KnownRuns();
+      const added = all.filter((_, at) => at % part === 0);
+      for (const id of [...added, ...added.toReversed()]) known.add(id);
+      expect(known.size).toBe(added.length);
+      expect(all.filter((id) => known.has(id))).toEqual(added);
+    }),
+  );
+});
+
+it('the known runs of a large batch are found among as many others', () => {
+  const known = new KnownRuns();
+  const idOf = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
+  for (let number = 0; number < 100_000; number += 1) known.add(idOf(2 * number));
+  let found = 0;
+  for (let number = 0; number < 200_000; number += 1) found += Number(known.has(idOf(number)));
+  expect([known.size, found]).toEqual([100_000, 100_000]);
+});
