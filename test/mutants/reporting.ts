@@ -151,7 +151,7 @@ export const REPORTING: readonly Mutant[] = [
     loses: 'after a crash, a batch counts as done although its results were not written',
     file: 'src/results/results.ts',
     old: '  const workers = await countWorkers(store);\n',
-    new: '  const workers = await countWorkers(store);\n  const ended = { ...times, workers, reading: await reading };\n  await writeSummary(store, { ...summaryOf(file, progress, ended), reused: 0 });\n',
+    new: '  const workers = await countWorkers(store);\n  const early = summaryOf(file, progress, { ...times, workers, reading: await reading });\n  await writeSummary(store, { ...early, reused: 0 });\n',
     by: 'test/results/results.test.ts',
   },
   {
