@@ -56,10 +56,10 @@ export async function* readPagesLines(
   }
 }
 
-/** A page as bytes, outside of the heap: one that grew with kept pages would become several times as large. Throws E504. */
-export async function readPageBytes(store: Store, page: number): Promise<Parsed<Buffer>> {
-  const value = Buffer.from(await textOf(store, page));
-  return { value, bytes: value.byteLength };
+/** The page, to read single rows. Throws E504 if it is missing. */
+export async function openPage(store: Store, page: number): Promise<Parsed<Page>> {
+  const bytes = Buffer.from(await textOf(store, page));
+  return { value: new Page(bytes), bytes: bytes.byteLength };
 }
 
 async function textOf(store: Store, page: number): Promise<string> {
@@ -73,15 +73,30 @@ const missing = (store: Store, page: number): RunsheetError =>
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
 
-/** The line of a row in its page; undefined if the page ends before. Lines before it are only skipped: one row is sent. */
-export function lineIn(page: Buffer, row: number): string | undefined {
-  let start = 0;
-  for (let skipped = row - firstIn(page); skipped > 0; skipped -= 1) {
-    start = page.indexOf(LINE_FEED, start) + 1;
-    if (start === 0) return undefined;
+/** A page as bytes, outside of the heap: one that grew with kept pages would become several times as large. */
+export class Page {
+  readonly #bytes: Buffer;
+  readonly #first: number;
+  /** Where its lines begin, as far as a row was asked for. */
+  readonly #starts = [0];
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#first = firstIn(bytes);
   }
-  const end = page.indexOf(LINE_FEED, start);
-  return page.toString('utf8', start, end < 0 ? undefined : end) || undefined;
+
+  /** undefined if the page ends before the row. */
+  line(row: number): string | undefined {
+    const at = row - this.#first;
+    for (let from = this.#starts.at(-1); this.#starts.length <= at; from = this.#starts.at(-1)) {
+      const start = this.#bytes.indexOf(LINE_FEED, from) + 1;
+      if (start === 0) return undefined;
+      this.#starts.push(start);
+    }
+    const start = this.#starts[at];
+    const end = this.#bytes.indexOf(LINE_FEED, start);
+    return this.#bytes.toString('utf8', start, end < 0 ? undefined : end) || undefined;
+  }
 }
 
 const LINE_FEED = 10;

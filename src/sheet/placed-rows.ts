@@ -3,7 +3,7 @@ import { RecentlyRead } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 import { changedInputs } from './input-change.ts';
 import { folderIn } from './batch-sheet.ts';
-import { lineIn, pageOf, readPageBytes, type SheetRow } from './pages.ts';
+import { openPage, pageOf, type Page, type SheetRow } from './pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
 /** A row as one of its places sends it. */
@@ -26,8 +26,8 @@ export type PlacedRows = (
  * with a queue it keeps as many as fit. A page is kept as bytes, because each time only one of its rows may be needed.
  */
 export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): PlacedRows {
-  const pages = new RecentlyRead<Buffer>(most, mostBytes);
-  const scattered = new RecentlyRead<Buffer>(Math.max(most, SCATTERED_PAGES), mostBytes);
+  const pages = new RecentlyRead<Page>(most, mostBytes);
+  const scattered = new RecentlyRead<Page>(Math.max(most, SCATTERED_PAGES), mostBytes);
   const queues = new RecentlyRead<readonly Queued[]>(most, mostBytes);
   const queued = async (layout: Store, sheet: Layout, place: number): Promise<Queued | undefined> => {
     const row = rowAtOnce(sheet, place);
@@ -45,8 +45,8 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
       const page = pageOf(at.row);
       const from = folderIn(layout, at.in ?? '');
       const kept = sheet.isQueued ? scattered : pages;
-      const bytes = await kept.get(`${from.location} ${page}`, () => readPageBytes(from, page));
-      const line = lineIn(bytes, at.row);
+      const opened = await kept.get(`${from.location} ${page}`, () => openPage(from, page));
+      const line = opened.line(at.row);
       if (line === undefined) continue;
       const row = parseExactly(line) as SheetRow;
       found.set(place, { ...row, ...at, inputs: changedInputs(row.inputs, at.change) });

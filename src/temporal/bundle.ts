@@ -36,7 +36,7 @@ export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
     webpackConfigHook: (config) => ({
       ...config,
       output: { ...config.output, pathinfo: false },
-      module: { ...config.module, rules: config.module?.rules?.map(withoutComments) ?? [] },
+      module: { ...config.module, rules: config.module?.rules?.map(forNode) ?? [] },
     }),
   });
   return code;
@@ -44,12 +44,12 @@ export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
 
 type Rule = { readonly use?: { readonly options?: { readonly jsc?: object } } };
 
-/** The rule that compiles our own sources, changed to remove comments. */
-function withoutComments<R>(rule: R): R {
+/** The rule that compiles our own sources, changed to remove comments and to keep the syntax that Node knows: copies are quicker. */
+function forNode<R>(rule: R): R {
   const { use } = rule as Rule;
   if (use?.options === undefined) return rule;
   const minify = { compress: false, mangle: false, format: { comments: false } };
-  const options = { ...use.options, jsc: { ...use.options.jsc, minify }, minify: true };
+  const options = { ...use.options, jsc: { ...use.options.jsc, target: 'es2022', minify }, minify: true };
   return { ...rule, use: { ...use, options } };
 }
 

@@ -2,7 +2,8 @@
 // that arrive meanwhile are sent with the next one. A single message is sent immediately. Under load many messages share one
 // signal, one workflow task, and the group that fills their slots. The gap grows with the message rate, because the cost of a
 // signal matters most under load. A message that may wait is held until enough of them are, or until one comes that may not. Where
-// more messages are expected, the first one waits some milliseconds for them: many runs can end at the same moment.
+// more messages are expected, or came together lately, the first one waits some milliseconds for them: many runs can end at the same
+// moment, and those that miss the first signal wait until Temporal has worked on it.
 
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
 import type { Delivered } from '../batch/signals.ts';
@@ -30,7 +31,10 @@ type Lane<T> = {
   endGap: (() => void) | undefined;
   /** How many messages may come soon. */
   expected: number;
-  endGather: (() => void) | undefined;
+  /** How many have come. */
+  arrived: number;
+  /** How many came together lately, from the first one of a quiet time until none was left. */
+  together: number;
 };
 
 /** How long a message may wait for others, and whether so many held ones are enough. */
@@ -42,8 +46,13 @@ const GAP_MAX_MS = 100;
 const GAP_MS_PER_RATE = 0.2;
 /** A worker sees every batch of its life. */
 const LANES_MOST = 1_000;
-/** How long the first message waits for expected ones. */
-const GATHER_MS = 10;
+/** The first message waits for others until none came for so long, but at most this many times. */
+const QUIET_MS = 3;
+const QUIETS_MOST = 5;
+/** So many messages come together on average: the first one waits for others. */
+const TOGETHER_LEAST = 3;
+/** The weight of the newest count in the average. */
+const WEIGHT = 0.5;
 /** Two full groups; with this many messages a signal does not wait for the gap. */
 const ENOUGH = 2 * GROUP_ATTEMPTS;
 /** The time constant of the message rate. */
@@ -85,8 +94,6 @@ export class SignalQueue<T> {
     lane.expected += 1;
     return () => {
       lane.expected -= 1;
-      // After the message itself, which its sender delivers next.
-      if (lane.expected === 0) setImmediate(() => lane.endGather?.());
     };
   }
 
@@ -127,7 +134,8 @@ export class SignalQueue<T> {
       perSecond: 0,
       endGap: undefined,
       expected: 0,
-      endGather: undefined,
+      arrived: 0,
+      together: 1,
       countedAt: 0,
     };
     if (this.#lanes.size >= LANES_MOST) this.#forgetOne();
@@ -149,11 +157,13 @@ export class SignalQueue<T> {
 
   async #flush(lane: Lane<T>): Promise<void> {
     lane.isBusy = true;
-    if (lane.expected > 0) await gather(lane);
+    const before = lane.arrived - lane.queued.length;
+    if (lane.expected > 0 || lane.together >= TOGETHER_LEAST) await gather(lane);
     while (lane.queued.length > 0) {
       const sent = lane.queued.splice(0, this.#most);
       await Promise.all([this.#signal(lane, sent), gap(lane)]);
     }
+    lane.together += WEIGHT * (lane.arrived - before - lane.together);
     lane.isBusy = false;
   }
 
@@ -173,22 +183,20 @@ export class SignalQueue<T> {
 
 /** Updates the message rate, an exponential moving average. */
 function countMessage(lane: Lane<unknown>): void {
+  lane.arrived += 1;
   const now = performance.now();
   const kept = Math.exp((lane.countedAt - now) / RATE_MEMORY_MS);
   lane.perSecond = lane.perSecond * kept + 1_000 / RATE_MEMORY_MS;
   lane.countedAt = now;
 }
 
-/** Resolves when no more messages are expected, but soon. */
-function gather(lane: Lane<unknown>): Promise<void> {
-  return new Promise((over) => {
-    lane.endGather = () => {
-      clearTimeout(timer);
-      lane.endGather = undefined;
-      over();
-    };
-    const timer = setTimeout(lane.endGather, GATHER_MS);
-  });
+/** Resolves when others neither come nor are expected, but soon. */
+async function gather(lane: Lane<unknown>): Promise<void> {
+  let before = -1;
+  for (let left = QUIETS_MOST; left > 0 && (lane.arrived > before || lane.expected > 0); left -= 1) {
+    before = lane.arrived;
+    await new Promise((over) => setTimeout(over, QUIET_MS));
+  }
 }
 
 /** Resolves after the gap for the current rate, or as soon as enough messages are queued. */

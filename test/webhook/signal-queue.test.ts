@@ -142,6 +142,28 @@ describe('a queue of signals', () => {
     expect(signals.map(({ messages }) => messages)).toEqual([[2], [1]]);
   });
 
+  it('sends a lone message immediately, and waits for others where they came together lately', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { queue, signals, nth } = opened();
+    const burst = async (...messages: readonly number[]): Promise<void> => {
+      const before = signals.length;
+      for (const message of messages) void queue.deliver(B, message);
+      for (let sent = before; sent < before + 2; sent += 1) {
+        await vi.advanceTimersByTimeAsync(200);
+        if (signals.length > sent) (await nth(sent)).answer('taken');
+      }
+      await vi.advanceTimersByTimeAsync(200);
+    };
+    await burst(1, 2, 3, 4, 5, 6, 7, 8);
+    expect(signals.map(({ messages }) => messages)).toEqual([[1], [2, 3, 4, 5, 6, 7, 8]]);
+    await burst(11, 12, 13, 14);
+    expect(signals.slice(2).map(({ messages }) => messages)).toEqual([[11, 12, 13, 14]]);
+    for (const lone of [21, 22, 23]) await burst(lone);
+    void queue.deliver(B, 31);
+    expect(signals.at(-1)?.messages).toEqual([31]);
+  });
+
   it('sends what it holds of a batch that is gone too, and closing waits for it', async () => {
     const { queue, nth } = opened();
     void queue.deliver(B, 1);
