@@ -1,6 +1,7 @@
 // Writes the result files of an ended batch in one pass over its rows. summary.json is written last: if it exists, all others
 // exist.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Progress } from '../batch/shown/progress.ts';
 import { cellText, readCells } from '../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
@@ -13,6 +14,9 @@ import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.
 import { Report } from './report/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
 import { summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
+
+/** Other batches of the worker must not wait for long: a row takes some 40 µs. */
+const ROWS_PER_TURN = 50;
 
 export type ResultsParams = Omit<Ended, 'reading'> & {
   readonly file: BatchFile;
@@ -51,6 +55,7 @@ export async function writeResults({
       if (record.reused_from !== undefined) reused += 1;
       await report.add(record, row.cells);
       await lines.add(`${JSON.stringify(record)}\n`);
+      if (record.row % ROWS_PER_TURN === 0) await nextTurn();
     }
     await confirm();
     await Promise.all([results.commit(), failures.commit(), lines.commit()]);
