@@ -54,8 +54,14 @@ export async function readLast(params: ReadingParams): Promise<Reading> {
     reason = errorMessage(error);
   }
   const runs = seen.size;
-  for await (const run of params.evidence) await found.note(run, undefined);
-  for await (const run of params.earlier ?? []) await found.keep(run);
+  for await (const run of params.evidence) {
+    params.signal?.throwIfAborted();
+    await found.note(run, undefined);
+  }
+  for await (const run of params.earlier ?? []) {
+    params.signal?.throwIfAborted();
+    await found.keep(run);
+  }
   return { lists, runs, duplicates: found.report(), ...(reason === undefined ? {} : { reason }) };
 }
 

@@ -18,9 +18,8 @@ export class KnownRuns {
 
   add(runId: string): void {
     const numbers = numbersOf(runId);
-    const at = this.#find(numbers);
-    if (this.#isTaken(at)) return;
-    this.#table.set(numbers, at);
+    if (this.#isTaken(this.#find(numbers))) return;
+    this.#put(numbers);
     this.size += 1;
     if (this.size > this.#places * FILLED_MOST) this.#grow();
   }
@@ -49,14 +48,19 @@ export class KnownRuns {
     }
   }
 
+  #put(numbers: Numbers): void {
+    const at = this.#find(numbers);
+    for (let number = 0; number < NUMBERS; number += 1) this.#table[at + number] = numbers[number] ?? 0;
+  }
+
   #grow(): void {
     const before = this.#table;
     this.#places *= 2;
     this.#table = new Uint32Array(NUMBERS * this.#places);
+    // Plain numbers, because this happens between two turns of the event loop.
     for (let at = 0; at < before.length; at += NUMBERS) {
-      const [first = FREE, second = 0, third = 0, fourth = 0] = before.subarray(at, at + NUMBERS);
-      const numbers = [first, second, third, fourth] as const;
-      if (first !== FREE) this.#table.set(numbers, this.#find(numbers));
+      const first = before[at] ?? FREE;
+      if (first !== FREE) this.#put([first, before[at + 1] ?? 0, before[at + 2] ?? 0, before[at + 3] ?? 0]);
     }
   }
 }

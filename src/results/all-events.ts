@@ -2,9 +2,9 @@
 // attempt from the parts, which the worker that collects a row writes. Parts are read once, in the order in which they were
 // written, so a million rows take constant memory; events are almost, but not exactly, in the order of time.
 
+import { problem } from '../errors/error.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
-import { readAhead } from '../store/read-ahead.ts';
 import type { Store } from '../store/store.ts';
 import { readEvents } from './event-files.ts';
 import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
@@ -21,10 +21,10 @@ export type AttemptEvent = AttemptRecord & {
 
 /** The attempts in a part, without those that an earlier record of the row has. */
 export async function attemptsIn(store: Store, name: string): Promise<readonly AttemptEvent[]> {
-  return attemptsOf((await store.read(`${PARTS}/${name}`)) ?? '');
+  const text = await store.read(`${PARTS}/${name}`);
+  if (text === undefined) throw problem('E504', { what: `${store.location} has no ${PARTS}/${name}` });
+  return parsePart(text).flatMap(eventsOf);
 }
-
-const attemptsOf = (part: string): readonly AttemptEvent[] => parsePart(part).flatMap(eventsOf);
 
 function eventsOf({ row, attempts, before }: PartRecord): readonly AttemptEvent[] {
   return attempts.slice(before?.attempts ?? 0).map((attempt) => ({
@@ -55,12 +55,8 @@ export async function* allEvents(store: Store): AsyncGenerator<Line> {
   const until = async function* (at: string): AsyncGenerator<Line> {
     for (; !next.done && shown(next.value).at <= at; next = await batch.next()) yield shown(next.value);
   };
-  const parts = await partsWithAttempts(store);
-  for await (const part of readAhead(
-    store,
-    parts.map((name) => `${PARTS}/${name}`),
-  )) {
-    const attempts = attemptsOf(part);
+  for (const name of await partsWithAttempts(store)) {
+    const attempts = await attemptsIn(store, name);
     const times = attempts.flatMap(({ at }) => at ?? []);
     const earliest = times.reduce((least, at) => (at < least ? at : least), times[0] ?? '');
     yield* until(earliest);

@@ -3,9 +3,9 @@
 
 import type { Store } from './store.ts';
 
-/** Files that are read ahead: of large ones, and of small ones. */
+/** Files that are read ahead: of large ones, and of small ones. No more than these are in memory when the first large one comes. */
 const AHEAD = { least: 1, most: 16 };
-const AHEAD_ON_DISK = { least: 0, most: 4 };
+const AHEAD_ON_DISK = { least: 0, most: 1 };
 const LARGE = 1 << 20;
 
 /** The texts of these files, in their order; '' for one that is not there. */

@@ -170,6 +170,19 @@ describe('the evidence of runs that no list shows', () => {
   ];
   const hidden = runOf({ place: 1, id: DUPLICATE, status: 'running' });
 
+  it('is not read further once the reading is cancelled', async () => {
+    const stop = new AbortController();
+    const asked: string[] = [];
+    const getRun = async (id: string): Promise<undefined> => {
+      asked.push(id);
+      stop.abort(new Error('the worker stops'));
+    };
+    const many = Array.from({ length: 9 }, (_, at) => ({ place: 1, attempt: 1, runId: idOf(500 + at) }));
+    const given = { evidence: many, service: { getRun }, signal: stop.signal };
+    await expect(read(rows(1), given)).rejects.toThrow('the worker stops');
+    expect(asked).toHaveLength(1);
+  });
+
   it('names duplicates, reads what they cost from the service, and cancels those that still run', async () => {
     const cancelled: string[] = [];
     const service = {

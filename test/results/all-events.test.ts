@@ -87,6 +87,11 @@ describe('the events of a batch', () => {
     expect(await read()).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
   });
 
+  it('are not told without a part that is listed but not there', async () => {
+    const listed = { ...store, list: async () => [partName(1, 1).split('/')[1] ?? ''] };
+    await expect(Array.fromAsync(allEvents(listed))).rejects.toMatchObject({ code: 'E504' });
+  });
+
   it('leave out rows that earlier batches bought, and keep attempts without a run', async () => {
     await part(0, 1, {
       row: 1,

@@ -5,13 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord, RowRecord } from '../../src/results/row-record.ts';
 import { writeResults } from '../../src/results/results.ts';
+import type { LastReading } from '../../src/results/summary.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf, SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
@@ -91,7 +92,8 @@ describe('the files of a finished batch', () => {
     },
   });
 
-  const written = (): Promise<void> =>
+  const READING = { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } } as const;
+  const written = (reading: LastReading | Promise<LastReading> = READING): Promise<void> =>
     writeResults({
       confirm: async () => undefined,
       file: FILE,
@@ -99,7 +101,7 @@ describe('the files of a finished batch', () => {
       progress: progress(begin(paramsOf({ rows: ROWS }), WRITES, 1_000)),
       startedAt: 1_000,
       endedAt: 61_000,
-      reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
+      reading,
       isEvidenceLost: false,
       throughPass: 1,
     });
@@ -118,6 +120,24 @@ describe('the files of a finished batch', () => {
     ]);
     const lines = ((await store.read('results.jsonl')) ?? '').trim().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as RowRecord).row)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('are written while the lists are still read, but no summary', async () => {
+    const reading = Promise.withResolvers<LastReading>();
+    const done = written(reading.promise);
+    await vi.waitFor(async () => expect(await store.exists('events.jsonl')).toBe(true));
+    expect(finished).toContain('results.csv');
+    expect(finished).not.toContain('report.html');
+    reading.resolve({ ...READING, lists: 'incomplete' });
+    await done;
+    expect(JSON.parse((await store.read('summary.json')) ?? '{}')).toMatchObject({ lists: 'incomplete' });
+  });
+
+  it('have no summary if the reading of the lists failed', async () => {
+    const reading = Promise.reject<LastReading>(new Error('given up'));
+    reading.catch(() => undefined);
+    await expect(written(reading)).rejects.toThrow('given up');
+    expect(await store.exists('summary.json')).toBe(false);
   });
 
   it('have every row that did not succeed in failures.csv', async () => {

@@ -154,13 +154,17 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   const { store, file } = found;
   const { stdout } = this.process;
   const csv = new CsvLines();
-  csv.add(headerOf(file));
+  if (flags.output === 'csv') await put(stdout, csv.add(headerOf(file)));
   const lines = flags.output === 'csv' ? undefined : WRITERS[flags.output](stdout, []);
-  for await (const row of rowsWithCells(store, file, lineOf)) {
-    if (lines === undefined) await put(stdout, csv.add(csvCells(row)));
-    else await lines.row(row.record);
+  try {
+    for await (const row of rowsWithCells(store, file, lineOf)) {
+      if (lines === undefined) await put(stdout, csv.add(csvCells(row)));
+      else await lines.row(row.record);
+    }
+  } finally {
+    await put(stdout, csv.rest());
   }
-  await (lines === undefined ? put(stdout, csv.rest()) : lines.end());
+  await lines?.end();
   if (flags.output !== 'csv') return EXIT.ok;
   const printer = printerFor(this);
   printer.notice(plural(file.sheet.rows, 'row'));

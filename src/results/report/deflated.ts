@@ -1,10 +1,14 @@
 // Compresses a stream of bytes as it comes (raw deflate, RFC 1951), so that memory holds only the compressed bytes. Each block ends
-// at a byte boundary, so blocks can be joined. Node compresses them on other threads.
+// at a byte boundary, so blocks can be joined. Other threads compress a few of them at a time.
 
 import { promisify } from 'node:util';
-import { constants, deflateRaw } from 'node:zlib';
+import { constants, deflateRaw, deflateRawSync } from 'node:zlib';
 
 const deflate = promisify(deflateRaw);
+const OPTIONS = { finishFlush: constants.Z_SYNC_FLUSH };
+/** Blocks on other threads, of all streams: uncompressed ones take memory, and files are read by the same threads. */
+const ELSEWHERE_MOST = 2;
+let elsewhere = 0;
 
 const BLOCK_BYTES = 128 * 1024;
 /** An empty last block. */
@@ -51,6 +55,19 @@ export class Deflated {
   }
 
   #compress(bytes: Uint8Array): void {
-    this.#blocks.push(deflate(bytes, { finishFlush: constants.Z_SYNC_FLUSH }));
+    const block =
+      elsewhere < ELSEWHERE_MOST ? onThread(bytes) : Promise.resolve(deflateRawSync(bytes, OPTIONS));
+    // It throws where the bytes are needed.
+    block.catch(() => undefined);
+    this.#blocks.push(block);
+  }
+}
+
+async function onThread(bytes: Uint8Array): Promise<Buffer> {
+  elsewhere += 1;
+  try {
+    return await deflate(bytes, OPTIONS);
+  } finally {
+    elsewhere -= 1;
   }
 }
