@@ -102,8 +102,8 @@ export const REPORTING: readonly Mutant[] = [
     id: 'evidence-not-read',
     loses: 'a duplicate that only a webhook has shown is in no file, and is not cancelled',
     file: 'src/audit/duplicate-runs.ts',
-    old: 'for await (const run of params.evidence) await found.note(run, undefined);',
-    new: 'if (seen.size < 0) for await (const run of params.evidence) await found.note(run, undefined);',
+    old: '    await found.note(run, undefined);',
+    new: '    if (seen.size < 0) await found.note(run, undefined);',
     by: 'test/audit/duplicate-runs.test.ts',
   },
   {
