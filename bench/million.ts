@@ -8,7 +8,7 @@ import { setInterval as every } from 'node:timers';
 import { pipeline } from 'node:stream/promises';
 import { programFile } from '../src/temporal/embedded/processes.ts';
 import { Place, type Backend } from './place.ts';
-import { KEY, peakMb } from './servers.ts';
+import { homeIn, KEY, peakMb } from './servers.ts';
 import { makeSheet } from './sheet.ts';
 import { spanOf } from './batch.ts';
 
@@ -70,7 +70,7 @@ async function run(place: Place, args: readonly string[]): Promise<Omit<Step, 's
       TEMPORAL_NAMESPACE: place.at.namespace,
       RUNSHEET_API_URL: place.base,
       RUNSHEET_API_KEY: KEY,
-      RUNSHEET_HOME: place.folder,
+      RUNSHEET_HOME: homeIn(place.folder),
       RUNSHEET_OUT: join(place.folder, 'batches'),
     },
   });

@@ -91,6 +91,9 @@ export async function startTemporal(
 export const startWorker = (folder: string, at: TemporalAddress, base: string): Served =>
   served(spawnWorker(folder, at, base), 'SIGKILL');
 
+/** A folder of its own: runsheet closes it for other users, and PostgreSQL, which runs as one, is beside it. */
+export const homeIn = (folder: string): string => join(folder, 'home');
+
 export function spawnWorker(folder: string, at: TemporalAddress, base: string): ChildProcess {
   const log = openSync(join(folder, 'worker.log'), 'a');
   const delays = ['--import', join(import.meta.dirname, 'event-loop-delay.ts')];
@@ -102,7 +105,7 @@ export function spawnWorker(folder: string, at: TemporalAddress, base: string): 
       TEMPORAL_NAMESPACE: at.namespace,
       RUNSHEET_API_URL: base,
       RUNSHEET_API_KEY: KEY,
-      RUNSHEET_HOME: folder,
+      RUNSHEET_HOME: homeIn(folder),
       RUNSHEET_OUT: join(folder, 'batches'),
       RUNSHEET_BENCH_DELAYS: join(folder, 'delays.json'),
     },
