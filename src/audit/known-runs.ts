@@ -18,8 +18,9 @@ export class KnownRuns {
 
   add(runId: string): void {
     const numbers = numbersOf(runId);
-    if (this.#isTaken(this.#find(numbers))) return;
-    this.#put(numbers);
+    const at = this.#find(numbers);
+    if (this.#isTaken(at)) return;
+    this.#put(numbers, at);
     this.size += 1;
     if (this.size > this.#places * FILLED_MOST) this.#grow();
   }
@@ -48,8 +49,7 @@ export class KnownRuns {
     }
   }
 
-  #put(numbers: Numbers): void {
-    const at = this.#find(numbers);
+  #put(numbers: Numbers, at: number): void {
     for (let number = 0; number < NUMBERS; number += 1) this.#table[at + number] = numbers[number] ?? 0;
   }
 
@@ -60,7 +60,9 @@ export class KnownRuns {
     // Plain numbers, because this happens between two turns of the event loop.
     for (let at = 0; at < before.length; at += NUMBERS) {
       const first = before[at] ?? FREE;
-      if (first !== FREE) this.#put([first, before[at + 1] ?? 0, before[at + 2] ?? 0, before[at + 3] ?? 0]);
+      if (first === FREE) continue;
+      const numbers = [first, before[at + 1] ?? 0, before[at + 2] ?? 0, before[at + 3] ?? 0] as const;
+      this.#put(numbers, this.#find(numbers));
     }
   }
 }

@@ -40,8 +40,9 @@ export const rowLine = (row: ShownRow): string =>
   );
 
 /** Waits if the reader is slower. */
-export function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
-  return new Promise((done) => {
+export async function put(stream: NodeJS.WriteStream, text: string): Promise<void> {
+  if (text === '') return;
+  await new Promise<void>((done) => {
     stream.write(text, () => done());
   });
 }
