@@ -1,49 +1,38 @@
 // The workflow around `src/batch`: it turns signals into events, and commands into activities and timers. `src/batch` makes
 // all decisions, and `state` holds everything that is remembered.
 
-import type { BatchRef } from '../src/batch/batch-ref.ts';
 import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
   condition,
-  makeContinueAsNewFunc,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { activitySummary } from '../src/batch/shown/activity-summary.ts';
-import { CONTINUE_AT_EVENTS, CONTINUE_AT_SIGNALS, CONTINUE_BY_EVENTS } from '../src/batch/bounds.ts';
 import type { Command } from '../src/batch/commands.ts';
 import { EVIDENCE, LOG, RESULTS, type Event } from '../src/batch/events.ts';
 import { progress, type Progress } from '../src/batch/shown/progress.ts';
-import {
-  closedSnapshot,
-  continueFrom,
-  maySnapshot,
-  restore,
-  snapshot,
-  type Snapshot,
-} from '../src/batch/state/snapshot.ts';
+import { closedSnapshot, continueFrom, restore } from '../src/batch/state/snapshot.ts';
 import { begin } from '../src/batch/state/begin.ts';
 import type { State } from '../src/batch/state/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
 import { bindActivities, type BoundActivities } from './activities.ts';
+import type { BatchInput } from './batch-input.ts';
+import {
+  continueBatch,
+  mayContinueAsNew,
+  momentsOf,
+  mustStopSending,
+  type Received,
+} from './continue-batch.ts';
 import * as signals from './signals.ts';
 import { publish } from './progress-page.ts';
 import { notified } from './notification.ts';
 import { sendGroup, type GroupScopes } from './send-group.ts';
 import { report, type Told } from './tell-pool.ts';
 import { createTimers, type Wake } from './timers.ts';
-
-export type BatchInput = BatchRef & {
-  /** Set if the batch had ended: the pass whose rows are sent again. */
-  readonly continues?: number;
-  /** The version in which the batch started; see src/batch/version.ts. */
-  readonly version?: number;
-  /** Set by continue-as-new, and for a batch that was rebuilt. */
-  readonly snapshot?: Snapshot;
-};
 
 /** Runs every row of a batch to one outcome; returns the final progress. */
 export async function runsheetBatch({
@@ -61,19 +50,25 @@ export async function runsheetBatch({
       await CancellationScope.nonCancellable(() =>
         load(activities, readableVersion(version), input.continues),
       );
-  const { enqueue, decide, failed, told } = connect(activities, state);
-  const signalCount = listen(enqueue);
+  const received: Received = { signals: 0, eventAt: 0 };
+  const { enqueue, decide, failed, told } = connect(activities, state, received);
+  listen(enqueue, received);
   enqueue(started);
 
+  // Temporal drops the signals of a workflow run that has ended.
+  const mayContinue = (): boolean => told.inFlight === 0 && mayContinueAsNew(state, received);
+  const isOver = (): boolean => state.finished || mayContinue();
+  const goodMoment = momentsOf(state, received);
+  const unlessFailed = <T>(wait: () => Promise<T>): Promise<T> =>
+    CancellationScope.nonCancellable(() => Promise.race([wait(), failed]));
   for (;;) {
-    // Temporal drops the signals of a workflow run that has ended.
-    const mayContinue = (): boolean => told.inFlight === 0 && mayContinueAsNew(state, signalCount());
-    const isOver = (): boolean => state.finished || mayContinue();
-    await CancellationScope.nonCancellable(() => Promise.race([condition(isOver), failed]));
+    await unlessFailed(() => condition(isOver));
     // Events of the same workflow task come first: they may send a group, which prevents continue-as-new.
     decide();
+    const isGood = state.version < 3 || state.finished || !mayContinue() || (await unlessFailed(goodMoment));
+    decide();
     if (state.finished) return told.last.then(() => progress(state));
-    if (mayContinue()) return continueBatch(ref, state);
+    if (isGood && mayContinue()) return continueBatch(ref, state);
   }
 }
 
@@ -92,32 +87,10 @@ async function load(
   return { state, started: { type: 'started', ...time } };
 }
 
-/** The memo keeps the progress until the next workflow run publishes its own. */
-function continueBatch(ref: BatchRef, state: State): Promise<never> {
-  const memo = { ...workflowInfo().memo, progress: progress(state) };
-  const next = snapshot(state);
-  return makeContinueAsNewFunc<typeof runsheetBatch>({ memo })({
-    ...ref,
-    version: next.version,
-    snapshot: next,
-  });
-}
-
-/** R17: a long history continues as new as soon as no group is in flight. */
-function mayContinueAsNew(state: State, signalCount: number): boolean {
-  const { historyLength, continueAsNewSuggested } = workflowInfo();
-  const isLong =
-    historyLength >= CONTINUE_AT_EVENTS || signalCount >= CONTINUE_AT_SIGNALS || continueAsNewSuggested;
-  // Continue-as-new restarts the reading of the run lists, so a long reading would never end.
-  const isReading = state.reconcile.requestedAt !== undefined && historyLength < CONTINUE_BY_EVENTS;
-  return ((isLong && !isReading) || state.isStopping) && maySnapshot(state);
-}
-
-/** Turns signals into events; returns a counter of the signals of this workflow run. */
-function listen(enqueue: Enqueue): () => number {
-  let count = 0;
+/** Turns signals into events. */
+function listen(enqueue: Enqueue, received: Received): void {
   const on = (event: Event): void => {
-    count += 1;
+    received.signals += 1;
     enqueue(event);
   };
   setHandler(signals.runsCompleted, (by, completions) => on({ type: 'runsCompleted', by, completions }));
@@ -133,7 +106,6 @@ function listen(enqueue: Enqueue): () => number {
   setHandler(signals.refreshBatch, (command) => on({ type: 'refresh', ...command }));
   // A cancel from Temporal's command line or web UI also cancels the running runs.
   void CancellationScope.current().cancelRequested.catch(() => enqueue({ type: 'cancel', running: true }));
-  return () => count;
 }
 
 type Enqueue = (event: Event) => void;
@@ -148,7 +120,7 @@ type Connection = {
 };
 
 /** Applies events to the state and executes its commands; the result of each command is an event again. */
-function connect(activities: BoundActivities, state: State): Connection {
+function connect(activities: BoundActivities, state: State, received: Received): Connection {
   const wake = createTimers();
   const groups: GroupScopes = new Map();
   const told: Told = { last: Promise.resolve(), inFlight: 0 };
@@ -158,8 +130,7 @@ function connect(activities: BoundActivities, state: State): Connection {
   let events: Event[] = [];
 
   const decide = (): void => {
-    const isTooLong = !state.isStopping && workflowInfo().historyLength >= CONTINUE_BY_EVENTS;
-    if (isTooLong) events.push({ type: 'stopSending' });
+    if (mustStopSending(state, received)) events.push({ type: 'stopSending' });
     if (events.length === 0) return;
     const due = events;
     events = [];
@@ -176,6 +147,7 @@ function connect(activities: BoundActivities, state: State): Connection {
 
   const enqueue: Enqueue = (event) => {
     events.push(event);
+    received.eventAt = workflowInfo().historyLength;
     if (events.length === 1) void Promise.resolve().then(decide).catch(failed.reject);
   };
   return { enqueue, decide, failed: failed.promise, told };

@@ -4,7 +4,7 @@ import { ParentClosePolicy, WorkflowIdReusePolicy, type ChildWorkflowOptions } f
 import type { NewBatch } from '../activities/create-batch.ts';
 import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
 import { workflowIdOf } from '../src/batch/workflow-ids.ts';
-import type { BatchInput } from './batch.ts';
+import type { BatchInput } from './batch-input.ts';
 import type { BatchMemo } from './signals.ts';
 
 export function childBatch(made: NewBatch) {

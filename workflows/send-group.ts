@@ -1,10 +1,10 @@
 // Sends one group of attempts.
 
-import { CancellationScope, workflowInfo } from '@temporalio/workflow';
-import { CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
+import { CancellationScope } from '@temporalio/workflow';
 import type { Command } from '../src/batch/commands.ts';
 import type { Event } from '../src/batch/events.ts';
 import type { BoundActivities } from './activities.ts';
+import { isLong } from './continue-batch.ts';
 import { resultOfFailed } from './failed-group.ts';
 
 /** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
@@ -20,9 +20,7 @@ export async function sendGroup(
   groups.set(group, scope);
   try {
     // A workflow run with a long history needs a moment without a group (R17).
-    const { historyLength, continueAsNewSuggested } = workflowInfo();
-    const isLong = historyLength >= CONTINUE_AT_EVENTS || continueAsNewSuggested;
-    const waits = mayWait && !isLong ? { mayWait } : {};
+    const waits = mayWait && !isLong() ? { mayWait } : {};
     const result = await scope.run(async () => queueRuns({ attempts, ...waits }, summary));
     return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
   } catch (error) {

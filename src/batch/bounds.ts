@@ -215,6 +215,18 @@ export const CLOCK_DOUBT_MS = 1_000;
 export const CONTINUE_AT_EVENTS = 2_000;
 export const CONTINUE_BY_EVENTS = 4_000;
 
+/**
+ * A batch rests before it continues as new if its runs take no longer than this, and if so many of them end in a second that
+ * about one end arrives during the workflow task of a continue-as-new.
+ */
+export const REST_MOST_MS = 3_000;
+export const OFTEN_ENDS_PER_SECOND = 40;
+
+/** How long a batch rests at most; the timer in whose task it continues as new otherwise, and how many of them it starts. */
+export const REST_WITHIN_MS = 5_000;
+export const MOMENT_MS = 30;
+export const MOMENTS_MOST = 20;
+
 /** The workflow task timeout: after this, another worker gets the task of a worker that was killed. */
 export const WORKFLOW_TASK_MS = 5_000;
 

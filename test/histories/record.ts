@@ -24,6 +24,8 @@ type Scene = {
   readonly runSeconds: number;
   readonly faults?: readonly string[];
   readonly flags?: readonly string[];
+  /** Which of the batch's executions; the last one unless said otherwise. */
+  readonly keeps?: 'first';
   /** Called while the batch runs, for example to kill the worker. */
   readonly meanwhile?: (stage: Stage, worker: Awaited<ReturnType<Stage['worker']>>) => Promise<void>;
 };
@@ -100,6 +102,8 @@ const SCENES: Readonly<Record<string, Scene>> = {
     },
   },
   'after-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02 },
+  'resting-before-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02, keeps: 'first' },
+  'a-moment-for-a-continue-as-new': { rows: 1_000, cap: 12, runSeconds: 1, keeps: 'first' },
 };
 
 const batchOf = (stage: Stage): string => stage.batch().split('/').at(-1) ?? '';
@@ -123,17 +127,21 @@ async function record(name: string, scene: Scene): Promise<void> {
     await command.says(/progress state=/);
     await scene.meanwhile?.(stage, worker);
     await command.ended;
-    await keep(name, stage);
+    await keep(name, stage, scene.keeps);
   } finally {
     await stage.close();
   }
 }
 
-/** Saves the history of the last execution; after a continue-as-new, that is the newest one. */
-async function keep(name: string, stage: Stage): Promise<void> {
+/** Saves the history of one execution. */
+async function keep(name: string, stage: Stage, keeps: Scene['keeps']): Promise<void> {
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
   const { client, close } = await connectClient({ address, namespace, from: 'the recorder', options: {} });
-  const history = await client.workflow.getHandle(await workflowOf(stage)).fetchHistory();
+  const workflowId = await workflowOf(stage);
+  const last = await client.workflow.getHandle(workflowId).fetchHistory();
+  const { firstExecutionRunId } = last.events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+  const first = async () => client.workflow.getHandle(workflowId, firstExecutionRunId ?? '').fetchHistory();
+  const history = keeps === 'first' ? await first() : last;
   await close();
   const text = withoutPlace(historyToJSON(history), stage.folder);
   mkdirSync(folder, { recursive: true });

@@ -1,0 +1,64 @@
+// How recorded batches came to their continue-as-new; the replay test shows that the current code does the same.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+
+type Payloads = { readonly payloads?: readonly { readonly data: string }[] };
+type Recorded = {
+  readonly eventType: string;
+  readonly activityTaskScheduledEventAttributes?: { readonly activityType: { readonly name: string }; readonly input: Payloads };
+  readonly activityTaskCompletedEventAttributes?: { readonly result?: Payloads };
+  readonly workflowExecutionSignaledEventAttributes?: { readonly signalName: string; readonly input: Payloads };
+};
+type Carried = { readonly attempts?: readonly object[]; readonly ends?: { readonly completions: readonly object[] } } | null;
+
+function eventsOf(name: string): readonly Recorded[] {
+  const file = readFileSync(join(import.meta.dirname, 'version-3', `${name}.json.gz`));
+  return (JSON.parse(gunzipSync(file).toString()) as { events: readonly Recorded[] }).events;
+}
+
+const read = (from: Payloads | undefined, at: number): unknown => {
+  const data = from?.payloads?.[at]?.data;
+  return data === undefined ? null : JSON.parse(Buffer.from(data, 'base64').toString());
+};
+
+/** How many runs were sent and have not been reported as ended. */
+function outstandingIn(events: readonly Recorded[]): number {
+  let outstanding = 0;
+  for (const event of events) {
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    if (scheduled?.activityType.name === 'queueRuns')
+      outstanding += (read(scheduled.input, 0) as Carried)?.attempts?.length ?? 0;
+    if (signal?.signalName === 'runsCompleted') outstanding -= (read(signal.input, 1) as readonly object[]).length;
+    const carried = read(event.activityTaskCompletedEventAttributes?.result, 0) as Carried;
+    outstanding -= carried?.ends?.completions.length ?? 0;
+  }
+  return outstanding;
+}
+
+/** What caused the last workflow task: the events between it and the commands of the task before. */
+function lastCauses(events: readonly Recorded[]): readonly string[] {
+  const types = events.map(({ eventType }) => eventType.replace('EVENT_TYPE_', ''));
+  const scheduled = types.lastIndexOf('WORKFLOW_TASK_SCHEDULED');
+  const before = types.lastIndexOf('WORKFLOW_TASK_COMPLETED', scheduled);
+  return types.slice(before + 1, scheduled);
+}
+
+describe('a batch that continues as new', () => {
+  it('has no outstanding run if its runs end often', () => {
+    const events = eventsOf('resting-before-a-continue-as-new');
+    expect(events.at(-1)?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW');
+    expect(events.length).toBeLessThan(2_200);
+    expect(outstandingIn(events)).toBe(0);
+  });
+
+  it('keeps its runs otherwise, and does so in a task in which only a timer fired', () => {
+    const events = eventsOf('a-moment-for-a-continue-as-new');
+    expect(events.at(-1)?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW');
+    expect(outstandingIn(events)).toBeGreaterThan(0);
+    expect(lastCauses(events)).toEqual(['TIMER_FIRED']);
+  });
+});
