@@ -46,6 +46,17 @@ export const unreachable = (place: S3Place, host: string, reason: string, cause:
     { cause },
   );
 
+export const tooLarge = (place: S3Place, cause: Error): RunsheetError =>
+  problem(
+    'E612',
+    {
+      place: s3Address(place),
+      reason: cause.message,
+      hint: 'check who can write to the bucket, and AWS_ENDPOINT_URL_S3; nothing is lost: repeat the same command',
+    },
+    { cause },
+  );
+
 export const withoutKeys = (place: S3Place): RunsheetError =>
   problem('E612', {
     place: s3Address(place),
