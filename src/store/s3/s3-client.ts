@@ -10,7 +10,7 @@ import type { S3Place } from '../../host/batches-address.ts';
 import { encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
 import { errorMessage, problem } from '../../errors/error.ts';
 import { ANSWER_BYTES, AnswerTooLarge, BYTES_PER_MS, steadyChunks, wholeBody } from './answer-body.ts';
-import { isPassing, refusalIn, refused, tooLarge, unreachable } from './s3-fault.ts';
+import { isPassing, refusalIn, refused, tooLarge, unreachable, withoutUrl } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
 
 export type Asked = {
@@ -77,8 +77,8 @@ export class S3Client {
     return unreachable(this.place, new URL(this.server).host, errorMessage(cause), cause);
   }
 
-  unexpected(what: string): Error {
-    return refused(this.place, { status: 200, code: '', message: what });
+  unexpected(what: string, cause?: unknown): Error {
+    return refused(this.place, { status: 200, code: '', message: what }, cause);
   }
 
   /** The answer if it is a success or accepted. Throws E612. */
@@ -116,6 +116,9 @@ export class S3Client {
     asked: Asked,
     once: () => Promise<A>,
   ): Promise<A & { readonly mayBeDone: boolean }> {
+    // A URL with such a part names another object.
+    if (asked.key.split('/').some((part) => part === '.' || part === '..'))
+      throw withoutUrl(this.place, asked.key);
     const until = performance.now() + this.#patience.againMs;
     for (let tries = 0; ; tries += 1) {
       const tried = await this.#tried(asked, once);
