@@ -7,8 +7,8 @@ import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, request } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
-import { encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
-import { errorMessage, problem } from '../../errors/error.ts';
+import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
+import { errorMessage } from '../../errors/error.ts';
 import { ANSWER_BYTES, AnswerTooLarge, BYTES_PER_MS, steadyChunks, wholeBody } from './answer-body.ts';
 import { isPassing, refusalIn, refused, tooLarge, unreachable, withoutUrl } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
@@ -52,12 +52,7 @@ export class S3Client {
 
   /** Throws E602 if the address of the server is none. */
   constructor(place: S3Place, settings: S3Settings, patience: Patience = PATIENCE) {
-    const { endpoint } = settings;
-    if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-      throw problem('E602', {
-        what: `the address of the S3 server is ${JSON.stringify(endpoint)}, which is no URL`,
-        hint: 'write it as AWS_ENDPOINT_URL_S3=https://s3.example.com',
-      });
+    checkEndpoint(settings);
     this.place = place;
     this.#settings = settings;
     this.#patience = patience;
