@@ -36,7 +36,7 @@ export async function copyListed({ store, out }: Target, list: string): Promise<
     const { batch, path, to } = listedCopy(line, `${store.location}/${list}`);
     await copyFile({ store: openStore(locationOf(out, batch)), name: path }, { store, name: to });
   };
-  await pMap(linesOf(store.open(list)), copy, { concurrency: AT_A_TIME });
+  await pMap(linesOf(store, list), copy, { concurrency: AT_A_TIME });
 }
 
 /** The copy that a line of the list names. Throws E504. */
