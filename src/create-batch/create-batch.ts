@@ -169,7 +169,7 @@ async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<Crea
     if (other !== undefined) return joined(other, file);
     const layout = `${LAYOUT}/${file.mark}`;
     from = await store.bring(layout, from);
-    if (file.sheet.reused !== undefined) await copyReused(within(store, layout));
+    if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
     const { laidOut } = draft;
     signal?.throwIfAborted();
     if (await createBatchFile(store, file)) return { batch, folder, file, store, laidOut };

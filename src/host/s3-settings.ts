@@ -1,5 +1,6 @@
 // How this machine reaches S3: by the variables that every S3 client reads.
 
+import { problem } from '../errors/error.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export type S3Settings = {
@@ -44,6 +45,7 @@ export function s3Settings(
     AWS_ENDPOINT_URL: common,
   } = environment;
   for (const secret of [secretAccessKey, sessionToken]) keepSecret(secret ?? '');
+  for (const address of [own, common]) keepLogin(loginIn(address ?? ''));
   if (!accessKeyId || !secretAccessKey) return undefined;
   return {
     accessKeyId,
@@ -52,6 +54,32 @@ export function s3Settings(
     region: region || usualRegion || 'us-east-1',
     endpoint: own || common || undefined,
   };
+}
+
+/** What stands before the host in an address, also if the address is no URL. */
+const loginIn = (address: string): string =>
+  /^(?:[a-z][a-z0-9+.-]*:)?\/*([^/?#]*)@/i.exec(address)?.[1] ?? '';
+
+/** A password may also be shown without its user name. */
+function keepLogin(login: string): void {
+  for (const secret of [login, login.replace(/^[^:]*:/, '')]) keepSecret(secret);
+}
+
+/** Throws E602 if the address of the server is none, or contains more than an address. */
+export function checkEndpoint({ endpoint }: Pick<S3Settings, 'endpoint'>): void {
+  if (endpoint === undefined) return;
+  const hint = 'write it as AWS_ENDPOINT_URL_S3=https://s3.example.com';
+  if (loginIn(endpoint) !== '')
+    throw problem('E602', {
+      what: 'the address of the S3 server contains a user name or password, which would appear in messages and links',
+      hint: `${hint}; the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
+    });
+  const url = URL.parse(endpoint);
+  const what = `the address of the S3 server is ${JSON.stringify(endpoint)}, which`;
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw problem('E602', { what: `${what} is no URL`, hint });
+  // Keys are appended to it.
+  if (url.search + url.hash !== '') throw problem('E602', { what: `${what} contains ? or #`, hint });
 }
 
 /** The URL of an object; without a key, of its bucket. */

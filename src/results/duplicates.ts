@@ -25,5 +25,5 @@ export async function openDuplicates(store: Store): Promise<DuplicatesDraft> {
 
 export async function* readDuplicates(store: Store): AsyncGenerator<DuplicateRun> {
   if (!(await store.exists(DUPLICATES_FILE))) return;
-  for await (const line of linesOf(store.open(DUPLICATES_FILE))) yield JSON.parse(line) as DuplicateRun;
+  for await (const line of linesOf(store, DUPLICATES_FILE)) yield JSON.parse(line) as DuplicateRun;
 }

@@ -19,7 +19,7 @@ export async function* readEvents(store: Store): AsyncGenerator<BatchEvent> {
   let earlier = new Set<string>();
   for (const name of (await store.list(EVENTS)).filter((one) => /^\d{5}\.jsonl$/.test(one))) {
     const lines = new Set<string>();
-    for await (const line of linesOf(store.open(`${EVENTS}/${name}`))) {
+    for await (const line of linesOf(store, `${EVENTS}/${name}`)) {
       lines.add(line);
       if (!earlier.has(line)) yield JSON.parse(line) as BatchEvent;
     }

@@ -11,5 +11,5 @@ export async function* keptEvidence(
 ): AsyncGenerator<AttemptRun> {
   yield* evidence;
   for (const name of await store.list(EVIDENCE))
-    for await (const line of linesOf(store.open(`${EVIDENCE}/${name}`))) yield JSON.parse(line) as AttemptRun;
+    for await (const line of linesOf(store, `${EVIDENCE}/${name}`)) yield JSON.parse(line) as AttemptRun;
 }

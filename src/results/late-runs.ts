@@ -42,7 +42,7 @@ async function isNamed(store: Store, runId: string): Promise<boolean> {
   const named = `"run_id":${JSON.stringify(runId)}`;
   for (const file of [DUPLICATES_FILE, 'results.jsonl']) {
     if (!(await store.exists(file))) continue;
-    for await (const line of linesOf(store.open(file))) if (line.includes(named)) return true;
+    for await (const line of linesOf(store, file)) if (line.includes(named)) return true;
   }
   return false;
 }

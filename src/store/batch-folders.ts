@@ -23,14 +23,15 @@ export const locationOf = (out: string, batch: string): string =>
 /** undefined if there is no such batch. Throws the error of an invalid batch.json. */
 export async function openBatchFolder(out: string, batch: string): Promise<BatchFolder | undefined> {
   // A path names no batch of a bucket.
-  if (isS3Address(out) && !isPlainName(batch)) return undefined;
+  if (isS3Address(out) && !isBatchName(batch)) return undefined;
   const folder = locationOf(out, batch);
   const store = openStore(folder);
   const file = await readBatchFile(store);
   return file && { batch, folder, file, store };
 }
 
-const isPlainName = (name: string): boolean => !name.includes('/') && !['', '.', '..'].includes(name);
+/** Whether a batch can have this name: it is one folder, not a path. */
+export const isBatchName = (name: string): boolean => !name.includes('/') && !['', '.', '..'].includes(name);
 
 /** All batches, newest first, without those that this version cannot read. */
 export async function listBatchFolders(out: string): Promise<readonly BatchFolder[]> {

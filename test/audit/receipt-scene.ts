@@ -1,8 +1,8 @@
 // An ended batch in a real folder, whose receipt is written and checked.
 
-import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { checkReceipt, type CheckedReceipt } from '../../src/audit/check-receipt.ts';
 import { Chain, type Content } from '../../src/audit/receipt-lines.ts';
 import { writeReceipt, type WrittenReceipt } from '../../src/audit/receipt.ts';
@@ -104,7 +104,7 @@ export class Scene implements Disposable {
   }
 
   check(): Promise<CheckedReceipt> {
-    return checkReceipt('receipt.jsonl', linesOf(createReadStream(this.path)));
+    return checkReceipt('receipt.jsonl', linesOf(folderStore(dirname(this.path)), basename(this.path)));
   }
 
   text(): string {

@@ -128,9 +128,38 @@ describe('results of reused rows', () => {
 
   it('are not taken from a batch that was removed meanwhile', async () => {
     const layout = openStore(join(place.folder, 'layout'));
-    const copy = { batch: join(place.folder, 'gone'), path: 'outputs/a.png', to: 'reused/outputs/a.png' };
+    const copy = { batch: 'gone', path: 'outputs/a.png', to: 'reused/outputs/a.png' };
     await layout.write('reused/copies.jsonl', `${JSON.stringify(copy)}\n`);
-    await expect(copyReused(layout)).rejects.toMatchObject({ code: 'E504' });
+    await expect(copyReused(layout, place.out)).rejects.toMatchObject({
+      code: 'E504',
+      message: expect.stringContaining('was removed while'),
+    });
+  });
+
+  it.each<[string, object | string]>([
+    ['a folder of this machine', { batch: '@folder/home', path: 'outputs/key.pem' }],
+    ['a folder above the batches', { batch: '..', path: 'outputs/key.pem' }],
+    ['a path to a folder', { batch: '../home', path: 'outputs/key.pem' }],
+    ['a file above its batch', { batch: 'one', path: 'outputs/../../../home/outputs/key.pem' }],
+    ['another file of a batch', { batch: 'one', path: 'batch.json' }],
+    ['another place for the copy', { batch: 'one', path: 'outputs/a.png', to: 'reused/parts/1.jsonl' }],
+    ['a place above the copies', { batch: 'one', path: 'outputs/a.png', to: 'reused/outputs/../../x' }],
+    ['no place', { batch: 'one', path: 7 }],
+    ['no JSON', 'outputs/a.png'],
+  ])('are not copied if the list in the bucket names %s', async (_, named) => {
+    for (const name of ['home/outputs/key.pem', 'batches/one/outputs/a.png', 'batches/one/batch.json'])
+      place.write(name, 'a secret of this machine');
+    const layout = openStore(join(place.out, 'two'));
+    const line = JSON.stringify({ to: 'reused/outputs/key.pem', ...(named as object) });
+    const text = typeof named === 'string' ? named : line.replace('@folder', place.folder);
+    await layout.write('reused/copies.jsonl', `${text}\n`);
+    await expect(copyReused(layout, place.out)).rejects.toMatchObject({
+      code: 'E504',
+      message: expect.stringContaining(
+        'copies.jsonl names a file that is no output of a batch in this place',
+      ),
+    });
+    expect(readdirSync(layout.location, { recursive: true })).toEqual(['reused', 'reused/copies.jsonl']);
   });
 });
 

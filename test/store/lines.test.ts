@@ -4,7 +4,8 @@ import { linesOf } from '../../src/store/lines.ts';
 
 const linesIn = async (...chunks: readonly Uint8Array[]): Promise<readonly string[]> => {
   const lines: string[] = [];
-  for await (const line of linesOf(Readable.from(chunks))) lines.push(line);
+  const store = { location: 's3://nightly/hens', open: () => Readable.from(chunks) };
+  for await (const line of linesOf(store, 'copies.jsonl')) lines.push(line);
   return lines;
 };
 
@@ -17,6 +18,22 @@ describe('the lines of a file', () => {
     const bytes = Buffer.from('fünf\n\n😀 zwölf\n');
     for (let at = 0; at <= bytes.length; at += 1)
       expect(await linesIn(bytes.subarray(0, at), bytes.subarray(at))).toEqual(['fünf', '', '😀 zwölf']);
+  });
+
+  it('are refused if one of them does not end', async () => {
+    let sent = 0;
+    const open = () =>
+      Readable.from(
+        (function* () {
+          for (; sent < 200; sent += 1) yield Buffer.alloc(1 << 20, 'x');
+        })(),
+      );
+    const lines = linesOf({ location: 's3://nightly/hens', open }, 'copies.jsonl');
+    await expect(lines.next()).rejects.toMatchObject({
+      code: 'E504',
+      message: 's3://nightly/hens/copies.jsonl has a line of more than 64 MiB',
+    });
+    expect(sent).toBeLessThan(100);
   });
 
   it('are none in an empty file', async () => {

@@ -175,7 +175,7 @@ async function rewritten(
   };
   try {
     let lines: string[] = [];
-    for await (const line of linesOf(openStore(copy.folder).open(copy.file))) {
+    for await (const line of linesOf(openStore(copy.folder), copy.file)) {
       lines.push(line);
       if (lines.length < UPLOADS_IN_FLIGHT) continue;
       await write(lines);

@@ -2,30 +2,68 @@
 
 import pMap from 'p-map';
 import { problem } from '../../errors/error.ts';
+import { shortened } from '../../errors/outside-text.ts';
+import { OUTPUTS } from '../../results/output-names.ts';
+import { isBatchName, locationOf } from '../../store/batch-folders.ts';
 import { linesOf } from '../../store/lines.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A file of an earlier batch that is still to be copied. */
 export type FileCopy = {
-  /** The location of the batch, and the file there. */
+  /** The name of the batch, which lies in the same place, and the file there. */
   readonly batch: string;
   readonly path: string;
   /** The copy. */
   readonly to: string;
 };
 
+/** The layout of the new batch, and the place of all batches. */
+type Target = { readonly store: Store; readonly out: string };
+
+/** The folder of a layout that has the results of reused rows. */
+export const REUSED = 'reused';
+
 const AT_A_TIME = 16;
 
-/** Copies all files that `list` in `store` names; does nothing without a list. Throws E504 if one of them is missing. */
-export async function copyListed(store: Store, list: string): Promise<void> {
+/**
+ * Copies all files that `list` names; does nothing without a list. Throws E504 if one of them is missing, or if the list names
+ * another place than outputs of batches in `out`, because others may write to the bucket: it must not get files of this machine.
+ */
+export async function copyListed({ store, out }: Target, list: string): Promise<void> {
   if (!(await store.exists(list))) return;
   const copy = async (line: string): Promise<void> => {
-    const { batch, path, to } = JSON.parse(line) as FileCopy;
-    await copyFile({ store: openStore(batch), name: path }, { store, name: to });
+    const { batch, path, to } = listedCopy(line, `${store.location}/${list}`);
+    await copyFile({ store: openStore(locationOf(out, batch)), name: path }, { store, name: to });
   };
-  await pMap(linesOf(store.open(list)), copy, { concurrency: AT_A_TIME });
+  await pMap(linesOf(store, list), copy, { concurrency: AT_A_TIME });
 }
+
+/** The copy that a line of the list names. Throws E504. */
+function listedCopy(line: string, list: string): FileCopy {
+  const copy = parsed(line);
+  if (copy !== undefined) return copy;
+  throw problem('E504', {
+    what: `${list} names a file that is no output of a batch in this place: ${shortened(line, 200)}`,
+  });
+}
+
+/** undefined for text that names anything else than outputs of batches. */
+function parsed(line: string): FileCopy | undefined {
+  let given: unknown;
+  try {
+    given = JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+  const { batch, path, to } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof batch !== 'string' || typeof path !== 'string' || typeof to !== 'string') return undefined;
+  const isOwn = isBatchName(batch) && isIn(OUTPUTS, path) && isIn(`${REUSED}/${OUTPUTS}`, to);
+  return isOwn ? { batch, path, to } : undefined;
+}
+
+const isIn = (folder: string, name: string): boolean =>
+  name.startsWith(`${folder}/`) && !/\p{Cc}|\\/u.test(name) && name.split('/').every(isBatchName);
 
 /** Copies these files within a store. */
 export const copyAll = async (

@@ -35,7 +35,8 @@ export type SharedRows = {
 
 /** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
 export type ReusableRow = {
-  /** Of its batch. */
+  /** The name of its batch, and the batch's files. */
+  readonly batch: string;
   readonly store: Store;
   readonly origin: string;
   readonly record: PartRecord;
@@ -264,7 +265,7 @@ export class Overlap implements Disposable {
     const source = this.#sources[Number(found?.['source'])];
     if (found === undefined || source === undefined) return undefined;
     const record = parseExactly(String(found['record'])) as PartRecord;
-    return { store: source.store, origin: String(found['origin']), record };
+    return { batch: source.batch, store: source.store, origin: String(found['origin']), record };
   }
 
   [Symbol.dispose](): void {

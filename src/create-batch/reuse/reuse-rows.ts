@@ -22,14 +22,13 @@ import { LAYOUT, layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { Pieces } from '../../store/pieces.ts';
 import type { Store } from '../../store/store.ts';
-import { copyAll, copyListed, removedMeanwhile, type FileCopy } from './file-copies.ts';
+import { copyAll, copyListed, REUSED, removedMeanwhile, type FileCopy } from './file-copies.ts';
 import type { Overlap, ReusableRow } from './overlap.ts';
 import { rewriteQueue } from '../rewrite-queue.ts';
 
 /** A batch before it exists. */
 type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
 
-const REUSED = 'reused';
 const PART_ROWS = 100;
 
 /** The batch with these results. Throws E504 if a file of an earlier batch is missing. */
@@ -43,8 +42,9 @@ export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Pr
 
 const COPIES = `${REUSED}/copies.jsonl`;
 
-/** Completes the layout, which is in its place: its batch exists only afterwards. Throws E504 if a file of an earlier batch is missing. */
-export const copyReused = (layout: Store): Promise<void> => copyListed(layout, COPIES);
+/** Completes the layout, which is in its place in `out`: its batch exists only afterwards. Throws E504 if a file of an earlier batch is missing. */
+export const copyReused = (layout: Store, out: string): Promise<void> =>
+  copyListed({ store: layout, out }, COPIES);
 
 /** Moves the results of reused rows to where results are read; does nothing if that was done. */
 export async function placeReused({ store, file }: BatchFolder): Promise<void> {
@@ -133,7 +133,7 @@ async function keptRecord(
   { file, layout }: Pick<Draft, 'file' | 'layout'>,
   { row, result }: Reused,
 ): Promise<Kept> {
-  const { store, origin, record } = result;
+  const { batch, store, origin, record } = result;
   const { localPath } = store;
   const names = outputNames(file.sheet.rows, row);
   const files = record.files.map((one, at) => ({
@@ -144,7 +144,7 @@ async function keptRecord(
   for (const [at, { path }] of record.files.entries()) {
     const to = `${REUSED}/${(files[at] as FileRecord).path}`;
     if (localPath) await addFile(localPath(path), join(layout.location, to));
-    else copies.push({ batch: store.location, path, to });
+    else copies.push({ batch, path, to });
   }
   const { reason, texts } = record;
   const kept: PartRecord = {

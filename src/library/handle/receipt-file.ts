@@ -59,8 +59,8 @@ export type CheckedReceipt = {
 /** Needs only the file. Throws E520 for the first wrong line. */
 export async function readReceiptFile(given: string | URL): Promise<CheckedReceipt> {
   const file = filePlaceOf(given);
-  const content = openStore(dirname(file)).open(basename(file));
-  const { head, total, lines, sha256 } = await checkReceipt(file, linesOf(content));
+  const content = linesOf(openStore(dirname(file)), basename(file));
+  const { head, total, lines, sha256 } = await checkReceipt(file, content);
   const { kind: _kind, sha256: _hash, ...sums } = total;
   const { batch, mark } = head;
   return { file, batch, mark, lines, sha256, total: sums };

@@ -1,12 +1,14 @@
 // Serves the page of a comparison whose batches are not in a folder of the viewer's machine.
 
+import type { ServerResponse } from 'node:http';
 import { basename, dirname } from 'node:path';
 import { openBatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import { placeText } from '../connect-options.ts';
 import type { Comparison } from './compared-batches.ts';
 import { addressIn, servePage, type PageServer } from './page-server.ts';
-import { fileAt, sendAs, sendFile } from './report-files.ts';
+import { fileAt, sendFile } from './report-files.ts';
+import { sendPage } from './stored-page.ts';
 
 /** The page has the addresses `<batch>/outputs/…`. */
 export async function serveComparison(
@@ -30,7 +32,18 @@ export async function serveComparison(
         return;
       }
       const [place, page] = isReport ? [store, name] : [openStore(dirname(path)), basename(path)];
-      await sendAs(place, page, response, { 'content-type': 'text/html; charset=utf-8' });
+      const sent = await sendPage(place, page, isReport ? 'report' : 'comparison', response);
+      if (sent === 'absent') response.writeHead(404).end();
+      if (sent === 'other script')
+        refusePage(response, isReport ? `open ${batch}` : `compare ${a} ${b} --serve`);
     },
   });
+}
+
+/** A page of another version, or one that was changed. */
+function refusePage(response: ServerResponse, command: string): void {
+  response.writeHead(409, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end(
+    `This page has another script than this version of runsheet writes. Use: runsheet ${command}\n`,
+  );
 }

@@ -5,6 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { mediaTypeOf } from '../../store/media-types.ts';
 import type { Store } from '../../store/store.ts';
+import { isPageData, sendPageData } from './stored-page.ts';
 
 /** Names as the store has them: no empty, hidden or parent folder, no other separator. */
 const SAFE =
@@ -38,6 +39,7 @@ export async function sendFile(
     response.writeHead(303, { location: await store.link(name, LINK_MS) }).end();
     return;
   }
+  if (isPageData(name)) return sendPageData(store, name, response);
   await sendAs(store, name, response, {
     'content-type': mediaTypeOf(name),
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -45,7 +47,7 @@ export async function sendFile(
 }
 
 /** Answers with a file, or 404. Throws why it cannot be read, before anything is answered. */
-export async function sendAs(
+async function sendAs(
   store: Pick<Store, 'open'>,
   name: string,
   response: ServerResponse,

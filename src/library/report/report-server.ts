@@ -6,6 +6,7 @@ import type { Servers } from '../servers.ts';
 import { addressIn, servePage, type PageServer } from './page-server.ts';
 import { fileAt, sendFile } from './report-files.ts';
 import { ReportFeed } from './report-feed.ts';
+import { pageHeaders, sendPage } from './stored-page.ts';
 
 type Served = { readonly feed: ReportFeed; readonly found: FoundBatch };
 
@@ -39,8 +40,9 @@ async function answer(
   };
   switch (url.pathname) {
     case '/':
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
-      response.end((feed.summary && (await found.store.read('report.html'))) ?? feed.html);
+      if (feed.summary && (await sendPage(found.store, 'report.html', 'report', response)) === 'sent') return;
+      response.writeHead(200, pageHeaders('report', true));
+      response.end(feed.html);
       return;
     case '/rows':
       return json(await feed.news(url.searchParams.get('after') ?? ''));

@@ -108,10 +108,13 @@ async function namesIn(
   for await (const page of pagesOf(client, prefix, '/'))
     for (const key of page[kind]) {
       const name = key.slice(prefix.length).replace(/\/$/, '');
-      if (name !== '' && !name.startsWith('.')) names.push(name);
+      if (isVisibleName(name)) names.push(name);
     }
   return names.sort();
 }
+
+/** No batch has another name; such an object is only removed, with its folder. */
+const isVisibleName = (name: string): boolean => name !== '' && !/^\.|[/\p{Cc}]/u.test(name);
 
 /** These stay to the end, so that an interrupted removal finds the batch again. */
 const LAST = [SUMMARY_FILE, BATCH_FILE];

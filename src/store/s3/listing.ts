@@ -1,43 +1,61 @@
 // Lists and removes objects, a thousand in a request.
 
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import pMap from 'p-map';
 import type { S3Client } from './s3-client.ts';
+import { hasControls, keysAt } from './listed-keys.ts';
+import { remove } from './objects.ts';
 import { refused } from './s3-fault.ts';
 import { escaped, textOf, textsIn, type Texts } from './s3-xml.ts';
 
 type Page = { readonly keys: readonly string[]; readonly prefixes: readonly string[] };
 
 const NONE: readonly string[] = [];
+const AT_A_TIME = 16;
 
-/** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. */
+/** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. Throws E612 for a list of other keys. */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {
+  const root = 'ListBucketResult';
   let token: string | undefined;
   do {
-    const texts = await listed(client, 'ListBucketResult', {
+    const texts = await listed(client, root, {
       'list-type': '2',
       prefix,
       ...(delimiter && { delimiter }),
       ...(token && { 'continuation-token': token }),
     });
-    token = textOf(texts, 'ListBucketResult/NextContinuationToken');
+    const next = textOf(texts, `${root}/NextContinuationToken`);
+    if (next && next === token) throw client.unexpected(NO_PROGRESS);
+    token = next;
+    const list = { root, texts, prefix };
     yield {
-      keys: texts.get('Contents/Key') ?? NONE,
-      prefixes: texts.get('CommonPrefixes/Prefix') ?? NONE,
+      keys: keysAt(client, list, 'Contents/Key'),
+      prefixes: keysAt(client, list, 'CommonPrefixes/Prefix'),
     };
   } while (token !== undefined && token !== '');
 }
+
+const NO_PROGRESS = 'its list begins again where it began';
 
 async function listed(
   client: S3Client,
   expects: 'ListBucketResult' | 'ListMultipartUploadsResult',
   query: Readonly<Record<string, string>>,
 ): Promise<Texts> {
-  const { body } = await client.send({ method: 'GET', key: '', query, expects });
+  const asked = { ...query, 'encoding-type': 'url' };
+  const { body } = await client.send({ method: 'GET', key: '', query: asked, expects });
   return textsIn(body.toString());
 }
 
 /** Does nothing for objects that are not there. Throws E612 if one of them stays. */
 export async function removeAll(client: S3Client, keys: readonly string[]): Promise<void> {
+  const { url = NONE, xml = NONE } = Object.groupBy(keys, (key) => (hasControls(key) ? 'url' : 'xml'));
+  await pMap(url, (key) => remove(client, key), { concurrency: AT_A_TIME });
+  await removeListed(client, xml);
+}
+
+async function removeListed(client: S3Client, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
   const objects = keys.map((key) => `<Object><Key>${escaped(key)}</Key></Object>`).join('');
   const body = Buffer.from(
@@ -68,23 +86,25 @@ type Upload = { readonly key: string; readonly id: string; readonly startedAt: n
 
 /** Multipart uploads that were neither completed nor aborted, of keys that begin with `prefix`. */
 export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerator<Upload> {
-  let markers: Readonly<Record<string, string>> | undefined = {};
-  while (markers !== undefined) {
-    const texts: Texts = await listed(client, 'ListMultipartUploadsResult', {
+  const root = 'ListMultipartUploadsResult';
+  let markers: Readonly<Record<string, string>> = {};
+  for (;;) {
+    const texts: Texts = await listed(client, root, {
       uploads: '',
       prefix,
       ...markers,
     });
     const ids = texts.get('Upload/UploadId') ?? NONE;
     const started = texts.get('Upload/Initiated') ?? NONE;
-    for (const [at, key] of (texts.get('Upload/Key') ?? NONE).entries())
+    const list = { root, texts, prefix };
+    for (const [at, key] of keysAt(client, list, 'Upload/Key').entries())
       yield { key, id: ids[at] ?? '', startedAt: Date.parse(started[at] ?? '') };
-    const isMore = textOf(texts, 'ListMultipartUploadsResult/IsTruncated') === 'true';
-    markers = isMore
-      ? {
-          'key-marker': textOf(texts, 'ListMultipartUploadsResult/NextKeyMarker') ?? '',
-          'upload-id-marker': textOf(texts, 'ListMultipartUploadsResult/NextUploadIdMarker') ?? '',
-        }
-      : undefined;
+    if (textOf(texts, `${root}/IsTruncated`) !== 'true') return;
+    const next = {
+      'key-marker': keysAt(client, { ...list, prefix: '' }, `${root}/NextKeyMarker`)[0] ?? '',
+      'upload-id-marker': textOf(texts, `${root}/NextUploadIdMarker`) ?? '',
+    };
+    if (isDeepStrictEqual(next, markers)) throw client.unexpected(NO_PROGRESS);
+    markers = next;
   }
 }

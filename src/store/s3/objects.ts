@@ -64,6 +64,7 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
   let at = 0;
   let etag: string | undefined;
   for (let breaks = 0; ;) {
+    const from = at;
     const headers = etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
     const answer = await client.stream({ method: 'GET', key, headers, accepts: [404, 416] });
     if (answer.status === 404) throw absent({ ...client.place, key });
@@ -73,23 +74,23 @@ async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Arr
     let skip = answer.status === 206 ? 0 : at;
     etag ??= etagOf(answer);
     try {
-      for await (const chunk of answer.stream as AsyncIterable<Uint8Array>) {
+      for await (const chunk of answer.chunks) {
         const fresh = chunk.subarray(Math.min(skip, chunk.byteLength));
         skip -= chunk.byteLength - fresh.byteLength;
         at += fresh.byteLength;
-        if (fresh.byteLength > 0) breaks = 0;
         if (fresh.byteLength > 0) yield fresh;
       }
       return;
     } catch (error) {
-      breaks += 1;
+      breaks = at - from >= PROGRESS_BYTES ? 1 : breaks + 1;
       if (breaks > BREAKS_MAX) throw client.unreachable(error);
     }
   }
 }
 
-/** Without a byte between them. */
+/** Without progress between them: a server that sends a few bytes before each break would otherwise be asked for ever. */
 const BREAKS_MAX = 3;
+const PROGRESS_BYTES = 64 << 10;
 
 const absent = (place: S3Place): NodeJS.ErrnoException =>
   Object.assign(new Error(`ENOENT: no such file, ${s3Address(place)}`), { code: 'ENOENT' });

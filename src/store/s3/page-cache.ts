@@ -1,10 +1,11 @@
 // Keeps files of batches in S3 on this machine, if they never change: pages and parts, which several commands read one after
 // another. A file is named after its batch and its own name, and begins with a hash of its content, because a power cut may leave
-// only half of it. The cache is no more than a help: whatever fails, the file is read from S3.
+// only half of it. A folder to which other users may have written is not used. The cache is no more than a help: whatever fails, the file is read from S3.
 
 import { hash, randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { takeOwnFolder } from '../../host/own-folder.ts';
 
 const HASH_BYTES = 32;
 /** Larger files are few, and would push out many others. */
@@ -27,6 +28,7 @@ export class PageCache {
 
   /** The content of the file that `identity` names; `read` is called if it is not here. */
   async get(identity: string, read: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> {
+    if (!this.#isOwn()) return read();
     const path = join(this.#folder, hash('sha256', identity, 'hex'));
     const kept = await this.#kept(path).catch(() => undefined);
     if (kept !== undefined) return kept;
@@ -34,6 +36,15 @@ export class PageCache {
     if (content !== undefined && content.byteLength <= FILE_BYTES)
       await this.#keep(path, content).catch(() => undefined);
     return content;
+  }
+
+  /** Looked at each time: pages have prompts, and what is read here counts as the content of the bucket. */
+  #isOwn(): boolean {
+    try {
+      return takeOwnFolder(this.#folder) === undefined;
+    } catch {
+      return false;
+    }
   }
 
   async #kept(path: string): Promise<Buffer | undefined> {
@@ -46,8 +57,6 @@ export class PageCache {
   }
 
   async #keep(path: string, content: Buffer): Promise<void> {
-    // Pages have prompts.
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const beside = `${path}.${randomBytes(6).toString('hex')}`;
     await writeFile(beside, Buffer.concat([hash('sha256', content, 'buffer'), content]), { mode: 0o600 });
     await rename(beside, path);

@@ -7,9 +7,10 @@ import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, request } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
-import { encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
-import { errorMessage, problem } from '../../errors/error.ts';
-import { isPassing, refusalIn, refused, unreachable } from './s3-fault.ts';
+import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
+import { errorMessage } from '../../errors/error.ts';
+import { ANSWER_BYTES, AnswerTooLarge, BYTES_PER_MS, steadyChunks, wholeBody } from './answer-body.ts';
+import { isPassing, refusalIn, refused, tooLarge, unreachable, withoutUrl } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
 
 export type Asked = {
@@ -41,8 +42,6 @@ export type Patience = { readonly againMs: number; readonly silentMs: number };
 const PATIENCE: Patience = { againMs: 10_000, silentMs: 20_000 };
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 3_000;
-/** A line that is slower than this counts as silent. */
-const BYTES_PER_MS = 64;
 const CONNECTIONS = 64;
 
 export class S3Client {
@@ -53,12 +52,7 @@ export class S3Client {
 
   /** Throws E602 if the address of the server is none. */
   constructor(place: S3Place, settings: S3Settings, patience: Patience = PATIENCE) {
-    const { endpoint } = settings;
-    if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
-      throw problem('E602', {
-        what: `the address of the S3 server is ${JSON.stringify(endpoint)}, which is no URL`,
-        hint: 'write it as AWS_ENDPOINT_URL_S3=https://s3.example.com',
-      });
+    checkEndpoint(settings);
     this.place = place;
     this.#settings = settings;
     this.#patience = patience;
@@ -78,26 +72,30 @@ export class S3Client {
     return unreachable(this.place, new URL(this.server).host, errorMessage(cause), cause);
   }
 
-  unexpected(what: string): Error {
-    return refused(this.place, { status: 200, code: '', message: what });
+  unexpected(what: string, cause?: unknown): Error {
+    return refused(this.place, { status: 200, code: '', message: what }, cause);
   }
 
   /** The answer if it is a success or accepted. Throws E612. */
   async send(asked: Asked): Promise<Answer> {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
-      return { status, headers, body: Buffer.concat(await body.toArray()) };
+      const isFile = isSuccess(status) && asked.method === 'GET' && asked.expects === undefined;
+      return { status, headers, body: await this.#whole(body, isFile ? 'file' : 'xml') };
     });
   }
 
   /** As {@link send}, with a body that is still arriving. */
-  async stream(asked: Asked): Promise<Answer & { readonly stream: Readable }> {
+  async stream(asked: Asked): Promise<Answer & { readonly chunks: AsyncIterable<Uint8Array> }> {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
-      const isStream = isSuccess(status);
-      const whole = isStream ? Buffer.of() : Buffer.concat(await body.toArray());
-      return { status, headers, body: whole, stream: body };
+      const whole = isSuccess(status) ? Buffer.of() : await this.#whole(body, 'xml');
+      return { status, headers, body: whole, chunks: steadyChunks(body, this.#patience.silentMs) };
     });
+  }
+
+  #whole(body: Readable, kind: keyof typeof ANSWER_BYTES): Promise<Buffer> {
+    return wholeBody(body, ANSWER_BYTES[kind], this.#patience.silentMs);
   }
 
   /** An address by which anyone can read the object for some seconds. */
@@ -113,6 +111,9 @@ export class S3Client {
     asked: Asked,
     once: () => Promise<A>,
   ): Promise<A & { readonly mayBeDone: boolean }> {
+    // A URL with such a part names another object.
+    if (asked.key.split('/').some((part) => part === '.' || part === '..'))
+      throw withoutUrl(this.place, asked.key);
     const until = performance.now() + this.#patience.againMs;
     for (let tries = 0; ; tries += 1) {
       const tried = await this.#tried(asked, once);
@@ -140,6 +141,8 @@ export class S3Client {
         return { kind: 'answered', answer };
       return { kind: 'failed', error: refused(this.place, refusal), isFinal };
     } catch (thrown) {
+      if (thrown instanceof AnswerTooLarge)
+        return { kind: 'failed', error: tooLarge(this.place, thrown), isFinal: true };
       return { kind: 'failed', error: this.unreachable(thrown), isFinal: false };
     }
   }

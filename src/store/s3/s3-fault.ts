@@ -29,10 +29,16 @@ const AGAIN_CODES = new Set([
 
 export const isPassing = ({ status, code }: Refusal): boolean => AGAIN.has(status) || AGAIN_CODES.has(code);
 
-export function refused(place: S3Place, refusal: Refusal): RunsheetError {
+export function refused(place: S3Place, refusal: Refusal, cause?: unknown): RunsheetError {
   const { status, code, message } = refusal;
-  const words = [code || `it answers ${status}`, shortened(message, 200)].filter(Boolean).join(': ');
-  return problem('E612', { place: s3Address(place), reason: words, hint: hintFor(place, refusal) });
+  const words = [shortened(code, 80) || `it answers ${status}`, shortened(message, 200)]
+    .filter(Boolean)
+    .join(': ');
+  return problem(
+    'E612',
+    { place: s3Address(place), reason: words, hint: hintFor(place, refusal) },
+    { cause },
+  );
 }
 
 export const unreachable = (place: S3Place, host: string, reason: string, cause: unknown): RunsheetError =>
@@ -45,6 +51,24 @@ export const unreachable = (place: S3Place, host: string, reason: string, cause:
     },
     { cause },
   );
+
+export const tooLarge = (place: S3Place, cause: Error): RunsheetError =>
+  problem(
+    'E612',
+    {
+      place: s3Address(place),
+      reason: cause.message,
+      hint: 'check who can write to the bucket, and AWS_ENDPOINT_URL_S3; nothing is lost: repeat the same command',
+    },
+    { cause },
+  );
+
+export const withoutUrl = (place: S3Place, key: string): RunsheetError =>
+  problem('E612', {
+    place: s3Address(place),
+    reason: `no URL names its key ${JSON.stringify(shortened(key, 200))}`,
+    hint: 'remove that object, or abort that upload, with another program, for example with: aws s3api',
+  });
 
 export const withoutKeys = (place: S3Place): RunsheetError =>
   problem('E612', {

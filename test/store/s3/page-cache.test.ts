@@ -1,9 +1,14 @@
+import { hash } from 'node:crypto';
 import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -62,6 +67,37 @@ describe('the cache of pages in S3', () => {
     writeFileSync(folder, 'a file');
     expect([await get('a'), await get('a')]).toEqual(['a', 'a']);
     expect(reads).toEqual(['a', 'a']);
+  });
+
+  const STRANGER = 65_534;
+  const isRoot = process.getuid?.() === 0;
+  it.each<[string, () => void]>([
+    ['is a link to another one', () => symlinkSync(join(around, 'theirs'), folder)],
+    ['all users can write', () => (mkdirSync(folder), chmodSync(folder, 0o777))],
+    ...(isRoot
+      ? [
+          ['belongs to another user', () => (mkdirSync(folder), chownSync(folder, STRANGER, STRANGER))] as [
+            string,
+            () => void,
+          ],
+        ]
+      : []),
+  ])('neither reads nor writes in a folder that %s', async (_, make) => {
+    mkdirSync(join(around, 'theirs'));
+    await get('a', Buffer.from('of the bucket'), new PageCache(join(around, 'ours')));
+    const [name = ''] = readdirSync(join(around, 'ours'));
+    make();
+    const forged = Buffer.from('of another user');
+    writeFileSync(join(folder, name), Buffer.concat([hash('sha256', forged, 'buffer'), forged]));
+    expect(await get('a', Buffer.from('of the bucket'))).toBe('of the bucket');
+    expect(await get('b')).toBe('b');
+    expect(readdirSync(folder)).toEqual([name]);
+  });
+
+  it('closes its folder to readers', async () => {
+    mkdirSync(folder, { mode: 0o755 });
+    await get('a');
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
   it('removes what was not used for long before it takes too much room', async () => {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { withoutSecrets } from '../../../src/errors/redact.ts';
 import { s3Settings, takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
@@ -93,6 +94,26 @@ it('an address of the S3 server that is no URL is named, whatever it is used for
       hint: expect.stringContaining('AWS_ENDPOINT_URL_S3=https://'),
     });
   }
+});
+
+it.each([
+  'https://hens:a-password@s3.example.com',
+  'https://hens:a-password@s3.example.com:9000/path',
+  'https://a-password@s3.example.com',
+  'hens:a-password@s3.example.com',
+  'ftp://hens:a-password@s3.example.com',
+])('a password in the address of the S3 server is refused and not shown: %s', async (endpoint) => {
+  takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: endpoint });
+  const error: unknown = await openStore('s3://nightly/hens')
+    .folders('')
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'E602',
+    message: expect.stringContaining('contains a user name or password'),
+    hint: expect.stringContaining('AWS_SECRET_ACCESS_KEY'),
+  });
+  expect(JSON.stringify(error) + String(error)).not.toContain('a-password');
+  expect(withoutSecrets(`reading ${endpoint}`)).not.toContain('a-password');
 });
 
 describe('an address that answers with a page instead of S3', () => {

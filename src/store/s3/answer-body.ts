@@ -1,0 +1,68 @@
+// Reads the body of an answer of S3 within bounds of size and time: a broken or hostile server may send bytes without an end, or
+// one byte now and then.
+
+import type { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
+
+const MIB = 1 << 20;
+/** Bytes of the largest answers: a page of a sheet has up to 32 MiB, and a list of 1,000 keys up to 3.5 MiB. */
+export const ANSWER_BYTES = { file: 64 * MIB, xml: 4 * MIB } as const;
+
+/** A line that is slower than this counts as silent. */
+export const BYTES_PER_MS = 64;
+
+/** An answer above its limit; a repetition would bring the same. */
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
+
+/** The whole body. Throws {@link AnswerTooLarge}, and an error if the body arrives too slowly. */
+export async function wholeBody(body: Readable, mostBytes: number, silentMs: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of steadyChunks(body, silentMs)) {
+    bytes += chunk.byteLength;
+    if (bytes > mostBytes) throw new AnswerTooLarge(`its answer is larger than ${mostBytes / MIB} MiB`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/**
+ * The chunks of a body. Throws if they arrive so slowly that the line counts as silent for `silentMs`; the time that the caller
+ * takes for a chunk does not count. Destroys the body at its end.
+ */
+export async function* steadyChunks(body: Readable, silentMs: number): AsyncGenerator<Uint8Array> {
+  // Without a listener, destroying a body that has not ended would end the process; `next` reports its errors.
+  body.on('error', () => undefined);
+  const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+  const startedAt = performance.now();
+  let [bytes, leftMs] = [0, silentMs];
+  try {
+    for (;;) {
+      const since = performance.now();
+      const next = await withDeadline(chunks.next(), leftMs);
+      if (next === undefined) throw tooSlow(bytes, performance.now() - startedAt);
+      if (next.done === true) return;
+      const { byteLength } = next.value;
+      bytes += byteLength;
+      leftMs = Math.min(silentMs, leftMs - (performance.now() - since) + byteLength / BYTES_PER_MS);
+      yield next.value;
+    }
+  } finally {
+    body.destroy();
+  }
+}
+
+/** undefined if the time is over before. */
+async function withDeadline<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  const isOver = new AbortController();
+  try {
+    return await Promise.race([work, wait(Math.max(0, ms), undefined, { signal: isOver.signal })]);
+  } finally {
+    isOver.abort();
+  }
+}
+
+const tooSlow = (bytes: number, ms: number): Error =>
+  new Error(`it sent only ${bytes} bytes of an answer in ${Math.round(ms / 100) / 10} s`);

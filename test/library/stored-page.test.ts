@@ -1,0 +1,130 @@
+// The pages of ended batches as a server gives them to a browser, after someone else has written to the place of the batches.
+
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
+import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
+import { serveComparison } from '../../src/library/report/comparison-server.ts';
+import type { PageServer } from '../../src/library/report/page-server.ts';
+import { serveReport } from '../../src/library/report/report-server.ts';
+import type { Servers } from '../../src/library/servers.ts';
+import { pageSource } from '../../src/results/report/page-source.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
+import { folderStore } from '../../src/store/folder.ts';
+import { writeScene } from '../results/report/scene.ts';
+
+const ROWS = 3;
+/** No Temporal server runs. */
+const SERVERS = {
+  closed: new AbortController().signal,
+  join: async () => ({ session: undefined, leave: async () => undefined }),
+} as unknown as Servers;
+const DUPLICATES = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
+const SUMMARY = { pass: 1, outcomes: {}, requests: NO_LEDGER, duplicates: DUPLICATES, cost_usd: 0 };
+const HOSTILE = "<script>fetch('/detail?row=1')</script>";
+
+describe('the page of an ended batch', () => {
+  let folder = '';
+  let page = '';
+  let server: PageServer;
+  let cookie = '';
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-stored-'));
+    page = await writeScene(folder, { rows: ROWS });
+    writeFileSync(join(folder, 'summary.json'), JSON.stringify(SUMMARY));
+    const file = {
+      batch: 'one',
+      mark: '00112233445566aa',
+      createdAt: '2026-11-21T10:00:00.000Z',
+      sheet: { name: 'sheet.csv', sha256: '00', rows: ROWS, columns: [], inputs: [] },
+      deployment: { id: 'd' },
+      service: { rehearsal: true },
+    } as unknown as BatchFile;
+    const found: FoundBatch = { batch: 'one', folder, store: folderStore(folder), file };
+    server = await serveReport(SERVERS, found);
+    const opened = await fetch(server.address, { redirect: 'manual' });
+    cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    // The server knows that the batch has ended.
+    await vi.waitUntil(async () => (await (await get('/rows')).text()).includes('"summary"'));
+  });
+  afterEach(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+  const get = (path: string): Promise<Response> =>
+    fetch(new URL(path, server.address), { headers: { cookie } });
+  const STORED = pageSource('report').policy(false);
+  const LIVE = pageSource('report').policy(true);
+
+  it('is the one of its folder, in which no other script can run', async () => {
+    writeFileSync(page, readFileSync(page, 'utf8').replace('<head>', `<head>${HOSTILE}`));
+    const answer = await get('/');
+    expect([answer.status, answer.headers.get('content-security-policy')]).toEqual([200, STORED]);
+    expect(await answer.text()).toContain(HOSTILE);
+    const [, scripts] = /script-src ([^;]*)/.exec(STORED) ?? [];
+    expect(scripts).toMatch(/^'sha256-[\w+/=]+' 'strict-dynamic'$/);
+    expect(STORED).toMatch(/^default-src 'none'.*base-uri 'none'; form-action 'none'$/);
+  });
+
+  it.each([
+    ['has another script', () => `<!doctype html>${HOSTILE}`],
+    [
+      'has the script of another version',
+      () => readFileSync(page, 'utf8').replace("'use strict'", "'use strict' "),
+    ],
+  ])('is a new one, made from the rows, if that of the folder %s', async (_, text) => {
+    writeFileSync(page, text());
+    const answer = await get('/');
+    expect(answer.headers.get('content-security-policy')).toBe(LIVE);
+    const html = await answer.text();
+    expect([html.includes(pageSource('report').script), html.includes(HOSTILE)]).toEqual([true, false]);
+  });
+
+  it('gets its rows from a script that is nothing but data', async () => {
+    const rows = await get('/report/rows/00001.js');
+    expect([rows.status, await rows.text()]).toEqual([
+      200,
+      readFileSync(join(folder, 'report/rows/00001.js'), 'utf8'),
+    ]);
+    expect((await get('/report/rows/00002.js')).status).toBe(404);
+  });
+
+  it.each(['report/rows/00001.js', 'report/small.js'])(
+    'does not get a script of others in %s',
+    async (name) => {
+      expect((await get(`/${name}`)).status).toBe(200);
+      appendFileSync(join(folder, name), "fetch('/detail?row=1')\n");
+      const answer = await get(`/${name}`);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([500, 'text/plain']);
+      expect(await answer.text()).toMatch(
+        /has another script than its data, so it was not written by runsheet/,
+      );
+    },
+  );
+});
+
+it('the page of a comparison is not shown with the script of others', async () => {
+  const out = mkdtempSync(join(tmpdir(), 'runsheet-compared-'));
+  onTestFinished(() => rmSync(out, { recursive: true }));
+  const path = join(out, 'compare-one-two.html');
+  writeFileSync(path, `<!doctype html>${HOSTILE}`);
+  const server = await serveComparison(out, { a: 'one', b: 'two', page: pathToFileURL(path) });
+  onTestFinished(() => server.close());
+  const opened = await fetch(server.address, { redirect: 'manual' });
+  const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const get = () => fetch(new URL('/', server.address), { headers: { cookie } });
+  const refused = await get();
+  expect([refused.status, refused.headers.get('content-type')]).toEqual([409, 'text/plain; charset=utf-8']);
+  expect(await refused.text()).toContain('Use: runsheet compare one two --serve\n');
+  writeFileSync(path, `${HOSTILE}<script>${pageSource('comparison').script}</script>\n</html>\n`);
+  const shown = await get();
+  expect([shown.status, shown.headers.get('content-security-policy')]).toEqual([
+    200,
+    pageSource('comparison').policy(false),
+  ]);
+  rmSync(path);
+  expect((await get()).status).toBe(404);
+});

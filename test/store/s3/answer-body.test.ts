@@ -1,0 +1,106 @@
+// Answers of a server that never ends them, or sends them byte by byte.
+
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
+
+const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
+const PATIENCE = { againMs: 1_000, silentMs: 300 };
+const CHUNK = Buffer.alloc(1 << 20, ' ');
+const PLACE = 's3://nightly/hens';
+
+describe('an answer of S3', () => {
+  let status = 200;
+  let length: number | undefined;
+  let sent = 0;
+  let asked = 0;
+  let send: (answer: ServerResponse) => void = endless;
+  const server = createServer((request, answer) => {
+    asked += 1;
+    answer.on('error', () => undefined);
+    request.resume().once('end', () => {
+      answer.writeHead(status, { etag: '"1"', ...(length && { 'content-length': length }) });
+      send(answer);
+    });
+  });
+  function endless(answer: ServerResponse): void {
+    if (answer.destroyed) return;
+    sent += CHUNK.byteLength;
+    answer.write(CHUNK, () => endless(answer));
+  }
+  function trickling(answer: ServerResponse): void {
+    const timer = setInterval(() => {
+      sent += 1;
+      answer.write(' ');
+    }, 20);
+    answer.once('close', () => clearInterval(timer));
+  }
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const answering = (how: typeof send, code: number, bytes?: number) => {
+    [send, status, length, sent, asked] = [how, code, bytes, 0, 0];
+    const { port } = server.address() as AddressInfo;
+    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    return bucketStore(PLACE, PATIENCE);
+  };
+  type Use = (store: ReturnType<typeof bucketStore>) => Promise<unknown>;
+  const read: Use = (store) => store.read('batch.json');
+  const list: Use = (store) => store.list('parts');
+  const write: Use = (store) => store.write('summary.json', '{}');
+  const open: Use = (store) => store.open('results.csv').toArray();
+
+  it.each<[string, Use, number, number]>([
+    ['a small file', read, 200, 64],
+    ['a list', list, 200, 4],
+    ['a write', write, 200, 4],
+    ['a refusal', read, 403, 4],
+    ['a refused stream', open, 403, 4],
+  ])('without an end is cut off: %s', async (_, use, code, mebibytes) => {
+    const store = answering(endless, code);
+    await expect(use(store)).rejects.toMatchObject({
+      code: 'E612',
+      message: `${PLACE} cannot be used: its answer is larger than ${mebibytes} MiB`,
+      hint: expect.stringContaining('AWS_ENDPOINT_URL_S3'),
+    });
+    expect(asked).toBe(1);
+    // The rest of it was on the way.
+    expect(sent).toBeLessThan((mebibytes + 16) * CHUNK.byteLength);
+  });
+
+  it.each<[string, Use]>([
+    ['a small file', read],
+    ['a list', list],
+    ['a write', write],
+    ['a stream', open],
+  ])('that sends a byte now and then counts as silent: %s', async (_, use) => {
+    const store = answering(trickling, 200, 100_000);
+    await expect(use(store)).rejects.toMatchObject({
+      code: 'E612',
+      message: expect.stringMatching(
+        /^s3:\/\/nightly\/hens .* it sent only \d+ bytes of an answer in 0\.\d s$/,
+      ),
+      hint: expect.stringContaining('nothing is lost'),
+    });
+    expect(asked).toBeGreaterThan(1);
+  });
+
+  it('may be taken slowly by its reader', async () => {
+    const content = Buffer.alloc(3 << 20, 'abc');
+    const store = answering((answer) => void answer.end(content), 200, content.byteLength);
+    let bytes = 0;
+    for await (const chunk of store.open('results.csv') as AsyncIterable<Uint8Array>) {
+      if (bytes === 0) await new Promise((later) => setTimeout(later, 2 * PATIENCE.silentMs));
+      bytes += chunk.byteLength;
+    }
+    expect([bytes, asked]).toEqual([content.byteLength, 1]);
+  });
+});
