@@ -73,6 +73,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/run-service/migration': ['src/batch', 'src/errors', 'src/run-service/contract', 'src/run-service'],
   'src/webhook': [
     'type:pino',
+    'quick-lru',
     'src/batch',
     'src/errors',
     'src/host',
@@ -114,6 +115,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'nodemailer',
     'p-map',
     'type:pino',
+    'quick-lru',
     'src/batch',
     'src/errors',
     'src/store',
