@@ -113,12 +113,9 @@ async function respond(
   });
   if (!CHECKS.has(request.url ?? '')) deps.answered?.(status);
   // Close the connection of a rejected sender, and in time those that this receiver would lose when it closes.
-  response
-    .writeHead(status, {
-      'content-type': 'application/json',
-      ...((status === 200 || status === 503) && !state.isDraining ? {} : { connection: 'close' }),
-    })
-    .end(status === 200 ? '{"ok":true}' : undefined);
+  const isKept = (status === 200 || status === 503) && !state.isDraining;
+  // Senders read only the status, and a body costs time with every webhook.
+  response.writeHead(status, { 'content-length': 0, ...(isKept ? {} : { connection: 'close' }) }).end();
 }
 
 /** The process lives. */
