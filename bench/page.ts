@@ -151,7 +151,7 @@ function shortRunsSection(runs: readonly ShortRuns[]): readonly string[] {
   return [
     '## Beside other programs',
     '',
-    'One after the other in the same place, with the dev server: 200 runs of 0.1 s outstanding. BullMQ: one job a row, its files and lines as the loop. GNU parallel: a shell script for each row with curl (`bench/rivals/parallel.sh`).',
+    'In turn in the same place, with the dev server: 200 runs of 0.1 s outstanding. Each program starts anew for each of three rounds; the median counts, from the first queued run to the last ended run. BullMQ: one job a row, its files and lines as the loop. GNU parallel: a shell script for each row with curl (`bench/rivals/parallel.sh`).',
     '',
     table(
       ['program', 'rows', 'rows/s'],

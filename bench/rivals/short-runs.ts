@@ -1,4 +1,5 @@
-// The same many short runs with each of the programs that people use instead, one after the other in one place.
+// The same many short runs with each of the programs that people use instead, in one place. Each program starts anew for each of
+// some rounds, because a process becomes faster while it runs.
 
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,61 +8,90 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { spanOf } from '../batch.ts';
 import { deploymentIdOf } from '../loop.ts';
+import { median } from '../median.ts';
 import { Place, type Backend } from '../place.ts';
 import { KEY } from '../servers.ts';
-import { bullmqRival, loopRival, type Ground } from './rivals.ts';
+import { BULLMQ } from './bullmq-module.ts';
+import { bullmqRival, loopRival, type Ground, type Rival } from './rivals.ts';
 
 const CAP = 200;
 const RUN_SECONDS = 0.1;
-const ROWS = 4_000;
-/** A few processes for each row take a second of processor. */
-const ROWS_OF_PARALLEL = 400;
+const ROUNDS = 3;
+/** For GNU parallel a few processes for each row take a second of processor. */
+const SIZES = { rows: 4_000, rowsOfParallel: 400 };
 
+/** `perSecond`: the median of the rounds. */
 export type ShortRuns = { readonly program: string; readonly rows: number; readonly perSecond: number };
 
-export async function measureShortRuns(backend: Backend): Promise<readonly ShortRuns[]> {
-  const names = ['warm', 'runsheet', 'loop', 'bullmq', 'parallel'];
-  const machines = names.map((name) => ({ name, concurrencyLimit: CAP, runSeconds: RUN_SECONDS }));
+/** `run`: starts the program, and resolves when it has done all rows with the deployment and has ended. */
+type Program = {
+  readonly program: string;
+  readonly needs?: string;
+  readonly rows: number;
+  run(place: Place, deployment: string, rows: number): Promise<void>;
+};
+
+const programsFor = ({ rows, rowsOfParallel }: typeof SIZES): readonly Program[] => [
+  { program: 'runsheet', rows, run: runsheet },
+  { program: 'p-limit loop', rows, run: (...where) => ofRival(loopRival, ...where) },
+  {
+    program: `BullMQ ${BULLMQ}`,
+    needs: 'redis-server',
+    rows,
+    run: (...where) => ofRival(bullmqRival, ...where),
+  },
+  { program: 'GNU parallel with curl', needs: 'parallel', rows: rowsOfParallel, run: parallel },
+];
+
+export async function measureShortRuns(backend: Backend, sizes = SIZES): Promise<readonly ShortRuns[]> {
+  const programs = programsFor(sizes).filter(isInstalled);
+  const rounds = Array.from({ length: ROUNDS }, (_, at) => at + 1);
+  const nameOf = (at: number, round: number): string => `program-${at}-round-${round}`;
+  const machines = rounds.flatMap((round) =>
+    programs.map((_, at) => ({
+      name: nameOf(at, round),
+      concurrencyLimit: CAP,
+      runSeconds: RUN_SECONDS,
+    })),
+  );
   const place = await Place.open(backend, machines);
-  const ground = (deployment: string): Ground => ({
-    folder: folderIn(place, deployment),
-    base: place.base,
-    deployment,
-    rows: ROWS,
-    cap: CAP,
-    pollMs: 50,
-  });
-  const measured: ShortRuns[] = [];
-  const add = async (program: string, deployment: string, rows: number): Promise<void> => {
-    const { first, last } = await spanOf({ base: place.base, folder: place.folder, deployment });
-    measured.push({ program, rows, perSecond: (rows * 1_000) / (last - first) });
-    console.error(`${program}: ${measured.at(-1)?.perSecond.toFixed(0)} rows/s`);
-  };
-  const worker = place.worker();
-  for (const deployment of ['warm', 'runsheet']) await place.batch({ deployment, rows: ROWS, cap: CAP });
-  await worker.stop();
-  await add('runsheet', 'runsheet', ROWS);
-  const loop = await loopRival(ground('loop'));
-  await ended(loop.start());
-  await add(loop.name, 'loop', ROWS);
-  const bullmq = await bullmqRival(ground('bullmq'));
-  if (bullmq !== undefined) {
-    await ended(bullmq.start());
-    await bullmq.close();
-    await add(bullmq.name, 'bullmq', ROWS);
-  }
-  if (isInstalled('parallel')) {
-    await ended(await startParallel(ground('parallel')));
-    await add('GNU parallel with curl', 'parallel', ROWS_OF_PARALLEL);
-  } else console.error('GNU parallel is left out: it is not installed');
+  const speeds = programs.map((): number[] => []);
+  for (const round of rounds)
+    for (const [at, one] of programs.entries())
+      speeds[at]?.push(await speedOf(place, one, nameOf(at, round)));
   await place.close();
-  return measured;
+  return programs.map(({ program, rows }, at) => ({ program, rows, perSecond: median(speeds[at] ?? []) }));
 }
 
-function folderIn(place: Place, name: string): string {
-  const folder = join(place.folder, name);
+/** Rows a second, from the first queued run to the last ended run. */
+async function speedOf(place: Place, { program, rows, run }: Program, deployment: string): Promise<number> {
+  await run(place, deployment, rows);
+  const { first, last } = await spanOf({ base: place.base, folder: place.folder, deployment });
+  const perSecond = (rows * 1_000) / (last - first);
+  console.error(`${program}: ${perSecond.toFixed(0)} rows/s`);
+  return perSecond;
+}
+
+async function runsheet(place: Place, deployment: string, rows: number): Promise<void> {
+  const worker = place.worker();
+  await place.batch({ deployment, rows, cap: CAP });
+  await worker.stop();
+}
+
+async function ofRival(
+  open: (ground: Ground) => Promise<Rival | undefined>,
+  ...[place, deployment, rows]: Parameters<Program['run']>
+): Promise<void> {
+  const rival = await open(groundIn(place, deployment, rows));
+  if (rival === undefined) throw new Error('a program is no longer installed');
+  await ended(rival.start());
+  await rival.close();
+}
+
+function groundIn(place: Place, deployment: string, rows: number): Ground {
+  const folder = join(place.folder, deployment);
   mkdirSync(folder);
-  return folder;
+  return { folder, base: place.base, deployment, rows, cap: CAP, pollMs: 50 };
 }
 
 async function ended(child: ChildProcess): Promise<void> {
@@ -69,20 +99,23 @@ async function ended(child: ChildProcess): Promise<void> {
   if (code !== 0) throw new Error(`a program ended with ${code}`);
 }
 
-async function startParallel({ base, deployment, folder }: Ground): Promise<ChildProcess> {
+async function parallel(...where: Parameters<Program['run']>): Promise<void> {
+  const { base, deployment, folder, rows } = groundIn(...where);
   const DEPLOYMENT = await deploymentIdOf(base, deployment);
   const env = { ...process.env, BASE: base, KEY, DEPLOYMENT, FOLDER: folder };
   const args = ['--will-cite', '-j', String(CAP), join(import.meta.dirname, 'parallel.sh')];
   const child = spawn('parallel', args, { stdio: ['pipe', 'ignore', 'inherit'], env });
-  Readable.from(Array.from({ length: ROWS_OF_PARALLEL }, (_, at) => `${at + 1}\n`)).pipe(child.stdin);
-  return child;
+  Readable.from(Array.from({ length: rows }, (_, at) => `${at + 1}\n`)).pipe(child.stdin);
+  await ended(child);
 }
 
-function isInstalled(program: string): boolean {
+function isInstalled({ program, needs }: Program): boolean {
+  if (needs === undefined) return true;
   try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' });
+    execFileSync(needs, ['--version'], { stdio: 'ignore' });
     return true;
   } catch {
+    console.error(`${program} is left out: there is no ${needs}`);
     return false;
   }
 }

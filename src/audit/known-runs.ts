@@ -16,6 +16,11 @@ export class KnownRuns {
   #places = PLACES_FIRST;
   #table = new Uint32Array(NUMBERS * PLACES_FIRST);
 
+  /** What it takes of the memory. */
+  get bytes(): number {
+    return this.#table.byteLength;
+  }
+
   add(runId: string): void {
     const numbers = numbersOf(runId);
     const at = this.#find(numbers);

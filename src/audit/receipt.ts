@@ -4,7 +4,7 @@
 import { recordOf, rowsOf, type BatchRow } from '../results/batch-rows.ts';
 import { KnownRuns } from './known-runs.ts';
 import { readDuplicates } from '../results/duplicates.ts';
-import { readLateRuns } from '../results/late-runs.ts';
+import { readLateRuns } from './late-runs.ts';
 import { gpuSecondsOf, type AttemptRecord } from '../results/row-record.ts';
 import type { DuplicateRun, Summary } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';

@@ -99,9 +99,10 @@ async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promi
   const hash = createHash('sha256');
   let size = 0;
   try {
-    for await (const chunk of store.open(path) as AsyncIterable<Uint8Array>) {
+    for await (const chunk of store.open(path, bytes) as AsyncIterable<Uint8Array>) {
       hash.update(chunk);
       size += chunk.byteLength;
+      if (size > bytes) return false;
     }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;

@@ -15,6 +15,8 @@ export type Connections = {
   busy(socket: Socket): void;
   /** Marks the connection as idle: it may be closed. */
   idle(socket: Socket): void;
+  /** Also those on which no request has come yet, which Node's own function leaves open. */
+  closeIdle(): void;
   closeAll(): void;
 };
 
@@ -58,7 +60,12 @@ export function boundConnections(server: Server, { most, perAddress }: Most): Co
     idle(socket);
   });
 
-  return { busy, idle, closeAll: () => open.forEach((socket) => socket.destroy()) };
+  return {
+    busy,
+    idle,
+    closeIdle: () => waiting.forEach((sockets) => sockets.forEach((socket) => socket.destroy())),
+    closeAll: () => open.forEach((socket) => socket.destroy()),
+  };
 }
 
 /** The address with the most connections among those with an idle one. */

@@ -8,6 +8,7 @@ import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
 import { errorSchema } from './contract/queue.ts';
+import { withDeadline } from './deadline.ts';
 import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { BeforeSend, WithBeforeSend } from './transport.ts';
@@ -52,26 +53,29 @@ async function postUnobserved(
   deadlineMs: number,
 ): Promise<PostFacts> {
   let begun = false;
-  const options: WithBeforeSend & ReturnType<typeof send> & { body: string } = {
-    ...send(at, 'POST', deadlineMs),
-    dispatcher: at.posts ?? at.transport,
-    body,
-    beforeSend: () => {
-      // undici checks the deadline only after the request has started; if it passed in undici's queue, nothing is written.
-      options.signal.throwIfAborted();
-      beforeSend();
-      begun = true;
-    },
+  const sendWithin = async (signal: AbortSignal): Promise<RawAnswer> => {
+    const options: WithBeforeSend & ReturnType<typeof send> & { body: string } = {
+      ...send(at, 'POST', signal),
+      dispatcher: at.posts ?? at.transport,
+      body,
+      beforeSend: () => {
+        // undici checks the deadline only after the request has started; if it passed in undici's queue, nothing is written.
+        signal.throwIfAborted();
+        beforeSend();
+        begun = true;
+      },
+    };
+    return rawAnswer(at, await request(`${at.base}${path}`, options));
   };
   try {
-    const answer = await request(`${at.base}${path}`, options);
-    return { begun, ...factsOf(await rawAnswer(at, answer)) };
+    const answer = await withDeadline(deadlineMs, sendWithin);
+    return { begun, ...factsOf(answer) };
   } catch (error) {
     return { begun, error: errorMessage(error) };
   }
 }
 
-const send = (at: ServiceConnection, method: 'GET' | 'POST', deadlineMs: number) => ({
+const send = (at: ServiceConnection, method: 'GET' | 'POST', signal: AbortSignal) => ({
   dispatcher: at.transport,
   method,
   headers: {
@@ -79,7 +83,7 @@ const send = (at: ServiceConnection, method: 'GET' | 'POST', deadlineMs: number)
     'content-type': 'application/json',
     accept: 'application/json',
   },
-  signal: AbortSignal.timeout(deadlineMs),
+  signal,
 });
 
 async function rawAnswer(at: ServiceConnection, answer: Dispatcher.ResponseData): Promise<RawAnswer> {
@@ -96,9 +100,8 @@ export function createCaller(at: ServiceConnection): Call {
     const observe = (status: number | undefined): void =>
       at.observe?.({ call: callName(path), status, seconds: secondsSince(startedAt) });
     try {
-      const answer = await rawAnswer(
-        at,
-        await request(`${at.base}${path}`, send(at, method, READ_DEADLINE_MS)),
+      const answer = await withDeadline(READ_DEADLINE_MS, async (signal) =>
+        rawAnswer(at, await request(`${at.base}${path}`, send(at, method, signal))),
       );
       observe(answer.status);
       return answer;

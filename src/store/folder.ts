@@ -27,7 +27,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
   return {
     location: root,
     read: (name) => readFile(within(name), 'utf8').catch(undefinedIfAbsent),
-    open: (name) => createReadStream(within(name), { highWaterMark: 1 << 18 }),
+    open: (name, bytes = CHUNK_MOST) => createReadStream(within(name), { highWaterMark: chunkBytes(bytes) }),
     exists: (name) =>
       access(within(name)).then(
         () => true,
@@ -62,6 +62,12 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     dropResumable: (folder, ids) => dropResumable(within(folder), ids),
   };
 }
+
+const CHUNK_MOST = 1 << 18;
+/** A file may be larger than it should be. */
+const CHUNK_LEAST = 1 << 12;
+
+const chunkBytes = (bytes: number): number => Math.min(CHUNK_MOST, Math.max(CHUNK_LEAST, bytes));
 
 /** The visible entries of a folder that `is` chooses, sorted; none if there is no such folder. */
 async function namesIn(

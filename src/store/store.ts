@@ -37,8 +37,11 @@ export interface Store {
   readonly location: string;
   /** The whole file as text; undefined if there is none. */
   read(name: string): Promise<string | undefined>;
-  /** The file as a stream of bytes; errors with ENOENT if there is none. */
-  open(name: string): Readable;
+  /**
+   * The file as a stream of bytes; errors with ENOENT if there is none. `bytes`: its probable size, so that a small file takes
+   * little memory.
+   */
+  open(name: string, bytes?: number): Readable;
   exists(name: string): Promise<boolean>;
   /** undefined if there is no such file. */
   facts(name: string): Promise<FileFacts | undefined>;

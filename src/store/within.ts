@@ -7,7 +7,7 @@ export function within(store: Store, prefix: string): Store {
   return {
     location: `${store.location}/${prefix}`,
     read: (name) => store.read(at(name)),
-    open: (name) => store.open(at(name)),
+    open: (name, bytes) => store.open(at(name), bytes),
     exists: (name) => store.exists(at(name)),
     list: (folder) => store.list(at(folder)),
     write: (name, content, as) => store.write(at(name), content, as),

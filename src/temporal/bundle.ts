@@ -23,6 +23,14 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
   return { codePath };
 }
 
+/**
+ * For each promise of a workflow the SDK formats the stack, which serves only queries, and those are not allowed. With one frame a
+ * replay takes a third less processor time, and an error still names the function that threw it.
+ */
+const ONE_FRAME = 'Error.stackTraceLimit = 1;';
+/** What stands before it has the lines and columns of the map. */
+const SOURCE_MAP = /\n\/\/# sourceMappingURL=/;
+
 /** Bundles the workflows of a folder. */
 export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
   const workflowFile = (name: string): string => join(folder, `${name}.${isSource ? 'ts' : 'js'}`);
@@ -39,7 +47,7 @@ export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
       module: { ...config.module, rules: config.module?.rules?.map(forNode) ?? [] },
     }),
   });
-  return code;
+  return code.replace(SOURCE_MAP, (map) => `\n${ONE_FRAME}${map}`);
 }
 
 type Rule = { readonly use?: { readonly options?: { readonly jsc?: object } } };

@@ -1,6 +1,7 @@
 // What this worker knows about the runs that it has started: whether Temporal knows them too, and which of them still wait for a
 // machine. While runs of a batch wait, the end of another one is not urgent: its machine has the next run already.
 
+import QuickLRU from 'quick-lru';
 import type { BatchName } from '../batch/batch-ref.ts';
 import { workflowIdOf } from '../batch/workflow-ids.ts';
 
@@ -9,16 +10,20 @@ type Known = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; i
 /** One batch: its waiting runs, the GPUs that its runs ask for, and how many ends in a row had a start before them. */
 type Lane = { readonly waiting: Set<string>; readonly gpus: Set<string>; shown: number };
 
-const KNOWN_MOST = 50_000;
-/** A worker sees every batch of its life; what it knows of the oldest ones is of no use. */
-const LANES_MOST = 1_000;
+/** So many are kept at least, and at most twice as many. */
+const KNOWN_LEAST = 50_000;
+/** A worker sees every batch of its life; those that it has not seen for long are of no use. */
+const LANES_LEAST = 1_000;
 /** A service that does not report starts would make all runs appear to wait. */
 const SHOWN_LEAST = 8;
 
 export class OwnRuns {
-  /** By run id, the oldest first. */
-  readonly #runs = new Map<string, Known>();
-  readonly #lanes = new Map<string, Lane>();
+  /** By run id. A run that is forgotten must not seem to wait for ever. */
+  readonly #runs = new QuickLRU<string, Known>({
+    maxSize: KNOWN_LEAST,
+    onEviction: (runId, { batch }) => this.#lanes.peek(batch)?.waiting.delete(runId),
+  });
+  readonly #lanes = new QuickLRU<string, Lane>({ maxSize: LANES_LEAST });
   readonly #fewerWait: (name: BatchName) => void;
 
   /** `fewerWait` is called when a run of the batch no longer waits. */
@@ -33,7 +38,7 @@ export class OwnRuns {
     lane.gpus.add(gpu ?? '');
     // Its webhooks may be quicker than the response.
     if (this.#runs.has(runId)) return;
-    this.#add(runId, { batch, phase: 'waiting', isTaken: false });
+    this.#runs.set(runId, { batch, phase: 'waiting', isTaken: false });
     lane.waiting.add(runId);
   }
 
@@ -53,7 +58,7 @@ export class OwnRuns {
   started(name: BatchName, runId: string): void {
     const known = this.#runs.get(runId);
     if (known === undefined)
-      this.#add(runId, { batch: workflowIdOf(name), phase: 'started', isTaken: false });
+      this.#runs.set(runId, { batch: workflowIdOf(name), phase: 'started', isTaken: false });
     else if (known.phase === 'waiting') known.phase = 'started';
     this.#leaves(name, runId);
   }
@@ -66,7 +71,7 @@ export class OwnRuns {
       lane.shown = known?.phase === 'started' ? lane.shown + 1 : 0;
     }
     // It is kept, because the response to its POST may still come.
-    if (known === undefined) this.#add(runId, { batch, phase: 'ended', isTaken: false });
+    if (known === undefined) this.#runs.set(runId, { batch, phase: 'ended', isTaken: false });
     else [known.phase, known.isTaken] = ['ended', false];
     this.#leaves(name, runId);
   }
@@ -96,16 +101,6 @@ export class OwnRuns {
     if (known !== undefined) return known;
     const lane: Lane = { waiting: new Set(), gpus: new Set(), shown: 0 };
     this.#lanes.set(batch, lane);
-    const [oldest] = this.#lanes.size > LANES_MOST ? this.#lanes.keys() : [];
-    if (oldest !== undefined) this.#lanes.delete(oldest);
     return lane;
-  }
-
-  #add(runId: string, known: Known): void {
-    this.#runs.set(runId, known);
-    const [oldest] = this.#runs.size > KNOWN_MOST ? this.#runs.keys() : [];
-    if (oldest === undefined) return;
-    this.#lanes.get(this.#runs.get(oldest)?.batch ?? '')?.waiting.delete(oldest);
-    this.#runs.delete(oldest);
   }
 }

@@ -3,7 +3,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { boundConnections } from '../host/bounded-connections.ts';
+import { boundConnections, type Connections } from '../host/bounded-connections.ts';
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../run-service/contract/webhook.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
@@ -75,7 +75,7 @@ export async function openReceiver(deps: ReceiverDeps, listen: Listen): Promise<
     port,
     isReady: () => server.listening && !state.isDraining,
     drain: () => (state.isDraining = true),
-    close: () => closing(server, handler),
+    close: () => closing(server, connections, handler),
   };
 }
 
@@ -89,12 +89,15 @@ function listening(server: Server, { host, port }: Listen): Promise<void> {
   });
 }
 
-async function closing(server: Server, handler: WebhookHandler): Promise<void> {
+async function closing(server: Server, connections: Connections, handler: WebhookHandler): Promise<void> {
+  // Node does not check its timeouts any more.
+  const late = setTimeout(() => connections.closeAll(), LIMITS.requestTimeout);
   const closed = new Promise<void>((done) => {
     server.close(() => done());
-    server.closeIdleConnections();
+    connections.closeIdle();
   });
   await Promise.all([closed, handler.close()]);
+  clearTimeout(late);
 }
 
 async function respond(
@@ -113,12 +116,9 @@ async function respond(
   });
   if (!CHECKS.has(request.url ?? '')) deps.answered?.(status);
   // Close the connection of a rejected sender, and in time those that this receiver would lose when it closes.
-  response
-    .writeHead(status, {
-      'content-type': 'application/json',
-      ...((status === 200 || status === 503) && !state.isDraining ? {} : { connection: 'close' }),
-    })
-    .end(status === 200 ? '{"ok":true}' : undefined);
+  const isKept = (status === 200 || status === 503) && !state.isDraining;
+  // Senders read only the status, and a body costs time with every webhook.
+  response.writeHead(status, { 'content-length': 0, ...(isKept ? {} : { connection: 'close' }) }).end();
 }
 
 /** The process lives. */

@@ -1,12 +1,15 @@
 // Remembers which runs were signalled recently, or will be in a moment, so that a repeated webhook or a poll of the same run costs
 // nothing. Entries expire after a minute, so that a later poll repeats a signal that the batch did not get.
 
+import QuickLRU from 'quick-lru';
+
 const REMEMBERED_MS = 60_000;
-const REMEMBERED_MOST = 20_000;
+/** So many are kept at least, and at most twice as many. */
+const REMEMBERED_LEAST = 20_000;
 
 export class ReportedRuns {
-  /** Run ids with their expiry on the monotonic clock; the oldest first. */
-  readonly #until = new Map<string, number>();
+  /** Run ids with their expiry on the monotonic clock. */
+  readonly #until = new QuickLRU<string, number>({ maxSize: REMEMBERED_LEAST });
 
   /** Runs whose ends wait for others; see signal-queue.ts. */
   readonly #held = new Set<string>();
@@ -29,9 +32,6 @@ export class ReportedRuns {
   }
 
   add(runId: string): void {
-    this.#until.delete(runId);
     this.#until.set(runId, performance.now() + REMEMBERED_MS);
-    const [oldest] = this.#until.size > REMEMBERED_MOST ? this.#until.keys() : [];
-    if (oldest !== undefined) this.#until.delete(oldest);
   }
 }

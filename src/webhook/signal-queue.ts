@@ -59,6 +59,7 @@ const ENOUGH = 2 * GROUP_ATTEMPTS;
 const RATE_MEMORY_MS = 1_000;
 
 export class SignalQueue<T> {
+  /** The least recently used first. */
   readonly #lanes = new Map<string, Lane<T>>();
   readonly #send: (batch: BatchName, messages: readonly T[]) => Promise<Delivered>;
   readonly #most: number;
@@ -122,9 +123,16 @@ export class SignalQueue<T> {
 
   #laneOf(batch: BatchName): Lane<T> {
     const key = workflowIdOf(batch);
-    const known = this.#lanes.get(key);
-    if (known !== undefined) return known;
-    const lane: Lane<T> = {
+    const lane = this.#lanes.get(key) ?? this.#newLane(batch);
+    // Inserted again, it becomes the newest entry of the map.
+    this.#lanes.delete(key);
+    this.#lanes.set(key, lane);
+    return lane;
+  }
+
+  #newLane(batch: BatchName): Lane<T> {
+    if (this.#lanes.size >= LANES_MOST) this.#forgetOne();
+    return {
       batch,
       queued: [],
       held: [],
@@ -138,9 +146,6 @@ export class SignalQueue<T> {
       together: 1,
       countedAt: 0,
     };
-    if (this.#lanes.size >= LANES_MOST) this.#forgetOne();
-    this.#lanes.set(key, lane);
-    return lane;
   }
 
   /** What is held is still sent: `close` waits for it. */
@@ -149,7 +154,7 @@ export class SignalQueue<T> {
     this.#lanes.delete(workflowIdOf(lane.batch));
   }
 
-  /** The oldest without messages. */
+  /** The one that was not used for longest, of those without messages. */
   #forgetOne(): void {
     for (const [key, { isBusy, held, expected }] of this.#lanes)
       if (!isBusy && held.length === 0 && expected === 0) return void this.#lanes.delete(key);

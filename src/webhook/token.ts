@@ -3,6 +3,7 @@
 // same name elsewhere has other tokens. A token only allows its sender to request that we read a run again.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import QuickLRU from 'quick-lru';
 
 export type Token = {
   readonly batch: string;
@@ -43,17 +44,14 @@ export function isGenuine(token: Token & { readonly mac: string }, secret: strin
   return timingSafeEqual(Buffer.from(token.mac), Buffer.from(macOf(token, secret)));
 }
 
-/** MACs are cached: a run calls back several times, usually to the process that created its token. */
-const MACS_KEPT = 20_000;
-const macs = new Map<string, string>();
+/** MACs are cached, because a run calls back several times, usually to the process that created its token. */
+const macs = new QuickLRU<string, string>({ maxSize: 20_000 });
 
 function macOf({ batch, mark, place, attempt }: Token, secret: string): string {
   const name = `hook|2|${batch}|${mark}|${place}|${attempt}`;
   const known = macs.get(`${secret}|${name}`);
   if (known !== undefined) return known;
   const mac = createHmac('sha256', secret).update(name).digest('hex').slice(0, 32);
-  const oldest = macs.size >= MACS_KEPT ? macs.keys().next().value : undefined;
-  if (oldest !== undefined) macs.delete(oldest);
   macs.set(`${secret}|${name}`, mac);
   return mac;
 }

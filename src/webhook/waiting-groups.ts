@@ -38,6 +38,7 @@ const WEIGHT = 0.3;
 const GAPS_MOST = 4;
 
 export class WaitingGroups {
+  /** Those whose ends came longest ago first. */
   readonly #lanes = new Map<string, Lane>();
   readonly #nowMs: () => number;
 
@@ -92,19 +93,21 @@ export class WaitingGroups {
 
   /** The batch's lane, after noting that ends have come. */
   #noted(batch: BatchName): Lane {
-    const now = this.#nowMs();
-    const known = this.#lanes.get(workflowIdOf(batch));
+    const [now, key] = [this.#nowMs(), workflowIdOf(batch)];
+    const known = this.#lanes.get(key);
     const lane = known ?? { waiting: new Set(), endsAt: now, gapMs: Number.POSITIVE_INFINITY };
     const gapMs = now - lane.endsAt;
     if (known !== undefined)
       lane.gapMs = Number.isFinite(lane.gapMs) ? lane.gapMs * (1 - WEIGHT) + gapMs * WEIGHT : gapMs;
     lane.endsAt = now;
-    this.#lanes.set(workflowIdOf(batch), lane);
+    // Inserted again, it becomes the newest entry of the map.
+    this.#lanes.delete(key);
+    this.#lanes.set(key, lane);
     if (this.#lanes.size > LANES_MOST) this.#forgetOne();
     return lane;
   }
 
-  /** The oldest without a waiting group. */
+  /** The one whose ends came longest ago, of those without a waiting group. */
   #forgetOne(): void {
     for (const [key, { waiting }] of this.#lanes) if (waiting.size === 0) return void this.#lanes.delete(key);
   }

@@ -9,6 +9,8 @@ import { OwnCompletion } from '../../activities/async-completion.ts';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
 import type { Deps } from '../../activities/deps.ts';
 import { OpenBatches } from '../../activities/open-batches.ts';
+import { keepLateRun } from '../audit/late-runs.ts';
+import { NamedRuns } from '../audit/named-runs.ts';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 import type { RunCompletion } from '../batch/events.ts';
@@ -20,7 +22,6 @@ import { meteredDownload } from '../monitoring/metered-download.ts';
 import { meteredSignals } from '../monitoring/metered-signals.ts';
 import type { Meters } from '../monitoring/meters.ts';
 import type { Traces } from '../monitoring/traces.ts';
-import { keepLateRun } from '../results/late-runs.ts';
 import { openDownloads } from '../run-service/download.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
@@ -241,6 +242,7 @@ function receiverDeps(
   { batches, completions, signals, reported, ownRuns, meters }: Shared,
 ): ReceiverDeps {
   const seen = new SignalQueue<AttemptRun>((batch, runs) => signals.runsSeen(batch, runs), RUNS_PER_SIGNAL);
+  const storeLate = lateRuns(batches, log);
   return {
     secret: webhookSecret(config),
     getRun: async (batch, runId) => {
@@ -258,7 +260,7 @@ function receiverDeps(
     runEnded: async (batch, completion, mostMs) => {
       const isEnough = (held: number): boolean => held >= ownRuns.waiting(batch);
       const delivered = await completions.deliver(batch, completion, { mostMs, isEnough });
-      if (delivered === 'gone') await storeLate(batches, log, batch, completion);
+      if (delivered === 'gone') await storeLate(batch, completion);
       return delivered;
     },
     runSeen: (batch, run) => seen.deliver(batch, run),
@@ -268,15 +270,13 @@ function receiverDeps(
   };
 }
 
-/** Stores a run that ended after its batch. */
-async function storeLate(
-  batches: OpenBatches,
-  log: Logger,
-  name: BatchName,
-  completion: RunCompletion,
-): Promise<void> {
-  const found = await batches.find(name);
-  if (found === undefined || !(await keepLateRun(found.store, found.file, completion))) return;
-  const { place, runId } = completion;
-  log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
+/** Stores runs that ended after their batch. */
+function lateRuns(batches: OpenBatches, log: Logger) {
+  const named = new NamedRuns();
+  return async (name: BatchName, completion: RunCompletion): Promise<void> => {
+    const found = await batches.find(name);
+    if (found === undefined || !(await keepLateRun(named, found.store, found.file, completion))) return;
+    const { place, runId } = completion;
+    log.warn({ batch: name.batch, place, run: runId }, 'a run ended after its batch; see the folder late');
+  };
 }

@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepLateRun } from '../../src/results/late-runs.ts';
+import { keepLateRun } from '../../src/audit/late-runs.ts';
+import { NamedRuns } from '../../src/audit/named-runs.ts';
 import { idOf } from './lists.ts';
 import { FILE, Scene } from './receipt-scene.ts';
 
@@ -18,7 +19,7 @@ describe('a receipt', () => {
 
   it('names each run of each row in the order of the sheet, then duplicates, late runs and sums', async () => {
     const late = { place: 2, attempt: 1, runId: 'bbbb', outcome: 'succeeded' } as const;
-    expect(await keepLateRun(scene.store, FILE, late)).toBe(true);
+    expect(await keepLateRun(new NamedRuns(), scene.store, FILE, late)).toBe(true);
     const { lines, sha256 } = await scene.write();
     expect(lines).toBe(8);
     expect(scene.contents()).toMatchObject([

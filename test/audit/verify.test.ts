@@ -114,9 +114,10 @@ describe('a finished batch', () => {
     summary: Summary,
     runs?: readonly Run[],
     options: ListingOptions = {},
+    from = store,
   ): Promise<readonly Finding[]> {
     const known = new KnownRuns();
-    const counted = await recount(store, FILE, { files: true, known });
+    const counted = await recount(from, FILE, { files: true, known });
     const lists = runs && (await listsOf([...runs], known, options));
     return findings(summary, counted, lists).filter(({ holds }) => !holds);
   }
@@ -155,6 +156,20 @@ describe('a finished batch', () => {
       expect(await wrong(summaryWith(), runs, { most })).toEqual([]);
     },
   );
+
+  it('names a file that has grown, and reads it with the memory of the file that was delivered', async () => {
+    await store.write(file.path, PICTURE.padEnd(1 << 20, 'x'));
+    let read = 0;
+    const open: Store['open'] = (name, bytes) => {
+      const stream = store.open(name, bytes);
+      if (name === file.path) stream.on('data', (chunk: Buffer) => (read += chunk.byteLength));
+      return stream;
+    };
+    expect(await wrong(summaryWith(), undefined, {}, { ...store, open })).toMatchObject([
+      { claim: '1 files as delivered', message: 'not outputs/1/one.png' },
+    ]);
+    expect(read).toBeLessThan(1 << 14);
+  });
 
   it('adds up with duplicates, if it has reported each of them', async () => {
     const duplicates = await report(DUPLICATE);

@@ -157,9 +157,9 @@ export const REPORTING: readonly Mutant[] = [
   {
     id: 'late-run-forgotten',
     loses: 'a run that ends after its batch is reported nowhere',
-    file: 'src/results/late-runs.ts',
+    file: 'src/audit/late-runs.ts',
     old: 'return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\\n`);',
     new: 'return store.create(`${FOLDER}/run.json`, `${JSON.stringify(record)}\\n`);',
-    by: 'test/results/late-runs.test.ts',
+    by: 'test/audit/late-runs.test.ts',
   },
 ];

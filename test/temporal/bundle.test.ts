@@ -1,7 +1,13 @@
 // The content of the workflow bundle, which runs in an isolate without access to Node.
 
+import assert from 'node:assert';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createContext, runInContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { makeBundle } from '../../src/temporal/bundle.ts';
+
+/** What the SDK gives to workflows when it loads them. */
+const SANDBOX = { __webpack_module_cache__: {}, AsyncLocalStorage, TextDecoder, TextEncoder, URL, assert };
 
 describe('the workflow bundle', () => {
   let code = '';
@@ -17,6 +23,19 @@ describe('the workflow bundle', () => {
 
   it('has less than 900 KB of code, three quarters of it from the SDK', () => {
     expect(code.length).toBeLessThan(900_000);
+  });
+
+  it('keeps only the innermost frame of a stack, with the message and the name of the function', () => {
+    const workflow = createContext({ ...SANDBOX });
+    const thrown =
+      'const inner = () => { throw new Error("no row"); }; try { inner(); } catch (error) { error.stack }';
+    const framesOf = (stack: string): readonly string[] => stack.split('\n').map((line) => line.trim());
+    expect(framesOf(runInContext(thrown, workflow) as string).length).toBeGreaterThan(2);
+    runInContext(code, workflow);
+    expect(framesOf(runInContext(thrown.replaceAll('inner', 'other'), workflow) as string)).toEqual([
+      'Error: no row',
+      expect.stringMatching(/^at other /),
+    ]);
   });
 
   it('contains the workflows, the pure core and the SDK, and nothing else', () => {

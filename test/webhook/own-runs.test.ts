@@ -83,13 +83,26 @@ describe('what a worker knows about its runs', () => {
 
   it('forgets the oldest runs, so that they neither fill its memory nor wait for ever', () => {
     own.accepted(B, 'r1', 'A10G');
-    for (let n = 0; n < 50_000; n += 1) own.started(B, `other-${n}`);
+    for (let n = 0; n < 100_000; n += 1) own.started(B, `other-${n}`);
     expect(own.waiting(B)).toBe(0);
   });
 
-  it('forgets the oldest batches, whose ends are urgent then', () => {
+  const endOthers = (from: number, to: number): void => {
+    for (let n = from; n < to; n += 1) own.ended({ ...B, batch: `other-${n}` }, `run-${n}`);
+  };
+
+  it('forgets batches that it has not seen for long, whose ends are urgent then', () => {
     own.accepted(B, 'r1', 'A10G');
-    for (let n = 0; n < 1_000; n += 1) own.ended({ ...B, batch: `other-${n}` }, `run-${n}`);
+    endOthers(0, 2_000);
     expect(own.waiting(B)).toBe(0);
+  });
+
+  it('does not forget a batch that it has seen recently, however old the batch is', () => {
+    own.accepted(B, 'r1', 'A10G');
+    for (let n = 0; n < 2_500; n += 500) {
+      endOthers(n, n + 500);
+      own.accepted(B, 'r1', 'A10G');
+    }
+    expect(own.waiting(B)).toBe(1);
   });
 });

@@ -179,6 +179,25 @@ describe('a queue of signals', () => {
     await closed;
   });
 
+  it('forgets a batch that was not used for long before an older one that is still used', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { queue, signals, nth } = opened();
+    for (const message of [1, 2, 3, 4, 5, 6, 7, 8]) void queue.deliver(B, message);
+    for (const at of [0, 1]) {
+      (await nth(at)).answer('taken');
+      await vi.advanceTimersByTimeAsync(200);
+    }
+    for (let n = 0; n < 1_500; n += 1) {
+      if (n % 500 === 0) queue.expect(B)();
+      queue.expect({ batch: `other-${n}`, mark: 'm' })();
+    }
+    // It still knows that the messages of this batch come together.
+    for (const message of [11, 12]) void queue.deliver(B, message);
+    await vi.advanceTimersByTimeAsync(200);
+    expect(signals.slice(2).map(({ messages }) => messages)).toEqual([[11, 12]]);
+  });
+
   it('forgets the oldest batches without messages, and never one with some', async () => {
     const { queue, nth } = opened();
     const other = (n: number) => ({ batch: `other-${n}`, mark: 'm' });

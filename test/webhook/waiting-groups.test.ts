@@ -106,6 +106,18 @@ describe('groups that wait for ends of runs', () => {
     expect(signalled).toContain('third');
   });
 
+  it('forget a batch whose ends came long ago before an older one whose ends still come', async () => {
+    await endEvery(500);
+    for (let n = 0; n < 1_500; n += 1) {
+      if (n % 500 === 0) await end('of the old batch');
+      const other = { batch: `other-${n}`, mark: B.mark };
+      await signals.runsCompleted(other, 'webhook', []);
+    }
+    const { load } = wait();
+    void end('last');
+    await expect(load).resolves.toMatchObject({ completions: [{ runId: 'last' }] });
+  });
+
   it('forget a batch that has ended', async () => {
     await endEvery(500);
     answer = 'gone';

@@ -6,7 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepLateRun } from '../../src/results/late-runs.ts';
+import { keepLateRun } from '../../src/audit/late-runs.ts';
+import { NamedRuns } from '../../src/audit/named-runs.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -20,23 +21,22 @@ const end = (runId: string) => ({ place: 3, attempt: 1, runId, outcome: 'succeed
 describe('a run that ends after its batch', () => {
   let folder: string;
   let store: Store;
+  let named: NamedRuns;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'runsheet-late-'));
     store = folderStore(folder);
+    named = new NamedRuns();
     await store.write('results.jsonl', '{"row":3,"key":"late","attempts":[{"run_id":"named"}]}\n');
     await store.write('duplicates.jsonl', '{"row":3,"attempt":1,"run_id":"duplicate"}\n');
   });
   afterEach(() => rmSync(folder, { recursive: true }));
-  const finish = () => store.write('summary.json', '{"batch":"b"}');
+  const finish = (workers = 1) => store.write('summary.json', `{"batch":"b","workers":${workers}}`);
+  const keep = (runId: string, from = store) => keepLateRun(named, from, FILE, end(runId));
   const kept = () => store.list('late');
 
   it('is kept once, in a file of its own', async () => {
     await finish();
-    expect([await keepLateRun(store, FILE, end('r1')), await keepLateRun(store, FILE, end('r2'))]).toEqual([
-      true,
-      true,
-    ]);
-    expect(await keepLateRun(store, FILE, end('r1'))).toBe(false);
+    expect([await keep('r1'), await keep('r2'), await keep('r1')]).toEqual([true, true, false]);
     expect(await kept()).toEqual(['r1.json', 'r2.json']);
     expect(JSON.parse((await store.read('late/r1.json')) ?? '')).toEqual({
       row: 3,
@@ -47,16 +47,42 @@ describe('a run that ends after its batch', () => {
   });
 
   it('is not kept if a row or a duplicate names it, or while the batch goes on', async () => {
-    expect(await keepLateRun(store, FILE, end('r1'))).toBe(false);
+    expect(await keep('r1')).toBe(false);
     await finish();
-    for (const runId of ['named', 'duplicate'])
-      expect(await keepLateRun(store, FILE, end(runId))).toBe(false);
+    for (const runId of ['named', 'duplicate']) expect(await keep(runId)).toBe(false);
     expect(await kept()).toEqual([]);
   });
 
   it('is kept although another run whose id begins with its id is named, or a cell holds its id', async () => {
     await finish();
-    for (const runId of ['name', 'late']) expect(await keepLateRun(store, FILE, end(runId))).toBe(true);
+    for (const runId of ['name', 'late']) expect(await keep(runId)).toBe(true);
+  });
+
+  it('does not read the results again, unless the batch has ended once more', async () => {
+    await finish();
+    const opened: string[] = [];
+    const open: Store['open'] = (name) => {
+      opened.push(name);
+      return store.open(name);
+    };
+    const counted = { ...store, open };
+    const FILES = ['duplicates.jsonl', 'results.jsonl'];
+    await Promise.all(['r1', 'r2', 'named'].map((runId) => keep(runId, counted)));
+    await keep('r3', counted);
+    expect(opened).toEqual(FILES);
+    await store.write('results.jsonl', '{"row":3,"attempts":[{"run_id":"named"},{"run_id":"r4"}]}\n');
+    await finish(22);
+    expect([await keep('r4', counted), await keep('r5', counted)]).toEqual([false, true]);
+    expect(opened).toEqual([...FILES, ...FILES]);
+  });
+
+  it('is looked up again after results that could not be read', async () => {
+    await finish();
+    const open = (): never => {
+      throw new Error('the disk is away');
+    };
+    await expect(keep('r1', { ...store, open })).rejects.toThrow('the disk is away');
+    expect([await keep('named'), await keep('r1')]).toEqual([false, true]);
   });
 
   it('is news for one of the workers that report it at the same moment', async () => {
@@ -71,14 +97,16 @@ describe('a run that ends after its batch', () => {
 /** A process that reports runs 0, 1, …, and tells which of them were news. */
 async function newsOfWorker(folder: string, runs: number): Promise<readonly number[]> {
   const script = `
-    const [{ keepLateRun }, { folderStore }] = await Promise.all([
-      import(${JSON.stringify(source('results/late-runs.ts'))}),
+    const [{ keepLateRun }, { NamedRuns }, { folderStore }] = await Promise.all([
+      import(${JSON.stringify(source('audit/late-runs.ts'))}),
+      import(${JSON.stringify(source('audit/named-runs.ts'))}),
       import(${JSON.stringify(source('store/folder.ts'))}),
     ]);
     const store = folderStore(${JSON.stringify(folder)});
+    const named = new NamedRuns();
     const news = [];
     for (let run = 0; run < ${runs}; run += 1)
-      if (await keepLateRun(store, { mark: '0123456789abcdef', sheet: { rows: 5 } }, { place: 3, attempt: 1, runId: 'run-' + run, outcome: 'failed' })) news.push(run);
+      if (await keepLateRun(named, store, { mark: '0123456789abcdef', sheet: { rows: 5 } }, { place: 3, attempt: 1, runId: 'run-' + run, outcome: 'failed' })) news.push(run);
     console.log(JSON.stringify(news));`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
   let printed = '';

@@ -2,11 +2,10 @@
 
 import type { RunCompletion } from '../batch/events.ts';
 import { fileName } from '../errors/outside-text.ts';
-import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
-import { linesOf } from '../store/lines.ts';
+import { nameOf } from '../results/batch-rows.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
-import { DUPLICATES_FILE } from './duplicates.ts';
-import { nameOf } from './batch-rows.ts';
+import type { NamedRuns } from './named-runs.ts';
 
 const FOLDER = 'late';
 
@@ -20,12 +19,14 @@ export type LateRun = {
 
 /** True if the run was not known. */
 export async function keepLateRun(
+  ended: NamedRuns,
   store: Store,
   file: Pick<BatchFile, 'mark' | 'sheet'>,
   completion: RunCompletion,
 ): Promise<boolean> {
   const { runId, outcome, reason } = completion;
-  if (!(await store.exists(SUMMARY_FILE)) || (await isNamed(store, runId))) return false;
+  const named = await ended.of(store);
+  if (named === undefined || named.has(runId)) return false;
   const { row, attempt } = await nameOf(store, file, completion);
   const record: LateRun = {
     row,
@@ -35,16 +36,6 @@ export async function keepLateRun(
     ...(reason === undefined ? {} : { reason }),
   };
   return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\n`);
-}
-
-/** Both files are lines of compact JSON. */
-async function isNamed(store: Store, runId: string): Promise<boolean> {
-  const named = `"run_id":${JSON.stringify(runId)}`;
-  for (const file of [DUPLICATES_FILE, 'results.jsonl']) {
-    if (!(await store.exists(file))) continue;
-    for await (const line of linesOf(store, file)) if (line.includes(named)) return true;
-  }
-  return false;
 }
 
 export async function* readLateRuns(store: Store): AsyncGenerator<LateRun> {

@@ -1,0 +1,60 @@
+// Senders that keep a connection while the receiver closes.
+
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import pino from 'pino';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
+import { OwnRuns } from '../../src/webhook/own-runs.ts';
+import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
+import { webhookUrl } from '../../src/webhook/token.ts';
+
+const SECRET = 'a secret';
+const TOKEN = { batch: 'b', mark: '0123456789abcdef', place: 1, attempt: 1 };
+
+describe('a receiver that closes', () => {
+  let receiver: Receiver;
+  let sender: Socket;
+  beforeEach(async () => {
+    receiver = await openReceiver(
+      {
+        secret: SECRET,
+        getRun: async () => undefined,
+        runEnded: async () => 'taken',
+        runSeen: async () => 'taken',
+        reported: new ReportedRuns(),
+        ownRuns: new OwnRuns(),
+        log: pino({ level: 'silent' }),
+      },
+      { host: '127.0.0.1', port: 0 },
+    );
+    sender = connect(receiver.port, '127.0.0.1').on('error', () => undefined);
+    await once(sender, 'connect');
+    // The receiver has taken the connection when it answers on a later one.
+    await fetch(`${receiver.url}/healthz`);
+  });
+  afterEach(() => void sender.destroy());
+
+  it.each(['', 'POST /hook/2/b/1/1/ HTTP/1.1\r\nHost: r'])(
+    'does not wait for a connection on which there is only %j',
+    { timeout: 10_000 },
+    async (text) => {
+      if (text !== '') sender.write(text);
+      await expect(receiver.close()).resolves.toBeUndefined();
+    },
+  );
+
+  it('waits for the rest of a webhook no longer than it would otherwise', { timeout: 10_000 }, async () => {
+    const { pathname } = new URL(webhookUrl(TOKEN, SECRET, receiver.url));
+    sender.write(`POST ${pathname} HTTP/1.1\r\nHost: r\r\nContent-Length: 100\r\n\r\n{`);
+    await fetch(`${receiver.url}/healthz`);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isClosed = false;
+    const closed = receiver.close().then(() => (isClosed = true));
+    await vi.advanceTimersByTimeAsync(9_900);
+    expect(isClosed).toBe(false);
+    await vi.advanceTimersByTimeAsync(100);
+    await closed;
+  });
+});
