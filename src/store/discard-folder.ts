@@ -11,6 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
 import { errorMessage } from '../errors/error.ts';
+import { environmentFor } from '../host/child-environment.ts';
 import { deleteFolder } from './delete-folder.ts';
 
 const PREFIX = '.removed-';
@@ -35,8 +36,17 @@ export type Discarded = {
   readonly failed: readonly NotRemoved[];
 };
 
+export type Patience = {
+  readonly patienceMs: number;
+  /** Of this process; the other one gets no secret of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
 /** Waits for `patienceMs` at most. A folder that cannot be removed stops no other. */
-export async function discardFolders(paths: readonly string[], patienceMs: number): Promise<Discarded> {
+export async function discardFolders(
+  paths: readonly string[],
+  { patienceMs, environment }: Patience,
+): Promise<Discarded> {
   const failed: NotRemoved[] = [];
   const left = new Set<string>();
   const trying = async <T>(path: string, work: Promise<T>): Promise<T | undefined> =>
@@ -53,7 +63,7 @@ export async function discardFolders(paths: readonly string[], patienceMs: numbe
     LIMIT,
   ).then(() => true);
   let isOver = await Promise.race([work, wait(patienceMs, false, { ref: false })]);
-  if (!isOver && !(await deletesElsewhere([...left]))) isOver = await work;
+  if (!isOver && !(await deletesElsewhere([...left], environment))) isOver = await work;
   return { isOver, failed: [...failed] };
 }
 
@@ -71,8 +81,9 @@ async function hide(path: string): Promise<string | undefined> {
 }
 
 /** False if no process can be started. */
-function deletesElsewhere(hidden: readonly string[]): Promise<boolean> {
-  const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore' });
+function deletesElsewhere(hidden: readonly string[], environment: Patience['environment']): Promise<boolean> {
+  const env = environmentFor('tool', environment);
+  const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore', env });
   child.unref();
   return once(child, 'spawn').then(
     () => true,

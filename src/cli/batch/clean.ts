@@ -5,6 +5,7 @@ import pMap from 'p-map';
 import { EXIT, errorMessage, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { readSummary } from '../../results/summary.ts';
+import type { Config } from '../../host/config.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { staleIn } from '../../create-batch/stale-folders.ts';
 import type { Stale } from '../../create-batch/stale-objects.ts';
@@ -30,7 +31,7 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   const config = configOf(flags);
   const stale = [...(await staleIn(config, STALE_MS)), ...(await oldBatches(config.out, flags.olderThan))];
   if (flags.state) stale.push(...stateOf(config.home));
-  const { paths, failed, isOver } = await removed(stale, flags.yes, (path) => {
+  const { paths, failed, isOver } = await removed(stale, flags.yes && config, (path) => {
     if (flags.output === 'text') printer.data(path);
   });
   if (flags.output === 'json') printer.json(shaped(cleanupSchema, { removed: flags.yes, paths, failed }));
@@ -43,12 +44,16 @@ export default async function clean(this: Context, flags: Flags): Promise<number
 
 type Removed = Discarded & { readonly paths: readonly string[] };
 
-/** Without `yes` only what would be removed. `print`: each path, before its removal begins. */
-async function removed(all: readonly Stale[], yes: boolean, print: (path: string) => void): Promise<Removed> {
+/** Without settings only what would be removed. `print`: each path, before its removal begins. */
+async function removed(
+  all: readonly Stale[],
+  config: Config | false,
+  print: (path: string) => void,
+): Promise<Removed> {
   const unread = all.flatMap(({ path, fault }) => (fault === undefined ? [] : [{ path, reason: fault }]));
   const stale = all.filter(({ fault }) => fault === undefined);
   for (const { path } of stale) print(path);
-  const { isOver, failed } = yes ? await removedSoon(stale) : { isOver: true, failed: [] };
+  const { isOver, failed } = config ? await removedSoon(stale, config) : { isOver: true, failed: [] };
   const kept = new Set(failed.map(({ path }) => path));
   const paths = stale.map(({ path }) => path).filter((path) => !kept.has(path));
   return { paths, isOver, failed: [...unread, ...failed] };
@@ -61,10 +66,10 @@ function nextOf({ yes, olderThan }: Flags, paths: number, args: readonly string[
   return [paths === 0 ? 'older' : 'remove', sameCommand(args, 'clean', { add })];
 }
 
-async function removedSoon(stale: readonly Stale[]): Promise<Discarded> {
+async function removedSoon(stale: readonly Stale[], { environment }: Config): Promise<Discarded> {
   const faults = await pMap(stale, removedElsewhere, { concurrency: AT_A_TIME });
   const here = stale.filter(({ remove }) => remove === undefined).map(({ path }) => path);
-  const { isOver, failed } = await discardFolders(here, PATIENCE_MS);
+  const { isOver, failed } = await discardFolders(here, { patienceMs: PATIENCE_MS, environment });
   return { isOver, failed: [...faults.flat(), ...failed] };
 }
 
