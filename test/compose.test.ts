@@ -9,6 +9,8 @@ const ROOT = join(import.meta.dirname, '..');
 
 type Service = {
   readonly image: string;
+  readonly build?: string;
+  readonly pull_policy?: string;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -40,6 +42,13 @@ describe('docker-compose.yml', () => {
     for (const [name, { image }] of all) expect(image, name).toMatch(/:\d+\.\d+(\.\d+)?$/);
     for (const [, from = ''] of readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(/^FROM (\S+)/gm))
       expect(from).toMatch(/^node:24\.\d+-/);
+  });
+
+  it('builds its own image and never takes one of that name from a registry', () => {
+    for (const [name, { build, pull_policy }] of all)
+      expect([name, build, pull_policy]).toEqual(
+        OURS.some((one) => one === name) ? [name, '.', 'never'] : [name, undefined, undefined],
+      );
   });
 
   it('publishes the UI, which only shows, and the receiver, on loopback, and nothing else', () => {
