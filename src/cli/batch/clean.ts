@@ -32,7 +32,7 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   const stale = [...(await staleIn(config, STALE_MS)), ...(await oldBatches(config.out, flags.olderThan))];
   if (flags.state) stale.push(...stateOf(config.home));
   const { paths, failed, isOver } = await removed(stale, flags.yes && config, (path) => {
-    if (flags.output === 'text') printer.data(path);
+    if (flags.output === 'text') printer.name(path);
   });
   if (flags.output === 'json') printer.json(shaped(cleanupSchema, { removed: flags.yes, paths, failed }));
   printer.notice(`${plural(paths.length, 'path')} ${flags.yes ? 'removed' : 'would be removed'}`);

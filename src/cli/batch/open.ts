@@ -40,7 +40,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
       `small copies of ${plural(smallCopies.missing, 'large picture')} are missing; runsheet open makes more of them each time`,
     );
   if (flags.output === 'json') printer.json({ batch, ...(path === undefined ? { address } : { path }) });
-  else printer.data(path ?? address.href);
+  else printer.name(path ?? address.href);
   if (flags.open && isForPeople) await openBrowser(path ?? address.href, config);
   if (path !== undefined) {
     sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
