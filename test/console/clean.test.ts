@@ -111,6 +111,22 @@ describe('a folder that clean cannot read', () => {
     expect(stderr).toContain(`not removed: ${created.folder}: `);
   });
 
+  it('stops no other if it is no batch', async () => {
+    // A path in it is longer than the system takes, so that not even root can read it.
+    const levels = Array.from({ length: 20 }, () => 'x'.repeat(250)).join('/');
+    const deep = join(console.folder, levels).slice(0, 3_900);
+    const unread = 'y'.repeat(250);
+    const made = join(console.folder, 'made');
+    for (const name of [unread, '.removed-a-00000001']) mkdirSync(join(made, name), { recursive: true });
+    utimesSync(join(made, '.removed-a-00000001'), 1, 1);
+    mkdirSync(join(deep, '..'), { recursive: true });
+    renameSync(made, deep);
+    onTestFinished(() => void removeTooDeep(join(console.folder, 'x'.repeat(250))));
+    const { code, stdout, stderr } = await console.run(...CLEAN, '--out', deep);
+    expect([code, stdout]).toEqual([1, `${join(deep, '.removed-a-00000001')}\n`]);
+    expect(stderr).toContain(`not removed: ${join(deep, unread)}: ENAMETOOLONG`);
+  });
+
   it('is no fault if it is lost+found', async () => {
     old('lost+found', '.0123456789ab-1.part');
     expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: '' });
