@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { temporalFrom } from '../src/temporal/temporal-address.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
 type Service = {
   readonly image: string;
+  readonly build?: string;
+  readonly pull_policy?: string;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -35,11 +38,32 @@ const all = Object.entries(services);
 const JOBS = new Set(['prepare', 'schema', 'namespace']);
 const OURS = ['worker', 'runsheet'] as const;
 
+/** A value as compose fills it in: `${A}`, `${A:-default}`, `${A:+value}`, also in each other. */
+function interpolated(value: string, set: Readonly<Record<string, string>>): string {
+  const inner = /\$\{(\w+)(?:(:[-+])([^{}]*))?\}/;
+  const filled = value.replace(
+    inner,
+    (_, name: string, how: string | undefined, other: string | undefined) => {
+      const own = set[name] ?? '';
+      if (how === ':+') return own === '' ? '' : (other ?? '');
+      return own === '' ? (other ?? '') : own;
+    },
+  );
+  return filled === value ? value : interpolated(filled, set);
+}
+
 describe('docker-compose.yml', () => {
   it('pins every image to a version', () => {
     for (const [name, { image }] of all) expect(image, name).toMatch(/:\d+\.\d+(\.\d+)?$/);
     for (const [, from = ''] of readFileSync(join(ROOT, 'Dockerfile'), 'utf8').matchAll(/^FROM (\S+)/gm))
       expect(from).toMatch(/^node:24\.\d+-/);
+  });
+
+  it('builds its own image and never takes one of that name from a registry', () => {
+    for (const [name, { build, pull_policy }] of all)
+      expect([name, build, pull_policy]).toEqual(
+        OURS.some((one) => one === name) ? [name, '.', 'never'] : [name, undefined, undefined],
+      );
   });
 
   it('publishes the UI, which only shows, and the receiver, on loopback, and nothing else', () => {
@@ -56,7 +80,14 @@ describe('docker-compose.yml', () => {
     const secret = names.filter((name) => /PASSWORD|PWD|KEY|SECRET|TOKEN/.test(name));
     const inFiles = secret.filter((name) => !name.startsWith('AWS_'));
     expect(new Set(inFiles)).toEqual(
-      new Set(['POSTGRES_PASSWORD_FILE', 'RUNSHEET_API_KEY_FILE', 'RUNSHEET_PAYLOAD_KEY_FILE']),
+      new Set([
+        'POSTGRES_PASSWORD_FILE',
+        'RUNSHEET_API_KEY_FILE',
+        'RUNSHEET_PAYLOAD_KEY_FILE',
+        // Temporal's clients read a variable, which is passed on.
+        'TEMPORAL_API_KEY',
+        'TEMPORAL_TLS_CLIENT_KEY_PATH',
+      ]),
     );
     // S3 clients read variables, which are passed on.
     for (const name of OURS) {
@@ -76,6 +107,26 @@ describe('docker-compose.yml', () => {
         expect(services[name]?.secrets).toContain(secretName);
         expect(secrets[secretName]?.file).toBe(`\${${variable}:-/dev/null}`);
       }
+  });
+
+  it('gives every part of ours the same Temporal, which by default is the one here, without its keys', () => {
+    const settings = services['worker']?.environment ?? {};
+    const temporal = (set: Readonly<Record<string, string>>) =>
+      temporalFrom(
+        Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, interpolated(value, set)])),
+      );
+    expect(services['runsheet']?.environment).toEqual(settings);
+    const unset = { address: 'temporal:7233', namespace: 'default' };
+    const key = { TEMPORAL_API_KEY: 'key', TEMPORAL_TLS: 'true' };
+    expect(temporal({})).toEqual({ ...unset, from: 'TEMPORAL_ADDRESS', options: {} });
+    expect(temporal(key)).toEqual(temporal({}));
+    expect(temporal({ ...key, TEMPORAL_ADDRESS: 'cloud:7233', TEMPORAL_NAMESPACE: 'cats' })).toMatchObject({
+      address: 'cloud:7233',
+      namespace: 'cats',
+      options: { apiKey: 'key' },
+    });
+    for (const name of ['namespace', 'ui'])
+      expect(Object.values(services[name]?.environment ?? {})).toContain(settings['TEMPORAL_NAMESPACE']);
   });
 
   it('lists its settings at its head', () => {

@@ -2,7 +2,7 @@
 
 import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
-import { paintedLines, terminalJson } from '../errors/outside-text.ts';
+import { paintedLines, terminalJson, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import { errorText, paintFor, type Paint } from './format.ts';
 import { withPlace } from './flags/correction.ts';
@@ -26,8 +26,10 @@ export type Printer = {
   readonly stdin: Readable;
   /** A text as people see it: without secrets and control characters, with commands as the user can give them. */
   forPeople(text: string): string;
-  /** A line of data. */
+  /** A line of data: exact for programs, without terminal control characters except colours on a terminal. */
   data(text: string): void;
+  /** A name, path or address as a line of data; on a terminal also without colours. */
+  name(text: string): void;
   json(value: unknown): void;
   /** A message line without secrets and without terminal control characters except colours; silent with -q. */
   notice(text: string): void;
@@ -42,12 +44,15 @@ export function printerFor({ process, args = [], program }: Context, { quiet = f
     isTerminal: process.stderr.isTTY && !quiet,
     stdin: process.stdin,
     forPeople: shown,
-    data: (text) => void process.stdout.write(`${text}\n`),
+    data: (text) => void process.stdout.write(`${process.stdout.isTTY ? paintedCells(text) : text}\n`),
+    name: (text) => void process.stdout.write(`${process.stdout.isTTY ? terminalLine(text) : text}\n`),
     json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
     notice: (text) => void (quiet || process.stderr.write(`${shown(text)}\n`)),
     raw: (text) => void (quiet || process.stderr.write(shown(text))),
   };
 }
+
+const paintedCells = (text: string): string => text.split('\t').map(paintedLines).join('\t');
 
 /** Programs read the name that the documents use. */
 const forPeople = (text: string, program = PROGRAM): string =>

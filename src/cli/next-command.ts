@@ -21,7 +21,7 @@ export function nextCommand(
 ): string {
   const own = dirname(folder);
   const place = own === out ? [] : ['--out', shellWord(own)];
-  return ['runsheet', verb, batch, ...place, ...(more === undefined ? [] : [more])].join(' ');
+  return ['runsheet', verb, shellWord(batch), ...place, ...(more === undefined ? [] : [more])].join(' ');
 }
 
 /** The same flags in another command; `flags` are added unless they were given. */

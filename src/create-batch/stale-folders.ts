@@ -1,8 +1,9 @@
 // Finds the leftovers of refused sheets and killed commands: error lists, copies without a layout, layouts that no batch.json
 // names, and unfinished files.
 
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, type Dirent } from 'node:fs';
 import { join } from 'node:path';
+import { errorMessage } from '../errors/error.ts';
 import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { isDiscarded } from '../store/discard-folder.ts';
 import { isDraftName } from '../store/folder.ts';
@@ -28,7 +29,7 @@ export async function staleIn({ out, home }: Preparing, ageMs: number): Promise<
 const olderThan =
   (before: number) =>
   (path: string): boolean =>
-    statSync(path).mtimeMs <= before;
+    (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) <= before;
 
 /** The names that `mkdtemp` gives to the folders of copies. */
 const isIncoming = (name: string): boolean =>
@@ -41,17 +42,30 @@ const copiesIn = (folder: string): readonly string[] =>
 
 async function staleHere(store: Store, out: string, before: number): Promise<readonly Stale[]> {
   if (!existsSync(out)) return [];
-  const found = copiesIn(out).map((name) => join(out, name));
+  const found: Stale[] = copiesIn(out).map((name) => ({ path: join(out, name) }));
   for (const entry of readdirSync(out, { withFileTypes: true })) {
     const path = join(out, entry.name);
-    if (entry.isFile() && (isDraftName(entry.name) || (await isErrorList(store, entry.name))))
-      found.push(path);
-    else if (isDiscarded(entry.name)) found.push(path);
-    else if (entry.name === NAMES) found.push(...draftsIn(path));
-    else if (entry.isDirectory() && !isIncoming(entry.name)) found.push(...(await staleInFolder(path)));
+    try {
+      for (const stale of await staleAt(store, entry, path)) found.push({ path: stale });
+    } catch (error) {
+      found.push({ path, fault: errorMessage(error) });
+    }
   }
-  return found.filter(olderThan(before)).map((path) => ({ path }));
+  return found.filter(({ path, fault }) => fault !== undefined || olderThan(before)(path));
 }
+
+/** The leftovers that an entry of the folder of the batches is or has. */
+async function staleAt(store: Store, entry: Dirent, path: string): Promise<readonly string[]> {
+  const { name } = entry;
+  if (isDiscarded(name)) return [path];
+  if (entry.isFile()) return isDraftName(name) || (await isErrorList(store, name)) ? [path] : [];
+  // Through a link, files of others would be removed.
+  if (!entry.isDirectory() || isIncoming(name) || name === LOST_AND_FOUND) return [];
+  return name === NAMES ? draftsIn(path) : staleInFolder(path);
+}
+
+/** The root of a disk has it, and only root can read it. */
+const LOST_AND_FOUND = 'lost+found';
 
 /** Drafts and layouts that batch.json does not name; the whole folder if it contains nothing else. */
 async function staleInFolder(folder: string): Promise<readonly string[]> {
@@ -62,12 +76,18 @@ async function staleInFolder(folder: string): Promise<readonly string[]> {
   // Nothing is removed from a batch that this version cannot read.
   const file = await readBatchFile(openStore(folder)).catch(() => undefined);
   if (file === undefined) return [];
-  const layouts = existsSync(join(folder, LAYOUT)) ? readdirSync(join(folder, LAYOUT)) : [];
-  return [
-    ...layouts.filter((mark) => mark !== file.mark).map((mark) => join(folder, LAYOUT, mark)),
-    ...draftsIn(folder),
-  ];
+  const layouts = layoutsIn(folder).filter((mark) => mark !== file.mark);
+  return [...layouts.map((mark) => join(folder, LAYOUT, mark)), ...draftsIn(folder)];
 }
+
+/** None if `layout` is a link: the batch may not remove what lies outside of its folder. */
+function layoutsIn(folder: string): readonly string[] {
+  const path = join(folder, LAYOUT);
+  const isOwn = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isOwn ? readdirSync(path).filter(isLayout) : [];
+}
+
+const isLayout = (name: string): boolean => MARK.test(name) || isDiscarded(name);
 
 const draftsIn = (folder: string): readonly string[] =>
   readdirSync(folder)
@@ -84,6 +104,6 @@ export async function isFree(store: Store): Promise<boolean> {
 function hasOnlyLeftovers(folder: string): boolean {
   return readdirSync(folder, { withFileTypes: true }).every((entry) => {
     if (entry.name !== LAYOUT || !entry.isDirectory()) return isDraftName(entry.name);
-    return readdirSync(join(folder, LAYOUT)).every((mark) => MARK.test(mark) || isDiscarded(mark));
+    return readdirSync(join(folder, LAYOUT)).every(isLayout);
   });
 }

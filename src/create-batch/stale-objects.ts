@@ -8,7 +8,12 @@ import { within } from '../store/within.ts';
 import { isErrorList } from './error-list.ts';
 
 /** What can be removed: a path of this machine, or an address and how. */
-export type Stale = { readonly path: string; readonly remove?: () => Promise<void> };
+export type Stale = {
+  readonly path: string;
+  readonly remove?: () => Promise<void>;
+  /** Why it cannot be read; so nothing is removed there. */
+  readonly fault?: string;
+};
 
 /** Everything that was written before this time. */
 export async function staleElsewhere(store: Store, before: number): Promise<readonly Stale[]> {

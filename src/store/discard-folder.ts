@@ -10,11 +10,13 @@ import { basename, dirname, extname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pMap from 'p-map';
+import { errorMessage } from '../errors/error.ts';
+import { environmentFor } from '../host/child-environment.ts';
 import { deleteFolder } from './delete-folder.ts';
 
 const PREFIX = '.removed-';
 const HIDDEN = /^\.removed-.+-[0-9a-f]{8}$/;
-const AT_A_TIME = 4;
+const LIMIT = { concurrency: 4 };
 
 /** Folders whose deletion has begun. */
 export const isDiscarded = (name: string): boolean => HIDDEN.test(name);
@@ -25,23 +27,44 @@ export async function discardFolder(path: string): Promise<void> {
   if (hidden !== undefined) await deleteFolder(hidden);
 }
 
-/** False if a process of its own still deletes the files after `patienceMs`; the folders are gone in either case. */
-export async function discardFolders(paths: readonly string[], patienceMs: number): Promise<boolean> {
-  const hidden = (await pMap(paths, hide, { concurrency: AT_A_TIME })).filter((path) => path !== undefined);
-  const left = new Set(hidden);
+export type NotRemoved = { readonly path: string; readonly reason: string };
+
+export type Discarded = {
+  /** False if a process of its own still deletes the files; the folders are gone in either case. */
+  readonly isOver: boolean;
+  /** Known so far; `clean` finds the rest again. */
+  readonly failed: readonly NotRemoved[];
+};
+
+export type Patience = {
+  readonly patienceMs: number;
+  /** Of this process; the other one gets no secret of it. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** Waits for `patienceMs` at most. A folder that cannot be removed stops no other. */
+export async function discardFolders(
+  paths: readonly string[],
+  { patienceMs, environment }: Patience,
+): Promise<Discarded> {
+  const failed: NotRemoved[] = [];
+  const left = new Set<string>();
+  const trying = async <T>(path: string, work: Promise<T>): Promise<T | undefined> =>
+    work.catch((error: unknown) => void failed.push({ path, reason: errorMessage(error) }));
+  const hidden = await pMap(paths, async (path) => [path, await trying(path, hide(path))] as const, LIMIT);
+  const toDelete = hidden.flatMap(([path, at]) => (at === undefined ? [] : [{ path, at }]));
+  for (const { at } of toDelete) left.add(at);
   const work = pMap(
-    hidden,
-    async (path) => {
-      await deleteFolder(path);
-      left.delete(path);
+    toDelete,
+    async ({ path, at }) => {
+      await trying(path, deleteFolder(at));
+      left.delete(at);
     },
-    { concurrency: AT_A_TIME },
+    LIMIT,
   ).then(() => true);
-  const isOver = await Promise.race([work, wait(patienceMs, false, { ref: false })]);
-  if (isOver || !(await deletesElsewhere([...left]))) return work;
-  // The other process repeats what fails here now.
-  work.catch(() => undefined);
-  return false;
+  let isOver = await Promise.race([work, wait(patienceMs, false, { ref: false })]);
+  if (!isOver && !(await deletesElsewhere([...left], environment))) isOver = await work;
+  return { isOver, failed: [...failed] };
 }
 
 /** The hidden name; undefined if there is no such folder. A folder that cannot be renamed, such as a mounted disk, is emptied here. */
@@ -58,8 +81,9 @@ async function hide(path: string): Promise<string | undefined> {
 }
 
 /** False if no process can be started. */
-function deletesElsewhere(hidden: readonly string[]): Promise<boolean> {
-  const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore' });
+function deletesElsewhere(hidden: readonly string[], environment: Patience['environment']): Promise<boolean> {
+  const env = environmentFor('tool', environment);
+  const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore', env });
   child.unref();
   return once(child, 'spawn').then(
     () => true,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, createReadStream, mkdirSync, statSync, type Dirent } from 'node:fs';
-import { access, link, open, readFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { access, link, open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { undefinedIfAbsent } from './absent.ts';
 import { discardFolder } from './discard-folder.ts';
@@ -47,7 +47,9 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     create: (name, content) => writeWhole(within(name), content, linkOnce, makeFolder),
     draft: (name) => openDraft(within(name), rename, makeFolder),
     remove: (name) => rm(within(name), { force: true }),
-    clear: (folder) => discardFolder(folderOf(folder)),
+    clear: async (folder) => {
+      if (folder === '' || (await liesWithin(within(folder), root))) await discardFolder(folderOf(folder));
+    },
     bring: async (folder, from) => {
       const to = within(folder);
       makeFolder(dirname(to));
@@ -68,6 +70,15 @@ const CHUNK_MOST = 1 << 18;
 const CHUNK_LEAST = 1 << 12;
 
 const chunkBytes = (bytes: number): number => Math.min(CHUNK_MOST, Math.max(CHUNK_LEAST, bytes));
+
+/** False if there is no such folder. Throws if a link leads out of `root`, so that nothing of others is deleted. */
+async function liesWithin(path: string, root: string): Promise<boolean> {
+  const parent = await realpath(dirname(path)).catch(undefinedIfAbsent);
+  if (parent === undefined) return false;
+  const own = await realpath(root);
+  if (parent === own || parent.startsWith(own + sep)) return true;
+  throw new Error(`${path} lies outside the batch folder ${root}: it is behind a link to ${parent}`);
+}
 
 /** The visible entries of a folder that `is` chooses, sorted; none if there is no such folder. */
 async function namesIn(

@@ -7,6 +7,8 @@ import proto from '@temporalio/proto';
 import type { MemberAnswer, runsheetMembers } from '../../workflows/members.ts';
 import { membersQueueOf } from '../../workflows/task-queues.ts';
 import { errorMessage } from '../errors/error.ts';
+import { terminalLine } from '../errors/outside-text.ts';
+import { readAnswers, type Answers } from './member-answers.ts';
 
 const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
@@ -19,8 +21,7 @@ const ANSWER_WITHIN = '20s';
 
 export type { MemberAnswer };
 
-export type Members = {
-  readonly answers: readonly MemberAnswer[];
+export type Members = Answers & {
   /** The identities of those that poll and gave no answer. */
   readonly silent: readonly string[];
   /** The identities of workers that take no question: of applications, or of an older release. */
@@ -54,8 +55,10 @@ export async function askMembers(
   const others = known.filter((one) => !isMember(one) && !members.includes(one));
   const deployments = await deploymentsOf(client, workers);
   const asking =
-    members.length === 0 ? { answers: [] } : await ask(client, queue, members.length, { file, encrypted });
-  const answered = new Set(asking.answers.map(({ identity }) => identity));
+    members.length === 0
+      ? { answers: [], malformed: [] }
+      : await ask(client, queue, members.length, { file, encrypted });
+  const answered = new Set([...asking.answers, ...asking.malformed].map(({ identity }) => identity));
   const silent = [...new Set([...members, ...known.filter(isMember)])].filter((one) => !answered.has(one));
   return { ...asking, silent: silent.sort(), others, deployments };
 }
@@ -70,8 +73,9 @@ const isMember = (identity: string): boolean => identity.includes(` ${MEMBER}`);
 
 type Poller = proto.temporal.api.taskqueue.v1.IPollerInfo;
 
+/** Without what a terminal would obey: the name of a member is its own choice. */
 const identitiesIn = (pollers: readonly Poller[]): readonly string[] =>
-  [...new Set(pollers.map(({ identity }) => identity ?? ''))].sort();
+  [...new Set(pollers.map(({ identity }) => terminalLine(identity ?? '')))].sort();
 
 /** Those who polled lately. */
 async function pollersOf(client: Client, name: string, taskQueueType: number): Promise<readonly Poller[]> {
@@ -118,7 +122,7 @@ async function ask(
   queue: string,
   members: number,
   { file, encrypted }: { readonly file: string; readonly encrypted: boolean },
-): Promise<Pick<Members, 'answers' | 'fault'>> {
+): Promise<Answers & Pick<Members, 'fault'>> {
   try {
     const all = await client.workflow.execute<typeof runsheetMembers>('runsheetMembers', {
       workflowId: `runsheet-members:${randomUUID()}`,
@@ -128,8 +132,8 @@ async function ask(
       ...(encrypted ? { memo: { encrypted } } : {}),
       staticSummary: 'runsheet doctor --cluster',
     });
-    return { answers: [...new Map(all.map((one) => [one.identity, one])).values()] };
+    return readAnswers(all);
   } catch (error) {
-    return { answers: [], fault: errorMessage(error) };
+    return { answers: [], malformed: [], fault: errorMessage(error) };
   }
 }

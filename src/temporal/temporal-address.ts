@@ -29,7 +29,11 @@ export function temporalFrom(
   };
 }
 
+/** An empty variable counts as none, as a container gets it; an empty address also hides that of a profile. */
 const definedOnly = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(environment).filter((pair): pair is [string, string] => pair[1] !== undefined),
+    Object.entries(environment).filter(
+      (pair): pair is [string, string] =>
+        pair[1] !== undefined && (pair[1] !== '' || !/^TEMPORAL_(?!ADDRESS$)/.test(pair[0])),
+    ),
   );

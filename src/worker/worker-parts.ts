@@ -33,7 +33,7 @@ import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-signals.ts';
 import { openPools } from '../temporal/pools.ts';
 import { missedSoFar } from '../temporal/missed-so-far.ts';
-import { environmentFor } from '../temporal/embedded/environment.ts';
+import { environmentFor } from '../host/child-environment.ts';
 import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import {
   isSearchWanted,

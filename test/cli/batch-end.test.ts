@@ -74,7 +74,12 @@ describe('the receipt at the end of a batch', () => {
 
   it('is printed by a command that is silent otherwise', () => {
     const said: string[] = [];
-    const quiet = { raw: () => undefined, data: () => undefined, notice: () => undefined };
+    const quiet = {
+      raw: () => undefined,
+      data: () => undefined,
+      name: () => undefined,
+      notice: () => undefined,
+    };
     const printer = { paint: plain, ...quiet } as unknown as Printer;
     const found = { folder: '/b' } as FoundBatch;
     const printReceipt = (line: string): void => void said.push(line);
@@ -85,7 +90,14 @@ describe('the receipt at the end of a batch', () => {
   const ended = (more: Partial<EndParams>, facts: Partial<Summary> = {}): readonly string[] => {
     const lines: string[] = [];
     const put = (text: string): void => void lines.push(text);
-    const printer = { paint: plain, raw: put, notice: put, data: put, json: put } as unknown as Printer;
+    const printer = {
+      paint: plain,
+      raw: put,
+      notice: put,
+      data: put,
+      name: put,
+      json: put,
+    } as unknown as Printer;
     const found = { batch: 'b', folder: '/d/b' } as FoundBatch;
     printEnd({ printer, found, output: 'text', ...more }, { ...SUMMARY, ...facts });
     return lines.slice(1);

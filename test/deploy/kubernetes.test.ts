@@ -51,7 +51,10 @@ type Deployment = {
       readonly metadata: { readonly labels: object };
       readonly spec: {
         readonly containers: readonly [Container];
-        readonly volumes: readonly object[];
+        readonly volumes: readonly {
+          readonly name: string;
+          readonly emptyDir?: { readonly sizeLimit?: string };
+        }[];
         readonly terminationGracePeriodSeconds: number;
         readonly enableServiceLinks: boolean;
         readonly securityContext: object;
@@ -112,12 +115,16 @@ describe('deploy/kubernetes', () => {
     const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]));
     expect(config.metrics).toEqual({ host: '0.0.0.0', port: ports['metrics'] });
     expect(config.webhook.listen?.port).toBe(ports['webhooks']);
-    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
-      expect(container[probe]).toMatchObject({ httpGet: { port: 'metrics' } });
-    expect(container['readinessProbe']).toMatchObject({ httpGet: { path: '/readyz' } });
+    for (const probe of ['startupProbe', 'livenessProbe'])
+      expect(container[probe]).toMatchObject({ httpGet: { path: '/healthz', port: 'metrics' } });
+    // A receiver takes webhooks also while the bucket is away; a worker needs the bucket.
+    const port = container.args.includes('--receiver-only') ? 'webhooks' : 'metrics';
+    expect(container['readinessProbe']).toMatchObject({ httpGet: { path: '/readyz', port } });
     // It writes to the bucket and to /tmp only.
     const mounted = container.volumeMounts.map(({ mountPath }) => mountPath);
     expect(mounted).toEqual(['/run/secrets/runsheet', '/tmp']);
+    const tmp = one.pod.volumes.find(({ name }) => name === 'tmp');
+    expect(tmp?.emptyDir?.sizeLimit).toMatch(/^\d+Gi$/);
     expect(config.out).toMatch(/^s3:/);
     expect(config.home).toMatch(/^\/tmp\//);
     expect(config.cache).toMatch(/^\/tmp\//);

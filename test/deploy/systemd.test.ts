@@ -37,6 +37,12 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
     expect(valuesOf(unit, 'CacheDirectory')).toEqual(['runsheet']);
   });
 
+  it('lets no other user of the machine read the batches', () => {
+    expect(valuesOf(unit, 'UMask')).toEqual(['0077']);
+    const { out } = loadConfig(environment);
+    expect(read('runsheet-worker.service')).toContain(`install -o runsheet -m 700 -d ${out}\n`);
+  });
+
   it('reads its secrets as credentials of systemd', () => {
     const credentials = valuesOf(unit, 'LoadCredential').map((one) => one.split(':')[0]);
     const files = Object.entries(environment).filter(([variable]) => variable.endsWith('_FILE'));
@@ -78,7 +84,14 @@ describe('deploy/systemd/rs', () => {
       'a $$b',
     ]);
     const after = (flag: string): readonly string[] => words.filter((_, at) => words[at - 1] === flag);
-    const same = ['User', 'EnvironmentFile', 'LoadCredential', 'StateDirectory', 'StateDirectoryMode'];
+    const same = [
+      'User',
+      'EnvironmentFile',
+      'UMask',
+      'LoadCredential',
+      'StateDirectory',
+      'StateDirectoryMode',
+    ];
     const properties = [...same, 'CacheDirectory', 'CacheDirectoryMode'];
     expect(after('-p')).toEqual(
       properties.flatMap((name) => valuesOf(unit, name).map((value) => `${name}=${value}`)),

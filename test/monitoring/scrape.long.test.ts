@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
 import { Stage, until } from '../stage/stage.ts';
+import { openWire } from '../stage/wire.ts';
 import { byLabel, samplesIn, valueOf, type Sample } from './exposition.ts';
 
 const ROWS = 120;
@@ -93,6 +94,25 @@ describe('the metrics of a real batch', () => {
     expect(first.worker.stderr).toContain('the batch starts');
     expect(second.worker.stderr).toContain('the batch ended');
   });
+
+  it.each(['silence', 'resets'] as const)(
+    'say that no worker is ready which cannot reach Temporal (%s)',
+    async (how) => {
+      const wire = await openWire(stage.environment['TEMPORAL_ADDRESS'] ?? '');
+      try {
+        stage.environment = { ...stage.environment, TEMPORAL_ADDRESS: wire.address };
+        const { metrics } = await startWorker();
+        await until(async () => (await readiness(metrics)).status === 200, 'the worker is ready');
+        wire.cut(how);
+        await until(async () => (await readiness(metrics)).status === 503, 'the worker is not ready');
+        expect((await readiness(metrics)).body.checks['temporal']).not.toBe('ok');
+        wire.repair();
+        await until(async () => (await readiness(metrics)).status === 200, 'the worker is ready again');
+      } finally {
+        await wire.close();
+      }
+    },
+  );
 
   it('are refused on a port that is in use: the second worker ends and names the setting', async () => {
     const { metrics } = await startWorker();

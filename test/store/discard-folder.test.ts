@@ -1,10 +1,23 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { discardFolder, discardFolders, isDiscarded } from '../../src/store/discard-folder.ts';
 
 const FILES = 3_000;
+const PATIENCE = {
+  patienceMs: 0,
+  environment: { ...process.env, RUNSHEET_API_KEY: 'planted-key', AWS_SECRET_ACCESS_KEY: 'planted-secret' },
+};
 
 let parent: string;
 beforeEach(() => (parent = mkdtempSync(join(tmpdir(), 'runsheet-discard-'))));
@@ -15,6 +28,16 @@ function folderOf(name: string): string {
   mkdirSync(join(folder, 'outputs'), { recursive: true });
   for (let file = 0; file < FILES; file += 1) writeFileSync(join(folder, 'outputs', `${file}.png`), 'x');
   return folder;
+}
+
+/** Of a process that may have ended. */
+function ofProcess(pid: string, name: 'cmdline' | 'environ'): string {
+  const path = join('/proc', pid, name);
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 describe('a folder that is discarded', () => {
@@ -31,15 +54,33 @@ describe('a folder that is discarded', () => {
     const folder = folderOf('shoes');
     folderOf('.removed-older-00000000');
     const all = ['shoes', '.removed-older-00000000'].map((name) => join(parent, name));
-    expect(await discardFolders(all, 0)).toBe(false);
+    expect(await discardFolders(all, PATIENCE)).toEqual({ isOver: false, failed: [] });
     mkdirSync(folder);
     writeFileSync(join(folder, 'batch.json'), '{}');
     await vi.waitFor(() => expect(readdirSync(parent)).toEqual(['shoes']), { timeout: 20_000 });
     expect(readdirSync(folder)).toEqual(['batch.json']);
   });
 
+  it.runIf(process.platform === 'linux')(
+    'is deleted by a process without a secret in its environment',
+    async () => {
+      await discardFolders([folderOf('shoes')], PATIENCE);
+      const pid = readdirSync('/proc').find(
+        (one) => /^\d+$/.test(one) && ofProcess(one, 'cmdline').includes(`${parent}/.removed-shoes-`),
+      );
+      const environment = ofProcess(pid ?? '', 'environ');
+      expect(environment).toContain('PATH=');
+      expect(environment).not.toContain('planted');
+      await vi.waitFor(() => expect(readdirSync(parent)).toEqual([]), { timeout: 20_000 });
+    },
+  );
+
   it('says when all files are deleted in time', async () => {
-    expect(await discardFolders([folderOf('shoes'), join(parent, 'none')], 60_000)).toBe(true);
+    const all = [folderOf('shoes'), join(parent, 'none')];
+    expect(await discardFolders(all, { ...PATIENCE, patienceMs: 60_000 })).toEqual({
+      isOver: true,
+      failed: [],
+    });
     expect(readdirSync(parent)).toEqual([]);
   });
 

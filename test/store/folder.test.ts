@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -139,6 +139,16 @@ describe('a batch folder', () => {
     symlinkSync(join(folder, 'a'), join(folder, 'link'));
     expect([await store.folders(''), await store.list('')]).toEqual([['a', 'b', 'link'], ['file']]);
     expect(await store.folders('a')).toEqual([]);
+  });
+
+  it('removes no folder behind a link that leads out of it', async () => {
+    await store.write('a/1', 'x');
+    mkdirSync(join(around, 'others', 'b'), { recursive: true });
+    symlinkSync(join(around, 'others'), join(folder, 'layout'));
+    await expect(store.clear('layout/b')).rejects.toThrow('lies outside the batch folder');
+    expect(readdirSync(join(around, 'others'))).toEqual(['b']);
+    await store.clear('layout');
+    expect([readdirSync(folder), readdirSync(join(around, 'others'))]).toEqual([['a'], ['b']]);
   });
 
   it('removes a file, a folder, or everything, also what is not there', async () => {

@@ -6,6 +6,7 @@ import { BatchHandle } from '../../library/handle/batch-handle.ts';
 import type { BatchStatus } from '../../library/handle/batch-status.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { Servers } from '../../library/servers.ts';
+import { openBrowser } from './browser.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { plural } from '../format.ts';
@@ -39,8 +40,8 @@ export default async function open(this: Context, flags: Flags, name: string | u
       `small copies of ${plural(smallCopies.missing, 'large picture')} are missing; runsheet open makes more of them each time`,
     );
   if (flags.output === 'json') printer.json({ batch, ...(path === undefined ? { address } : { path }) });
-  else printer.data(path ?? address.href);
-  if (flags.open && isForPeople) await openBrowser(path ?? address.href);
+  else printer.name(path ?? address.href);
+  if (flags.open && isForPeople) await openBrowser(path ?? address.href, config);
   if (path !== undefined) {
     sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
     return EXIT.ok;
@@ -67,10 +68,4 @@ const END_TEXT: Partial<Record<BatchStatus['state'], string>> = {
 function nextOf(found: FoundBatch, state: BatchStatus['state']): Next {
   if (state === 'finished') return ['export', nextCommand('export', found, { more: '--as xlsx' })];
   return state === 'interrupted' ? toContinue(found) : toFollow(found);
-}
-
-/** A machine without a browser still has the printed address. */
-async function openBrowser(target: string): Promise<void> {
-  const { default: start } = await import('open');
-  await start(target).catch(() => undefined);
 }

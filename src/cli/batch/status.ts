@@ -131,7 +131,7 @@ export async function withForecast(found: FoundBatch, live: PublishedStatus): Pr
 
 const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): string =>
   [
-    batch,
+    terminalLine(batch),
     unattended ? `${state}, no worker` : state,
     `${count(doneOf(outcomes))}/${count(rows)}`,
     outcomeText(outcomes),
@@ -142,7 +142,7 @@ const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): stri
 function textOf(found: FoundBatch, shown: BatchStatus): string {
   const { batch, folder, state, from, rows, outcomes, progress, summary } = shown;
   const lines = [
-    `${batch}  ${state}`,
+    `${terminalLine(batch)}  ${state}`,
     ...(from === undefined ? [] : [`  from      ${fromText(from)}`]),
     `  rows      ${count(doneOf(outcomes))} of ${count(rows)} have an outcome${outcomeText(outcomes) && `: ${outcomeText(outcomes)}`}`,
     ...(progress
@@ -158,7 +158,7 @@ function textOf(found: FoundBatch, shown: BatchStatus): string {
     ...standstillOf(found, shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     `  cost      ${progress && !summary ? spentText(progress) : `${money(summary?.cost_usd ?? 0)}, estimated`}`,
-    `  folder    ${folder}`,
+    `  folder    ${terminalLine(folder)}`,
   ];
   return lines.join('\n');
 }

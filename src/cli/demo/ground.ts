@@ -16,7 +16,7 @@ import { idsOf } from '../../local-service/identity.ts';
 import { deploymentSpecSchema, startLocalService, type LocalService } from '../../local-service/server.ts';
 import { connectClient } from '../../temporal/connect.ts';
 import { temporalBinary } from '../../temporal/embedded/binary.ts';
-import { environmentFor } from '../../temporal/embedded/environment.ts';
+import { environmentFor } from '../../host/child-environment.ts';
 import { choosePorts } from '../../temporal/embedded/ports.ts';
 import { programFile } from '../../temporal/embedded/processes.ts';
 import { startServer } from '../../temporal/embedded/temporal-server.ts';

@@ -1,6 +1,7 @@
 // What commands print when a batch has ended: the outcomes, the places of the results, the receipt, and the next commands.
 
 import { EXIT } from '../../errors/error.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
 import { notSucceeded, type Summary } from '../../results/summary.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../run/canary.ts';
@@ -30,7 +31,7 @@ export function printEnd(
   printer.raw(closing(summary, found.folder, printer.paint));
   printReceipt?.(receiptLine(summary));
   if (output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
-  else if (output === 'text') printer.data(found.folder);
+  else if (output === 'text') printer.name(found.folder);
   if (!isRemoved) sayNext(printer, output, ...nextOfEnded(found, retryOf(summary)));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
@@ -51,7 +52,8 @@ const endOf = (found: FoundBatch, summary: Summary, canary: CanaryReport | undef
   };
 };
 
-export function closing(summary: Summary, folder: string, paint: Paint): string {
+export function closing(summary: Summary, path: string, paint: Paint): string {
+  const folder = terminalLine(path);
   const { outcomes, rows, seconds, rehearsal } = summary;
   const failed = notSucceeded(summary);
   const mark = failed === 0 ? paint('green', '✓') : paint('yellow', '!');

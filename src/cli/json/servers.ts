@@ -32,7 +32,10 @@ export const checkSchema = z.object({
 /** `clean`. */
 export const cleanupSchema = z.object({
   removed: z.boolean().describe('false without --yes: nothing was removed'),
-  paths: z.array(z.string()),
+  paths: z.array(z.string()).describe('what was removed, or would be'),
+  failed: z
+    .array(z.object({ path: z.string(), reason: z.string() }))
+    .describe('what cannot be removed, or cannot be read'),
 });
 
 /** `logs`. */

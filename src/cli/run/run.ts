@@ -87,7 +87,7 @@ type Submitted = {
 
 /** stdout has the batch id, also of a batch that exists or has ended. */
 async function submitted({ printer, flags, found, session, summary }: Submitted): Promise<number> {
-  if (flags.output !== 'json') printer.data(found.batch);
+  if (flags.output !== 'json') printer.name(found.batch);
   // It needs the Temporal client, which a check of a sheet does not load.
   else await (await import('../batch/print-batch.ts')).printFoundJson(printer, found, session);
   if (summary) sayNext(printer, flags.output, ...nextOfEnded(found, retryOf(summary)));

@@ -28,7 +28,7 @@ export default async function trigger(this: Context, flags: Flags, name: string)
     const { definition } = await handle.describe();
     const batches = await handle.trigger(betweenOf(flags, zoneOf(definition.timezone)));
     if (flags.output === 'json') printer.json(shaped(triggerSchema, { schedule: name, batches }));
-    else for (const batch of batches) printer.data(batch);
+    else for (const batch of batches) printer.name(batch);
     if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
     else if (stack) printer.notice('it runs while the embedded servers do');
     sayNext(printer, flags.output, ...nextOf(name, batches, stack !== undefined));

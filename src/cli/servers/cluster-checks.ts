@@ -17,6 +17,7 @@ import {
   type MemberAnswer,
   type Members,
 } from '../../temporal/cluster-members.ts';
+import type { Malformed } from '../../temporal/member-answers.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { plural } from '../format.ts';
 import { finding, type Finding } from './finding.ts';
@@ -70,7 +71,7 @@ async function withFile<T>(batches: Store, work: (file: string) => Promise<T>): 
 }
 
 async function findingsOf(
-  { answers, silent, others, deployments, fault }: Members,
+  { answers, malformed, silent, others, deployments, fault }: Members,
   config: Config,
   { address }: TemporalAddress,
 ): Promise<readonly Finding[]> {
@@ -85,6 +86,7 @@ async function findingsOf(
       return `${plural(workers, 'worker')}, ${plural(receivers, 'receiver')}`;
     }),
     ...known.map((one) => memberFinding(one, config)),
+    ...malformed.map(malformedFinding),
     ...silent.map(silentFinding),
     ...others.map(otherFinding),
     ...versionFindings(known),
@@ -132,6 +134,14 @@ function memberFault(
     hint: 'synchronize it, for example with: timedatectl set-ntp true',
   };
 }
+
+/** A newer release may answer in another way. */
+const malformedFinding = ({ identity, reason }: Malformed): Finding => ({
+  part: identity === undefined ? 'a member' : nameOf(identity),
+  ok: false,
+  message: `its answer cannot be read: ${reason}`,
+  hint: 'give it the release of the others, or stop it; if it is unknown, check who may use the namespace',
+});
 
 /** Temporal lists for a minute who has ended, as after every upgrade, and no longer who hangs. */
 const silentFinding = (identity: string): Finding => ({

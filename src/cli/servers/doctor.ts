@@ -54,7 +54,7 @@ export default async function doctor(
   else {
     for (const { part, ok, message, hint } of findings) {
       printer.data(
-        `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${part.padEnd(12)} ${terminalLine(message)}`,
+        `${ok ? printer.paint('green', '✓') : printer.paint('red', '✗')} ${terminalLine(part).padEnd(12)} ${terminalLine(message)}`,
       );
       if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
     }

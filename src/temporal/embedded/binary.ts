@@ -11,7 +11,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { problem, errorMessage } from '../../errors/error.ts';
-import { environmentFor } from './environment.ts';
+import { environmentFor } from '../../host/child-environment.ts';
 import { assertKnown, assertStillKnown, knownProgram, VERSION, type KnownProgram } from './known-programs.ts';
 
 const run = promisify(execFile);

@@ -10,7 +10,7 @@ import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors/error.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
-import { environmentFor } from './environment.ts';
+import { environmentFor } from '../../host/child-environment.ts';
 import { STACK_MESSAGES, type FollowerMessage, type StackMessage } from './control-port.ts';
 import { readJsonLines, writeJsonLine } from './json-lines.ts';
 import { programFile } from './processes.ts';

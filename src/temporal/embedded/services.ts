@@ -13,7 +13,7 @@ import { encryptionWith } from '../encryption/codec.ts';
 import { payloadKeys } from '../encryption/payload-keys.ts';
 import { temporalBinary } from './binary.ts';
 import { supervise, type Supervised } from './supervised-child.ts';
-import { environmentFor } from './environment.ts';
+import { environmentFor } from '../../host/child-environment.ts';
 import { openGateway, type Gateway } from './gateway.ts';
 import type { Ports } from './ports.ts';
 import { startChild, STOP, type StackChild } from './processes.ts';

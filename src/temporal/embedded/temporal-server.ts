@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { problem, errorMessage } from '../../errors/error.ts';
-import { environmentFor } from './environment.ts';
+import { environmentFor } from '../../host/child-environment.ts';
 import { CODEC_PATH } from './gateway.ts';
 
 export type ServerParams = {

@@ -18,6 +18,12 @@ const S3 = [
   /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/,
 ];
 const TRACES = [/^OTEL_[A-Z_]+$/];
+/** What a browser and the programs that find it need of a desktop. */
+const DESKTOP = [
+  /^(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DESKTOP_SESSION)$/,
+  /^(DBUS|GNOME|KDE|GTK|QT|MOZ|WSL)_[A-Z_]+$|^WSLENV$/,
+  /^(programfiles(\(x86\))?|programw6432|systemdrive|public|allusersprofile)$/i,
+];
 const PYTHON = [/^(PIP|PYENV|PYTHON)[A-Z_]*$/, /^(VIRTUAL_ENV|NETRC|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE)$/];
 
 const ALLOWED = {
@@ -29,6 +35,8 @@ const ALLOWED = {
   temporal: [...SYSTEM, /^GO[A-Z]+$/],
   /** pip: the user's index, proxy and certificates. */
   python: [...SYSTEM, ...NETWORK, ...PYTHON],
+  /** The user's own browser. */
+  browser: [...SYSTEM, ...NETWORK, ...DESKTOP],
   /** Programs that need no settings. */
   tool: SYSTEM,
 } as const satisfies Record<string, readonly RegExp[]>;

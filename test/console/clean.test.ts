@@ -1,0 +1,140 @@
+// clean, on this machine: what it removes, what it leaves alone, and what it says of what it cannot remove.
+
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
+import { makeTooDeep, removeTooDeep } from '../store/too-deep.ts';
+import { Console } from './console.ts';
+import { endBatch } from './ended-batch.ts';
+
+const LEFT = '.removed-older-00000000';
+const CLEAN = ['clean', '--yes', '--older-than', '0d'];
+
+let console: Console;
+const at = (...names: readonly string[]): string => join(console.out, ...names);
+beforeEach(async () => {
+  console = await Console.open();
+  mkdirSync(console.out);
+});
+
+/** A file of a leftover or of another program, long ago. */
+function old(...names: readonly string[]): string {
+  const path = at(...names);
+  mkdirSync(join(path, '..'), { recursive: true });
+  writeFileSync(path, 'mine');
+  for (const one of [path, join(path, '..')]) utimesSync(one, 1, 1);
+  return path;
+}
+
+const batchOf = (name: string) => console.batch(console.write('s.csv', 'prompt\na hen\n'), name);
+
+describe('clean removes nothing behind a link', () => {
+  it.each(['layout', 'outputs', 'parts'])('to a folder of others in the place of %s', async (name) => {
+    const { folder } = await batchOf('hens');
+    const photos = join(console.folder, 'photos');
+    mkdirSync(join(photos, '0123456789abcdef'), { recursive: true });
+    writeFileSync(join(photos, '0123456789abcdef', 'a.jpg'), 'mine');
+    writeFileSync(join(photos, 'b.jpg'), 'mine');
+    for (const one of readdirSync(photos)) utimesSync(join(photos, one), 1, 1);
+    rmSync(join(folder, name), { recursive: true, force: true });
+    symlinkSync(photos, join(folder, name));
+    expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: '' });
+    expect(readdirSync(photos, { recursive: true })).toHaveLength(3);
+  });
+
+  it('when the batch of the link is removed', async () => {
+    const created = await batchOf('hens');
+    await endBatch(created);
+    const photos = join(console.folder, 'photos');
+    renameSync(join(created.folder, 'layout'), photos);
+    symlinkSync(photos, join(created.folder, 'layout'));
+    expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: `${created.folder}\n` });
+    expect([existsSync(created.folder), readdirSync(photos)]).toEqual([false, [created.file.mark]]);
+  });
+
+  it('to the names that contents have', async () => {
+    const elsewhere = join(console.folder, 'elsewhere');
+    const draft = join(elsewhere, '.0123456789ab-1.part');
+    mkdirSync(elsewhere);
+    writeFileSync(draft, 'mine');
+    utimesSync(draft, 1, 1);
+    symlinkSync(elsewhere, at(NAMES));
+    expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: '' });
+    expect(existsSync(draft)).toBe(true);
+  });
+});
+
+describe('a folder that clean cannot remove', () => {
+  const undeletable = (name: string): string => {
+    makeTooDeep(at(name));
+    utimesSync(at(name), 1, 1);
+    onTestFinished(() => void removeTooDeep(console.out));
+    return at(name);
+  };
+
+  it('stops no other, and is named with the reason', async () => {
+    const kept = undeletable(LEFT);
+    const removed = ['.removed-a-00000001', '.removed-z-00000001'].map((name) => join(old(name, 'x'), '..'));
+    const { code, stderr } = await console.run(...CLEAN);
+    expect(code).toBe(1);
+    expect(stderr).toContain('2 paths removed');
+    expect(stderr).toContain(`not removed: ${kept}: ENAMETOOLONG`);
+    expect([kept, ...removed].map((path) => existsSync(path))).toEqual([true, false, false]);
+  });
+
+  it('is in the JSON', async () => {
+    const path = undeletable(LEFT);
+    const { code, stdout } = await console.run(...CLEAN, '-o', 'json');
+    const failed = [{ path, reason: expect.stringContaining('ENAMETOOLONG') }];
+    expect([code, JSON.parse(stdout)]).toEqual([1, { removed: true, paths: [], failed }]);
+  });
+});
+
+describe('a folder that clean cannot read', () => {
+  it('stops no other', async () => {
+    const created = await batchOf('hens');
+    rmSync(join(created.folder, 'summary.json'), { force: true });
+    mkdirSync(join(created.folder, 'summary.json'));
+    old('.removed-a-00000001', 'x');
+    const { code, stdout, stderr } = await console.run(...CLEAN);
+    expect([code, stdout]).toEqual([1, `${at('.removed-a-00000001')}\n`]);
+    expect(stderr).toContain(`not removed: ${created.folder}: `);
+  });
+
+  it('stops no other if it is no batch', async () => {
+    // A path in it is longer than the system takes, so that not even root can read it.
+    const levels = Array.from({ length: 20 }, () => 'x'.repeat(250)).join('/');
+    const deep = join(console.folder, levels).slice(0, 3_900);
+    const unread = 'y'.repeat(250);
+    const made = join(console.folder, 'made');
+    for (const name of [unread, '.removed-a-00000001']) mkdirSync(join(made, name), { recursive: true });
+    utimesSync(join(made, '.removed-a-00000001'), 1, 1);
+    mkdirSync(join(deep, '..'), { recursive: true });
+    renameSync(made, deep);
+    onTestFinished(() => void removeTooDeep(join(console.folder, 'x'.repeat(250))));
+    const { code, stdout, stderr } = await console.run(...CLEAN, '--out', deep);
+    expect([code, stdout]).toEqual([1, `${join(deep, '.removed-a-00000001')}\n`]);
+    expect(stderr).toContain(`not removed: ${join(deep, unread)}: ENAMETOOLONG`);
+  });
+
+  it('is no fault if it is lost+found', async () => {
+    old('lost+found', '.0123456789ab-1.part');
+    expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+it('clean passes over a link that leads nowhere', async () => {
+  symlinkSync('nowhere', at(LEFT));
+  old('.removed-a-00000001', 'x');
+  expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: `${at('.removed-a-00000001')}\n` });
+});
