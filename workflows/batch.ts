@@ -22,8 +22,8 @@ import { bindActivities, type BoundActivities } from './activities.ts';
 import type { BatchInput } from './batch-input.ts';
 import {
   continueBatch,
+  goodMoment,
   mayContinueAsNew,
-  momentsOf,
   mustStopSending,
   type Received,
 } from './continue-batch.ts';
@@ -50,7 +50,7 @@ export async function runsheetBatch({
       await CancellationScope.nonCancellable(() =>
         load(activities, readableVersion(version), input.continues),
       );
-  const received: Received = { signals: 0, eventAt: 0 };
+  const received: Received = { signals: 0, eventAt: 0, moments: 0 };
   const { enqueue, decide, failed, told } = connect(activities, state, received);
   listen(enqueue, received);
   enqueue(started);
@@ -58,14 +58,15 @@ export async function runsheetBatch({
   // Temporal drops the signals of a workflow run that has ended.
   const mayContinue = (): boolean => told.inFlight === 0 && mayContinueAsNew(state, received);
   const isOver = (): boolean => state.finished || mayContinue();
-  const goodMoment = momentsOf(state, received);
+  const isGoodMoment = async (): Promise<boolean> => goodMoment(state, received);
   const unlessFailed = <T>(wait: () => Promise<T>): Promise<T> =>
     CancellationScope.nonCancellable(() => Promise.race([wait(), failed]));
   for (;;) {
     await unlessFailed(() => condition(isOver));
     // Events of the same workflow task come first: they may send a group, which prevents continue-as-new.
     decide();
-    const isGood = state.version < 3 || state.finished || !mayContinue() || (await unlessFailed(goodMoment));
+    const isGood =
+      state.version < 3 || state.finished || !mayContinue() || (await unlessFailed(isGoodMoment));
     decide();
     if (state.finished) return told.last.then(() => progress(state));
     if (isGood && mayContinue()) return continueBatch(ref, state);
@@ -130,7 +131,10 @@ function connect(activities: BoundActivities, state: State, received: Received):
   let events: Event[] = [];
 
   const decide = (): void => {
-    if (mustStopSending(state, received)) events.push({ type: 'stopSending' });
+    if (mustStopSending(state, received)) {
+      events.push({ type: 'stopSending' });
+      received.moments = 0;
+    }
     if (events.length === 0) return;
     const due = events;
     events = [];

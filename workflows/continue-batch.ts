@@ -1,8 +1,8 @@
 // How a batch continues as new (R17):
 //
-//   long history ── runs end often ──▶ stops sending ──▶ at rest ─────────────────────┐
-//        │                                    └── 5 s over ──┐                        ▼
-//        └───── first moment without a group ────────────────┴─▶ only a timer fires ──▶ continues
+//   long history ─┬─ runs end often ──▶ stops sending ──▶ nothing outstanding, or no end for 250 ms ──▶ continues
+//                 └─ otherwise ──▶ a moment without a group, in whose task only a timer fires ──▶ continues
+//                                  └─ five moments were none, or 4,000 events ──▶ stops sending, and tries again
 //
 // Whatever arrives during the workflow task of a continue-as-new makes Temporal reject it, and costs a replay. A task in which
 // only a timer fires is the least likely to be disturbed: ends come together, so one end announces others.
@@ -14,8 +14,9 @@ import {
   CONTINUE_AT_SIGNALS,
   CONTINUE_BY_EVENTS,
   MOMENT_MS,
-  MOMENTS_MOST,
-  REST_WITHIN_MS,
+  MOMENTS_SENDING,
+  MOMENTS_STOPPED,
+  REST_QUIET_MS,
 } from '../src/batch/bounds.ts';
 import { progress, type Progress } from '../src/batch/shown/progress.ts';
 import { endsOften, isAtRest } from '../src/batch/state/at-rest.ts';
@@ -23,8 +24,14 @@ import { maySnapshot, snapshot } from '../src/batch/state/snapshot.ts';
 import type { State } from '../src/batch/state/state.ts';
 import type { BatchInput } from './batch-input.ts';
 
-/** The signals of this workflow run, and the length of the history when the latest event of any kind arrived. */
-export type Received = { signals: number; eventAt: number };
+/** What this workflow run has received. */
+export type Received = {
+  signals: number;
+  /** The length of the history when the latest event of any kind arrived. */
+  eventAt: number;
+  /** How many moments were none, until sending stopped or since then. */
+  moments: number;
+};
 
 /** Whether the history is so long that the batch needs a moment in which it can continue as new. */
 export const isLong = (signals = 0): boolean => {
@@ -33,10 +40,11 @@ export const isLong = (signals = 0): boolean => {
 };
 
 /** Whether sending has to stop, because the batch would find no such moment otherwise. */
-export function mustStopSending(state: State, { signals }: Received): boolean {
+export function mustStopSending(state: State, { signals, moments }: Received): boolean {
   if (state.isStopping) return false;
   if (workflowInfo().historyLength >= CONTINUE_BY_EVENTS) return true;
-  return state.version >= 3 && isLong(signals) && !isReading(state) && endsOften(state);
+  const isDisturbed = endsOften(state) || moments >= MOMENTS_SENDING;
+  return state.version >= 3 && isLong(signals) && !isReading(state) && isDisturbed;
 }
 
 /** Whether the batch has to continue as new, and may: no group and no close are in flight. */
@@ -47,17 +55,17 @@ export const mayContinueAsNew = (state: State, { signals }: Received): boolean =
 const isReading = (state: State): boolean =>
   state.reconcile.requestedAt !== undefined && workflowInfo().historyLength < CONTINUE_BY_EVENTS;
 
-/** Returns a function that waits for a good moment; it returns false if the moment was none. */
-export function momentsOf(state: State, received: Received): () => Promise<boolean> {
-  let tries = 0;
-  return async () => {
-    const isFree = (): boolean => isAtRest(state) || state.finished;
-    // Not for ever: runs whose webhooks were lost end only with the next poll.
-    if (state.isStopping && endsOften(state) && (await condition(isFree, REST_WITHIN_MS))) return true;
-    tries += 1;
-    await sleep(MOMENT_MS);
-    return received.eventAt !== workflowInfo().historyLength || tries >= MOMENTS_MOST;
-  };
+/** Waits for a good moment; returns false if it was none. */
+export async function goodMoment(state: State, received: Received): Promise<boolean> {
+  const rests = state.isStopping && endsOften(state);
+  const { signals } = received;
+  const isFree = (): boolean => isAtRest(state) || state.finished;
+  if (rests && (await condition(isFree, REST_QUIET_MS))) return true;
+  if (!rests) await sleep(MOMENT_MS);
+  const isAlone = received.eventAt !== workflowInfo().historyLength;
+  if (isAlone && (!rests || signals === received.signals)) return true;
+  received.moments += 1;
+  return state.isStopping && received.moments >= MOMENTS_STOPPED;
 }
 
 /** The memo keeps the progress until the next workflow run publishes its own. */

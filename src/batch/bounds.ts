@@ -222,10 +222,15 @@ export const CONTINUE_BY_EVENTS = 4_000;
 export const REST_MOST_MS = 3_000;
 export const OFTEN_ENDS_PER_SECOND = 40;
 
-/** How long a batch rests at most; the timer in whose task it continues as new otherwise, and how many of them it starts. */
-export const REST_WITHIN_MS = 5_000;
+/** A batch at rest in which no run has ended for this time continues with the runs that it has: they take longer than usual. */
+export const REST_QUIET_MS = 250;
+
+/** The timer in whose task a batch continues as new otherwise. */
 export const MOMENT_MS = 30;
-export const MOMENTS_MOST = 20;
+
+/** After so many moments that were none a batch stops sending to find one, and after so many more it takes any. */
+export const MOMENTS_SENDING = 5;
+export const MOMENTS_STOPPED = 20;
 
 /** The workflow task timeout: after this, another worker gets the task of a worker that was killed. */
 export const WORKFLOW_TASK_MS = 5_000;

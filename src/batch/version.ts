@@ -3,7 +3,7 @@
 //
 //   1  the first
 //   2  groups may wait for the next ends of runs and carry them; progress, parts and polls follow the time that runs take
-//   3  a batch whose runs end often rests before it continues as new, and every batch waits for a moment in which nothing happens
+//   3  a batch whose runs end often rests before it continues as new, and every other one continues in a task of a timer
 //
 // WRITES stays one release behind READS: while old and new workers share a queue, new batches use a version that both
 // understand. A workflow run keeps its version; a continue-as-new may raise it but never lowers it. Nothing was released before

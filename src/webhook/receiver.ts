@@ -63,9 +63,14 @@ export async function openReceiver(deps: ReceiverDeps, listen: Listen): Promise<
   const server = createServer(LIMITS);
   const state: State = { isDraining: false };
   const connections = boundConnections(server, CONNECTIONS);
+  const requests = new Set<IncomingMessage>();
   server.on('request', (request, response) => {
     connections.busy(request.socket);
-    response.once('close', () => connections.idle(request.socket));
+    requests.add(request);
+    response.once('close', () => {
+      connections.idle(request.socket);
+      requests.delete(request);
+    });
     void respond(handler, deps, state, request, response);
   });
   await listening(server, listen);
@@ -75,7 +80,11 @@ export async function openReceiver(deps: ReceiverDeps, listen: Listen): Promise<
     port,
     isReady: () => server.listening && !state.isDraining,
     drain: () => (state.isDraining = true),
-    close: () => closing(server, connections, handler),
+    close: async () => {
+      // Each answer closes its connection, which would stay open for seconds otherwise.
+      state.isDraining = true;
+      await closing(server, { connections, requests, handler });
+    },
   };
 }
 
@@ -89,9 +98,18 @@ function listening(server: Server, { host, port }: Listen): Promise<void> {
   });
 }
 
-async function closing(server: Server, connections: Connections, handler: WebhookHandler): Promise<void> {
+type Open = {
+  readonly connections: Connections;
+  readonly requests: ReadonlySet<IncomingMessage>;
+  readonly handler: WebhookHandler;
+};
+
+/** Webhooks that have come whole are handled; the rest of any other one is awaited for as long as it would be otherwise. */
+async function closing(server: Server, { connections, requests, handler }: Open): Promise<void> {
   // Node does not check its timeouts any more.
-  const late = setTimeout(() => connections.closeAll(), LIMITS.requestTimeout);
+  const late = setTimeout(() => {
+    for (const request of requests) if (!request.complete) request.destroy();
+  }, LIMITS.requestTimeout);
   const closed = new Promise<void>((done) => {
     server.close(() => done());
     connections.closeIdle();

@@ -1,9 +1,11 @@
 // Senders that keep a connection while the receiver closes.
 
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { runSchema } from '../../src/run-service/contract/run.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
@@ -15,12 +17,23 @@ const TOKEN = { batch: 'b', mark: '0123456789abcdef', place: 1, attempt: 1 };
 describe('a receiver that closes', () => {
   let receiver: Receiver;
   let sender: Socket;
+  /** What the signal of an end waits for. */
+  let released: Promise<void>;
+  let ends: number;
   beforeEach(async () => {
+    [released, ends] = [Promise.resolve(), 0];
     receiver = await openReceiver(
       {
         secret: SECRET,
-        getRun: async () => undefined,
-        runEnded: async () => 'taken',
+        getRun: async (_, id) => {
+          const webhook = webhookUrl(TOKEN, SECRET, receiver.url);
+          return runSchema.parse({ id, status: 'success', webhook, ended_at: '2026-11-21T10:00:00Z' });
+        },
+        runEnded: async () => {
+          ends += 1;
+          await released;
+          return 'taken';
+        },
         runSeen: async () => 'taken',
         reported: new ReportedRuns(),
         ownRuns: new OwnRuns(),
@@ -55,6 +68,21 @@ describe('a receiver that closes', () => {
     await vi.advanceTimersByTimeAsync(9_900);
     expect(isClosed).toBe(false);
     await vi.advanceTimersByTimeAsync(100);
+    await closed;
+  });
+
+  it('handles a webhook that has come whole, however long that takes', { timeout: 10_000 }, async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    released = promise;
+    const body = JSON.stringify({ event_type: 'run.updated', run_id: randomUUID(), status: 'success' });
+    const answer = fetch(webhookUrl(TOKEN, SECRET, receiver.url), { method: 'POST', body });
+    await vi.waitFor(() => expect(ends).toBe(1));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const closed = receiver.close();
+    await vi.advanceTimersByTimeAsync(15_000);
+    resolve();
+    expect((await answer).status).toBe(200);
     await closed;
   });
 });
