@@ -15,28 +15,21 @@ export const LIMITS: Limits = {
   fileBytes: 2 ** 31,
   runBytes: 2 ** 33,
   texts: 1_000,
-  // Texts are stored in the parts, and many parts are in memory at the same time.
+  // Texts are stored in the parts as JSON, and many parts are in memory at the same time; S3 refuses large ones.
   textBytes: 1 << 18,
 };
 
 type Kept = { readonly texts: readonly string[]; readonly note?: string };
 
-/** As many texts as fit, the last one cut if necessary; a note says what was cut. */
+/** As many texts as fit, as they are written, the last one cut if necessary; a note says what was cut. */
 export function textsWithin(texts: readonly string[], limits: Limits): Kept {
   const kept: string[] = [];
   let left = limits.textBytes;
   for (const text of texts.slice(0, limits.texts)) {
     if (left <= 0) break;
-    const bytes = Buffer.from(text);
-    kept.push(
-      bytes.byteLength <= left
-        ? text
-        : bytes
-            .subarray(0, left)
-            .toString()
-            .replace(/\uFFFD$/, ''),
-    );
-    left -= bytes.byteLength;
+    const bytes = writtenBytes(text);
+    kept.push(bytes <= left ? text : startOf(text, left));
+    left -= bytes;
   }
   if (kept.length === texts.length && left >= 0) return { texts };
   const most = `${limits.texts} texts, ${limits.textBytes / 1024} KiB in all`;
@@ -44,4 +37,18 @@ export function textsWithin(texts: readonly string[], limits: Limits): Kept {
     texts: kept,
     note: `the texts of the run were cut: it has ${texts.length}; the limit is ${most}`,
   };
+}
+
+/** Without the quotes; a control character takes six bytes. */
+const writtenBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+/** As much of a text as fits, in whole characters. */
+function startOf(text: string, most: number): string {
+  let [bytes, end] = [0, 0];
+  for (const character of text) {
+    bytes += writtenBytes(character);
+    if (bytes > most) break;
+    end += character.length;
+  }
+  return text.slice(0, end);
 }

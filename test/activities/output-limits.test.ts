@@ -87,4 +87,13 @@ describe('the limits of outputs', () => {
     expect(textsWithin(['ab\u00E9', 'c'], { ...LIMITS, textBytes: 3 })).toMatchObject({ texts: ['ab'] });
     expect(textsWithin(['abc'], { ...LIMITS, textBytes: 3 })).toEqual({ texts: ['abc'] });
   });
+
+  it('count texts as they are written, so that a part of them can be read again', () => {
+    const binary = '\u0001'.repeat(LIMITS.textBytes);
+    const { texts, note } = textsWithin([binary, 'more'], LIMITS);
+    const written = JSON.stringify(texts).length;
+    expect(written).toBeLessThanOrEqual(LIMITS.textBytes + 4);
+    expect(written).toBeGreaterThan(LIMITS.textBytes - 6);
+    expect(note).toContain('were cut');
+  });
 });

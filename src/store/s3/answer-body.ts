@@ -8,8 +8,28 @@ const MIB = 1 << 20;
 /** Bytes of the largest answers: a page of a sheet has up to 32 MiB, and a list of 1,000 keys up to 3.5 MiB. */
 export const ANSWER_BYTES = { file: 64 * MIB, xml: 4 * MIB } as const;
 
-/** A line that is slower than this counts as silent. */
+/** A request with a body gets the time for it on a line that is as slow as this. */
 export const BYTES_PER_MS = 64;
+
+/** In bytes per millisecond and milliseconds. */
+export type Pace = {
+  /** A line that is slower than this for the silence counts as silent. */
+  readonly bytesPerMs: number;
+  readonly silentMs: number;
+  /** For the whole answer. */
+  readonly mostMs: number;
+};
+
+/** Of what is read: a slow line passes, and bytes that come one by one do not. */
+export const ofReading = (silentMs: number): Pace => ({ bytesPerMs: 8, silentMs, mostMs: Infinity });
+
+/** Of copying and completing large objects: while the server works, it sends a blank now and then, for minutes. */
+export const ofWork = (silentMs: number): Pace => ({
+  bytesPerMs: 1 / silentMs,
+  silentMs,
+  mostMs: WORK_SILENCES * silentMs,
+});
+const WORK_SILENCES = 45;
 
 /** An answer above its limit; a repetition would bring the same. */
 export class AnswerTooLarge extends Error {
@@ -17,10 +37,10 @@ export class AnswerTooLarge extends Error {
 }
 
 /** The whole body. Throws {@link AnswerTooLarge}, and an error if the body arrives too slowly. */
-export async function wholeBody(body: Readable, mostBytes: number, silentMs: number): Promise<Buffer> {
+export async function wholeBody(body: Readable, mostBytes: number, pace: Pace): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of steadyChunks(body, silentMs)) {
+  for await (const chunk of steadyChunks(body, pace)) {
     bytes += chunk.byteLength;
     if (bytes > mostBytes) throw new AnswerTooLarge(`its answer is larger than ${mostBytes / MIB} MiB`);
     chunks.push(chunk);
@@ -29,24 +49,29 @@ export async function wholeBody(body: Readable, mostBytes: number, silentMs: num
 }
 
 /**
- * The chunks of a body. Throws if they arrive so slowly that the line counts as silent for `silentMs`; the time that the caller
- * takes for a chunk does not count. Destroys the body at its end.
+ * The chunks of a body. Throws if they arrive more slowly than the pace allows; the time that the caller takes for a chunk does not
+ * count. Destroys the body at its end.
  */
-export async function* steadyChunks(body: Readable, silentMs: number): AsyncGenerator<Uint8Array> {
+export async function* steadyChunks(
+  body: Readable,
+  { bytesPerMs, silentMs, mostMs }: Pace,
+): AsyncGenerator<Uint8Array> {
   // Without a listener, destroying a body that has not ended would end the process; `next` reports its errors.
   body.on('error', () => undefined);
   const chunks = (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
   const startedAt = performance.now();
-  let [bytes, leftMs] = [0, silentMs];
+  let [bytes, leftMs, allMs] = [0, silentMs, mostMs];
   try {
     for (;;) {
       const since = performance.now();
-      const next = await withDeadline(chunks.next(), leftMs);
+      const next = await withDeadline(chunks.next(), Math.min(leftMs, allMs));
       if (next === undefined) throw tooSlow(bytes, performance.now() - startedAt);
       if (next.done === true) return;
       const { byteLength } = next.value;
       bytes += byteLength;
-      leftMs = Math.min(silentMs, leftMs - (performance.now() - since) + byteLength / BYTES_PER_MS);
+      const waitedMs = performance.now() - since;
+      allMs -= waitedMs;
+      leftMs = Math.min(silentMs, leftMs - waitedMs + byteLength / bytesPerMs);
       yield next.value;
     }
   } finally {

@@ -9,7 +9,15 @@ import { Agent, request } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
 import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
 import { errorMessage } from '../../errors/error.ts';
-import { ANSWER_BYTES, AnswerTooLarge, BYTES_PER_MS, steadyChunks, wholeBody } from './answer-body.ts';
+import {
+  ANSWER_BYTES,
+  AnswerTooLarge,
+  BYTES_PER_MS,
+  ofReading,
+  ofWork,
+  steadyChunks,
+  wholeBody,
+} from './answer-body.ts';
 import { isPassing, refusalIn, refused, tooLarge, unreachable, withoutUrl } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
 
@@ -81,7 +89,9 @@ export class S3Client {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
       const isFile = isSuccess(status) && asked.method === 'GET' && asked.expects === undefined;
-      return { status, headers, body: await this.#whole(body, isFile ? 'file' : 'xml') };
+      const isWork = asked.method !== 'GET' && asked.expects !== undefined;
+      const pace = (isWork ? ofWork : ofReading)(this.#patience.silentMs);
+      return { status, headers, body: await wholeBody(body, ANSWER_BYTES[isFile ? 'file' : 'xml'], pace) };
     });
   }
 
@@ -89,13 +99,10 @@ export class S3Client {
   async stream(asked: Asked): Promise<Answer & { readonly chunks: AsyncIterable<Uint8Array> }> {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
-      const whole = isSuccess(status) ? Buffer.of() : await this.#whole(body, 'xml');
-      return { status, headers, body: whole, chunks: steadyChunks(body, this.#patience.silentMs) };
+      const pace = ofReading(this.#patience.silentMs);
+      const whole = isSuccess(status) ? Buffer.of() : await wholeBody(body, ANSWER_BYTES.xml, pace);
+      return { status, headers, body: whole, chunks: steadyChunks(body, pace) };
     });
-  }
-
-  #whole(body: Readable, kind: keyof typeof ANSWER_BYTES): Promise<Buffer> {
-    return wholeBody(body, ANSWER_BYTES[kind], this.#patience.silentMs);
   }
 
   /** An address by which anyone can read the object for some seconds. */

@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { machineS3, takeS3Settings, type S3Settings } from '../../../src/host/s3-settings.ts';
+import { S3Client } from '../../../src/store/s3/s3-client.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
@@ -91,6 +92,37 @@ describe('an answer of S3', () => {
       hint: expect.stringContaining('nothing is lost'),
     });
     expect(asked).toBeGreaterThan(1);
+  });
+
+  it.each([
+    { what: 'a copy', expects: 'CopyObjectResult', silences: 3 },
+    { what: 'the completion of a large file', expects: 'CompleteMultipartUploadResult', silences: 3 },
+  ])('may be blanks for a long time while the server works: $what', async ({ expects, silences }) => {
+    const working = (answer: ServerResponse): void => {
+      const blanks = setInterval(() => answer.write(' '), PATIENCE.silentMs / 2);
+      setTimeout(() => {
+        clearInterval(blanks);
+        answer.end(`<${expects}><ETag>"1"</ETag></${expects}>`);
+      }, silences * PATIENCE.silentMs);
+    };
+    answering(working, 200);
+    const client = new S3Client({ bucket: 'nightly', key: 'hens' }, machineS3() as S3Settings, PATIENCE);
+    const { status, mayBeDone } = await client.send({ method: 'PUT', key: 'hens/large', expects });
+    expect([status, mayBeDone, asked]).toEqual([200, false, 1]);
+  });
+
+  it('comes whole over a slow line', async () => {
+    const content = Buffer.alloc(20_000, 'a');
+    const slow = (answer: ServerResponse): void => {
+      let at = 0;
+      const timer = setInterval(() => {
+        answer.write(content.subarray(at, (at += 1_000)));
+        if (at >= content.byteLength) answer.end(() => clearInterval(timer));
+      }, 50);
+    };
+    const store = answering(slow, 200, content.byteLength);
+    expect((await store.read('batch.json'))?.length).toBe(content.byteLength);
+    expect(asked).toBe(1);
   });
 
   it('may be taken slowly by its reader', async () => {
