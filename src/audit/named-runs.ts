@@ -24,7 +24,7 @@ export class NamedRuns {
 }
 
 /** Both files are lines of compact JSON. */
-const RUN_ID = /"run_id":("(?:[^"\\]|\\.)*")/g;
+const RUN_ID = /"run_id":("(?:[^"\\]|\\.){1,200}")/g;
 
 async function readNamed(store: Store): Promise<Parsed<KnownRuns>> {
   const named = new KnownRuns();

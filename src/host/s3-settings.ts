@@ -56,9 +56,8 @@ export function s3Settings(
   };
 }
 
-/** What stands before the host in an address, also if the address is no URL. */
-const loginIn = (address: string): string =>
-  /^(?:[a-z][a-z0-9+.-]*:)?\/*([^/?#]*)@/i.exec(address)?.[1] ?? '';
+/** What stands before the host in an address, also if the address is no URL: a password may contain anything. */
+const loginIn = (address: string): string => /^\s*(?:[a-z][a-z0-9+.-]*:)?\/*(.*)@/is.exec(address)?.[1] ?? '';
 
 /** A password may also be shown without its user name. */
 function keepLogin(login: string): void {
@@ -69,14 +68,15 @@ function keepLogin(login: string): void {
 export function checkEndpoint({ endpoint }: Pick<S3Settings, 'endpoint'>): void {
   if (endpoint === undefined) return;
   const hint = 'write it as AWS_ENDPOINT_URL_S3=https://s3.example.com';
-  if (loginIn(endpoint) !== '')
+  const url = URL.parse(endpoint);
+  if (endpoint.includes('@') || (url !== null && url.username + url.password !== ''))
     throw problem('E602', {
       what: 'the address of the S3 server contains a user name or password, which would appear in messages and links',
       hint: `${hint}; the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     });
-  const url = URL.parse(endpoint);
   const what = `the address of the S3 server is ${JSON.stringify(endpoint)}, which`;
-  if (url === null || !/^https?:$/.test(url.protocol))
+  // The parser of URLs drops blanks and control characters, also within.
+  if (url === null || !/^https?:$/.test(url.protocol) || /[\s\p{Cc}]/u.test(endpoint))
     throw problem('E602', { what: `${what} is no URL`, hint });
   // Keys are appended to it.
   if (url.search + url.hash !== '') throw problem('E602', { what: `${what} contains ? or #`, hint });

@@ -6,6 +6,7 @@ import { isRunsheetError } from '../errors/error.ts';
 import { isS3Address } from '../host/batches-address.ts';
 import { readBatchFile, type BatchFile } from './batch-file.ts';
 import { openStore } from './open-store.ts';
+import { AnswerTooLarge } from './s3/answer-body.ts';
 import type { Store } from './store.ts';
 
 export type BatchFolder = {
@@ -49,8 +50,11 @@ export async function listBatchFolders(out: string): Promise<readonly BatchFolde
 
 const CONCURRENCY = 32;
 
-/** If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. */
+/**
+ * If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. An object that is
+ * too large was written by something else, which must not hide the batches beside it.
+ */
 function undefinedIfUnreadable(error: unknown): undefined {
-  if (isRunsheetError(error, 'E612')) throw error;
+  if (isRunsheetError(error, 'E612') && !(error.cause instanceof AnswerTooLarge)) throw error;
   return undefined;
 }

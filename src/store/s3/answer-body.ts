@@ -5,8 +5,16 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const MIB = 1 << 20;
-/** Bytes of the largest answers: a page of a sheet has up to 32 MiB, and a list of 1,000 keys up to 3.5 MiB. */
-export const ANSWER_BYTES = { file: 64 * MIB, xml: 4 * MIB } as const;
+/**
+ * Bytes of the largest answers: a page of a sheet has up to 32 MiB, a part of 100 rows with their texts more, and a list of 1,000
+ * keys up to 3.5 MiB. What describes a batch is small, and of many batches at the same time.
+ */
+const ANSWER_BYTES = { part: 64 * MIB, description: 8 * MIB, xml: 4 * MIB } as const;
+
+/** The most bytes of a file of a batch; pages and parts are in folders. */
+export const fileBytes = (name: string): number => ANSWER_BYTES[name.includes('/') ? 'part' : 'description'];
+
+export const XML_BYTES = ANSWER_BYTES.xml;
 
 /** A request with a body gets the time for it on a line that is as slow as this. */
 export const BYTES_PER_MS = 64;
@@ -31,6 +39,8 @@ export const ofWork = (silentMs: number): Pace => ({
 });
 const WORK_SILENCES = 45;
 
+const CHUNKS_MOST = 1_000;
+
 /** An answer above its limit; a repetition would bring the same. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
@@ -38,14 +48,19 @@ export class AnswerTooLarge extends Error {
 
 /** The whole body. Throws {@link AnswerTooLarge}, and an error if the body arrives too slowly. */
 export async function wholeBody(body: Readable, mostBytes: number, pace: Pace): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
+  const blocks: Uint8Array[] = [];
+  let chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of steadyChunks(body, pace)) {
     bytes += chunk.byteLength;
     if (bytes > mostBytes) throw new AnswerTooLarge(`its answer is larger than ${mostBytes / MIB} MiB`);
     chunks.push(chunk);
+    // Each chunk takes memory of its own, also one of a few bytes.
+    if (chunks.length < CHUNKS_MOST) continue;
+    blocks.push(Buffer.concat(chunks));
+    chunks = [];
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat([...blocks, ...chunks]);
 }
 
 /**

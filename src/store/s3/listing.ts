@@ -1,7 +1,6 @@
 // Lists and removes objects, a thousand in a request.
 
 import { hash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
 import type { S3Client } from './s3-client.ts';
 import { hasControls, keysAt } from './listed-keys.ts';
@@ -17,6 +16,7 @@ const AT_A_TIME = 16;
 /** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. Throws E612 for a list of other keys. */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {
   const root = 'ListBucketResult';
+  const progress = new ListProgress(client);
   let token: string | undefined;
   do {
     const texts = await listed(client, root, {
@@ -25,9 +25,8 @@ export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'
       ...(delimiter && { delimiter }),
       ...(token && { 'continuation-token': token }),
     });
-    const next = textOf(texts, `${root}/NextContinuationToken`);
-    if (next && next === token) throw client.unexpected(NO_PROGRESS);
-    token = next;
+    token = textOf(texts, `${root}/NextContinuationToken`);
+    progress.note(token);
     const list = { root, texts, prefix };
     yield {
       keys: keysAt(client, list, 'Contents/Key'),
@@ -36,7 +35,28 @@ export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'
   } while (token !== undefined && token !== '');
 }
 
-const NO_PROGRESS = 'its list begins again where it began';
+/** 20 million keys. */
+const PAGES_MOST = 20_000;
+
+/** A server may lead from page to page without an end. */
+class ListProgress {
+  readonly #client: S3Client;
+  readonly #seen = new Set<string>();
+
+  constructor(client: S3Client) {
+    this.#client = client;
+  }
+
+  /** Throws E612 if the next page was there before, or is one too many. */
+  note(next: string | undefined): void {
+    if (!next) return;
+    const seen = hash('md5', next, 'base64');
+    if (this.#seen.has(seen)) throw this.#client.unexpected('its list begins again where it began');
+    if (this.#seen.size === PAGES_MOST)
+      throw this.#client.unexpected(`its list has over ${PAGES_MOST} pages`);
+    this.#seen.add(seen);
+  }
+}
 
 async function listed(
   client: S3Client,
@@ -87,6 +107,7 @@ type Upload = { readonly key: string; readonly id: string; readonly startedAt: n
 /** Multipart uploads that were neither completed nor aborted, of keys that begin with `prefix`. */
 export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerator<Upload> {
   const root = 'ListMultipartUploadsResult';
+  const progress = new ListProgress(client);
   let markers: Readonly<Record<string, string>> = {};
   for (;;) {
     const texts: Texts = await listed(client, root, {
@@ -104,7 +125,7 @@ export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerat
       'key-marker': keysAt(client, { ...list, prefix: '' }, `${root}/NextKeyMarker`)[0] ?? '',
       'upload-id-marker': textOf(texts, `${root}/NextUploadIdMarker`) ?? '',
     };
-    if (isDeepStrictEqual(next, markers)) throw client.unexpected(NO_PROGRESS);
+    progress.note(JSON.stringify(next));
     markers = next;
   }
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { s3Address, type S3Place } from '../../host/batches-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
 import { mediaTypeOf } from '../media-types.ts';
+import { fileBytes } from './answer-body.ts';
 import type { Answer, S3Client } from './s3-client.ts';
 import { withoutConditions } from './s3-fault.ts';
 
@@ -39,8 +40,8 @@ const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | 
 export const etagOf = (answer: Pick<Answer, 'headers'>): string => headerOf(answer, 'etag') ?? '';
 
 /** undefined if there is no such object. */
-export async function read(client: S3Client, key: string): Promise<Buffer | undefined> {
-  const { status, body } = await client.send({ method: 'GET', key, accepts: [404] });
+export async function read(client: S3Client, key: string, mostBytes: number): Promise<Buffer | undefined> {
+  const { status, body } = await client.send({ method: 'GET', key, accepts: [404], mostBytes });
   return status === 404 ? undefined : body;
 }
 
@@ -130,7 +131,7 @@ async function createOnce(client: S3Client, key: string, body: Uint8Array): Prom
   if (!mayBeDone) return false;
   const there = await look(client, key);
   // Without metadata, only the content can tell.
-  if (there?.writer === undefined) return (await read(client, key))?.equals(body) ?? false;
+  if (there?.writer === undefined) return (await read(client, key, fileBytes(key)))?.equals(body) ?? false;
   return there.writer === writer;
 }
 

@@ -9,6 +9,7 @@ import type { S3Client } from './s3-client.ts';
 import { Waiting } from './draft.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { Multipart, PART_BYTES } from './multipart.ts';
+import { fileBytes } from './answer-body.ts';
 import { look, put, read } from './objects.ts';
 
 type Part = { readonly key: string; readonly etag: string };
@@ -70,7 +71,7 @@ class PartFiles implements ResumableDraft {
       this.#parts.push({ key, etag: there.etag });
     }
     const tail = `${this.#prefix}${this.#parts.length}.tail`;
-    if (keys.has(tail)) this.#tail = (await read(this.#client, tail)) ?? Buffer.of();
+    if (keys.has(tail)) this.#tail = (await read(this.#client, tail, fileBytes(tail))) ?? Buffer.of();
     this.kept = this.#parts.length * PART_BYTES + this.#tail.byteLength;
     this.#waiting.add(this.#tail);
   }
@@ -82,7 +83,7 @@ class PartFiles implements ResumableDraft {
   async *#keptChunks(): AsyncGenerator<Uint8Array> {
     const parts = [...this.#parts];
     const tail = this.#tail;
-    for (const { key } of parts) yield (await read(this.#client, key)) ?? this.#gone();
+    for (const { key } of parts) yield (await read(this.#client, key, fileBytes(key))) ?? this.#gone();
     if (tail.byteLength > 0) yield tail;
   }
 

@@ -10,14 +10,15 @@ import type { S3Place } from '../../host/batches-address.ts';
 import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
 import { errorMessage } from '../../errors/error.ts';
 import {
-  ANSWER_BYTES,
   AnswerTooLarge,
   BYTES_PER_MS,
   ofReading,
   ofWork,
   steadyChunks,
   wholeBody,
+  XML_BYTES,
 } from './answer-body.ts';
+import { withDeadline } from '../../host/deadline.ts';
 import { isPassing, refusalIn, refused, tooLarge, unreachable, withoutUrl } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
 
@@ -32,6 +33,8 @@ export type Asked = {
   readonly accepts?: readonly number[];
   /** The element that a success has: S3 can answer 200 before it knows that it fails, and a proxy answers with pages. */
   readonly expects?: string;
+  /** Of an answer that is a success; otherwise as of XML. */
+  readonly mostBytes?: number;
 };
 
 export type Answer = {
@@ -51,6 +54,7 @@ const PATIENCE: Patience = { againMs: 10_000, silentMs: 20_000 };
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 3_000;
 const CONNECTIONS = 64;
+const HEADERS_SILENCES = 15;
 
 export class S3Client {
   readonly place: S3Place;
@@ -88,10 +92,10 @@ export class S3Client {
   async send(asked: Asked): Promise<Answer> {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
-      const isFile = isSuccess(status) && asked.method === 'GET' && asked.expects === undefined;
       const isWork = asked.method !== 'GET' && asked.expects !== undefined;
       const pace = (isWork ? ofWork : ofReading)(this.#patience.silentMs);
-      return { status, headers, body: await wholeBody(body, ANSWER_BYTES[isFile ? 'file' : 'xml'], pace) };
+      const mostBytes = isSuccess(status) ? (asked.mostBytes ?? XML_BYTES) : XML_BYTES;
+      return { status, headers, body: await wholeBody(body, mostBytes, pace) };
     });
   }
 
@@ -100,7 +104,7 @@ export class S3Client {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
       const pace = ofReading(this.#patience.silentMs);
-      const whole = isSuccess(status) ? Buffer.of() : await wholeBody(body, ANSWER_BYTES.xml, pace);
+      const whole = isSuccess(status) ? Buffer.of() : await wholeBody(body, XML_BYTES, pace);
       return { status, headers, body: whole, chunks: steadyChunks(body, pace) };
     });
   }
@@ -165,14 +169,19 @@ export class S3Client {
       headers: { ...headers, 'x-amz-content-sha256': hash('sha256', body ?? '', 'hex') },
     }).sign();
     const { silentMs } = this.#patience;
-    const answer = await request(url, {
-      dispatcher: agent(),
-      method,
-      headers: Object.fromEntries(signed.headers),
-      headersTimeout: silentMs + (body?.byteLength ?? 0) / BYTES_PER_MS,
-      bodyTimeout: silentMs,
-      ...(body && { body }),
-    });
+    const headersMs = silentMs + (body?.byteLength ?? 0) / BYTES_PER_MS;
+    // With each answer of 100 to 199, undici's own timeout begins again. A request may also wait for a connection.
+    const answer = await withDeadline(HEADERS_SILENCES * headersMs, async (signal) =>
+      request(url, {
+        dispatcher: agent(),
+        method,
+        headers: Object.fromEntries(signed.headers),
+        headersTimeout: headersMs,
+        bodyTimeout: silentMs,
+        signal,
+        ...(body && { body }),
+      }),
+    );
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }
 

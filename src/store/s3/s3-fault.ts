@@ -58,7 +58,7 @@ export const tooLarge = (place: S3Place, cause: Error): RunsheetError =>
     {
       place: s3Address(place),
       reason: cause.message,
-      hint: 'check who can write to the bucket, and AWS_ENDPOINT_URL_S3; nothing is lost: repeat the same command',
+      hint: 'check who can write to the bucket, and AWS_ENDPOINT_URL_S3',
     },
     { cause },
   );

@@ -14,8 +14,10 @@ type List = {
   readonly folders?: readonly string[];
   readonly uploads?: readonly string[];
   /** The answer says that there is more. */
-  readonly more?: string;
+  readonly more?: string | (() => string);
 };
+
+const nextOf = ({ more = '' }: List): string => (typeof more === 'string' ? more : more());
 
 /** As Amazon encodes it: a blank is a plus. */
 const encoded = (key: string): string =>
@@ -43,7 +45,7 @@ describe('a list of S3', () => {
       .map((key) => `<CommonPrefixes><Prefix>${encoded(key)}</Prefix></CommonPrefixes>`)
       .join(
         '',
-      )}${list.more ? `<NextContinuationToken>${list.more}</NextContinuationToken>` : ''}</ListBucketResult>`;
+      )}${list.more ? `<NextContinuationToken>${nextOf(list)}</NextContinuationToken>` : ''}</ListBucketResult>`;
   const uploadsXml = (): string =>
     `<ListMultipartUploadsResult><EncodingType>url</EncodingType><IsTruncated>${list.more !== undefined}</IsTruncated>${(
       list.uploads ?? []
@@ -52,7 +54,7 @@ describe('a list of S3', () => {
         (key) =>
           `<Upload><Key>${encoded(key)}</Key><UploadId>1</UploadId><Initiated>2026-01-01T00:00:00Z</Initiated></Upload>`,
       )
-      .join('')}<NextKeyMarker>${list.more ?? ''}</NextKeyMarker></ListMultipartUploadsResult>`;
+      .join('')}<NextKeyMarker>${nextOf(list)}</NextKeyMarker></ListMultipartUploadsResult>`;
   beforeAll(async () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -128,11 +130,26 @@ describe('a list of S3', () => {
     expect(done).toEqual([]);
   });
 
-  it('ends although its server gives the same page again and again', async () => {
-    list = { keys: ['hens/one/a'], more: 'same' };
+  it.each<[string, string | (() => string)]>([
+    ['the same page', 'same'],
+    ['two pages in turn', () => (queries.length % 2 === 0 ? 'even' : 'odd')],
+  ])('ends although its server gives %s again and again', async (_, more) => {
+    list = { keys: ['hens/one/a'], more };
     const endless = { code: 'E612', message: expect.stringContaining('begins again') };
     await expect(store().list('')).rejects.toMatchObject(endless);
     await expect(store().clear('')).rejects.toMatchObject(endless);
     expect(done).toEqual([]);
+  });
+
+  it('ends although its server always has another page', async () => {
+    list = {
+      keys: Array.from({ length: 1_000 }, (_, at) => `hens/one/${'long'.repeat(200)}${at}`),
+      more: () => `${queries.length}`,
+    };
+    await expect(store().list('')).rejects.toMatchObject({
+      code: 'E612',
+      message: expect.stringContaining('larger than any of a batch'),
+    });
+    expect(queries.length).toBeLessThan(60);
   });
 });

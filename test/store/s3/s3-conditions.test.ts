@@ -86,7 +86,7 @@ describe('an answer 200 that says that the request failed', () => {
 });
 
 it('an address of the S3 server that is no URL is named, whatever it is used for', async () => {
-  for (const endpoint of ['minio.local', 'minio:9000']) {
+  for (const endpoint of ['minio.local', 'minio:9000', ' https://minio.local', 'https://minio\n.local']) {
     takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: endpoint });
     await expect(openStore('s3://nightly/hens').folders('')).rejects.toMatchObject({
       code: 'E602',
@@ -102,6 +102,9 @@ it.each([
   'https://a-password@s3.example.com',
   'hens:a-password@s3.example.com',
   'ftp://hens:a-password@s3.example.com',
+  ' https://hens:a-password@s3.example.com',
+  'ht\ntps://hens:a-password@s3.example.com',
+  'https://hens:a-password/with?all#signs@s3.example.com',
 ])('a password in the address of the S3 server is refused and not shown: %s', async (endpoint) => {
   takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: endpoint });
   const error: unknown = await openStore('s3://nightly/hens')
