@@ -6,6 +6,7 @@ import { isRunsheetError } from '../errors/error.ts';
 import { isS3Address } from '../host/batches-address.ts';
 import { readBatchFile, type BatchFile } from './batch-file.ts';
 import { openStore } from './open-store.ts';
+import { isOfOneObject } from './s3/object-fault.ts';
 import type { Store } from './store.ts';
 
 export type BatchFolder = {
@@ -51,6 +52,6 @@ const CONCURRENCY = 32;
 
 /** If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. */
 function undefinedIfUnreadable(error: unknown): undefined {
-  if (isRunsheetError(error, 'E612')) throw error;
+  if (isRunsheetError(error, 'E612') && !isOfOneObject(error)) throw error;
   return undefined;
 }

@@ -6,7 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 const MIB = 1 << 20;
 /** Bytes of the largest answers: a page of a sheet has up to 32 MiB, and a list of 1,000 keys up to 3.5 MiB. */
-export const ANSWER_BYTES = { file: 64 * MIB, xml: 4 * MIB } as const;
+const ANSWER_BYTES = { page: 64 * MIB, small: 8 * MIB, xml: 4 * MIB } as const;
+
+export type AnswerKind = keyof typeof ANSWER_BYTES;
 
 /** A line that is slower than this counts as silent. */
 export const BYTES_PER_MS = 64;
@@ -14,18 +16,53 @@ export const BYTES_PER_MS = 64;
 /** An answer above its limit; a repetition would bring the same. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
+  readonly kind: AnswerKind;
+
+  constructor(kind: AnswerKind) {
+    super(`its answer is larger than ${ANSWER_BYTES[kind] / MIB} MiB`);
+    this.kind = kind;
+  }
 }
 
+/** Smaller chunks are copied together: each takes more memory than its bytes. */
+const SMALL_CHUNK = 16 << 10;
+
 /** The whole body. Throws {@link AnswerTooLarge}, and an error if the body arrives too slowly. */
-export async function wholeBody(body: Readable, mostBytes: number, silentMs: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
+export async function wholeBody(body: Readable, kind: AnswerKind, silentMs: number): Promise<Buffer> {
+  const chunks = new Chunks();
   for await (const chunk of steadyChunks(body, silentMs)) {
-    bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new AnswerTooLarge(`its answer is larger than ${mostBytes / MIB} MiB`);
-    chunks.push(chunk);
+    if (chunks.bytes + chunk.byteLength > ANSWER_BYTES[kind]) throw new AnswerTooLarge(kind);
+    chunks.add(chunk);
   }
-  return Buffer.concat(chunks);
+  return chunks.joined();
+}
+
+class Chunks {
+  bytes = 0;
+  readonly #chunks: Uint8Array[] = [];
+  readonly #small = Buffer.allocUnsafeSlow(4 * SMALL_CHUNK);
+  #smallBytes = 0;
+
+  add(chunk: Uint8Array): void {
+    this.bytes += chunk.byteLength;
+    const isSmall = chunk.byteLength < SMALL_CHUNK;
+    if (!isSmall || this.#smallBytes + chunk.byteLength > this.#small.byteLength) this.#flush();
+    if (!isSmall) this.#chunks.push(chunk);
+    else {
+      this.#small.set(chunk, this.#smallBytes);
+      this.#smallBytes += chunk.byteLength;
+    }
+  }
+
+  joined(): Buffer {
+    this.#flush();
+    return Buffer.concat(this.#chunks);
+  }
+
+  #flush(): void {
+    if (this.#smallBytes > 0) this.#chunks.push(Uint8Array.from(this.#small.subarray(0, this.#smallBytes)));
+    this.#smallBytes = 0;
+  }
 }
 
 /**

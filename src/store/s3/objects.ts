@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { s3Address, type S3Place } from '../../host/batches-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
 import { mediaTypeOf } from '../media-types.ts';
-import type { Answer, S3Client } from './s3-client.ts';
+import type { Answer, Asked, S3Client } from './s3-client.ts';
 import { withoutConditions } from './s3-fault.ts';
 
 const WRITER = 'x-amz-meta-writer';
@@ -39,8 +39,8 @@ const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | 
 export const etagOf = (answer: Pick<Answer, 'headers'>): string => headerOf(answer, 'etag') ?? '';
 
 /** undefined if there is no such object. */
-export async function read(client: S3Client, key: string): Promise<Buffer | undefined> {
-  const { status, body } = await client.send({ method: 'GET', key, accepts: [404] });
+export async function read(client: S3Client, key: string, size?: Asked['size']): Promise<Buffer | undefined> {
+  const { status, body } = await client.send({ method: 'GET', key, accepts: [404], ...(size && { size }) });
   return status === 404 ? undefined : body;
 }
 

@@ -9,8 +9,16 @@ import { Agent, request } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
 import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
 import { errorMessage } from '../../errors/error.ts';
-import { ANSWER_BYTES, AnswerTooLarge, BYTES_PER_MS, steadyChunks, wholeBody } from './answer-body.ts';
-import { isPassing, refusalIn, refused, tooLarge, unreachable, withoutUrl } from './s3-fault.ts';
+import { AnswerTooLarge, BYTES_PER_MS, steadyChunks, wholeBody, type AnswerKind } from './answer-body.ts';
+import {
+  isPassing,
+  refusalIn,
+  refused,
+  refusedObject,
+  tooLarge,
+  unreachable,
+  withoutUrl,
+} from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
 
 export type Asked = {
@@ -24,6 +32,8 @@ export type Asked = {
   readonly accepts?: readonly number[];
   /** The element that a success has: S3 can answer 200 before it knows that it fails, and a proxy answers with pages. */
   readonly expects?: string;
+  /** Of a file that is read as a whole: whether it may have the size of a page (default) or only that of a small file. */
+  readonly size?: Exclude<AnswerKind, 'xml'>;
 };
 
 export type Answer = {
@@ -81,7 +91,7 @@ export class S3Client {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
       const isFile = isSuccess(status) && asked.method === 'GET' && asked.expects === undefined;
-      return { status, headers, body: await this.#whole(body, isFile ? 'file' : 'xml') };
+      return { status, headers, body: await this.#whole(body, isFile ? (asked.size ?? 'page') : 'xml') };
     });
   }
 
@@ -94,8 +104,8 @@ export class S3Client {
     });
   }
 
-  #whole(body: Readable, kind: keyof typeof ANSWER_BYTES): Promise<Buffer> {
-    return wholeBody(body, ANSWER_BYTES[kind], this.#patience.silentMs);
+  #whole(body: Readable, kind: AnswerKind): Promise<Buffer> {
+    return wholeBody(body, kind, this.#patience.silentMs);
   }
 
   /** An address by which anyone can read the object for some seconds. */
@@ -126,7 +136,7 @@ export class S3Client {
   }
 
   async #tried<A extends Omit<Answer, 'mayBeDone'>>(
-    { accepts = [], expects }: Asked,
+    { method, key, accepts = [], expects }: Asked,
     once: () => Promise<A>,
   ): Promise<Tried<A>> {
     try {
@@ -139,7 +149,8 @@ export class S3Client {
       const isFinal = !isPassing(refusal);
       if (isFinal && accepts.includes(answer.status) && refusal.code !== 'NoSuchBucket')
         return { kind: 'answered', answer };
-      return { kind: 'failed', error: refused(this.place, refusal), isFinal };
+      const failure = method === 'GET' && key !== '' ? refusedObject : refused;
+      return { kind: 'failed', error: failure(this.place, refusal), isFinal };
     } catch (thrown) {
       if (thrown instanceof AnswerTooLarge)
         return { kind: 'failed', error: tooLarge(this.place, thrown), isFinal: true };

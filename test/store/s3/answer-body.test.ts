@@ -54,12 +54,14 @@ describe('an answer of S3', () => {
   };
   type Use = (store: ReturnType<typeof bucketStore>) => Promise<unknown>;
   const read: Use = (store) => store.read('batch.json');
+  const readPage: Use = (store) => store.read('layout/0123456789abcdef/rows/00001.jsonl');
   const list: Use = (store) => store.list('parts');
   const write: Use = (store) => store.write('summary.json', '{}');
   const open: Use = (store) => store.open('results.csv').toArray();
 
   it.each<[string, Use, number, number]>([
-    ['a small file', read, 200, 64],
+    ['a small file', read, 200, 8],
+    ['a page', readPage, 200, 64],
     ['a list', list, 200, 4],
     ['a write', write, 200, 4],
     ['a refusal', read, 403, 4],
