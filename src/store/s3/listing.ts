@@ -1,9 +1,9 @@
 // Lists and removes objects, a thousand in a request.
 
 import { hash } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import pMap from 'p-map';
 import type { S3Client } from './s3-client.ts';
+import { PageCount } from './list-bounds.ts';
 import { hasControls, keysAt } from './listed-keys.ts';
 import { remove } from './objects.ts';
 import { refused } from './s3-fault.ts';
@@ -17,6 +17,7 @@ const AT_A_TIME = 16;
 /** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. Throws E612 for a list of other keys. */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {
   const root = 'ListBucketResult';
+  const pages = new PageCount(client);
   let token: string | undefined;
   do {
     const texts = await listed(client, root, {
@@ -25,18 +26,14 @@ export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'
       ...(delimiter && { delimiter }),
       ...(token && { 'continuation-token': token }),
     });
-    const next = textOf(texts, `${root}/NextContinuationToken`);
-    if (next && next === token) throw client.unexpected(NO_PROGRESS);
-    token = next;
+    token = textOf(texts, `${root}/NextContinuationToken`);
     const list = { root, texts, prefix };
-    yield {
-      keys: keysAt(client, list, 'Contents/Key'),
-      prefixes: keysAt(client, list, 'CommonPrefixes/Prefix'),
-    };
+    const keys = keysAt(client, list, 'Contents/Key');
+    const prefixes = keysAt(client, list, 'CommonPrefixes/Prefix');
+    if (token) pages.add(token, keys.length + prefixes.length === 0);
+    yield { keys, prefixes };
   } while (token !== undefined && token !== '');
 }
-
-const NO_PROGRESS = 'its list begins again where it began';
 
 async function listed(
   client: S3Client,
@@ -87,6 +84,7 @@ type Upload = { readonly key: string; readonly id: string; readonly startedAt: n
 /** Multipart uploads that were neither completed nor aborted, of keys that begin with `prefix`. */
 export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerator<Upload> {
   const root = 'ListMultipartUploadsResult';
+  const pages = new PageCount(client);
   let markers: Readonly<Record<string, string>> = {};
   for (;;) {
     const texts: Texts = await listed(client, root, {
@@ -97,14 +95,14 @@ export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerat
     const ids = texts.get('Upload/UploadId') ?? NONE;
     const started = texts.get('Upload/Initiated') ?? NONE;
     const list = { root, texts, prefix };
-    for (const [at, key] of keysAt(client, list, 'Upload/Key').entries())
+    const keys = keysAt(client, list, 'Upload/Key');
+    for (const [at, key] of keys.entries())
       yield { key, id: ids[at] ?? '', startedAt: Date.parse(started[at] ?? '') };
     if (textOf(texts, `${root}/IsTruncated`) !== 'true') return;
-    const next = {
+    markers = {
       'key-marker': keysAt(client, { ...list, prefix: '' }, `${root}/NextKeyMarker`)[0] ?? '',
       'upload-id-marker': textOf(texts, `${root}/NextUploadIdMarker`) ?? '',
     };
-    if (isDeepStrictEqual(next, markers)) throw client.unexpected(NO_PROGRESS);
-    markers = next;
+    pages.add(JSON.stringify(markers), keys.length === 0);
   }
 }

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 import type { ResumableDraft, Resumption } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
 import { Waiting } from './draft.ts';
+import { LetterCount } from './list-bounds.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { Multipart, PART_BYTES } from './multipart.ts';
 import { look, put, read } from './objects.ts';
@@ -38,7 +39,12 @@ export async function dropResumable(client: S3Client, folder: string, ids: strin
 
 async function keysOf(client: S3Client, prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];
-  for await (const page of pagesOf(client, prefix)) keys.push(...page.keys);
+  const letters = new LetterCount(client);
+  for await (const page of pagesOf(client, prefix))
+    for (const key of page.keys) {
+      letters.add(key);
+      keys.push(key);
+    }
   return keys;
 }
 
