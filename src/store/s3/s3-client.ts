@@ -169,7 +169,7 @@ export class S3Client {
       headers: { ...headers, 'x-amz-content-sha256': hash('sha256', body ?? '', 'hex') },
     }).sign();
     const { silentMs } = this.#patience;
-    const answer = await request(url, {
+    const answer = await withFinalHeaders(url, {
       dispatcher: agent(),
       method,
       headers: Object.fromEntries(signed.headers),
@@ -184,6 +184,23 @@ export class S3Client {
     const { accessKeyId, secretAccessKey, sessionToken, region } = this.#settings;
     const token = sessionToken === undefined ? {} : { sessionToken };
     return { accessKeyId, secretAccessKey, ...token, region, service: 's3', cache: this.#signingKeys };
+  }
+}
+
+type Request = NonNullable<Parameters<typeof request>[1]> & { readonly headersTimeout: number };
+
+/** A first interim answer, such as 103, starts a deadline: undici measures its own again with each of them. */
+async function withFinalHeaders(url: string, asked: Request): ReturnType<typeof request> {
+  const { headersTimeout: ms } = asked;
+  const deadline = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const endless = (): void =>
+    deadline.abort(new Error(`it sent only interim answers in ${Math.round(ms / 100) / 10} s`));
+  try {
+    const onInfo = (): void => void (timer ??= setTimeout(endless, ms).unref());
+    return await request(url, { ...asked, signal: deadline.signal, onInfo });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -37,7 +37,7 @@ describe('S3', () => {
     [send, asked] = [how, 0];
     const { port } = server.address() as AddressInfo;
     takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
-    return bucketStore('s3://nightly/hens', { againMs: 1_000, silentMs: 2_000 });
+    return bucketStore('s3://nightly/hens', { againMs: 1_000, silentMs: 500 });
   };
   const listing = (token: () => string) =>
     answering((answer, { url }) => {
@@ -63,6 +63,30 @@ describe('S3', () => {
       await expect(use()).rejects.toMatchObject(refused);
       expect(asked).toBe(requests);
     }
+  });
+
+  it('that sends interim answers instead of an answer counts as silent', async () => {
+    const store = answering((answer) => {
+      const timer = setInterval(() => answer.writeEarlyHints({ link: '</a>' }), 50);
+      answer.once('close', () => clearInterval(timer));
+    });
+    for (const use of [
+      () => store.read('batch.json'),
+      () => store.write('batch.json', '{}'),
+      () => store.open('a').toArray(),
+    ])
+      await expect(use()).rejects.toMatchObject({
+        code: 'E612',
+        message: expect.stringContaining('it sent only interim answers in 0.5 s'),
+      });
+  }, 15_000);
+
+  it('that sends an interim answer before its answer is read', async () => {
+    const store = answering((answer) => {
+      answer.writeEarlyHints({ link: '</a>' });
+      answer.end('{}');
+    });
+    expect(await store.read('batch.json')).toBe('{}');
   });
 
   /** Sends a piece from where it is asked, then breaks. */
