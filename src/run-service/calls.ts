@@ -8,7 +8,7 @@ import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
 import { errorSchema } from './contract/queue.ts';
-import { withDeadline } from '../host/deadline.ts';
+import { withDeadline } from './deadline.ts';
 import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { BeforeSend, WithBeforeSend } from './transport.ts';

@@ -6,7 +6,7 @@ import { isRunsheetError } from '../errors/error.ts';
 import { isS3Address } from '../host/batches-address.ts';
 import { readBatchFile, type BatchFile } from './batch-file.ts';
 import { openStore } from './open-store.ts';
-import { AnswerTooLarge } from './s3/answer-body.ts';
+import { isOfOneObject } from './s3/object-fault.ts';
 import type { Store } from './store.ts';
 
 export type BatchFolder = {
@@ -50,11 +50,8 @@ export async function listBatchFolders(out: string): Promise<readonly BatchFolde
 
 const CONCURRENCY = 32;
 
-/**
- * If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. An object that is
- * too large was written by something else, which must not hide the batches beside it.
- */
+/** If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. */
 function undefinedIfUnreadable(error: unknown): undefined {
-  if (isRunsheetError(error, 'E612') && !(error.cause instanceof AnswerTooLarge)) throw error;
+  if (isRunsheetError(error, 'E612') && !isOfOneObject(error)) throw error;
   return undefined;
 }

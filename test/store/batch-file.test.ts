@@ -1,11 +1,10 @@
 // Files of a batch that cannot be read back are named, with their code.
 
-import { SHEET } from './sheet-facts.ts';
+import { FILE } from './batch-facts.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { fileFault } from '../../src/errors/file-fault.ts';
 import { readSummary } from '../../src/results/summary.ts';
 import {
@@ -15,27 +14,9 @@ import {
   readBatchFile,
   readStarted,
   replaceStarted,
-  type BatchFile,
 } from '../../src/store/batch-file.ts';
 import { listBatchFolders, openBatchFolder } from '../../src/store/batch-folders.ts';
 import { folderStore } from '../../src/store/folder.ts';
-
-const FILE: BatchFile = {
-  format: 2,
-  batch: 'b',
-  mark: '0123456789abcdef',
-  content: '00',
-  createdAt: '2026-11-21T10:00:00.000Z',
-  sheet: SHEET,
-  deployment: { id: 'd' },
-  service: { base: 'local', api: 'v2', rehearsal: true, timing: DEFAULT_TIMING, prices: { L4: 0.5 } },
-  concurrency: 4,
-  retries: 2,
-  unconfirmed: { rule: 'unknown', afterMs: 1_000 },
-  deadlines: { queueMs: 1_000 },
-  webhooks: false,
-  seed: 7,
-};
 
 function place(): string {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-file-'));

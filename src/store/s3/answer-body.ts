@@ -5,16 +5,10 @@ import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const MIB = 1 << 20;
-/**
- * Bytes of the largest answers: a page of a sheet has up to 32 MiB, a part of 100 rows with their texts more, and a list of 1,000
- * keys up to 3.5 MiB. What describes a batch is small, and of many batches at the same time.
- */
-const ANSWER_BYTES = { part: 64 * MIB, description: 8 * MIB, xml: 4 * MIB } as const;
+/** Bytes of the largest answers: a page of a sheet has up to 32 MiB, and a list of 1,000 keys up to 3.5 MiB. */
+const ANSWER_BYTES = { page: 64 * MIB, small: 8 * MIB, xml: 4 * MIB } as const;
 
-/** The most bytes of a file of a batch; pages and parts are in folders. */
-export const fileBytes = (name: string): number => ANSWER_BYTES[name.includes('/') ? 'part' : 'description'];
-
-export const XML_BYTES = ANSWER_BYTES.xml;
+export type AnswerKind = keyof typeof ANSWER_BYTES;
 
 /** A request with a body gets the time for it on a line that is as slow as this. */
 export const BYTES_PER_MS = 64;
@@ -39,28 +33,56 @@ export const ofWork = (silentMs: number): Pace => ({
 });
 const WORK_SILENCES = 45;
 
-const CHUNKS_MOST = 1_000;
-
 /** An answer above its limit; a repetition would bring the same. */
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
+  readonly kind: AnswerKind;
+
+  constructor(kind: AnswerKind) {
+    super(`its answer is larger than ${ANSWER_BYTES[kind] / MIB} MiB`);
+    this.kind = kind;
+  }
 }
 
+/** Smaller chunks are copied together: each takes more memory than its bytes. */
+const SMALL_CHUNK = 16 << 10;
+
 /** The whole body. Throws {@link AnswerTooLarge}, and an error if the body arrives too slowly. */
-export async function wholeBody(body: Readable, mostBytes: number, pace: Pace): Promise<Buffer> {
-  const blocks: Uint8Array[] = [];
-  let chunks: Uint8Array[] = [];
-  let bytes = 0;
+export async function wholeBody(body: Readable, kind: AnswerKind, pace: Pace): Promise<Buffer> {
+  const chunks = new Chunks();
   for await (const chunk of steadyChunks(body, pace)) {
-    bytes += chunk.byteLength;
-    if (bytes > mostBytes) throw new AnswerTooLarge(`its answer is larger than ${mostBytes / MIB} MiB`);
-    chunks.push(chunk);
-    // Each chunk takes memory of its own, also one of a few bytes.
-    if (chunks.length < CHUNKS_MOST) continue;
-    blocks.push(Buffer.concat(chunks));
-    chunks = [];
+    if (chunks.bytes + chunk.byteLength > ANSWER_BYTES[kind]) throw new AnswerTooLarge(kind);
+    chunks.add(chunk);
   }
-  return Buffer.concat([...blocks, ...chunks]);
+  return chunks.joined();
+}
+
+class Chunks {
+  bytes = 0;
+  readonly #chunks: Uint8Array[] = [];
+  readonly #small = Buffer.allocUnsafeSlow(4 * SMALL_CHUNK);
+  #smallBytes = 0;
+
+  add(chunk: Uint8Array): void {
+    this.bytes += chunk.byteLength;
+    const isSmall = chunk.byteLength < SMALL_CHUNK;
+    if (!isSmall || this.#smallBytes + chunk.byteLength > this.#small.byteLength) this.#flush();
+    if (!isSmall) this.#chunks.push(chunk);
+    else {
+      this.#small.set(chunk, this.#smallBytes);
+      this.#smallBytes += chunk.byteLength;
+    }
+  }
+
+  joined(): Buffer {
+    this.#flush();
+    return Buffer.concat(this.#chunks);
+  }
+
+  #flush(): void {
+    if (this.#smallBytes > 0) this.#chunks.push(Uint8Array.from(this.#small.subarray(0, this.#smallBytes)));
+    this.#smallBytes = 0;
+  }
 }
 
 /**

@@ -11,10 +11,12 @@ import type { Store } from '../store.ts';
 import { S3Client, type Patience } from './s3-client.ts';
 import { openDraft } from './draft.ts';
 import { withoutKeys } from './s3-fault.ts';
+import { LetterCount } from './list-bounds.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { abortUploads } from './multipart.ts';
 import { cachedReads } from './cached-reads.ts';
-import { copy, create, look, put, remove, stream } from './objects.ts';
+import { copy, create, look, put, remove } from './objects.ts';
+import { stream } from './object-stream.ts';
 import { dropResumable, openResumable } from './part-files.ts';
 
 type BucketStore = Omit<Store, 'localPath'> &
@@ -99,22 +101,19 @@ const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === 'string' ? Buffer.from(content) : content;
 
 /** The visible names directly behind `prefix`, sorted. */
-/** Characters of all names in a folder; the parts of a million rows have a hundredth of it. */
-const NAMES_LENGTH = 32 << 20;
-
 async function namesIn(
   client: S3Client,
   prefix: string,
   kind: 'keys' | 'prefixes',
 ): Promise<readonly string[]> {
   const names: string[] = [];
-  let length = 0;
+  const letters = new LetterCount(client);
   for await (const page of pagesOf(client, prefix, '/'))
     for (const key of page[kind]) {
       const name = key.slice(prefix.length).replace(/\/$/, '');
-      length += name.length;
-      if (length > NAMES_LENGTH) throw client.unexpected('its list is larger than any of a batch');
-      if (isVisibleName(name)) names.push(name);
+      if (!isVisibleName(name)) continue;
+      letters.add(name);
+      names.push(name);
     }
   return names.sort();
 }

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import pMap from 'p-map';
 import type { S3Client } from './s3-client.ts';
+import { PageCount } from './list-bounds.ts';
 import { hasControls, keysAt } from './listed-keys.ts';
 import { remove } from './objects.ts';
 import { refused } from './s3-fault.ts';
@@ -16,7 +17,7 @@ const AT_A_TIME = 16;
 /** Keys that begin with `prefix`; with a delimiter, what follows it is counted as one prefix. Throws E612 for a list of other keys. */
 export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'): AsyncGenerator<Page> {
   const root = 'ListBucketResult';
-  const progress = new ListProgress(client);
+  const pages = new PageCount(client);
   let token: string | undefined;
   do {
     const texts = await listed(client, root, {
@@ -26,36 +27,12 @@ export async function* pagesOf(client: S3Client, prefix: string, delimiter?: '/'
       ...(token && { 'continuation-token': token }),
     });
     token = textOf(texts, `${root}/NextContinuationToken`);
-    progress.note(token);
     const list = { root, texts, prefix };
-    yield {
-      keys: keysAt(client, list, 'Contents/Key'),
-      prefixes: keysAt(client, list, 'CommonPrefixes/Prefix'),
-    };
+    const keys = keysAt(client, list, 'Contents/Key');
+    const prefixes = keysAt(client, list, 'CommonPrefixes/Prefix');
+    if (token) pages.add(token, keys.length + prefixes.length === 0);
+    yield { keys, prefixes };
   } while (token !== undefined && token !== '');
-}
-
-/** 20 million keys. */
-const PAGES_MOST = 20_000;
-
-/** A server may lead from page to page without an end. */
-class ListProgress {
-  readonly #client: S3Client;
-  readonly #seen = new Set<string>();
-
-  constructor(client: S3Client) {
-    this.#client = client;
-  }
-
-  /** Throws E612 if the next page was there before, or is one too many. */
-  note(next: string | undefined): void {
-    if (!next) return;
-    const seen = hash('md5', next, 'base64');
-    if (this.#seen.has(seen)) throw this.#client.unexpected('its list begins again where it began');
-    if (this.#seen.size === PAGES_MOST)
-      throw this.#client.unexpected(`its list has over ${PAGES_MOST} pages`);
-    this.#seen.add(seen);
-  }
 }
 
 async function listed(
@@ -107,7 +84,7 @@ type Upload = { readonly key: string; readonly id: string; readonly startedAt: n
 /** Multipart uploads that were neither completed nor aborted, of keys that begin with `prefix`. */
 export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerator<Upload> {
   const root = 'ListMultipartUploadsResult';
-  const progress = new ListProgress(client);
+  const pages = new PageCount(client);
   let markers: Readonly<Record<string, string>> = {};
   for (;;) {
     const texts: Texts = await listed(client, root, {
@@ -118,14 +95,14 @@ export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerat
     const ids = texts.get('Upload/UploadId') ?? NONE;
     const started = texts.get('Upload/Initiated') ?? NONE;
     const list = { root, texts, prefix };
-    for (const [at, key] of keysAt(client, list, 'Upload/Key').entries())
+    const keys = keysAt(client, list, 'Upload/Key');
+    for (const [at, key] of keys.entries())
       yield { key, id: ids[at] ?? '', startedAt: Date.parse(started[at] ?? '') };
     if (textOf(texts, `${root}/IsTruncated`) !== 'true') return;
-    const next = {
+    markers = {
       'key-marker': keysAt(client, { ...list, prefix: '' }, `${root}/NextKeyMarker`)[0] ?? '',
       'upload-id-marker': textOf(texts, `${root}/NextUploadIdMarker`) ?? '',
     };
-    progress.note(JSON.stringify(next));
-    markers = next;
+    pages.add(JSON.stringify(markers), keys.length === 0);
   }
 }

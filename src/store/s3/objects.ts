@@ -1,12 +1,10 @@
 // Reads and writes whole objects. Each write carries the mark of its writer, so a write whose answer was lost is recognized.
 
 import { randomBytes } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { s3Address, type S3Place } from '../../host/batches-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
 import { mediaTypeOf } from '../media-types.ts';
-import { fileBytes } from './answer-body.ts';
-import type { Answer, S3Client } from './s3-client.ts';
+import type { Answer, Asked, S3Client } from './s3-client.ts';
 import { withoutConditions } from './s3-fault.ts';
 
 const WRITER = 'x-amz-meta-writer';
@@ -33,15 +31,15 @@ export const headersOf = (
   'content-type': mediaTypeOf(place.key === '' ? key : key.slice(place.key.length + 1)),
 });
 
-const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined => {
+export const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 };
 export const etagOf = (answer: Pick<Answer, 'headers'>): string => headerOf(answer, 'etag') ?? '';
 
 /** undefined if there is no such object. */
-export async function read(client: S3Client, key: string, mostBytes: number): Promise<Buffer | undefined> {
-  const { status, body } = await client.send({ method: 'GET', key, accepts: [404], mostBytes });
+export async function read(client: S3Client, key: string, size?: Asked['size']): Promise<Buffer | undefined> {
+  const { status, body } = await client.send({ method: 'GET', key, accepts: [404], ...(size && { size }) });
   return status === 404 ? undefined : body;
 }
 
@@ -57,43 +55,7 @@ export async function look(client: S3Client, key: string): Promise<Object | unde
   };
 }
 
-/** The content as it arrives; a transfer that breaks continues where it broke. Errors with ENOENT if there is no such object. */
-export const stream = (client: S3Client, key: string): Readable =>
-  Readable.from(chunksOf(client, key), { objectMode: false, highWaterMark: 1 << 18 });
-
-async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Array> {
-  let at = 0;
-  let etag: string | undefined;
-  for (let breaks = 0; ;) {
-    const from = at;
-    const headers = etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
-    const answer = await client.stream({ method: 'GET', key, headers, accepts: [404, 416] });
-    if (answer.status === 404) throw absent({ ...client.place, key });
-    // It broke right behind the last byte.
-    if (answer.status === 416) return;
-    // A server without ranges sends the beginning again.
-    let skip = answer.status === 206 ? 0 : at;
-    etag ??= etagOf(answer);
-    try {
-      for await (const chunk of answer.chunks) {
-        const fresh = chunk.subarray(Math.min(skip, chunk.byteLength));
-        skip -= chunk.byteLength - fresh.byteLength;
-        at += fresh.byteLength;
-        if (fresh.byteLength > 0) yield fresh;
-      }
-      return;
-    } catch (error) {
-      breaks = at - from >= PROGRESS_BYTES ? 1 : breaks + 1;
-      if (breaks > BREAKS_MAX) throw client.unreachable(error);
-    }
-  }
-}
-
-/** Without progress between them: a server that sends a few bytes before each break would otherwise be asked for ever. */
-const BREAKS_MAX = 3;
-const PROGRESS_BYTES = 64 << 10;
-
-const absent = (place: S3Place): NodeJS.ErrnoException =>
+export const absent = (place: S3Place): NodeJS.ErrnoException =>
   Object.assign(new Error(`ENOENT: no such file, ${s3Address(place)}`), { code: 'ENOENT' });
 
 /** Replaces the object. A repetition writes the same once more. Returns its etag. */
@@ -131,7 +93,7 @@ async function createOnce(client: S3Client, key: string, body: Uint8Array): Prom
   if (!mayBeDone) return false;
   const there = await look(client, key);
   // Without metadata, only the content can tell.
-  if (there?.writer === undefined) return (await read(client, key, fileBytes(key)))?.equals(body) ?? false;
+  if (there?.writer === undefined) return (await read(client, key))?.equals(body) ?? false;
   return there.writer === writer;
 }
 

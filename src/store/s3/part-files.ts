@@ -7,9 +7,9 @@ import { Readable } from 'node:stream';
 import type { ResumableDraft, Resumption } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
 import { Waiting } from './draft.ts';
+import { LetterCount } from './list-bounds.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { Multipart, PART_BYTES } from './multipart.ts';
-import { fileBytes } from './answer-body.ts';
 import { look, put, read } from './objects.ts';
 
 type Part = { readonly key: string; readonly etag: string };
@@ -39,7 +39,12 @@ export async function dropResumable(client: S3Client, folder: string, ids: strin
 
 async function keysOf(client: S3Client, prefix: string): Promise<readonly string[]> {
   const keys: string[] = [];
-  for await (const page of pagesOf(client, prefix)) keys.push(...page.keys);
+  const letters = new LetterCount(client);
+  for await (const page of pagesOf(client, prefix))
+    for (const key of page.keys) {
+      letters.add(key);
+      keys.push(key);
+    }
   return keys;
 }
 
@@ -71,7 +76,7 @@ class PartFiles implements ResumableDraft {
       this.#parts.push({ key, etag: there.etag });
     }
     const tail = `${this.#prefix}${this.#parts.length}.tail`;
-    if (keys.has(tail)) this.#tail = (await read(this.#client, tail, fileBytes(tail))) ?? Buffer.of();
+    if (keys.has(tail)) this.#tail = (await read(this.#client, tail)) ?? Buffer.of();
     this.kept = this.#parts.length * PART_BYTES + this.#tail.byteLength;
     this.#waiting.add(this.#tail);
   }
@@ -83,7 +88,7 @@ class PartFiles implements ResumableDraft {
   async *#keptChunks(): AsyncGenerator<Uint8Array> {
     const parts = [...this.#parts];
     const tail = this.#tail;
-    for (const { key } of parts) yield (await read(this.#client, key, fileBytes(key))) ?? this.#gone();
+    for (const { key } of parts) yield (await read(this.#client, key)) ?? this.#gone();
     if (tail.byteLength > 0) yield tail;
   }
 

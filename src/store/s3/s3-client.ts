@@ -16,10 +16,17 @@ import {
   ofWork,
   steadyChunks,
   wholeBody,
-  XML_BYTES,
+  type AnswerKind,
 } from './answer-body.ts';
-import { withDeadline } from '../../host/deadline.ts';
-import { isPassing, refusalIn, refused, tooLarge, unreachable, withoutUrl } from './s3-fault.ts';
+import {
+  isPassing,
+  refusalIn,
+  refused,
+  refusedObject,
+  tooLarge,
+  unreachable,
+  withoutUrl,
+} from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
 
 export type Asked = {
@@ -33,8 +40,8 @@ export type Asked = {
   readonly accepts?: readonly number[];
   /** The element that a success has: S3 can answer 200 before it knows that it fails, and a proxy answers with pages. */
   readonly expects?: string;
-  /** Of an answer that is a success; otherwise as of XML. */
-  readonly mostBytes?: number;
+  /** Of a file that is read as a whole: whether it may have the size of a page (default) or only that of a small file. */
+  readonly size?: Exclude<AnswerKind, 'xml'>;
 };
 
 export type Answer = {
@@ -54,7 +61,6 @@ const PATIENCE: Patience = { againMs: 10_000, silentMs: 20_000 };
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 3_000;
 const CONNECTIONS = 64;
-const HEADERS_SILENCES = 15;
 
 export class S3Client {
   readonly place: S3Place;
@@ -92,10 +98,11 @@ export class S3Client {
   async send(asked: Asked): Promise<Answer> {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
+      const isFile = isSuccess(status) && asked.method === 'GET' && asked.expects === undefined;
       const isWork = asked.method !== 'GET' && asked.expects !== undefined;
       const pace = (isWork ? ofWork : ofReading)(this.#patience.silentMs);
-      const mostBytes = isSuccess(status) ? (asked.mostBytes ?? XML_BYTES) : XML_BYTES;
-      return { status, headers, body: await wholeBody(body, mostBytes, pace) };
+      const kind = isFile ? (asked.size ?? 'page') : 'xml';
+      return { status, headers, body: await wholeBody(body, kind, pace) };
     });
   }
 
@@ -104,7 +111,7 @@ export class S3Client {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
       const pace = ofReading(this.#patience.silentMs);
-      const whole = isSuccess(status) ? Buffer.of() : await wholeBody(body, XML_BYTES, pace);
+      const whole = isSuccess(status) ? Buffer.of() : await wholeBody(body, 'xml', pace);
       return { status, headers, body: whole, chunks: steadyChunks(body, pace) };
     });
   }
@@ -137,7 +144,7 @@ export class S3Client {
   }
 
   async #tried<A extends Omit<Answer, 'mayBeDone'>>(
-    { accepts = [], expects }: Asked,
+    { method, key, accepts = [], expects }: Asked,
     once: () => Promise<A>,
   ): Promise<Tried<A>> {
     try {
@@ -150,7 +157,8 @@ export class S3Client {
       const isFinal = !isPassing(refusal);
       if (isFinal && accepts.includes(answer.status) && refusal.code !== 'NoSuchBucket')
         return { kind: 'answered', answer };
-      return { kind: 'failed', error: refused(this.place, refusal), isFinal };
+      const failure = method === 'GET' && key !== '' ? refusedObject : refused;
+      return { kind: 'failed', error: failure(this.place, refusal), isFinal };
     } catch (thrown) {
       if (thrown instanceof AnswerTooLarge)
         return { kind: 'failed', error: tooLarge(this.place, thrown), isFinal: true };
@@ -169,19 +177,14 @@ export class S3Client {
       headers: { ...headers, 'x-amz-content-sha256': hash('sha256', body ?? '', 'hex') },
     }).sign();
     const { silentMs } = this.#patience;
-    const headersMs = silentMs + (body?.byteLength ?? 0) / BYTES_PER_MS;
-    // With each answer of 100 to 199, undici's own timeout begins again. A request may also wait for a connection.
-    const answer = await withDeadline(HEADERS_SILENCES * headersMs, async (signal) =>
-      request(url, {
-        dispatcher: agent(),
-        method,
-        headers: Object.fromEntries(signed.headers),
-        headersTimeout: headersMs,
-        bodyTimeout: silentMs,
-        signal,
-        ...(body && { body }),
-      }),
-    );
+    const answer = await withFinalHeaders(url, {
+      dispatcher: agent(),
+      method,
+      headers: Object.fromEntries(signed.headers),
+      headersTimeout: silentMs + (body?.byteLength ?? 0) / BYTES_PER_MS,
+      bodyTimeout: silentMs,
+      ...(body && { body }),
+    });
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }
 
@@ -189,6 +192,23 @@ export class S3Client {
     const { accessKeyId, secretAccessKey, sessionToken, region } = this.#settings;
     const token = sessionToken === undefined ? {} : { sessionToken };
     return { accessKeyId, secretAccessKey, ...token, region, service: 's3', cache: this.#signingKeys };
+  }
+}
+
+type Request = NonNullable<Parameters<typeof request>[1]> & { readonly headersTimeout: number };
+
+/** A first interim answer, such as 103, starts a deadline: undici measures its own again with each of them. */
+async function withFinalHeaders(url: string, asked: Request): ReturnType<typeof request> {
+  const { headersTimeout: ms } = asked;
+  const deadline = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const endless = (): void =>
+    deadline.abort(new Error(`it sent only interim answers in ${Math.round(ms / 100) / 10} s`));
+  try {
+    const onInfo = (): void => void (timer ??= setTimeout(endless, ms).unref());
+    return await request(url, { ...asked, signal: deadline.signal, onInfo });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -4,6 +4,8 @@ import { problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import type { S3Place } from '../../host/batches-address.ts';
 import { s3Address } from '../../host/batches-address.ts';
+import type { AnswerTooLarge } from './answer-body.ts';
+import { ObjectFault } from './object-fault.ts';
 import { textOf, textsIn } from './s3-xml.ts';
 
 export type Refusal = { readonly status: number; readonly code: string; readonly message: string };
@@ -29,6 +31,14 @@ const AGAIN_CODES = new Set([
 
 export const isPassing = ({ status, code }: Refusal): boolean => AGAIN.has(status) || AGAIN_CODES.has(code);
 
+/** Whether it refuses one object that it has: an archived one, or one that is encrypted with a key of another program. */
+const isOfObject = ({ status, code }: Refusal): boolean =>
+  code === 'InvalidObjectState' || (status === 400 && code === 'InvalidRequest');
+
+/** As {@link refused}, for the request of a whole object. */
+export const refusedObject = (place: S3Place, refusal: Refusal): RunsheetError =>
+  refused(place, refusal, isOfObject(refusal) ? new ObjectFault(refusal.code) : undefined);
+
 export function refused(place: S3Place, refusal: Refusal, cause?: unknown): RunsheetError {
   const { status, code, message } = refusal;
   const words = [shortened(code, 80) || `it answers ${status}`, shortened(message, 200)]
@@ -52,7 +62,7 @@ export const unreachable = (place: S3Place, host: string, reason: string, cause:
     { cause },
   );
 
-export const tooLarge = (place: S3Place, cause: Error): RunsheetError =>
+export const tooLarge = (place: S3Place, cause: AnswerTooLarge): RunsheetError =>
   problem(
     'E612',
     {
@@ -60,7 +70,7 @@ export const tooLarge = (place: S3Place, cause: Error): RunsheetError =>
       reason: cause.message,
       hint: 'check who can write to the bucket, and AWS_ENDPOINT_URL_S3',
     },
-    { cause },
+    { cause: cause.kind === 'xml' ? cause : new ObjectFault(cause.message, { cause }) },
   );
 
 export const withoutUrl = (place: S3Place, key: string): RunsheetError =>

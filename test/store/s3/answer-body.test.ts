@@ -2,22 +2,16 @@
 
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { machineS3, takeS3Settings, type S3Settings } from '../../../src/host/s3-settings.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
-import { listBatchFolders } from '../../../src/store/batch-folders.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 const PATIENCE = { againMs: 1_000, silentMs: 300 };
 const CHUNK = Buffer.alloc(1 << 20, ' ');
 const PLACE = 's3://nightly/hens';
-
-const listOf = (folders: readonly string[]): string =>
-  `<ListBucketResult>${folders
-    .map((folder) => `<CommonPrefixes><Prefix>place/${folder}</Prefix></CommonPrefixes>`)
-    .join('')}</ListBucketResult>`;
 
 describe('an answer of S3', () => {
   let status = 200;
@@ -61,13 +55,14 @@ describe('an answer of S3', () => {
   };
   type Use = (store: ReturnType<typeof bucketStore>) => Promise<unknown>;
   const read: Use = (store) => store.read('batch.json');
+  const readPage: Use = (store) => store.read('layout/0123456789abcdef/rows/00001.jsonl');
   const list: Use = (store) => store.list('parts');
   const write: Use = (store) => store.write('summary.json', '{}');
   const open: Use = (store) => store.open('results.csv').toArray();
 
   it.each<[string, Use, number, number]>([
-    ['what describes a batch', read, 200, 8],
-    ['a part', (store) => store.read('parts/1/000001.json'), 200, 64],
+    ['a small file', read, 200, 8],
+    ['a page', readPage, 200, 64],
     ['a list', list, 200, 4],
     ['a write', write, 200, 4],
     ['a refusal', read, 403, 4],
@@ -132,15 +127,6 @@ describe('an answer of S3', () => {
     expect(asked).toBe(1);
   });
 
-  it('that is too large hides no batch beside it', async () => {
-    answering((answer) => {
-      if (asked === 1) answer.end(listOf(['evil/', 'hens/']));
-      else endless(answer);
-    }, 200);
-    await expect(listBatchFolders('s3://nightly/place')).resolves.toEqual([]);
-    expect(asked).toBe(3);
-  });
-
   it('may be taken slowly by its reader', async () => {
     const content = Buffer.alloc(3 << 20, 'abc');
     const store = answering((answer) => void answer.end(content), 200, content.byteLength);
@@ -150,19 +136,5 @@ describe('an answer of S3', () => {
       bytes += chunk.byteLength;
     }
     expect([bytes, asked]).toEqual([content.byteLength, 1]);
-  });
-
-  it('that always announces another one is given up', { timeout: 30_000 }, async () => {
-    const announcing = createTcpServer((socket) => {
-      const timer = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'), 10);
-      socket.on('error', () => undefined).once('close', () => clearInterval(timer));
-    });
-    announcing.listen(0, '127.0.0.1');
-    await once(announcing, 'listening');
-    onTestFinished(() => void announcing.close());
-    const { port } = announcing.address() as AddressInfo;
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
-    const patience = { againMs: 100, silentMs: 100 };
-    await expect(bucketStore(PLACE, patience).read('batch.json')).rejects.toMatchObject({ code: 'E612' });
   });
 });
