@@ -45,7 +45,9 @@ export function s3Settings(
     AWS_ENDPOINT_URL: common,
   } = environment;
   for (const secret of [secretAccessKey, sessionToken]) keepSecret(secret ?? '');
-  for (const address of [own, common]) keepLogin(loginIn(address ?? ''));
+  for (const address of [own ?? '', common ?? ''])
+    // URLs are read without blanks and control characters.
+    for (const form of [address, address.replaceAll(/[\s\p{Cc}]/gu, '')]) keepLogin(loginIn(form));
   if (!accessKeyId || !secretAccessKey) return undefined;
   return {
     accessKeyId,
@@ -56,12 +58,14 @@ export function s3Settings(
   };
 }
 
-/** What stands before the host in an address, also if the address is no URL: a password may contain anything. */
-const loginIn = (address: string): string => /^\s*(?:[a-z][a-z0-9+.-]*:)?\/*(.*)@/is.exec(address)?.[1] ?? '';
+/** Before the last @, also if the address is no URL: a password that was not encoded may have any sign. */
+const loginIn = (address: string): string =>
+  /^\s*(?:[a-z][a-z0-9+.-]*:(?=[/\\]))?[/\\]*([^]*)@/i.exec(address)?.[1] ?? '';
 
-/** A password may also be shown without its user name. */
+/** A password may also be shown without its user name, and up to a sign that ends the login of a URL. */
 function keepLogin(login: string): void {
-  for (const secret of [login, login.replace(/^[^:]*:/, '')]) keepSecret(secret);
+  const password = login.replace(/^[^:]*:/, '');
+  for (const secret of [login, password, ...password.split(/[/\\?#@:\s]/)]) keepSecret(secret);
 }
 
 /** Throws E602 if the address of the server is none, or contains more than an address. */
@@ -69,15 +73,17 @@ export function checkEndpoint({ endpoint }: Pick<S3Settings, 'endpoint'>): void 
   if (endpoint === undefined) return;
   const hint = 'write it as AWS_ENDPOINT_URL_S3=https://s3.example.com';
   const url = URL.parse(endpoint);
+  // The URL as it is read and the text as it is written: each may show a login that the other hides.
   if (endpoint.includes('@') || (url !== null && url.username + url.password !== ''))
     throw problem('E602', {
       what: 'the address of the S3 server contains a user name or password, which would appear in messages and links',
       hint: `${hint}; the keys belong in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`,
     });
   const what = `the address of the S3 server is ${JSON.stringify(endpoint)}, which`;
-  // The parser of URLs drops blanks and control characters, also within.
-  if (url === null || !/^https?:$/.test(url.protocol) || /[\s\p{Cc}]/u.test(endpoint))
+  if (url === null || !/^https?:$/.test(url.protocol))
     throw problem('E602', { what: `${what} is no URL`, hint });
+  // URLs are read without them, and requests are signed with them.
+  if (/[\s\p{Cc}]/u.test(endpoint)) throw problem('E602', { what: `${what} contains blanks`, hint });
   // Keys are appended to it.
   if (url.search + url.hash !== '') throw problem('E602', { what: `${what} contains ? or #`, hint });
 }
