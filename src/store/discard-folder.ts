@@ -80,15 +80,20 @@ async function hide(path: string): Promise<string | undefined> {
   }
 }
 
-/** False if no process can be started. */
-function deletesElsewhere(hidden: readonly string[], environment: Patience['environment']): Promise<boolean> {
+/** False if no process can be started, for example because the names are too long for its arguments. */
+async function deletesElsewhere(
+  hidden: readonly string[],
+  environment: Patience['environment'],
+): Promise<boolean> {
   const env = environmentFor('tool', environment);
-  const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore', env });
-  child.unref();
-  return once(child, 'spawn').then(
-    () => true,
-    () => false,
-  );
+  try {
+    const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore', env });
+    child.unref();
+    await once(child, 'spawn');
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const PROGRAM = fileURLToPath(new URL(`delete-folders-process${extname(import.meta.url)}`, import.meta.url));

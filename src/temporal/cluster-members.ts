@@ -1,7 +1,7 @@
 // Finds the workers and receivers of a cluster: Temporal lists who polls its task queues, and each member answers a question.
 
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import { isGrpcServiceError, type Client } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { MemberAnswer, runsheetMembers } from '../../workflows/members.ts';
@@ -10,6 +10,7 @@ import { errorMessage } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 import { readAnswers, type Answers } from './member-answers.ts';
 
+const { WORKER_VERSIONING_MODE_VERSIONED } = proto.temporal.api.enums.v1.WorkerVersioningMode;
 const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
 /** A poll lasts a minute at most, so who has polled no later has ended. */
@@ -93,8 +94,10 @@ async function pollersOf(client: Client, name: string, taskQueueType: number): P
 async function deploymentsOf(client: Client, pollers: readonly Poller[]): Promise<readonly Deployment[]> {
   const builds = new Map<string, Set<string>>();
   for (const { deploymentOptions } of pollers) {
-    const { deploymentName: name, buildId } = deploymentOptions ?? {};
-    if (name) builds.set(name, (builds.get(name) ?? new Set()).add(buildId ?? ''));
+    const { deploymentName: name, buildId, workerVersioningMode } = deploymentOptions ?? {};
+    // Others may only name one, and then get tasks without it.
+    if (name && workerVersioningMode === WORKER_VERSIONING_MODE_VERSIONED)
+      builds.set(name, (builds.get(name) ?? new Set()).add(buildId ?? ''));
   }
   return Promise.all(
     [...builds].map(async ([name, found]) => ({
@@ -110,11 +113,17 @@ const BY_VERSION = new Intl.Collator('en', { numeric: true });
 
 async function currentBuild(client: Client, deploymentName: string): Promise<string | undefined> {
   const { namespace } = client.options;
-  const { workerDeploymentInfo } = await client.workflowService.describeWorkerDeployment({
-    namespace,
-    deploymentName,
-  });
-  return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId || undefined;
+  try {
+    const { workerDeploymentInfo } = await client.workflowService.describeWorkerDeployment({
+      namespace,
+      deploymentName,
+    });
+    return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId || undefined;
+  } catch (error) {
+    // Anyone who polls may name a deployment that there is not.
+    if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND')) return undefined;
+    throw error;
+  }
 }
 
 async function ask(

@@ -1,3 +1,4 @@
+import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
@@ -148,6 +149,32 @@ describe('doctor --cluster', () => {
         expect(stdout).not.toContain('\u001b[2J');
         expect(stdout).toMatch(/✓ members +1 worker, 1 receiver/);
       });
+    } finally {
+      await connection.close();
+    }
+  });
+
+  it('shows all members although somebody polls for a deployment that there is not', async () => {
+    const { TEMPORAL_ADDRESS: address = '' } = stage.environment;
+    const connection = await Connection.connect({ address });
+    try {
+      void connection
+        .withDeadline(Date.now() + 30_000, () =>
+          connection.workflowService.pollWorkflowTaskQueue({
+            namespace: 'stage',
+            taskQueue: { name: TASK_QUEUE },
+            identity: '8@stranger',
+            deploymentOptions: { deploymentName: 'ghost', buildId: '1', workerVersioningMode: 1 },
+          }),
+        )
+        .catch(() => undefined);
+      let checks: readonly Check[] = [];
+      await until(async () => {
+        ({ checks } = await ask());
+        return checks.some(({ part }) => part.startsWith('8@stranger'));
+      }, 'doctor sees who polls');
+      expect(checks.find(({ part }) => part === 'members')?.ok).toBe(true);
+      expect(checks.filter(({ part }) => part.startsWith('deployment'))).toEqual([]);
     } finally {
       await connection.close();
     }

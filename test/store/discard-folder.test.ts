@@ -50,6 +50,15 @@ describe('a folder that is discarded', () => {
     expect(readdirSync(parent)).toEqual([]);
   });
 
+  it('is deleted here if the names of all are too long for the arguments of another process', async () => {
+    const deep = join(parent, ...Array.from({ length: 15 }, () => 'x'.repeat(240)));
+    const all = Array.from({ length: 700 }, (_, at) => join(deep, `.removed-${at}-00000000`));
+    for (const one of all) mkdirSync(one, { recursive: true });
+    writeFileSync(join(all[0] ?? '', 'output.png'), 'x');
+    expect(await discardFolders(all, PATIENCE)).toEqual({ isOver: true, failed: [] });
+    expect(readdirSync(deep)).toEqual([]);
+  });
+
   it('is deleted by another process if that takes long, which leaves a new folder of the same name alone', async () => {
     const folder = folderOf('shoes');
     folderOf('.removed-older-00000000');
