@@ -58,6 +58,14 @@ describe('a run that ends after its batch', () => {
     for (const runId of ['name', 'late']) expect(await keep(runId)).toBe(true);
   });
 
+  it('is looked up although a line names a run of many megabytes', async () => {
+    await finish();
+    const hostile = `{"row":1,"attempts":[{"run_id":"${'a'.repeat(20 << 20)}`;
+    const other = '{"row":3,"attempts":[{"run_id":"r1"}]}';
+    await store.write('results.jsonl', `${hostile}\n${other}\n`);
+    expect([await keep('r1'), await keep('r2')]).toEqual([false, true]);
+  });
+
   it('does not read the results again, unless the batch has ended once more', async () => {
     await finish();
     const opened: string[] = [];
