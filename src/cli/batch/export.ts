@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from 'node:url';
 import { EXIT, problem } from '../../errors/error.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { terminalJson, terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import {
   exportBatch,
   exportFormat,
@@ -11,6 +11,7 @@ import {
 } from '../../library/handle/exported-batch.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
 import type { Written } from '../../results/export/export-batch.ts';
+import type { ExportFormat } from '../../results/export/formats.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { bytesText, plural } from '../format.ts';
@@ -42,7 +43,9 @@ export default async function exportCommand(
         what: `a terminal cannot show ${format}`,
         hint: `omit --file -, or send it elsewhere: runsheet export ${found.batch} --as ${format} --file - > ${found.batch}.${format}`,
       });
-    const written = await exportTo(found, { as: format, excel }, { write: (chunk) => put(stdout, chunk) });
+    const shown = stdout.isTTY ? forTerminal(format) : exact;
+    const write = (chunk: Chunk): Promise<void> => put(stdout, shown(chunk));
+    const written = await exportTo(found, { as: format, excel }, { write });
     for (const line of linesOf(written)) printer.notice(line);
     sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
     return EXIT.ok;
@@ -66,8 +69,20 @@ const linesOf = ({ rows, bytes, notes }: Written): readonly string[] => [
   `${plural(rows, 'row')}, ${bytesText(bytes)}`,
 ];
 
+type Chunk = string | Uint8Array;
+
+const exact = (chunk: Chunk): Chunk => chunk;
+
+/** Names of columns come from batch.json, which others may have written: a terminal gets no control characters. */
+const forTerminal =
+  (format: ExportFormat) =>
+  (chunk: Chunk): string =>
+    format === 'jsonl'
+      ? terminalJson(chunk.toString())
+      : terminalLines(chunk.toString().replaceAll('\r\n', '\n'));
+
 /** Waits if the reader is slower. A reader that has enough, such as head, ends the command. */
-const put = (stream: NodeJS.WriteStream, chunk: string | Uint8Array): Promise<void> =>
+const put = (stream: NodeJS.WriteStream, chunk: Chunk): Promise<void> =>
   new Promise((done, fail) => {
     stream.write(chunk, (error) => (error ? fail(error) : done()));
   });
