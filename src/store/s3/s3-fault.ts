@@ -5,7 +5,7 @@ import { shellWord, shortened } from '../../errors/outside-text.ts';
 import type { S3Place } from '../../host/batches-address.ts';
 import { s3Address } from '../../host/batches-address.ts';
 import type { AnswerTooLarge } from './answer-body.ts';
-import { ObjectFault } from './object-fault.ts';
+import { ObjectFault } from '../object-fault.ts';
 import { textOf, textsIn } from './s3-xml.ts';
 
 export type Refusal = { readonly status: number; readonly code: string; readonly message: string };

@@ -1,6 +1,6 @@
 // Tells a fault of one object from a fault of its bucket: other batches of the place can still be used.
 
-import { isRunsheetError } from '../../errors/error.ts';
+import { isRunsheetError } from '../errors/error.ts';
 
 /** The cause of an E612 that other objects of the bucket do not have. */
 export class ObjectFault extends Error {
