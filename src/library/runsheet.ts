@@ -4,7 +4,7 @@ import { listBatchFolders } from '../store/batch-folders.ts';
 import { BatchHandle } from './handle/batch-handle.ts';
 import type { BatchOptions } from './start/batch-options.ts';
 import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
-import { liveStatus, statusFromFolder, type BatchStatus } from './handle/batch-status.ts';
+import { listedStatus, liveStatus, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import type { Source } from './start/given-source.ts';
@@ -57,13 +57,13 @@ export class Runsheet implements AsyncDisposable {
     return new BatchHandle(this.#servers, batchId);
   }
 
-  /** The batches in the store, newest first. */
+  /** The batches in the store, newest first. One whose files are damaged is `unreadable`. */
   async *list(): AsyncGenerator<BatchStatus> {
     const folders = await listBatchFolders(this.#servers.config.out);
     const { session, leave } = await this.#servers.join();
     try {
       for (const found of folders) {
-        const own = await statusFromFolder(found);
+        const own = await listedStatus(found);
         yield session === undefined ? own : await liveStatus(session, found, own);
       }
     } finally {

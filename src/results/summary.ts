@@ -191,12 +191,23 @@ const passOf = ({ pass }: { readonly pass?: number }): number => pass ?? FIRST_P
 async function readLast(store: Store): Promise<Summary | undefined> {
   const text = await store.read(SUMMARY_FILE);
   if (text === undefined) return undefined;
-  try {
-    return { ...(JSON.parse(text) as Summary) };
-  } catch (cause) {
-    throw problem('E504', { what: `${store.location}/${SUMMARY_FILE} is not JSON` }, { cause });
-  }
+  return parsed(text, `${store.location}/${SUMMARY_FILE}`);
 }
+
+function parsed(text: string, place: string): Summary {
+  try {
+    const summary = JSON.parse(text) as Summary;
+    // What every version of the file has.
+    const core: readonly unknown[] = [summary.outcomes, summary.requests, summary.duplicates];
+    if (core.every((part) => typeof part === 'object')) return summary;
+  } catch (cause) {
+    throw unreadable(place, cause);
+  }
+  throw unreadable(place);
+}
+
+const unreadable = (place: string, cause?: unknown) =>
+  problem('E504', { what: `${place} is not the summary of a batch` }, { cause });
 
 export const writeSummary = (store: Store, summary: Summary): Promise<void> =>
   store.write(SUMMARY_FILE, `${JSON.stringify(summary, undefined, 2)}\n`);

@@ -52,6 +52,10 @@ const CONCURRENCY = 32;
 
 /** If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. */
 function undefinedIfUnreadable(error: unknown): undefined {
-  if (isRunsheetError(error, 'E612') && !isOfOneObject(error)) throw error;
+  if (hidesAllBatches(error)) throw error;
   return undefined;
 }
+
+/** Whether the error of one batch would be that of every other: the store does not answer. */
+export const hidesAllBatches = (error: unknown): boolean =>
+  isRunsheetError(error, 'E612') && !isOfOneObject(error);

@@ -19,7 +19,10 @@ it.runIf(process.platform === 'linux')(
     const [browser, seen] = [join(folder, 'browser'), join(folder, 'seen')];
     writeFileSync(browser, `#!/bin/sh\n{ echo "$1"; env; } > ${seen}.part\nmv ${seen}.part ${seen}\n`);
     chmodSync(browser, 0o755);
-    const environment = { PATH: process.env['PATH'], HOME: folder, BROWSER: browser, ...DESKTOP, ...SECRETS };
+    const own = { PATH: process.env['PATH'], HOME: folder, BROWSER: browser };
+    // The machine's installed browsers, which come before BROWSER.
+    const installed = { XDG_DATA_DIRS: folder, XDG_CONFIG_DIRS: folder };
+    const environment = { ...own, ...installed, ...DESKTOP, ...SECRETS };
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
     onTestFinished(() => void vi.unstubAllEnvs());
     await openBrowser('http://127.0.0.1:9/page', { environment });

@@ -10,6 +10,8 @@ import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import {
+  isSettled,
+  listedStatus,
   liveStatus as publishedStatus,
   statusFromFolder,
   type BatchStatus as PublishedStatus,
@@ -38,11 +40,13 @@ export async function list(this: Context, flags: Flags): Promise<number> {
   const config = configOf(flags);
   const folders = await pMap(
     await listBatchFolders(config.out),
-    async (found) => ({ found, own: await statusFromFolder(found) }),
+    async (found) => ({ found, own: await listedStatus(found) }),
     { concurrency: READ_AT_A_TIME },
   );
   const names = folders.map(({ found }) => found.batch);
   if (isS3Address(config.out)) keepNames(config.home, 'batches', names);
+  for (const { own } of folders)
+    if (own.fault !== undefined) printer.notice(`${own.batch} cannot be read: ${own.fault}`);
   const statuses = await withLiveStatus(config, printer, folders);
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
@@ -81,7 +85,7 @@ async function withLiveStatus(
   folders: readonly Folder[],
 ): Promise<readonly BatchStatus[]> {
   const fromFolders = folders.map(({ own }) => own);
-  if (fromFolders.every(({ summary }) => summary !== undefined)) return fromFolders;
+  if (fromFolders.every(isSettled)) return fromFolders;
   const unknown = (own: BatchStatus, error: unknown): BatchStatus => {
     printer.notice(`Temporal cannot be asked whether ${own.batch} is running: ${errorMessage(error)}`);
     return { ...own, state: 'unknown' };
@@ -95,7 +99,7 @@ async function withLiveStatus(
       );
     return (await askTemporal(config, printer, ask)) ?? fromFolders;
   } catch (error) {
-    return fromFolders.map((own) => (own.summary ? own : unknown(own, error)));
+    return fromFolders.map((own) => (isSettled(own) ? own : unknown(own, error)));
   }
 }
 
@@ -129,11 +133,11 @@ export async function withForecast(found: FoundBatch, live: PublishedStatus): Pr
   };
 }
 
-const lineOf = ({ batch, state, unattended, rows, outcomes }: BatchStatus): string =>
+const lineOf = ({ batch, state, unattended, rows, outcomes, fault }: BatchStatus): string =>
   [
     terminalLine(batch),
     unattended ? `${state}, no worker` : state,
-    `${count(doneOf(outcomes))}/${count(rows)}`,
+    `${fault === undefined ? count(doneOf(outcomes)) : '?'}/${count(rows)}`,
     outcomeText(outcomes),
   ]
     .filter(Boolean)

@@ -63,8 +63,10 @@ export const batchSchema = z.object({
   batch: z.string(),
   folder: z.string(),
   state: z
-    .enum(['running', 'paused', 'cancelling', 'finished', 'interrupted', 'unknown'])
-    .describe('interrupted: no server runs it; unknown: Temporal could not be asked'),
+    .enum(['running', 'paused', 'cancelling', 'finished', 'interrupted', 'unknown', 'unreadable'])
+    .describe(
+      'interrupted: no server runs it; unknown: Temporal could not be asked; unreadable: its files are damaged',
+    ),
   deployment: z.string().describe('its name, or its id if it has no name'),
   rehearsal: z.boolean(),
   created_at: time,
@@ -79,6 +81,7 @@ export const batchSchema = z.object({
   progress: progressSchema.nullable().describe('while a server has the batch'),
   canary: z.object({ rows: count, succeeded: count, cost_usd: amount, estimate: estimateSchema }).nullable(),
   summary: summarySchema.nullable().describe('when it has ended, as in summary.json'),
+  fault: z.string().nullable().describe('why its files cannot be read; outcomes are then not counted'),
 });
 
 /** With what only commands compute. */

@@ -1,16 +1,19 @@
 // The status of a batch: what its folder shows, and what its workflow has published if Temporal has it running.
 
 import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
+import { errorMessage } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/newest-records.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
+import { hidesAllBatches } from '../../store/batch-folders.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from '../session.ts';
 import { shownProgress, type ShownProgress } from './shown-progress.ts';
 
 /**
- * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked.
+ * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked. `unreadable`: its
+ * files are damaged; only lists have it, with a `fault` and without counts.
  */
 export type BatchStatus = {
   /** The id of the batch. */
@@ -18,7 +21,7 @@ export type BatchStatus = {
   /** The path of its folder. */
   readonly folder: string;
   /** `finished`: it has a summary. */
-  readonly state: Progress['state'] | 'interrupted' | 'unknown';
+  readonly state: Progress['state'] | 'interrupted' | 'unknown' | 'unreadable';
   /** All of its rows. */
   readonly rows: number;
   /** Rows by outcome. */
@@ -31,7 +34,29 @@ export type BatchStatus = {
   readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
   /** The content of `summary.json`, when it has ended. */
   readonly summary?: Summary;
+  /** Why its files cannot be read. */
+  readonly fault?: string;
 };
+
+/** For lists: a batch whose files are damaged hides no other. */
+export const listedStatus = async (found: FoundBatch): Promise<BatchStatus> =>
+  statusFromFolder(found).catch((error: unknown) => {
+    if (hidesAllBatches(error)) throw error;
+    const { batch, folder, file } = found;
+    const { rows } = file.sheet;
+    return {
+      batch,
+      folder,
+      rows,
+      state: 'unreadable' as const,
+      outcomes: { ...NO_OUTCOMES },
+      fault: errorMessage(error),
+    };
+  });
+
+/** Whether Temporal knows no more about it: it has ended, or cannot be read. */
+export const isSettled = ({ summary, fault }: BatchStatus): boolean =>
+  summary !== undefined || fault !== undefined;
 
 export async function statusFromFolder({ batch, folder, file, store }: FoundBatch): Promise<BatchStatus> {
   const summary = await readSummary(store);
@@ -50,7 +75,7 @@ export async function liveStatus<S extends BatchStatus>(
   found: FoundBatch,
   fromFolder: S,
 ): Promise<S> {
-  if (fromFolder.summary !== undefined) return fromFolder;
+  if (isSettled(fromFolder)) return fromFolder;
   const known = await batches.find(refOf(found));
   // The last progress of a terminated workflow still says running.
   if (known?.status !== 'RUNNING' && known?.status !== 'COMPLETED') return fromFolder;
