@@ -178,6 +178,9 @@ export async function createBatchFile(store: Store, file: BatchFile): Promise<bo
   const [wrong] = schema.safeParse(JSON.parse(text)).error?.issues ?? [];
   if (wrong !== undefined)
     throw problem('E602', { what: `the batch cannot have this ${wrong.path.join('.')}: ${wrong.message}` });
+  // More is not read back from S3.
+  if (Buffer.byteLength(text) >= 8 << 20)
+    throw problem('E602', { what: `${BATCH_FILE} would have 8 MiB: settings or column names are too long` });
   return store.create(BATCH_FILE, `${text}\n`);
 }
 

@@ -39,7 +39,7 @@ export type Answers = {
   readonly malformed: readonly Malformed[];
 };
 
-/** The last answer of each member. */
+/** The last answer of each member; those that differ in more than their clock are of two members with one name. */
 export function readAnswers(all: readonly unknown[]): Answers {
   const answers = new Map<string, MemberAnswer>();
   const malformed: Malformed[] = [];
@@ -47,7 +47,7 @@ export function readAnswers(all: readonly unknown[]): Answers {
     const { data, error } = answerSchema.safeParse(one);
     if (error === undefined) {
       const { deployment, storeFault, ...rest } = data;
-      answers.set(data.identity, {
+      answers.set(JSON.stringify({ ...data, clockMs: 0 }), {
         ...rest,
         ...(deployment === undefined ? {} : { deployment }),
         ...(storeFault === undefined ? {} : { storeFault }),

@@ -35,6 +35,14 @@ describe('batch.json', () => {
     expect(await readBatchFile(store)).toBeUndefined();
   });
 
+  it('is never written larger than it is read back from S3', async () => {
+    const store = folderStore(place());
+    const large = createBatchFile(store, { ...FILE, notify: ['é'.repeat(5 << 20)] });
+    await expect(large).rejects.toMatchObject({ code: 'E602', message: expect.stringContaining('8 MiB') });
+    expect(await readBatchFile(store)).toBeUndefined();
+    expect(await createBatchFile(store, { ...FILE, notify: ['é'.repeat(3 << 20)] })).toBe(true);
+  });
+
   it.each([
     ['that breaks off', '{"format":2,', /batch\.json is not a batch of this version: it is no JSON/],
     ['of another kind', '{}', /batch\.json is not a batch of this version: format: /],

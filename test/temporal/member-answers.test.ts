@@ -25,6 +25,11 @@ describe('the answers of members', () => {
     expect(readAnswers([least])).toStrictEqual({ answers: [least], malformed: [] });
   });
 
+  it('of two members with one name are both kept', () => {
+    const other = { ...ANSWER, sees: true };
+    expect(readAnswers([ANSWER, other, ANSWER]).answers).toEqual([ANSWER, other]);
+  });
+
   it.each([
     ['no object', 7, undefined, 'Invalid input: expected object, received number'],
     ['tags that are no list', { ...ANSWER, tags: 'eu' }, ANSWER.identity, 'tags: '],
