@@ -199,7 +199,7 @@ function parsed(text: string, place: string): Summary {
     const summary = JSON.parse(text) as Summary;
     // What every version of the file has.
     const core: readonly unknown[] = [summary.outcomes, summary.requests, summary.duplicates];
-    if (core.every((part) => typeof part === 'object')) return summary;
+    if (core.every((part) => typeof part === 'object' && part !== null)) return summary;
   } catch (cause) {
     throw unreadable(place, cause);
   }

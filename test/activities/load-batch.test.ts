@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { loadBatch, type LoadedBatch } from '../../activities/load-batch.ts';
 import { problem } from '../../src/errors/error.ts';
 import { STARTED_FILE } from '../../src/store/batch-file.ts';
+import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { depsOf, REF, type Given } from './deps.ts';
 
 async function loaded(
@@ -78,7 +79,7 @@ describe('loading a batch', () => {
     const closed = closedSnapshot(begin(paramsOf(), WRITES, 1));
     const ended = (more: readonly (readonly [string, string])[] = []) =>
       new Map([
-        ['summary.json', '{"pass":1}'],
+        ['summary.json', summaryOfPass(1)],
         ['snapshots/00001.json', JSON.stringify(closed)],
         [STARTED_FILE, JSON.stringify({ at: THEN, workflow: { ...OWN, runId: 'the first' } })],
         ...more,

@@ -17,6 +17,7 @@ import { createPass, newestPass, passName } from '../../src/store/passes.ts';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
+import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { BACK, FILE, idOf, listing, NOW, runOf, strangersRuns, type Bought } from './lists.ts';
 
 const HOUR_MS = 3_600_000;
@@ -58,7 +59,7 @@ describe('a batch that is rebuilt', () => {
   it('sends the rows of a pass that have no run, waits for those that have one, and settles what ended before', async () => {
     const failed = { outcome: 'failed' as const };
     await writePart(1, 1, recordOf(1), recordOf(2, failed), recordOf(3, failed), recordOf(4, failed));
-    await store.write('summary.json', '{"pass":1}');
+    await store.write('summary.json', summaryOfPass(1));
     const segments = [
       { lane: 0, first: 5_001, count: 2 },
       { lane: 1, gpu: 'H100', first: 1, count: 2 },
@@ -89,7 +90,7 @@ describe('a batch that is rebuilt', () => {
     };
     await append(2, 'passes/a', ROWS + 1, 5_001);
     await writePart(1, 1, recordOf(1), { ...recordOf(ROWS + 1), place: 5_001 });
-    await store.write('summary.json', '{"pass":2}');
+    await store.write('summary.json', summaryOfPass(2));
     await append(3, 'passes/b', ROWS + 3, 10_001);
     await writePart(1, 2, { ...recordOf(ROWS + 3), place: 10_001 });
     const { state } = await rebuilt([{ place: 1 }, { place: 5_001 }, { place: 10_001 }], { pass: 4 });

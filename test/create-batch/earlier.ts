@@ -1,11 +1,11 @@
 // A batch that has ended, or still runs, with results in its folder.
 
 import { createHash } from 'node:crypto';
-import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
+import { summaryOfPass } from '../results/summary-of-pass.ts';
 
 type Results = {
   /** Rows with an outcome (default: all). */
@@ -33,7 +33,5 @@ export async function addResults(
     }),
   );
   await store.write(partName(1, 1), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-  const duplicates = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
-  const summary = { pass: 1, outcomes: {}, requests: NO_LEDGER, duplicates, cost_usd: 0 };
-  if (isOver) await store.write(SUMMARY_FILE, JSON.stringify(summary));
+  if (isOver) await store.write(SUMMARY_FILE, summaryOfPass(1));
 }

@@ -10,6 +10,7 @@ import { placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
 import { recordsOf } from '../../src/results/batch-rows.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { LAYOUT, SUMMARY_FILE } from '../../src/store/batch-file.ts';
+import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { ASKED, type Asked, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
 import { recordsIn, sentIn } from './rows-of-batch.ts';
@@ -119,8 +120,7 @@ describe('a row that succeeded in an earlier batch', () => {
     await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 1, change });
     const again = { row: 1, place: 5_001, outcome: 'succeeded', change, attempts: [], files: [] };
     await earlier.store.write('parts/0001-000002.jsonl', `${JSON.stringify(again)}\n`);
-    const summary = { pass: 2, outcomes: {}, requests: {}, duplicates: { runs: 0 }, cost_usd: 0 };
-    await earlier.store.write(SUMMARY_FILE, JSON.stringify(summary));
+    await earlier.store.write(SUMMARY_FILE, summaryOfPass(2));
     const { done, open } = await reusing('four.csv');
     expect([done, open]).toMatchObject([[{ first: [3, 4] }], []]);
   });
