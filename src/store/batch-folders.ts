@@ -34,14 +34,24 @@ export async function openBatchFolder(out: string, batch: string): Promise<Batch
 /** Whether a batch can have this name: it is one folder, not a path. */
 export const isBatchName = (name: string): boolean => !name.includes('/') && !['', '.', '..'].includes(name);
 
-/** All batches, newest first, without those that this version cannot read. */
-export async function listBatchFolders(out: string): Promise<readonly BatchFolder[]> {
+/** All batches, newest first, without those that this version cannot read: `leftOut` is called with each of them. */
+export async function listBatchFolders(
+  out: string,
+  leftOut: (batch: string, error: unknown) => void = () => undefined,
+): Promise<readonly BatchFolder[]> {
   const found = await pMap(
     await openStore(out).folders(''),
-    (name) => openBatchFolder(out, name).catch(undefinedIfUnreadable),
-    {
-      concurrency: CONCURRENCY,
+    async (name) => {
+      try {
+        return await openBatchFolder(out, name);
+      } catch (error) {
+        // If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch.
+        if (hidesAllBatches(error)) throw error;
+        leftOut(name, error);
+        return undefined;
+      }
     },
+    { concurrency: CONCURRENCY },
   );
   return found
     .filter((one) => one !== undefined)
@@ -49,12 +59,6 @@ export async function listBatchFolders(out: string): Promise<readonly BatchFolde
 }
 
 const CONCURRENCY = 32;
-
-/** If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch. */
-function undefinedIfUnreadable(error: unknown): undefined {
-  if (hidesAllBatches(error)) throw error;
-  return undefined;
-}
 
 /** Whether the error of one batch would be that of every other: the store does not answer. */
 export const hidesAllBatches = (error: unknown): boolean =>

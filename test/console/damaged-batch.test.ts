@@ -53,3 +53,30 @@ describe.each([
     });
   });
 });
+
+describe.each([
+  ['cut off', '{"format": 2, "batch": "bro', /it is no JSON/],
+  ['of an earlier version', '{"format": 1}', /was made by an earlier version of runsheet/],
+])('a batch.json that is %s', (_, text, fault) => {
+  it('is named by list, which shows the others', async () => {
+    const console = await Console.open();
+    for (const name of ['whole', 'broken']) {
+      const batch = await console.batch(console.write('s.csv', 'prompt\na hen\na fox\n'), name);
+      await endBatch(batch);
+      if (name === 'broken') writeFileSync(join(batch.folder, 'batch.json'), text);
+    }
+    const { code, stdout, stderr } = await console.run('list');
+    expect([code, stdout]).toEqual([0, 'whole\tfinished\t2/2\t1 succeeded, 1 failed\n']);
+    expect(stderr).toMatch(/^broken cannot be read: .+/m);
+    expect(stderr).toMatch(fault);
+  });
+
+  it('is not called an empty place', async () => {
+    const console = await Console.open();
+    const { folder } = await console.batch(console.write('s.csv', 'prompt\na hen\n'), 'broken');
+    writeFileSync(join(folder, 'batch.json'), text);
+    const { stderr } = await console.run('list');
+    expect(stderr).toContain('broken cannot be read: ');
+    expect(stderr).not.toContain('no batches here yet');
+  });
+});

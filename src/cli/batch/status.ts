@@ -38,15 +38,20 @@ const READ_AT_A_TIME = 32;
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const folders = await pMap(
-    await listBatchFolders(config.out),
-    async (found) => ({ found, own: await listedStatus(found) }),
-    { concurrency: READ_AT_A_TIME },
+  let isEmpty = true;
+  const cannotBeRead = (batch: string, fault: string): void => {
+    isEmpty = false;
+    printer.notice(`${terminalLine(batch)} cannot be read: ${fault}`);
+  };
+  const readable = await listBatchFolders(config.out, (batch, error) =>
+    cannotBeRead(batch, errorMessage(error)),
   );
+  const folders = await pMap(readable, async (found) => ({ found, own: await listedStatus(found) }), {
+    concurrency: READ_AT_A_TIME,
+  });
   const names = folders.map(({ found }) => found.batch);
   if (isS3Address(config.out)) keepNames(config.home, 'batches', names);
-  for (const { own } of folders)
-    if (own.fault !== undefined) printer.notice(`${own.batch} cannot be read: ${own.fault}`);
+  for (const { own } of folders) if (own.fault !== undefined) cannotBeRead(own.batch, own.fault);
   const statuses = await withLiveStatus(config, printer, folders);
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
@@ -54,7 +59,7 @@ export async function list(this: Context, flags: Flags): Promise<number> {
   const [newest] = folders;
   if (newest !== undefined)
     sayNext(printer, flags.output, ['status', nextCommand('status', newest.found, { out: config.out })]);
-  else {
+  else if (isEmpty) {
     printer.notice('no batches here yet');
     sayNext(printer, flags.output, ['rehearse', 'runsheet demo']);
   }
