@@ -65,7 +65,7 @@ export function pageOf({
       ]),
     ),
     '',
-    'Processor time, milliseconds a row, with files and results:',
+    'With 500 outstanding the batch uses both processors completely, so the processor time of a row limits it. Processor time, milliseconds a row, with files and results:',
     '',
     table(
       [
