@@ -65,7 +65,7 @@ export function pageOf({
       ]),
     ),
     '',
-    'With 500 outstanding the batch uses both processors completely, so the processor time of a row limits it. Processor time, milliseconds a row, with files and results:',
+    'Where rows/s times the processor time of a row comes near the number of processors, they are the limit. Processor time, milliseconds a row, with files and results:',
     '',
     table(
       [

@@ -57,7 +57,7 @@ export class Runsheet implements AsyncDisposable {
     return new BatchHandle(this.#servers, batchId);
   }
 
-  /** The batches in the store, newest first. One whose files are damaged is `unreadable`. */
+  /** The batches in the store, newest first, without those whose batch.json cannot be read. One with other damaged files is `unreadable`. */
   async *list(): AsyncGenerator<BatchStatus> {
     const folders = await listBatchFolders(this.#servers.config.out);
     const { session, leave } = await this.#servers.join();

@@ -34,10 +34,10 @@ export async function openBatchFolder(out: string, batch: string): Promise<Batch
 /** Whether a batch can have this name: it is one folder, not a path. */
 export const isBatchName = (name: string): boolean => !name.includes('/') && !['', '.', '..'].includes(name);
 
-/** All batches, newest first, without those that this version cannot read: `leftOut` is called with each of them. */
+/** All batches, newest first, without those whose batch.json cannot be read: `leftOut` is called with each of these. */
 export async function listBatchFolders(
   out: string,
-  leftOut: (batch: string, error: unknown) => void = () => undefined,
+  leftOut: (batch: string, error: unknown) => unknown = () => undefined,
 ): Promise<readonly BatchFolder[]> {
   const found = await pMap(
     await openStore(out).folders(''),

@@ -1,6 +1,6 @@
 // A batch whose files are damaged is named by list, and hides no other.
 
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { connect } from '../../src/library/runsheet.ts';
@@ -75,8 +75,22 @@ describe.each([
     const console = await Console.open();
     const { folder } = await console.batch(console.write('s.csv', 'prompt\na hen\n'), 'broken');
     writeFileSync(join(folder, 'batch.json'), text);
-    const { stderr } = await console.run('list');
+    const { code, stdout, stderr } = await console.run('list');
+    expect([code, stdout]).toEqual([0, '']);
     expect(stderr).toContain('broken cannot be read: ');
     expect(stderr).not.toContain('no batches here yet');
   });
+});
+
+it('the fault of a batch.json is one line without colours, whatever the file says', async () => {
+  const console = await Console.open();
+  const { folder } = await console.batch(console.write('s.csv', 'prompt\na hen\n'), 'broken');
+  const path = join(folder, 'batch.json');
+  const file = JSON.parse(readFileSync(path, 'utf8')) as { sheet: { options: { types: object } } };
+  file.sheet.options.types = { 'a\nforged line \u001B[8m': 17 };
+  writeFileSync(path, JSON.stringify(file));
+  const { stderr } = await console.run('list');
+  expect(stderr).toMatch(/^broken cannot be read: .*forged line/m);
+  expect(stderr).not.toMatch(/^forged/m);
+  expect(stderr).not.toContain('\u001B');
 });

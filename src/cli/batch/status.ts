@@ -38,20 +38,18 @@ const READ_AT_A_TIME = 32;
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  let isEmpty = true;
-  const cannotBeRead = (batch: string, fault: string): void => {
-    isEmpty = false;
-    printer.notice(`${terminalLine(batch)} cannot be read: ${fault}`);
-  };
+  const unreadable: [batch: string, fault: string][] = [];
   const readable = await listBatchFolders(config.out, (batch, error) =>
-    cannotBeRead(batch, errorMessage(error)),
+    unreadable.push([batch, errorMessage(error)]),
   );
   const folders = await pMap(readable, async (found) => ({ found, own: await listedStatus(found) }), {
     concurrency: READ_AT_A_TIME,
   });
   const names = folders.map(({ found }) => found.batch);
   if (isS3Address(config.out)) keepNames(config.home, 'batches', names);
-  for (const { own } of folders) if (own.fault !== undefined) cannotBeRead(own.batch, own.fault);
+  for (const { own } of folders) if (own.fault !== undefined) unreadable.push([own.batch, own.fault]);
+  for (const [batch, fault] of unreadable.sort(byName))
+    printer.notice(`${terminalLine(batch)} cannot be read: ${terminalLine(fault)}`);
   const statuses = await withLiveStatus(config, printer, folders);
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
@@ -59,12 +57,14 @@ export async function list(this: Context, flags: Flags): Promise<number> {
   const [newest] = folders;
   if (newest !== undefined)
     sayNext(printer, flags.output, ['status', nextCommand('status', newest.found, { out: config.out })]);
-  else if (isEmpty) {
+  else if (unreadable.length === 0) {
     printer.notice('no batches here yet');
     sayNext(printer, flags.output, ['rehearse', 'runsheet demo']);
   }
   return EXIT.ok;
 }
+
+const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => a.localeCompare(b);
 
 export async function status(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
