@@ -8,6 +8,7 @@ import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { recordsBefore } from '../src/results/batch-rows.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import { placeOf, type PartRecord } from '../src/results/row-record.ts';
+import { FileTraffic, type Traffic } from '../src/run-service/file-traffic.ts';
 import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -22,14 +23,21 @@ export type CollectInput = BatchRef & {
 
 const CONCURRENCY = 16;
 
-export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult> {
+/** Its heartbeats show the {@link Traffic} of its downloads. */
+export function collectRows(
+  deps: Deps,
+  input: CollectInput,
+  show: (details: () => Traffic) => void = () => undefined,
+): Promise<PartResult> {
   return withStore(async () => {
+    const traffic = new FileTraffic();
+    show(() => traffic.now());
     const open = await deps.open(input);
     const name = partName(input.pass, input.part);
     const before = await open.store.read(name);
     const result =
       before === undefined
-        ? await writePart(deps, open, input, name)
+        ? await writePart(deps, open, { ...input, traffic }, name)
         : resultOf({ open, input, name }, before, []);
     deps.traces?.partCollected(deps, open, name);
     return result;
@@ -39,7 +47,7 @@ export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult
 async function writePart(
   deps: Deps,
   open: OpenBatch,
-  input: CollectInput,
+  input: CollectInput & { readonly traffic: FileTraffic },
   name: string,
 ): Promise<PartResult> {
   // A stopping worker does not wait for slow files; another worker continues with them.
@@ -60,6 +68,7 @@ async function writePart(
         recordBefore,
         pass: input.pass,
         signal,
+        traffic: input.traffic,
       }),
     { concurrency: CONCURRENCY, signal },
   );

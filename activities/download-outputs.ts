@@ -11,6 +11,7 @@ import type { OutputFile, Run } from '../src/run-service/contract/run.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import type { Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
+import { FileTraffic } from '../src/run-service/file-traffic.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { Store } from '../src/store/store.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
@@ -31,8 +32,8 @@ export type WantedOutputs = {
   readonly names: OutputNames;
   /** After an abort nothing more is written, and the reason is thrown. */
   readonly signal: AbortSignal;
-  /** Called with the total bytes received so far. */
-  readonly onProgress?: (bytes: number) => void;
+  /** Counts the downloads and their bytes. */
+  readonly traffic?: FileTraffic;
 };
 
 export type Delivery =
@@ -103,7 +104,6 @@ class OutputDownload {
   readonly #deps: DownloadDeps;
   readonly #wanted: WantedOutputs;
   readonly #limits: Limits;
-  #bytes = 0;
   #headway = false;
   /** The highest number of a file that was downloaded. */
   #furthest = 0;
@@ -184,8 +184,8 @@ class OutputDownload {
     readonly nth: number;
     readonly before: readonly FileRecord[];
   }): Promise<FileRecord> {
-    const { store, service, runId, signal, onProgress } = this.#wanted;
-    return fetchFile({
+    const { store, service, runId, signal, traffic = new FileTraffic() } = this.#wanted;
+    const job = {
       download: this.#deps.download,
       store,
       service: service.base,
@@ -195,11 +195,12 @@ class OutputDownload {
       id: `${halvesOf(runId)}${one.nth}`,
       limit: this.#limitAfter(one.before),
       signal,
-      onBytes: (count) => onProgress?.((this.#bytes += count)),
-      onKept: (count) => {
+      onBytes: (count: number) => traffic.arrived(count),
+      onKept: (count: number) => {
         if (count >= HEADWAY_BYTES) this.#headway ||= (this.#parts += 1) <= HEADWAYS_MAX;
       },
-    });
+    };
+    return traffic.during(() => fetchFile(job));
   }
 
   #limitAfter(before: readonly FileRecord[]): { readonly bytes: number; readonly reason: string } {

@@ -1,5 +1,5 @@
-// Downloads one file of a run into the batch folder. A small file is held in memory. A large file is streamed to a draft; if
-// the transfer breaks, the next try requests the rest, provided that the host confirms that it is the same file.
+// Downloads one file of a run into the batch folder. A small file is held in memory. A large or slow file is streamed to a
+// draft; if the transfer breaks, the next try requests the rest, provided that the host confirms that it is the same file.
 
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -29,10 +29,14 @@ export type FileJob = {
   onBytes(count: number): void;
   /** Called with the bytes that a failed try added to the partial file. */
   onKept(count: number): void;
+  readonly slowAfterMs?: number;
 };
 
-/** Files up to this size are held in memory and not resumed. */
+/** Files up to this size are held in memory and not resumed, unless they are slow. */
 const SMALL_BYTES = 1 << 20;
+/** A file whose beginning takes longer than this is slow; so many bytes are enough to recognise its format. */
+const SLOW_AFTER_MS = 2_000;
+const SLOW_LEAST_BYTES = 4_200;
 
 /** Throws a FileFault or a HostFault, the store's errors, and the reason of the signal. */
 export async function fetchFile(job: FileJob): Promise<FileRecord> {
@@ -40,7 +44,7 @@ export async function fetchFile(job: FileJob): Promise<FileRecord> {
   const arriving = await download(file.url, { service, signal });
   const chunks = limited(job, arriving);
   try {
-    const { head, isWhole } = await headOf(chunks);
+    const { head, isWhole } = await headOf(chunks, mayBeSlow(job, arriving));
     const path = `${stem}.${await extensionOf(head, isWhole, file.filename)}`;
     if (!isWhole) return await fetchLarge(job, { arriving, path, head, chunks });
     signal.throwIfAborted();
@@ -73,14 +77,22 @@ async function* limited(job: FileJob, { bytes, from, chunks }: Arriving): AsyncG
 
 type Head = { readonly head: Uint8Array; readonly isWhole: boolean };
 
+/** After how long a file is streamed to a draft, whatever its size. An SVG is only recognised as a whole. */
+function mayBeSlow({ file, store, slowAfterMs = SLOW_AFTER_MS }: FileJob, { validator }: Arriving): number {
+  const isResumable = validator !== undefined && store.resumable !== undefined;
+  return isResumable && !/\.svg$/i.test(file.filename) ? slowAfterMs : Number.POSITIVE_INFINITY;
+}
+
 /** The first bytes of a file, or the whole file if it is small. */
-async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Head> {
+async function headOf(chunks: AsyncIterator<Uint8Array>, slowAfterMs: number): Promise<Head> {
+  const startedAt = performance.now();
   const taken: Uint8Array[] = [];
   let bytes = 0;
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     taken.push(next.value);
     bytes += next.value.byteLength;
-    if (bytes > SMALL_BYTES) return { head: Buffer.concat(taken), isWhole: false };
+    const isSlow = bytes >= SLOW_LEAST_BYTES && performance.now() - startedAt >= slowAfterMs;
+    if (bytes > SMALL_BYTES || isSlow) return { head: Buffer.concat(taken), isWhole: false };
   }
   const [only] = taken;
   return { head: taken.length === 1 && only ? only : Buffer.concat(taken), isWhole: true };

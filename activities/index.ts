@@ -30,13 +30,17 @@ const bind = <T extends Work>(deps: Deps, work: T): Bound<T> =>
 
 const HEARTBEAT_MS = 1_000;
 
+type Show = (details: () => unknown) => void;
+
 /** Heartbeats while the work runs, however long one step takes; does not wait for cancelled work. */
 const heartbeating =
-  <I, R>(work: (deps: Deps, input: I) => Promise<R>) =>
+  <I, R>(work: (deps: Deps, input: I, show: Show) => Promise<R>) =>
   async (deps: Deps, input: I): Promise<R> => {
-    const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
+    let details: () => unknown = () => undefined;
+    const timer = setInterval(() => heartbeat(details()), HEARTBEAT_MS);
+    const show: Show = (shown) => (details = shown);
     try {
-      return await Promise.race([work(deps, input), Context.current().cancelled]);
+      return await Promise.race([work(deps, input, show), Context.current().cancelled]);
     } finally {
       clearInterval(timer);
     }

@@ -8,6 +8,7 @@ import { errorMessage } from '../src/errors/error.ts';
 import { outputNames, type OutputNames } from '../src/results/output-names.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
+import type { FileTraffic } from '../src/run-service/file-traffic.ts';
 import { outcomeOf as stateOf, type KnownRun } from '../src/run-service/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
@@ -20,6 +21,7 @@ export type RecordParams = {
   readonly recordBefore: (row: PlacedRow) => Promise<PartRecord | undefined>;
   readonly pass: number;
   readonly signal: AbortSignal;
+  readonly traffic?: FileTraffic;
 };
 
 /** The record, or why the row is deferred. Throws the store's errors. */
@@ -129,14 +131,15 @@ type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
 async function deliver(
   deps: Deps,
   { file, store, service }: OpenBatch,
-  { ended, signal }: RecordParams,
+  { ended, signal, traffic }: RecordParams,
   names: OutputNames,
 ): Promise<Delivered | DeferredRow> {
   const last = ended.attempts.at(-1);
   if (last?.outcome !== 'succeeded' || last.runId === undefined)
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
   const startedAt = Date.now();
-  const delivery = await downloadOutputs(deps, { store, service, runId: last.runId, names, signal });
+  const wanted = { store, service, runId: last.runId, names, signal, ...(traffic && { traffic }) };
+  const delivery = await downloadOutputs(deps, wanted);
   deps.traces?.filesFetched(file, {
     place: ended.place,
     attempt: last.attempt,

@@ -1,5 +1,5 @@
 // Downloads the files of a run. The service names their addresses, often on another host than its API; an address may expire,
-// redirect, or point into a private network. A slow transfer is allowed, a silent host is not.
+// redirect, or point into a private network. A slow line is allowed; a silent host, or one that trickles, is not.
 
 import { errors, request, type Dispatcher } from 'undici';
 import { errorMessage } from '../errors/error.ts';
@@ -33,8 +33,11 @@ export type Arriving = {
 export type Download = (url: string, wanted: Wanted) => Promise<Arriving>;
 
 const SILENCE: Silence = { headersMs: 30_000, idleMs: 60_000 };
-/** Fewer bytes than this within the idle time count as silence. */
-const LEAST_BYTES = 4_096;
+/**
+ * Less than this within the idle time is a fault of the host: at 8 KiB/s a file of 2 GiB takes three days. Many concurrent
+ * transfers share the worker's line, so 64 KiB/s of it are enough for all of them together.
+ */
+const LEAST_PER_SECOND = { alone: 8 << 10, together: 64 << 10, each: 512 };
 const REDIRECTS_MAX = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** Statuses that ask the client to wait, and say nothing about the file. */
@@ -42,11 +45,12 @@ const BUSY = new Set([408, 425, 429]);
 
 export function openDownloads(connections: number, silence: Silence = SILENCE): Download {
   const ways = new Map<string, Way>();
+  const inFlight = { transfers: 0 };
   const wayFrom = (service: string): Way => {
     const guard = guardFor(service);
     // Connections are not shared between services, because each service has its own allowed networks.
     const dispatcher = openFileTransport(connections, guard.lookup, silence);
-    return { guard, dispatcher, idleMs: silence.idleMs };
+    return { guard, dispatcher, idleMs: silence.idleMs, inFlight };
   };
   return (url, wanted) => {
     const way = ways.get(wanted.service) ?? wayFrom(wanted.service);
@@ -55,7 +59,13 @@ export function openDownloads(connections: number, silence: Silence = SILENCE): 
   };
 }
 
-type Way = { readonly guard: NetworkGuard; readonly dispatcher: Dispatcher; readonly idleMs: number };
+type Way = {
+  readonly guard: NetworkGuard;
+  readonly dispatcher: Dispatcher;
+  readonly idleMs: number;
+  /** The transfers of this worker, from all hosts. */
+  readonly inFlight: { transfers: number };
+};
 
 async function download(way: Way, url: string, wanted: Wanted): Promise<Arriving> {
   const { answer, host } = await follow(way, url, wanted);
@@ -134,6 +144,7 @@ type Reading = {
   readonly host: string;
   readonly signal: AbortSignal;
   readonly idleMs: number;
+  readonly inFlight: Way['inFlight'];
   readonly encodings?: Encodings;
 };
 
@@ -147,25 +158,39 @@ async function* chunksOf(answer: Answer, reading: Reading): AsyncGenerator<Uint8
 }
 
 /** The transferred bytes; throws if they are fewer than declared, or too slow. */
-async function* wireBytes(answer: Answer, { host, idleMs }: Reading): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  let lately = 0;
-  let since = performance.now();
-  for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    lately += chunk.byteLength;
-    if (performance.now() - since >= idleMs) {
-      if (lately < LEAST_BYTES)
-        throw new HostFault(host, `only ${lately} bytes arrived in ${idleMs / 1000} s`, ONE_TRY);
-      lately = 0;
-      since = performance.now();
+async function* wireBytes(answer: Answer, { host, idleMs, inFlight }: Reading): AsyncGenerator<Uint8Array> {
+  let [bytes, lately, waitedMs] = [0, 0, 0];
+  inFlight.transfers += 1;
+  try {
+    let askedAt = performance.now();
+    for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength;
+      lately += chunk.byteLength;
+      // The time in which the reader of the file is busy, for example with a slow disk, is not the host's.
+      waitedMs += performance.now() - askedAt;
+      if (waitedMs >= idleMs) {
+        const perSecond = (lately / waitedMs) * 1000;
+        if (perSecond < leastPerSecond(inFlight.transfers)) throw slow(host, perSecond, idleMs);
+        [lately, waitedMs] = [0, 0];
+      }
+      yield chunk;
+      askedAt = performance.now();
     }
-    yield chunk;
+  } finally {
+    inFlight.transfers -= 1;
   }
   const promised = lengthOf(answer) ?? bytes;
   if (bytes !== promised)
     throw new HostFault(host, `the transfer ended after ${bytes} of ${promised} bytes`, FEW_TRIES);
 }
+
+function leastPerSecond(transfers: number): number {
+  const { alone, together, each } = LEAST_PER_SECOND;
+  return Math.max(each, Math.min(alone, together / transfers));
+}
+
+const slow = (host: string, perSecond: number, idleMs: number): HostFault =>
+  new HostFault(host, `slow: only ${Math.round(perSecond)} bytes/s arrived in ${idleMs / 1000} s`, ONE_TRY);
 
 function lengthOf({ headers }: Answer): number | undefined {
   const length = Number(headers['content-length'] ?? Number.NaN);

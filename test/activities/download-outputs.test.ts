@@ -8,6 +8,7 @@ import { DeliveredFiles } from '../../activities/delivered-files.ts';
 import { downloadOutputs, type Delivery, type WantedOutputs } from '../../activities/download-outputs.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads, type Download } from '../../src/run-service/download.ts';
+import { FileTraffic, type Traffic } from '../../src/run-service/file-traffic.ts';
 import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -190,11 +191,24 @@ describe('downloading the outputs of a run', () => {
     });
   });
 
-  it('reports its progress in bytes', async () => {
-    const told: number[] = [];
+  it('shows the files in flight, their bytes and their speed', async () => {
+    let at = 0;
+    const traffic = new FileTraffic(() => at);
+    const seen: Traffic[] = [];
+    const download = downloadOf(() => {
+      at += 4_000;
+      seen.push(traffic.now());
+      return PNG;
+    });
     const service = showing((id) => runOf(id, 'success', ['http://files/1', 'http://files/2']));
-    await deliver({ service, wanted: { onProgress: (bytes) => told.push(bytes) } });
-    expect(told).toEqual([PNG.length, 2 * PNG.length]);
+    await deliver({ service, download, wanted: { traffic } });
+    at += 8_000;
+    expect([...seen, traffic.now()]).toEqual([
+      { files: 1, bytes: 0, bytesPerSecond: 0 },
+      { files: 1, bytes: 16, bytesPerSecond: 2 },
+      // Sixteen bytes since the second call, twelve seconds ago.
+      { files: 0, bytes: 32, bytesPerSecond: 3 },
+    ]);
   });
 
   it('gives up on a host that breaks off every transfer, however many bytes arrived', async () => {
@@ -215,8 +229,9 @@ describe('downloading the outputs of a run', () => {
 
   it('stores nothing after an abort between the last byte and the rename', async () => {
     const stop = new AbortController();
-    const onProgress = (): void => stop.abort(new Error('given up'));
-    await expect(deliver({ wanted: { signal: stop.signal, onProgress } })).rejects.toThrow('given up');
+    const traffic = new FileTraffic();
+    traffic.arrived = () => stop.abort(new Error('given up'));
+    await expect(deliver({ wanted: { signal: stop.signal, traffic } })).rejects.toThrow('given up');
     expect(readdirSync(folder)).toEqual([]);
   });
 

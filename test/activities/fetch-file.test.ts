@@ -79,6 +79,22 @@ describe('a large file', () => {
     expect(asked.at(-1)?.headers).toMatchObject({ range: `bytes=${had}-`, 'if-range': '"one"' });
   });
 
+  it('keeps every byte of a small file that arrives slowly, and asks only for the rest', async () => {
+    const small = CONTENT.subarray(0, 30_000);
+    const { url, asked } = await fileHost((request, response) => {
+      if (request.headers.range) return stored(small)(request, response);
+      response.writeHead(200, { etag: '"one"', 'content-length': small.length });
+      response.write(small.subarray(0, asked.length === 1 ? 10_000 : 5_000), () =>
+        setTimeout(() => response.socket?.destroySoon(), 20),
+      );
+    });
+    const slowly = { slowAfterMs: 0 };
+    await expect(fetching(url, slowly)).rejects.toBeInstanceOf(HostFault);
+    expect(kept).toEqual([10_000]);
+    expectWhole(await fetching(url, slowly), small);
+    expect(asked.map(({ headers }) => headers.range)).toEqual([undefined, undefined, 'bytes=10000-']);
+  });
+
   it('resumes by Last-Modified if there is no ETag', async () => {
     const headers = {
       'last-modified': 'Sat, 21 Nov 2026 10:00:00 GMT',

@@ -92,7 +92,45 @@ describe('the time of a download', () => {
       const drip = setInterval(() => ((drops += 1) < 40 ? response.write('x') : response.end()), 50);
       response.on('close', () => clearInterval(drip));
     });
-    await expect(trickling).rejects.toThrow('only');
+    await expect(trickling).rejects.toThrow(/slow: only \d+ bytes\/s/);
+  });
+
+  /** Sends a piece ten times a second until it has sent a second's worth. */
+  const dripping =
+    (bytes: number): RequestListener =>
+    (_, response) => {
+      let pieces = 0;
+      const drip = setInterval(
+        () => ((pieces += 1) < 10 ? response.write(Buffer.alloc(bytes / 10)) : response.end()),
+        100,
+      );
+      response.on('close', () => clearInterval(drip));
+    };
+
+  it.each([
+    ['alone, below 8 KiB/s, is slow', 1, 6_000, 1],
+    ['alone, above it, is not', 1, 14_000, 0],
+    ['of sixteen that share a line of 1 Mbit/s is not', 16, 7_800, 0],
+    ['of forty that trickle is slow', 40, 200, 40],
+  ])('%s', async (_, transfers, bytes, slow) => {
+    const { url } = await fileHost(dripping(bytes));
+    const download = openDownloads(transfers, SILENCE);
+    const all = Array.from({ length: transfers }, async () =>
+      whole((await download(url, { service: HERE, signal: never })).chunks),
+    );
+    const results = await Promise.allSettled(all);
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(slow);
+  });
+
+  it('does not count how long its reader is busy', async () => {
+    const { url } = await fileHost(dripping(10_000));
+    const { chunks } = await openDownloads(2, SILENCE)(url, { service: HERE, signal: never });
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.byteLength;
+      await new Promise((done) => setTimeout(done, 350));
+    }
+    expect(bytes).toBe(9_000);
   });
 
   it.each(['before its headers', 'in its body'])('ends when it is aborted, %s', async (when) => {

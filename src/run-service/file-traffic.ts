@@ -1,0 +1,54 @@
+// Counts the files that are being downloaded for one batch, so that their speed can be shown.
+
+export type Traffic = {
+  /** Downloads in progress. */
+  readonly files: number;
+  /** All bytes that have arrived so far, also of downloads that have ended. */
+  readonly bytes: number;
+  /** The speed of the last seconds. */
+  readonly bytesPerSecond: number;
+};
+
+const SPAN_MS = 10_000;
+
+export class FileTraffic {
+  #files = 0;
+  #bytes = 0;
+  readonly #samples: { readonly at: number; readonly bytes: number }[];
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#samples = [{ at: now(), bytes: 0 }];
+  }
+
+  /** Counts a download until it ends. */
+  async during<T>(download: () => Promise<T>): Promise<T> {
+    this.#files += 1;
+    try {
+      return await download();
+    } finally {
+      this.#files -= 1;
+    }
+  }
+
+  arrived(bytes: number): void {
+    this.#bytes += bytes;
+  }
+
+  /** The speed is that since the latest call which is at least ten seconds old, or since the first one. */
+  now(): Traffic {
+    const at = this.#now();
+    const old = this.#samples.findLastIndex((sample) => sample.at <= at - SPAN_MS);
+    this.#samples.splice(0, Math.max(0, old));
+    const [since] = this.#samples;
+    this.#samples.push({ at, bytes: this.#bytes });
+    const ms = since === undefined ? 0 : at - since.at;
+    const arrived = this.#bytes - (since?.bytes ?? 0);
+    return {
+      files: this.#files,
+      bytes: this.#bytes,
+      bytesPerSecond: ms <= 0 ? 0 : Math.round((arrived / ms) * 1000),
+    };
+  }
+}
