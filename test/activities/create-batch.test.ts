@@ -16,6 +16,7 @@ import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { Place } from '../create-batch/creating.ts';
 import { openService, TOKEN } from '../local-service/asking.ts';
 import { fileHost } from '../run-service/file-host.ts';
+import { sheetsOf, textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { depsOf } from './deps.ts';
 
 const REQUEST: BatchCall['request'] = {
@@ -211,6 +212,15 @@ describe('a sheet', () => {
     );
     expect(message).toMatch(/\nowls\.csv:3:2 E201: .*T5.*did you mean/);
     expect(details).toEqual([expect.objectContaining({ code: 'E200' })]);
+  });
+
+  it('that inflates to more than a workbook can fails the activity for good', async () => {
+    const rows = `<worksheet><sheetData>${textRow('x'.repeat(500_000))}</sheetData></worksheet>`;
+    const book = await workbook(sheetsOf(Array.from({ length: 80 }, () => rows)));
+    const { type, nonRetryable, message } = await failureOf(make(book, 'one'));
+    expect([type, nonRetryable]).toEqual(['E102', true]);
+    expect(message).toContain('inflates to more than 32 MiB');
+    expect(batchesThere()).toEqual([]);
   });
 
   it('that is missing fails the activity for good', async () => {

@@ -14,6 +14,33 @@ export type CellMark = {
 /** A text, or a text with its mark. */
 export type WorkbookCell = string | readonly [text: string, mark: CellMark];
 
+/** The cells of a row in their order; a number stands for so many empty ones. */
+export type WorkbookCells = readonly (WorkbookCell | number)[];
+
+export const textOf = (cell: WorkbookCell): string => (typeof cell === 'string' ? cell : cell[0]);
+
+/** The cells with their columns (from 0), without the empty ones between them. */
+export function* placed(cells: WorkbookCells): Generator<readonly [column: number, cell: WorkbookCell]> {
+  let column = 0;
+  for (const cell of cells)
+    if (typeof cell === 'number') column += cell;
+    else {
+      yield [column, cell];
+      column += 1;
+    }
+}
+
+/** The texts of the first `width` columns, without empty ones at the end. */
+export function textsOf(cells: WorkbookCells, width = Infinity): readonly string[] {
+  const texts: string[] = [];
+  for (const [column, cell] of placed(cells)) {
+    if (column >= width) break;
+    while (texts.length < column) texts.push('');
+    texts.push(textOf(cell));
+  }
+  return texts;
+}
+
 export type FoundCell = {
   /** The `t` of the cell: what `value` is. */
   readonly type: string;

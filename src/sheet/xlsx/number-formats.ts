@@ -1,7 +1,7 @@
 // What the number format of a cell says about its value: a date, a time, a percentage, or digits with leading zeros.
 
 import { readXml } from './xml-events.ts';
-import type { Zip } from './zip-file.ts';
+import { tooLarge, type Zip } from './zip-file.ts';
 
 export type NumberFormat =
   | { readonly is: 'date' | 'time' | 'percent' | 'plain' }
@@ -9,17 +9,23 @@ export type NumberFormat =
 
 const PLAIN: NumberFormat = { is: 'plain' };
 
+/** Excel has at most 65,490 formats, each of at most 255 characters. */
+const MOST_FORMATS = 100_000;
+const MOST_CODE = 1000;
+
 /** The format of each style index of a workbook. */
 export async function numberFormats(file: string, zip: Zip, part: string): Promise<readonly NumberFormat[]> {
-  const codes = new Map<number, string>();
+  const own = new Map<number, NumberFormat>();
   const formats: NumberFormat[] = [];
   let isCellFormat = false;
   await readXml(file, await zip.part(part), {
     open: (name, { numFmtId = '0', formatCode = '' }) => {
-      if (name === 'numFmt') codes.set(Number(numFmtId), formatCode);
+      if (name === 'numFmt') own.set(Number(numFmtId), formatOfCode(formatCode));
       if (name === 'cellXfs') isCellFormat = true;
       if (name === 'xf' && isCellFormat)
-        formats.push(builtIn(Number(numFmtId)) ?? formatOfCode(codes.get(Number(numFmtId))));
+        formats.push(builtIn(Number(numFmtId)) ?? own.get(Number(numFmtId)) ?? PLAIN);
+      if (Math.max(own.size, formats.length) > MOST_FORMATS)
+        throw tooLarge(file, `has more than ${MOST_FORMATS} formats`);
     },
     close: (name) => {
       if (name === 'cellXfs') isCellFormat = false;
@@ -39,7 +45,9 @@ function builtIn(id: number): NumberFormat | undefined {
 }
 
 /** Only the part for positive numbers counts; quoted text, colours and conditions do not. */
-function formatOfCode(code = 'General'): NumberFormat {
+function formatOfCode(code: string): NumberFormat {
+  // The patterns need the square of the length.
+  if (code.length > MOST_CODE) return PLAIN;
   const [positive = ''] = code
     .replaceAll(/"[^"]*"|\\.|_.|\*./g, '')
     .replaceAll(/\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')

@@ -1,6 +1,6 @@
 // The texts that the cells of a workbook share, as bytes: a Map of strings would need several times the memory.
 
-import { readXml } from './xml-events.ts';
+import { joined, readXml } from './xml-events.ts';
 import { tooLarge, type Zip } from './zip-file.ts';
 
 const MOST_BYTES = 256 * 1024 ** 2;
@@ -13,7 +13,7 @@ export class SharedStrings {
 
   static async read(file: string, zip: Zip, part: string): Promise<SharedStrings> {
     const strings = new SharedStrings();
-    const text = new RichText();
+    const text = new RichText(file);
     await readXml(file, await zip.part(part), {
       open: (name) => {
         if (name === 'si') text.clear();
@@ -56,8 +56,13 @@ export class SharedStrings {
 /** Joins the runs of a formatted text; the phonetic guide of a Japanese text is not part of it. */
 export class RichText {
   value = '';
+  readonly #file: string;
   #isText = false;
   #phonetic = 0;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
 
   clear(): void {
     this.value = '';
@@ -71,7 +76,7 @@ export class RichText {
   }
 
   add(text: string): void {
-    if (this.#isText) this.value += text;
+    if (this.#isText) this.value = joined(this.#file, this.value, text);
   }
 
   close(name: string): void {

@@ -7,10 +7,11 @@ import { pipeline } from 'node:stream/promises';
 import { isRunsheetError, problem } from '../../errors/error.ts';
 import { numberFormats } from './number-formats.ts';
 import { SharedStrings } from './shared-strings.ts';
-import { textOf, type OtherSheet, type SheetHead } from './unpacked-sheet.ts';
+import { textsOf } from './cell-value.ts';
+import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
 import { readWorkbook, type ListedSheet } from './workbook.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
-import { withZip } from './zip-file.ts';
+import { tooLarge, withZip } from './zip-file.ts';
 
 export type UnpackParams = {
   /** The workbook. */
@@ -32,10 +33,10 @@ export async function unpackSheet(params: UnpackParams): Promise<void> {
     const formats = await numberFormats(file, zip, parts.styles);
     const partsOf = async ({ target }: ListedSheet): Promise<SheetParts> => {
       const bytes = await zip.part(target);
-      if (bytes !== undefined) return { file, bytes, strings, formats, is1904 };
+      if (bytes !== undefined) return { file, bytes, strings, formats, is1904, spend: zip.spend };
       throw problem('E102', { what: `${file} has lost its sheet` }, { place: { file } });
     };
-    const [chosen, ...others] = await withValues(sheets, partsOf);
+    const [chosen, ...others] = await withValues(file, sheets, partsOf);
     const rows = `${to}.rows`;
     try {
       const facts = await writeRows(await partsOf(chosen), rows);
@@ -57,15 +58,20 @@ const otherSheet = ({ name, begins }: Begun): OtherSheet => ({ name, begins });
 
 /** The sheets with values and how they begin, or the first one if all are empty. */
 async function withValues(
+  file: string,
   sheets: readonly [ListedSheet, ...ListedSheet[]],
   partsOf: PartsOf,
 ): Promise<readonly [Begun, ...Begun[]]> {
   const alone: Begun = { ...sheets[0], begins: [] };
   if (sheets.length === 1) return [alone];
   const filled: Begun[] = [];
+  let kept = 0;
   for (const sheet of sheets) {
     const begins = await beginOf(sheet, partsOf);
-    if (begins !== undefined) filled.push({ ...sheet, begins });
+    if (begins === undefined) continue;
+    filled.push({ ...sheet, begins });
+    kept += JSON.stringify([sheet.name, begins]).length;
+    if (kept > MOST_BEGINS) throw tooLarge(file, 'has too many sheets with values');
   }
   const [first = alone, ...others] = filled;
   return [first, ...others];
@@ -75,13 +81,15 @@ async function withValues(
 const BEGIN_ROWS = 20;
 const BEGIN_CELLS = 200;
 const NAME_LENGTH = 100;
+/** The beginnings of all sheets are one line of what is written. */
+const MOST_BEGINS = 4 * 1024 * 1024;
 
 /** undefined for a sheet without values; one that cannot be read may have some. */
 async function beginOf(sheet: ListedSheet, partsOf: PartsOf): Promise<OtherSheet['begins'] | undefined> {
   const rows: (readonly string[])[] = [];
   try {
     for await (const { cells } of worksheetRows(await partsOf(sheet))) {
-      rows.push(cells.slice(0, BEGIN_CELLS).map((cell) => textOf(cell).slice(0, NAME_LENGTH)));
+      rows.push(textsOf(cells, BEGIN_CELLS).map((text) => text.slice(0, NAME_LENGTH)));
       if (rows.length === BEGIN_ROWS) break;
     }
     return rows.length === 0 ? undefined : rows;

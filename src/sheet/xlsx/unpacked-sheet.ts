@@ -7,7 +7,15 @@ import type { Column, RecordFault, SheetRecord } from '../sheet-record.ts';
 import { MOST_RECORD } from '../sheet-record.ts';
 import type { SheetSource } from '../sheet-source.ts';
 import { linesOf } from '../text/sheet-text.ts';
-import { cellAddress, placeOfAddress, type CellMark, type WorkbookCell } from './cell-value.ts';
+import {
+  cellAddress,
+  placed,
+  placeOfAddress,
+  textOf,
+  textsOf,
+  type CellMark,
+  type WorkbookCells,
+} from './cell-value.ts';
 import type { SheetFacts } from './worksheet.ts';
 
 /** The first line. */
@@ -22,7 +30,7 @@ export type SheetHead = SheetFacts & {
 /** A sheet that is not read; `begins`: the texts of its first rows. */
 export type OtherSheet = { readonly name: string; readonly begins: readonly (readonly string[])[] };
 
-type Line = readonly [row: number, cells: readonly WorkbookCell[], isHidden?: 1];
+type Line = readonly [row: number, cells: WorkbookCells, isHidden?: 1];
 
 /** The header: the first row with values, or the given one. Throws E104 for unusable names, and E103 for merged cells from the header on. */
 export async function workbookColumns(
@@ -34,7 +42,7 @@ export async function workbookColumns(
     if (row < (options.headerRow ?? 1)) continue;
     if (row > (options.headerRow ?? row)) break;
     refuseMerged(source.name, head, row);
-    return columnsFrom(source.name, row, withoutEmptyEnd(cells.map(textOf)));
+    return columnsFrom(source.name, row, withoutEmptyEnd(textsOf(cells)));
   }
   const { headerRow } = options;
   const what = headerRow === undefined ? `the sheet "${head.sheet}" is empty` : `row ${headerRow} is empty`;
@@ -70,7 +78,7 @@ export async function firstRows(
   const rows = [];
   const { lines } = await openedLines(source);
   for await (const [line, cells] of lines) {
-    rows.push({ line, fields: cells.map(textOf) });
+    rows.push({ line, fields: textsOf(cells) });
     if (rows.length === most) break;
   }
   return rows;
@@ -78,16 +86,17 @@ export async function firstRows(
 
 function recordOf([row, cells, hidden]: Line, width: number): SheetRecord {
   const marks = new Map<number, CellMark>();
-  for (const [column, cell] of cells.entries()) if (typeof cell !== 'string') marks.set(column, cell[1]);
-  const texts = cells.slice(0, width).map(textOf);
-  while (texts.length < width) texts.push('');
-  const beyond = cells.findIndex((cell, column) => column >= width && textOf(cell).trim() !== '');
+  const texts = Array.from({ length: width }, () => '');
+  let beyond: number | undefined;
+  for (const [column, cell] of placed(cells)) {
+    if (typeof cell !== 'string') marks.set(column, cell[1]);
+    if (column < width) texts[column] = textOf(cell);
+    else if (textOf(cell).trim() !== '') beyond ??= column;
+  }
   const isHidden = hidden === 1 ? ({ isHidden: true } as const) : {};
   const record = { line: row, column: 1, cells: texts, marks, ...isHidden };
-  return beyond < 0 ? record : { ...record, fault: strayCell(row, beyond) };
+  return beyond === undefined ? record : { ...record, fault: strayCell(row, beyond) };
 }
-
-export const textOf = (cell: WorkbookCell): string => (typeof cell === 'string' ? cell : cell[0]);
 
 function strayCell(line: number, column: number): RecordFault {
   const cell = cellAddress(column, line);

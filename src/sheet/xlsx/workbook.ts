@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path';
 import { correctionOf, list, nearest, problem } from '../../errors/error.ts';
+import { shortened } from '../sheet-record.ts';
 import { readXml } from './xml-events.ts';
 import type { Zip } from './zip-file.ts';
 
@@ -53,6 +54,7 @@ async function sheetsIn(
   relations: ReadonlyMap<string, Relation>,
 ): Promise<{ readonly sheets: readonly ListedSheet[]; readonly is1904: boolean }> {
   const sheets: ListedSheet[] = [];
+  const targets = new Set<string>();
   let is1904 = false;
   await readXml(file, await zip.part(main), {
     open: (name, { date1904, name: title = '', state = 'visible', id = '' }) => {
@@ -60,8 +62,10 @@ async function sheetsIn(
       const relation = relations.get(id);
       // Charts and macros are listed as sheets too.
       const target = relation?.type === 'worksheet' ? relation.target : undefined;
-      if (name === 'sheet' && target !== undefined)
-        sheets.push({ name: title, isVisible: state === 'visible', target });
+      if (name !== 'sheet' || target === undefined) return;
+      if (targets.has(target)) throw repeatedSheet(file, title);
+      targets.add(target);
+      sheets.push({ name: title, isVisible: state === 'visible', target });
     },
   });
   return { sheets, is1904 };
@@ -95,6 +99,12 @@ function notAWorkbook(file: string, { names }: Zip) {
   if (is !== undefined) return problem('E102', { what: `${file} is ${is}`, hint: 'save it as .xlsx' }, place);
   const what = `${file} is a zip file and no Excel workbook`;
   return problem('E102', { what, hint: 'unpack it, and give the sheet in it' }, place);
+}
+
+/** Each part is one sheet, and is read once. */
+function repeatedSheet(file: string, title: string) {
+  const what = `${file} cannot be read as an Excel workbook: its sheet ${JSON.stringify(shortened(title))} has the same cells as another one`;
+  return problem('E102', { what, hint: 'save it again as .xlsx' }, { place: { file } });
 }
 
 function noSheet(file: string, wanted: string | undefined, visible: readonly string[]) {

@@ -2,17 +2,25 @@
 
 import { problem } from '../../errors/error.ts';
 import { MOST_RECORD, shortened } from '../sheet-record.ts';
-import { cellAddress, cellValue, placeOfAddress, type FoundCell, type WorkbookCell } from './cell-value.ts';
+import {
+  cellAddress,
+  cellValue,
+  placeOfAddress,
+  textOf,
+  type FoundCell,
+  type WorkbookCell,
+  type WorkbookCells,
+} from './cell-value.ts';
 import type { NumberFormat } from './number-formats.ts';
 import { RichText, type SharedStrings } from './shared-strings.ts';
-import { parseXml, type Attributes } from './xml-events.ts';
-import { tooLarge } from './zip-file.ts';
+import { joined, parseXml, type Attributes } from './xml-events.ts';
+import { tooLarge, type Zip } from './zip-file.ts';
 
 /** A row that has at least one value. */
 export type WorkbookRow = {
   /** Its number in Excel. */
   readonly row: number;
-  readonly cells: readonly WorkbookCell[];
+  readonly cells: WorkbookCells;
   readonly isHidden: boolean;
 };
 
@@ -30,6 +38,7 @@ export type SheetParts = {
   readonly strings: SharedStrings;
   readonly formats: readonly NumberFormat[];
   readonly is1904: boolean;
+  readonly spend: Zip['spend'];
 };
 
 const NOWHERE = { row: 0, column: 0 };
@@ -37,6 +46,8 @@ const MOST_ROWS = 1_048_576;
 const MOST_COLUMNS = 16_384;
 const MOST_CELLS = 50_000_000;
 const MOST_MERGED = 100_000;
+/** `XFD1048575:XFD1048576`, with dollar signs. */
+const MOST_RANGE = 30;
 
 /** Throws E102 if it is damaged or too large. */
 export async function* worksheetRows(parts: SheetParts): AsyncGenerator<WorkbookRow, SheetFacts> {
@@ -59,11 +70,14 @@ export async function* worksheetRows(parts: SheetParts): AsyncGenerator<Workbook
 class WorksheetReader {
   readonly merged: string[] = [];
   readonly #parts: SheetParts;
-  readonly #text = new RichText();
+  readonly #text: RichText;
   #rows: WorkbookRow[] = [];
   #row = 0;
   #isHidden = false;
-  #cells: WorkbookCell[] = [];
+  #cells: (WorkbookCell | number)[] = [];
+  /** The column behind the last cell with a value. */
+  #width = 0;
+  #isBlank = true;
   #count = 0;
   #bytes = 0;
   #column = -1;
@@ -75,6 +89,7 @@ class WorksheetReader {
 
   constructor(parts: SheetParts) {
     this.#parts = parts;
+    this.#text = new RichText(parts.file);
   }
 
   /** The rows that are complete. */
@@ -95,7 +110,7 @@ class WorksheetReader {
   }
 
   text(text: string): void {
-    if (this.#isValue) this.#value += text;
+    if (this.#isValue) this.#value = joined(this.#parts.file, this.#value ?? '', text);
     else this.#text.add(text);
   }
 
@@ -115,6 +130,8 @@ class WorksheetReader {
     this.#row = row;
     this.#isHidden = hidden === '1' || hidden === 'true';
     this.#cells = [];
+    this.#width = 0;
+    this.#isBlank = true;
     this.#bytes = 0;
     this.#column = -1;
   }
@@ -143,11 +160,15 @@ class WorksheetReader {
     };
     const cell = cellValue(found, is1904);
     if (cell === '') return;
-    this.#bytes += typeof cell === 'string' ? cell.length : cell[0].length;
+    const text = textOf(cell);
+    this.#bytes += text.length;
+    this.#parts.spend(text.length);
     if (this.#bytes > MOST_RECORD)
       throw tooLarge(this.#parts.file, `has more than 4 MiB in row ${this.#row}`);
-    while (this.#cells.length < this.#column) this.#cells.push('');
-    this.#cells[this.#column] = cell;
+    if (this.#column > this.#width) this.#cells.push(this.#column - this.#width);
+    this.#cells.push(cell);
+    this.#width = this.#column + 1;
+    if (typeof cell !== 'string' || cell.trim() !== '') this.#isBlank = false;
   }
 
   #sharedText(): string | undefined {
@@ -160,12 +181,14 @@ class WorksheetReader {
   }
 
   #closeRow(): void {
-    const isBlank = this.#cells.every((cell) => typeof cell === 'string' && cell.trim() === '');
-    if (!isBlank) this.#rows.push({ row: this.#row, cells: this.#cells, isHidden: this.#isHidden });
+    if (!this.#isBlank) this.#rows.push({ row: this.#row, cells: this.#cells, isHidden: this.#isHidden });
   }
 
   #merge(range: string): void {
-    if (this.merged.length < MOST_MERGED) this.merged.push(range);
+    if (range.length > MOST_RANGE) throw this.#damaged(`it has merged cells ${shortened(range)}`);
+    if (this.merged.length === MOST_MERGED)
+      throw tooLarge(this.#parts.file, `has more than ${MOST_MERGED} merged ranges`);
+    this.merged.push(range);
   }
 
   #damaged(why: string) {

@@ -13,8 +13,10 @@ export type XmlHandlers = {
   readonly text?: (text: string) => void;
 };
 
-/** The text of a cell has at most 32,767 characters; the parser keeps a text until it ends. */
-const MOST_BETWEEN_TAGS = 16 * 1024 * 1024;
+/** Excel's own bound for the text of a cell is 32,767 characters. The parser keeps a tag or a text until it ends. */
+const MOST_TEXT = 4 * 1024 * 1024;
+/** A sheet nests about ten elements; the parser keeps those that are open. */
+const MOST_DEPTH = 100;
 
 /** Yields after each piece. Throws E102 for XML that is damaged or declares a document type. */
 export async function* parseXml(
@@ -24,15 +26,19 @@ export async function* parseXml(
 ): AsyncGenerator<undefined> {
   const parser = new SaxesParser();
   let sinceTag = 0;
+  let depth = 0;
   parser.on('doctype', () => {
     throw unreadable(file, 'it declares a document type');
   });
   parser.on('opentag', ({ name, attributes }) => {
     sinceTag = 0;
+    depth += 1;
+    if (depth > MOST_DEPTH) throw unreadable(file, `it nests more than ${MOST_DEPTH} elements`);
     open?.(local(name), localNames(attributes));
   });
   parser.on('closetag', ({ name }) => {
     sinceTag = 0;
+    depth -= 1;
     close?.(local(name));
   });
   parser.on('text', (found) => text?.(found));
@@ -44,13 +50,21 @@ export async function* parseXml(
   for await (const chunk of bytes) {
     decoder ??= new TextDecoder(chunk[0] === 0xff && chunk[1] === 0xfe ? 'utf-16le' : 'utf-8');
     sinceTag += chunk.length;
-    if (sinceTag > MOST_BETWEEN_TAGS) throw tooLarge(file, 'has a text of more than 16 MiB');
+    if (sinceTag > MOST_TEXT) throw longText(file);
     parser.write(decoder.decode(chunk, { stream: true }));
     yield;
   }
   parser.close();
   yield;
 }
+
+/** A text may come in pieces. Throws E102 if it becomes too long. */
+export function joined(file: string, text: string, more: string): string {
+  if (text.length + more.length > MOST_TEXT) throw longText(file);
+  return text + more;
+}
+
+const longText = (file: string): RunsheetError => tooLarge(file, 'has a text of more than 4 MiB');
 
 /** Parses a small part. Does nothing if it is missing. */
 export async function readXml(

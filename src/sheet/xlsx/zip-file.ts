@@ -1,17 +1,25 @@
 // Opens the parts of a zip file by name. Reads the central directory, because parts may stand in any order.
 
+import { stat } from 'node:fs/promises';
 import { openPromise, type Entry, type ZipFile } from 'yauzl';
-import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
+import { errorMessage, isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 
 /** A workbook has a few dozen parts; pictures may add hundreds. */
 const MOST_ENTRIES = 10_000;
-/** A zip bomb inflates to a thousand times its size. */
-const MOST_INFLATED = 1024 ** 3;
+const MIB = 1024 ** 2;
+
+/**
+ * How many bytes all parts together may inflate to. Sheets inflate to 5 to 30 times their size, zip bombs to 1000 times. Parsing
+ * 32 MiB takes at most 3 s.
+ */
+const mostBytes = (size: number): number => Math.min(2048 * MIB, Math.max(32 * MIB, 100 * size));
 
 export type Zip = {
   readonly names: ReadonlySet<string>;
   /** The bytes of a part; undefined if there is none with this name. */
   readonly part: (name: string) => Promise<AsyncIterable<Uint8Array> | undefined>;
+  /** Counts the bytes of texts that are kept or written. Throws E102 beyond the bound. */
+  readonly spend: (bytes: number) => void;
 };
 
 /** `file` names the zip in messages. Throws E102 if it is damaged, encrypted or too large. */
@@ -21,12 +29,15 @@ export async function withZip<T>(path: string, file: string, use: (zip: Zip) => 
   });
   try {
     const entries = await entriesOf(zip, file);
+    const most = mostBytes((await stat(path)).size);
+    const inflate = counter(file, most, 'inflates');
     return await use({
       names: new Set(entries.keys()),
       part: async (name) => {
         const entry = entries.get(name);
-        return entry && inflated(zip, entry, file);
+        return entry && inflated(zip, entry, file, inflate);
       },
+      spend: counter(file, most, 'has texts that grow'),
     });
   } finally {
     zip.close();
@@ -44,13 +55,28 @@ async function entriesOf(zip: ZipFile, file: string): Promise<ReadonlyMap<string
   return entries;
 }
 
-async function* inflated(zip: ZipFile, entry: Entry, file: string): AsyncGenerator<Uint8Array> {
-  if (entry.uncompressedSize > MOST_INFLATED)
-    throw tooLarge(file, `has a part of ${Math.round(entry.uncompressedSize / 1024 ** 2)} MiB`);
+/** Throws E102 when all bytes together are more than `most`. */
+function counter(file: string, most: number, what: string): (bytes: number) => void {
+  let sum = 0;
+  return (bytes) => {
+    sum += bytes;
+    if (sum > most) throw tooLarge(file, `${what} to more than ${Math.round(most / MIB)} MiB`);
+  };
+}
+
+async function* inflated(
+  zip: ZipFile,
+  entry: Entry,
+  file: string,
+  count: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   try {
-    for await (const chunk of await zip.openReadStreamPromise(entry)) yield chunk as Uint8Array;
+    for await (const chunk of await zip.openReadStreamPromise(entry)) {
+      count((chunk as Uint8Array).length);
+      yield chunk as Uint8Array;
+    }
   } catch (cause) {
-    throw damaged(file, cause);
+    throw isRunsheetError(cause) ? cause : damaged(file, cause);
   }
 }
 

@@ -294,6 +294,6 @@ describe('a workbook is refused if', () => {
   it('a text in it does not end', async () => {
     const rows = Readable.from(endlessText());
     const error = await thrownBy(unpacked(await workbook({ rows })));
-    expect(error.message).toBe('book.xlsx has a text of more than 16 MiB');
+    expect(error.message).toBe('book.xlsx has a text of more than 4 MiB');
   });
 });

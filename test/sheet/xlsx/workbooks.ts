@@ -26,6 +26,8 @@ export type Parts = {
   readonly strings?: string;
   readonly cellFormats?: string;
   readonly workbook?: string;
+  /** Further relations of the workbook. */
+  readonly relations?: string;
   readonly more?: Readonly<Record<string, string>>;
 };
 
@@ -40,7 +42,15 @@ export function freshFolder(): string {
 
 /** A workbook with one sheet; its shared strings stand behind it in the zip. */
 export async function workbook(parts: Parts): Promise<string> {
-  const { rows = '', behind = '', strings, cellFormats = '', workbook: book, more = {} } = parts;
+  const {
+    rows = '',
+    behind = '',
+    strings,
+    cellFormats = '',
+    workbook: book,
+    relations = '',
+    more = {},
+  } = parts;
   const zip = new ZipFile();
   const add = (name: string, text: string): void => zip.addBuffer(Buffer.from(text), name);
   add(
@@ -57,7 +67,7 @@ export async function workbook(parts: Parts): Promise<string> {
     `<Relationships><Relationship Id="s1" Type="${REL}/worksheet" Target="worksheets/sheet1.xml"/>` +
       `<Relationship Id="s2" Type="${REL}/worksheet" Target="/xl/worksheets/sheet2.xml"/>` +
       `<Relationship Id="t" Type="${REL}/sharedStrings" Target="sharedStrings.xml"/>` +
-      `<Relationship Id="f" Type="${REL}/styles" Target="styles.xml"/></Relationships>`,
+      `<Relationship Id="f" Type="${REL}/styles" Target="styles.xml"/>${relations}</Relationships>`,
   );
   if (typeof rows === 'string')
     add('xl/worksheets/sheet1.xml', `<worksheet ${MAIN}><sheetData>${rows}</sheetData>${behind}</worksheet>`);
@@ -66,6 +76,19 @@ export async function workbook(parts: Parts): Promise<string> {
   add('xl/styles.xml', `<styleSheet ${MAIN}>${cellFormats}</styleSheet>`);
   for (const [name, text] of Object.entries(more)) add(name, text);
   return zipped(zip);
+}
+
+/** Parts of a workbook with these sheets; each of them is listed so often. */
+export function sheetsOf(sheets: readonly string[], times = 1): Parts {
+  const ids = sheets.map((_, at) => `m${at}`);
+  const listed = ids.flatMap((id) => Array.from({ length: times }, (_, at) => [id, at]));
+  return {
+    workbook: `<workbook ${MAIN} xmlns:r="${REL}"><sheets>${listed.map(([id, at]) => `<sheet name="${id}-${at}" r:id="${id}"/>`).join('')}</sheets></workbook>`,
+    relations: ids
+      .map((id) => `<Relationship Id="${id}" Type="${REL}/worksheet" Target="${id}.xml"/>`)
+      .join(''),
+    more: Object.fromEntries(sheets.map((xml, at) => [`xl/${ids[at]}.xml`, xml])),
+  };
 }
 
 /** A zip file of empty parts with these names. */
