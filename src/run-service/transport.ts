@@ -3,6 +3,7 @@
 
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
+import { serviceLookup } from './networks.ts';
 
 /** Called right before the first byte is written; if it throws, nothing is written and the request fails with its error. */
 export type BeforeSend = () => void;
@@ -21,7 +22,7 @@ export function openTransport(connections: number): Dispatcher & { close(): Prom
   const agent = new Agent({
     ...PLAIN,
     connections,
-    connect: { timeout: CONNECT_MS },
+    connect: { timeout: CONNECT_MS, lookup: serviceLookup },
     // The signal of each call has its deadline.
     headersTimeout: 0,
     bodyTimeout: 0,

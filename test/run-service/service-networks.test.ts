@@ -1,0 +1,152 @@
+// Which addresses a service can open by what its name means, over all sets of addresses.
+
+import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { guardFor, networkOf, type NetworkGuard, type Resolve } from '../../src/run-service/networks.ts';
+import { openFileTransport, openTransport } from '../../src/run-service/transport.ts';
+import { request } from 'undici';
+import { fileHost } from './file-host.ts';
+
+const METADATA = [
+  '169.254.169.254',
+  '168.63.129.16',
+  '100.100.100.200',
+  '192.0.0.192',
+  'fd00:ec2::254',
+  'fd20:ce::254',
+];
+
+const v4 = fc.oneof(
+  fc.ipV4(),
+  fc.constantFrom(
+    '127.0.0.1',
+    '10.0.0.5',
+    '10.9.9.9',
+    '192.168.1.1',
+    '169.254.1.1',
+    '100.64.0.1',
+    '0.0.0.0',
+    '8.8.8.8',
+  ),
+);
+const address = fc.oneof(
+  v4,
+  v4.map((one) => `::ffff:${one}`),
+  v4.map((one) => `64:ff9b::${one}`),
+  fc.ipV6(),
+  fc.constantFrom('::1', 'fd00::1', 'fe80::1', '2606:4700::1111', ...METADATA),
+);
+const addresses = fc.array(address, { minLength: 1, maxLength: 4 });
+
+const all = (found: readonly string[]): readonly LookupAddress[] =>
+  found.map((one) => ({ address: one, family: isIP(one) }));
+
+let names = 0;
+/** A guard for a service whose new name means these addresses, one set after the other. */
+function guarded(
+  ...answers: readonly (readonly string[])[]
+): NetworkGuard & { readonly asked: () => number } {
+  names += 1;
+  let asked = 0;
+  const resolve: Resolve = async () => all(answers[Math.min(asked++, answers.length - 1)] ?? []);
+  return { ...guardFor(`https://service-${names}.example/api`, 'the address', resolve), asked: () => asked };
+}
+
+const opens = (guard: NetworkGuard, host: string): Promise<boolean> =>
+  guard.addressesOf(host).then(
+    () => true,
+    () => false,
+  );
+
+describe('a service with a name', () => {
+  it('opens a network of ours only if all its addresses are in it', async () => {
+    await fc.assert(
+      fc.asyncProperty(addresses, address, async (service, target) => {
+        const network = networkOf(target);
+        const isOpen = await opens(guarded(service), target);
+        if (network === 'public') expect(isOpen).toBe(true);
+        else if (isOpen) expect(service.map(networkOf)).toEqual(service.map(() => network));
+      }),
+    );
+  });
+
+  it('opens nothing by adding an address, and never one of metadata, link-local or reserved', async () => {
+    await fc.assert(
+      fc.asyncProperty(addresses, address, address, async (service, added, target) => {
+        const isOpen = await opens(guarded([...service, added]), target);
+        if (isOpen) expect(await opens(guarded(service), target)).toBe(true);
+        if (isOpen) expect(networkOf(target)).not.toMatch(/metadata|link-local|reserved/);
+      }),
+    );
+  });
+
+  it('is asked for its addresses once, so that it cannot name others later', async () => {
+    const guard = guarded(['93.184.215.14'], ['10.0.0.1']);
+    expect(await opens(guard, '10.0.0.1')).toBe(false);
+    expect(await opens(guard, '10.0.0.1')).toBe(false);
+    expect(guard.asked()).toBe(1);
+  });
+
+  it.each([['10.0.0.1'], ['127.0.0.1'], ['::1'], ['fd00::7']])('at %s opens it', async (one) => {
+    expect(await opens(guarded([one]), one)).toBe(true);
+  });
+
+  it('is where the connections of our own calls found it', async () => {
+    const { port, url } = await fileHost((_, response) => void response.end('yes'));
+    const base = `http://localhost:${port}/api`;
+    const dispatcher = openTransport(1);
+    await (await request(base, { dispatcher })).body.dump();
+    const found = await lookup('localhost', { all: true });
+    const liar = guardFor(base, 'the address', async () => all(['10.0.0.1']));
+    expect(await opens(liar, '10.0.0.2')).toBe(false);
+    expect(await opens(liar, new URL(url).hostname)).toBe(
+      found.every((one) => networkOf(one.address) === 'loopback'),
+    );
+    await dispatcher.close();
+  });
+});
+
+describe('an address of metadata', () => {
+  it.each(METADATA)(
+    '%s is refused for every service but the one that the user gave as this address',
+    async (one) => {
+      const host = one.includes(':') ? `[${one}]` : one;
+      expect(networkOf(one)).toBe('metadata');
+      expect(await opens(guarded([one]), one)).toBe(false);
+      expect(await opens(guardFor('http://169.254.1.1/api'), one)).toBe(false);
+      expect(await opens(guardFor('http://10.0.0.1/api'), one)).toBe(false);
+      expect(await opens(guardFor(`http://${host}/api`), one)).toBe(true);
+    },
+  );
+});
+
+describe('a connection', () => {
+  it('goes to the address that was checked, and a name that means another one then is checked again', async () => {
+    const inside = await fileHost(
+      (_, response) => void response.setHeader('connection', 'close').end('file'),
+    );
+    const answers = ['127.0.0.1', '169.254.169.254', '127.0.0.1'];
+    let asked = 0;
+    const guard = guardFor('http://127.0.0.1/api', 'the address', async () => all([answers[asked++] ?? '']));
+    const dispatcher = openFileTransport(1, guard.lookup, { headersMs: 5000, idleMs: 5000 });
+    const url = `http://rebound.example:${inside.port}/`;
+    const answer = await request(url, { dispatcher });
+    expect([await answer.body.text(), asked]).toEqual(['file', 1]);
+    await expect(request(url, { dispatcher })).rejects.toThrow('a metadata address');
+    expect([inside.asked.length, asked]).toEqual([1, 2]);
+    await dispatcher.destroy();
+  });
+
+  it('goes to the allowed ones of several addresses only', async () => {
+    await fc.assert(
+      fc.asyncProperty(addresses, async (found) => {
+        const guard = guardFor('https://93.184.215.14/api', 'the address', async () => all(found));
+        const allowed = await guard.addressesOf('mixed.example').catch(() => []);
+        expect(allowed.map((one) => one.address)).toEqual(found.filter((one) => networkOf(one) === 'public'));
+      }),
+    );
+  });
+});
