@@ -18,6 +18,7 @@ import type { ReportedRuns } from '../src/webhook/reported-runs.ts';
 import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
 import type { NoticeSettings } from './notices/settings.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
+import type { DownloadSlots } from './download-slots.ts';
 
 /** An open batch: its batch.json, its files, and its run service. */
 export type OpenBatch = {
@@ -44,6 +45,8 @@ export type Deps = {
   /** Runs whose completion this worker has signalled. */
   readonly reported: Pick<ReportedRuns, 'has' | 'isHeld'>;
   readonly download: Download;
+  /** Shared by all batches of this worker. */
+  readonly downloadSlots: Pick<DownloadSlots, 'run'>;
   /** Files that this process has stored. */
   readonly delivered: DeliveredFiles;
   readonly webhooks: {

@@ -49,14 +49,20 @@ const heartbeating =
 /** The sending activity, which shares the workflows' task queue. */
 export const createSenders = (deps: Deps) => bind(deps, { queueRuns });
 
-/** All other activities, on a separate task queue. */
+/** The activities that wait for files of other hosts, outputs and sheets. */
+export const createFiles = (deps: Deps) =>
+  bind(deps, {
+    collectRows: heartbeating(collectRows),
+    createBatch: heartbeating(createBatch),
+    createFiring: heartbeating(createFiring),
+  });
+
+/** All other activities: messages to the service, Temporal and the store. */
 export const createWork = (deps: Deps) =>
   bind(deps, {
     // It heartbeats its observations.
     pollRuns,
     awaitBatch: heartbeating(awaitBatch),
-    createBatch: heartbeating(createBatch),
-    createFiring: heartbeating(createFiring),
     findMissed: heartbeating(findMissed),
     notifyFiring: heartbeating(notifyFiring),
     loadBatch: heartbeating(loadBatch),
@@ -66,8 +72,9 @@ export const createWork = (deps: Deps) =>
     keepEvidence: heartbeating(keepEvidence),
     keepLog: heartbeating(keepLog),
     notify: heartbeating(notify),
-    collectRows: heartbeating(collectRows),
     finalizeBatch: heartbeating(finalizeBatch),
   });
 
-export type Activities = ReturnType<typeof createSenders> & ReturnType<typeof createWork>;
+export type Activities = ReturnType<typeof createSenders> &
+  ReturnType<typeof createFiles> &
+  ReturnType<typeof createWork>;

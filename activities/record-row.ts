@@ -139,7 +139,8 @@ async function deliver(
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
   const startedAt = Date.now();
   const wanted = { store, service, runId: last.runId, names, signal, ...(traffic && { traffic }) };
-  const delivery = await downloadOutputs(deps, wanted);
+  const batch = `${file.batch}~${file.mark}`;
+  const delivery = await deps.downloadSlots.run(batch, signal, () => downloadOutputs(deps, wanted));
   deps.traces?.filesFetched(file, {
     place: ended.place,
     attempt: last.attempt,

@@ -4,7 +4,7 @@ import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { NOTIFY_WITHIN_MS } from '../src/batch/bounds.ts';
-import { workQueueOf } from './task-queues.ts';
+import { filesQueueOf, workQueueOf } from './task-queues.ts';
 
 /** An activity without the parameters that name the batch; `summary` is for Temporal's UI. */
 type Bound<F> = F extends (input: infer I) => infer R
@@ -23,7 +23,8 @@ export type BoundActivities = {
 };
 
 export function bindActivities(ref: BatchRef): BoundActivities {
-  const taskQueue = workQueueOf(workflowInfo().taskQueue);
+  const { taskQueue: ownQueue } = workflowInfo();
+  const taskQueue = workQueueOf(ownQueue);
   /** R1: Temporal must never retry an activity that may buy a run. */
   const { queueRuns } = proxyActivities<Activities>({
     startToCloseTimeout: '180s',
@@ -42,10 +43,12 @@ export function bindActivities(ref: BatchRef): BoundActivities {
     startToCloseTimeout: '1h',
   });
   // Files may be large and the network slow; heartbeats show whether there is progress.
-  const { collectRows, finalizeBatch } = proxyActivities<Activities>({
+  const { collectRows } = proxyActivities<Activities>({
     ...patientOptions,
+    taskQueue: filesQueueOf(ownQueue),
     startToCloseTimeout: '24h',
   });
+  const { finalizeBatch } = proxyActivities<Activities>({ ...patientOptions, startToCloseTimeout: '24h' });
   const { cancelRuns } = proxyActivities<Activities>({
     ...patientOptions,
     startToCloseTimeout: '10m',

@@ -7,7 +7,7 @@ import type { EndedBatch } from '../activities/await-batch.ts';
 import type { Activities } from '../activities/index.ts';
 import { FINDING, MAKING, runMade } from './awaited-batch.ts';
 import { FiringNews } from './firing-news.ts';
-import { workQueueOf } from './task-queues.ts';
+import { filesQueueOf } from './task-queues.ts';
 
 type Definition = Parameters<Activities['createFiring']>[0]['definition'];
 
@@ -20,7 +20,7 @@ export async function runsheetFiring(definition: Definition): Promise<EndedBatch
     throw ApplicationFailure.nonRetryable('E561: no schedule has started this firing', 'E561');
   const { taskQueue } = workflowInfo();
   const options = {
-    taskQueue: workQueueOf(taskQueue),
+    taskQueue: filesQueueOf(taskQueue),
     heartbeatTimeout: '10s',
     retry: { initialInterval: '1s', maximumInterval: '1m' },
   } as const;

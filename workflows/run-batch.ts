@@ -6,7 +6,7 @@ import type { EndedBatch } from '../activities/await-batch.ts';
 import type { Activities } from '../activities/index.ts';
 import { FINDING, MAKING, runMade } from './awaited-batch.ts';
 import { batchCallOf, type ChildBatchOptions } from './batch-call.ts';
-import { workQueueOf } from './task-queues.ts';
+import { filesQueueOf } from './task-queues.ts';
 
 /** The content of the batch's summary.json, with its folder; `ok`: every row succeeded. */
 export type BatchSummary = EndedBatch;
@@ -36,7 +36,7 @@ export async function runBatch(options: ChildBatchOptions): Promise<BatchSummary
 
 const intakeAt = (taskQueue: string) =>
   ({
-    taskQueue: workQueueOf(taskQueue),
+    taskQueue: filesQueueOf(taskQueue),
     heartbeatTimeout: '10s',
     retry: { initialInterval: '500ms', maximumInterval: '10s' },
   }) as const;

@@ -1,11 +1,12 @@
-// Creates the Temporal workers of a process, two for each queue of batches: one runs workflows and sends, the other does all other
-// work. A worker with tags has a queue for each of them beside the one without.
+// Creates the Temporal workers of a process, three for each queue of batches, each with slots of its own: one runs workflows and
+// sends, one exchanges messages, and one waits for files of other hosts. A worker with tags has a queue for each of them beside
+// the one without.
 
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Deps } from '../../activities/deps.ts';
 import { createMember, type Member } from '../../activities/describe-member.ts';
-import { createSenders, createWork } from '../../activities/index.ts';
-import { membersQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
+import { createFiles, createSenders, createWork } from '../../activities/index.ts';
+import { filesQueueOf, membersQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
 import type { MemberSettings } from '../host/member-settings.ts';
 import { version } from '../host/package-version.ts';
 import type { Store } from '../store/store.ts';
@@ -14,9 +15,15 @@ import { workerConverter } from '../temporal/encryption/converter.ts';
 import type { PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
 
-/** Concurrent groups of all batches; a group costs almost nothing while it waits for its POSTs. */
-const CONCURRENT_GROUPS = 200;
-const CONCURRENT_WORK = 40;
+/**
+ * Concurrent activities of all batches. One that waits costs almost nothing, so there are slots for what many batches may have in
+ * flight whose service or file host is slow: a batch beside them needs one of each. The batches of one worker have at most
+ * 64 groups, 12 polls and 8 parts each (src/batch/bounds.ts); how many files are downloaded at a time is limited elsewhere
+ * (activities/download-slots.ts).
+ */
+const CONCURRENT_GROUPS = 1_000;
+const CONCURRENT_WORK = 300;
+const CONCURRENT_FILES = 800;
 /** Work that another worker repeats without harm, such as a download, gets a part of the time, so that it starts again soon. */
 const WORK_SHARE = 0.5;
 const WORKFLOWS_CACHED = 100;
@@ -45,7 +52,7 @@ export async function createWorkers(
         workflowBundle: bundle,
         activities: createSenders(deps),
       }),
-      createWorkWorker(deps, queue, at, drainMs),
+      ...createOtherWorkers(deps, queue, at, drainMs),
     ]),
   );
 }
@@ -96,18 +103,34 @@ export const createMemberWorker = (
     maxConcurrentActivityTaskExecutions: 1,
   });
 
-/** The worker of all other activities. */
-export const createWorkWorker = (
+/** The workers of all other activities: those that exchange messages, and those that wait for files. */
+export const createOtherWorkers = (
   deps: Deps,
   queue: string,
   at: WorkerPlace,
   drainMs: number,
-): Promise<Worker> =>
-  Worker.create({
+): readonly Promise<Worker>[] => {
+  const shared = {
     ...at,
     shutdownGraceTime: drainMs * WORK_SHARE,
-    taskQueue: workQueueOf(queue),
-    activities: createWork(deps),
-    maxConcurrentActivityTaskExecutions: CONCURRENT_WORK,
     maxHeartbeatThrottleInterval: '1s',
-  });
+  } as const;
+  return [
+    Worker.create({
+      ...shared,
+      taskQueue: workQueueOf(queue),
+      activities: createWork(deps),
+      maxConcurrentActivityTaskExecutions: CONCURRENT_WORK,
+    }),
+    Worker.create({
+      ...shared,
+      taskQueue: filesQueueOf(queue),
+      activities: createFiles(deps),
+      maxConcurrentActivityTaskExecutions: CONCURRENT_FILES,
+    }),
+  ];
+};
+
+/** Whether it is the queue of one of them. */
+export const isOtherQueue = (taskQueue: string, queue: string): boolean =>
+  [workQueueOf(queue), filesQueueOf(queue)].includes(taskQueue);

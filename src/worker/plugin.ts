@@ -1,9 +1,10 @@
 // runsheet/worker: a plugin for the worker and the client of an application, so that its workflows can await batches.
 //
 //   queue         the application's worker    its own workflows and activities, `runsheetBatch`, `queueRuns`
-//   queue-work    our second worker           all other activities of batches, with slots of its own
+//   queue-work    our second worker           activities that exchange messages, with slots of its own
+//   queue-files   our third worker            activities that wait for files of other hosts, with slots of its own
 //
-// The second worker and the webhook receiver run as long as the application's worker.
+// The second and third worker and the webhook receiver run as long as the application's worker.
 
 import { extname } from 'node:path';
 import { setInterval as every } from 'node:timers';
@@ -14,8 +15,8 @@ import { SimplePlugin } from '@temporalio/plugin';
 import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.ts';
 import { createSenders } from '../../activities/index.ts';
-import { workQueueOf } from '../../workflows/task-queues.ts';
-import { conversion, createWorkWorker, SENDING } from './create-workers.ts';
+import { filesQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
+import { conversion, createOtherWorkers, isOtherQueue, SENDING } from './create-workers.ts';
 import { problem } from '../errors/error.ts';
 import { loadConfig, type Config } from '../host/config.ts';
 import { openLog } from '../host/log.ts';
@@ -64,8 +65,8 @@ export class RunsheetPlugin extends SimplePlugin {
   /** Throws E416 for a worker that cannot run batches. */
   override configureWorker(options: WorkerOptions): WorkerOptions {
     const { connection, taskQueue, namespace = 'default', activities = {} } = options;
-    // Our second worker has the plugins of the connection as well.
-    if ([...this.#places.keys()].some((queue) => workQueueOf(queue) === taskQueue)) return options;
+    // Our own workers have the plugins of the connection as well.
+    if ([...this.#places.keys()].some((queue) => isOtherQueue(taskQueue, queue))) return options;
     if (!(connection instanceof NativeConnection)) throw NO_CONNECTION();
     if (this.#places.has(taskQueue)) throw ONE_WORKER(taskQueue);
     if ('queueRuns' in activities) throw OTHER_ACTIVITY();
@@ -82,17 +83,17 @@ export class RunsheetPlugin extends SimplePlugin {
     const { taskQueue } = worker.options;
     const place = this.#places.get(taskQueue);
     if (place === undefined) return super.runWorker(worker, next);
-    const { work, stop, stopping } = await this.#open(place, taskQueue);
+    const { others, stop, stopping } = await this.#open(place, taskQueue);
     // A worker reports the beginning of its shutdown only by its state.
     const watch = every(() => worker.getState() !== 'RUNNING' && stopping.abort(), STATE_MS);
-    const running = work.run();
-    // If one of the two fails, the other must not continue alone.
+    const running = Promise.all(others.map((one) => one.run()));
+    // If one of them fails, the others must not continue alone.
     const failed = running.catch((error: unknown) => {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       throw error;
     });
     try {
-      await Promise.all([next(worker).finally(() => shutDown(work)), failed]);
+      await Promise.all([next(worker).finally(() => others.forEach(shutDown)), failed]);
     } finally {
       clearInterval(watch);
       this.#places.delete(taskQueue);
@@ -110,9 +111,9 @@ export class RunsheetPlugin extends SimplePlugin {
     const { deps, close, stopping } = await openParts(params, { connection, client, dataConverter });
     const interceptors = { activity: [onlyFirstTry] };
     const at = { connection: connection, namespace, ...conversion(this.#keys), interceptors };
-    const work = await createWorkWorker(deps, queue, at, config.member.drainMs);
+    const others = await Promise.all(createOtherWorkers(deps, queue, at, config.member.drainMs));
     senders.resolve(createSenders(deps));
-    return { work, stopping, stop: close };
+    return { others, stopping, stop: close };
   }
 }
 
@@ -152,7 +153,7 @@ const NO_CONNECTION = () =>
 const ONE_WORKER = (taskQueue: string) =>
   problem('E416', {
     what: `another worker of this process has it for the task queue ${taskQueue}`,
-    hint: `run one worker for each task queue; batches need ${workQueueOf(taskQueue)} as well`,
+    hint: `run one worker for each task queue; batches need ${workQueueOf(taskQueue)} and ${filesQueueOf(taskQueue)} as well`,
   });
 
 const OTHER_ACTIVITY = () =>

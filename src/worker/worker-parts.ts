@@ -7,6 +7,7 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { OwnCompletion } from '../../activities/async-completion.ts';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
+import { DownloadSlots } from '../../activities/download-slots.ts';
 import type { Deps } from '../../activities/deps.ts';
 import { OpenBatches } from '../../activities/open-batches.ts';
 import { keepLateRun } from '../audit/late-runs.ts';
@@ -216,6 +217,7 @@ function activityDeps(
     },
     download: meters ? meteredDownload(download, meters) : download,
     delivered: new DeliveredFiles(),
+    downloadSlots: new DownloadSlots(),
     webhooks: {
       secret: webhookSecret(config),
       receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),

@@ -2,6 +2,7 @@
 
 import pino from 'pino';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
+import { DownloadSlots } from '../../activities/download-slots.ts';
 import type { Deps, OpenBatch } from '../../activities/deps.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import type { Arriving, Download } from '../../src/run-service/download.ts';
@@ -61,6 +62,7 @@ export function depsOf(given: Given): Deps {
   const own = {
     log: pino({ level: 'silent' }),
     delivered: new DeliveredFiles(),
+    downloadSlots: new DownloadSlots(),
     reported: new ReportedRuns(),
     ownRuns: new OwnRuns(),
     waitingGroups: new WaitingGroups(),

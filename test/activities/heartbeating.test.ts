@@ -1,7 +1,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { createWork } from '../../activities/index.ts';
+import { createFiles, createWork } from '../../activities/index.ts';
 import { depsOf, downloadOf, REF, runOf } from './deps.ts';
 
 describe('an activity', () => {
@@ -23,7 +23,7 @@ describe('an activity', () => {
     const seen = Promise.withResolvers<unknown>();
     environment.on('heartbeat', seen.resolve);
     const stop = Promise.withResolvers<Uint8Array>();
-    const { collectRows } = createWork(
+    const { collectRows } = createFiles(
       depsOf({
         service: { getRun: async (id) => runOf(id, 'success', ['http://files/1']) },
         readRows: async () => new Map([[1, { row: 1, key: 'k', inputs: {} }]]),

@@ -16,7 +16,7 @@ import { loadConfig, VARIABLES } from '../../src/host/config.ts';
 import { version } from '../../src/host/package-version.ts';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
-import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
+import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { commandsIn, refusal } from '../console/commands-in.ts';
 import { manifest, manifests, plain, ROOT, type Manifest } from './manifests.ts';
 
@@ -190,7 +190,7 @@ describe('deploy/kubernetes', () => {
     expect(
       triggers.map(({ metadata }) => [metadata['taskQueue'], metadata['endpoint'], metadata['namespace']]),
     ).toEqual(
-      [TASK_QUEUE, workQueueOf(TASK_QUEUE)].map((queue) => [
+      [TASK_QUEUE, workQueueOf(TASK_QUEUE), filesQueueOf(TASK_QUEUE)].map((queue) => [
         queue,
         data['TEMPORAL_ADDRESS'],
         data['TEMPORAL_NAMESPACE'],

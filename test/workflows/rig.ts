@@ -14,7 +14,7 @@ import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.t
 import { connectWorker } from '../../src/temporal/connect-worker.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
-import { TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
+import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { paramsOf, TIMING } from '../batch/params.ts';
 import type { Stage } from '../stage/stage.ts';
 
@@ -142,9 +142,8 @@ export async function openRig(stage: Stage, script: Script, hasWorker = true): P
       }),
     );
   };
-  run(
-    await Worker.create({ ...shared, taskQueue: workQueueOf(TASK_QUEUE), activities: script.work(client) }),
-  );
+  for (const taskQueue of [workQueueOf(TASK_QUEUE), filesQueueOf(TASK_QUEUE)])
+    run(await Worker.create({ ...shared, taskQueue, activities: script.work(client) }));
   if (hasWorker) await worker(await workflowBundle());
   const batches = openBatchClient(() => client);
   return {
