@@ -63,24 +63,21 @@ const opens = (guard: NetworkGuard, host: string): Promise<boolean> =>
 
 describe('a service with a name', () => {
   it('opens a network of ours only if all its addresses are in it', async () => {
-    await fc.assert(
-      fc.asyncProperty(addresses, address, async (service, target) => {
-        const network = networkOf(target);
-        const isOpen = await opens(guarded(service), target);
-        if (network === 'public') expect(isOpen).toBe(true);
-        else if (isOpen) expect(service.map(networkOf)).toEqual(service.map(() => network));
-      }),
-    );
+    const holds = fc.asyncProperty(addresses, address, async (service, target) => {
+      const network = networkOf(target);
+      const isOpen = await opens(guarded(service), target);
+      return network === 'public' ? isOpen : !isOpen || service.every((one) => networkOf(one) === network);
+    });
+    expect(await fc.check(holds)).toMatchObject({ failed: false });
   });
 
   it('opens nothing by adding an address, and never one of metadata, link-local or reserved', async () => {
-    await fc.assert(
-      fc.asyncProperty(addresses, address, address, async (service, added, target) => {
-        const isOpen = await opens(guarded([...service, added]), target);
-        if (isOpen) expect(await opens(guarded(service), target)).toBe(true);
-        if (isOpen) expect(networkOf(target)).not.toMatch(/metadata|link-local|reserved/);
-      }),
-    );
+    const holds = fc.asyncProperty(addresses, address, address, async (service, added, target) => {
+      if (!(await opens(guarded([...service, added]), target))) return true;
+      const isClosed = /metadata|link-local|reserved/.test(networkOf(target));
+      return !isClosed && (await opens(guarded(service), target));
+    });
+    expect(await fc.check(holds)).toMatchObject({ failed: false });
   });
 
   it('is asked for its addresses once, so that it cannot name others later', async () => {
