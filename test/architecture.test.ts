@@ -14,7 +14,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/batch': [],
   workflows: ['@temporalio/common', '@temporalio/workflow', 'src/batch', 'type:activities'],
   'src/errors': ['fastest-levenshtein'],
-  'src/host': ['pino', 'smol-toml', 'zod', 'src/errors'],
+  'src/host': ['pino', 'smol-toml', 'undici', 'zod', 'src/errors'],
   'src/run-service/contract': ['zod', 'zod-openapi', 'src/errors'],
   'src/run-service': [
     'ipaddr.js',

@@ -15,6 +15,8 @@ export type PostFacts = {
   /** Where the problem is, if the message is one that the service sends only before it creates a run. */
   readonly fault?: 'row' | 'batch';
   readonly retryAfterMs?: number;
+  /** A proxy wants a login, so the request reached nothing behind it. */
+  readonly proxyRefused?: true;
   /** Why there is no response, in one line. */
   readonly error?: string;
 };
@@ -45,6 +47,7 @@ const BY_STATUS: Readonly<Record<number, PostClass>> = {
  * it.
  */
 export function classifyResponse(facts: PostFacts): PostClass {
+  if (facts.proxyRefused) return 'blocked';
   if (!facts.begun) return 'not-sent';
   const { status } = facts;
   if (status === undefined) return 'unconfirmed';

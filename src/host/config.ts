@@ -10,6 +10,7 @@ import { APIS, type Api } from './api-version.ts';
 import { resolveOut } from './batches-address.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-settings.ts';
+import { takeProxies, type Proxies } from './proxies.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
 import { takeS3Settings, type S3Settings } from './s3-settings.ts';
 import { readSettingsFile } from './settings-file.ts';
@@ -119,6 +120,7 @@ export type Config = {
     readonly plain: 'refuse' | 'read';
   };
   readonly notify: NotifySettings;
+  readonly proxies: Proxies;
   readonly s3: S3Settings | undefined;
   readonly taskQueue: string | undefined;
   readonly member: MemberSettings;
@@ -166,6 +168,7 @@ export function loadConfig(
       plain: values.payload_plain ?? 'refuse',
     },
     notify: notifySettings(environment, values),
+    proxies: takeProxies(environment),
     s3: takeS3Settings(environment, join(cache, 's3')),
     taskQueue: values.task_queue,
     member: memberSettings(values),

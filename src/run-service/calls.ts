@@ -9,6 +9,7 @@ import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
 import { errorSchema } from './contract/queue.ts';
 import { withDeadline } from './deadline.ts';
+import { ProxyRefusal } from '../host/outgoing.ts';
 import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { BeforeSend, WithBeforeSend } from './transport.ts';
@@ -71,7 +72,8 @@ async function postUnobserved(
     const answer = await withDeadline(deadlineMs, sendWithin);
     return { begun, ...factsOf(answer) };
   } catch (error) {
-    return { begun, error: errorMessage(error) };
+    const proxyRefused = error instanceof ProxyRefusal && error.status === 407;
+    return { begun, error: errorMessage(error), ...(proxyRefused && { proxyRefused }) };
   }
 }
 

@@ -6,6 +6,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { proxyFor } from '../host/proxies.ts';
 import { FileFault, ONE_TRY } from './file-faults.ts';
 
 type Network =
@@ -95,7 +96,7 @@ export const serviceLookup: LookupFunction = (host, options, answer) => {
 export type NetworkGuard = {
   /** The addresses of a host to which a connection may be opened. Throws if there are none. */
   addressesOf(host: string): Promise<readonly LookupAddress[]>;
-  /** Throws if the host is a refused IP address; host names are checked when they are resolved. */
+  /** Throws if the host is a refused IP address; host names are checked when they are resolved, or here if a proxy resolves them. */
   admit(url: URL): Promise<void>;
   /** Resolves a host name for a connection, which is then opened to one of the checked addresses. */
   readonly lookup: LookupFunction;
@@ -113,14 +114,18 @@ export function guardFor(
     if (network === 'public') return true;
     if (network === 'reserved') return false;
     if (isIP(service) === 0)
-      return NAMED.has(network) && (await networksOfName(service, resolve)).has(network);
+      return NAMED.has(network) && (await networksOfName(new URL(base), resolve)).has(network);
     return network === 'metadata' ? isSame(address, service) : networkOf(service) === network;
+  };
+  const refusedOf = async (found: readonly LookupAddress[]): Promise<readonly LookupAddress[]> => {
+    const verdicts = await Promise.all(found.map(({ address }) => isAdmitted(address)));
+    return found.filter((_, at) => !verdicts[at]);
   };
   const addressesOf = async (host: string): Promise<readonly LookupAddress[]> => {
     const family = isIP(host);
     const found = family === 0 ? await resolve(host) : [{ address: host, family }];
-    const verdicts = await Promise.all(found.map(({ address }) => isAdmitted(address)));
-    const good = found.filter((_, at) => verdicts[at]);
+    const refused = await refusedOf(found);
+    const good = found.filter((one) => !refused.includes(one));
     if (good.length === 0) throw refusal(what, host, found[0]?.address ?? '');
     return good;
   };
@@ -129,16 +134,31 @@ export function guardFor(
     admit: async (url) => {
       const host = hostOf(url);
       if (isIP(host) !== 0) await addressesOf(host);
+      // The proxy chooses among the addresses. A name that only the proxy knows is for the proxy to refuse.
+      else if (proxyFor(url) !== undefined) {
+        const found = await soon(resolve(host));
+        const refused = await refusedOf(found);
+        if (refused[0] !== undefined) throw refusal(what, host, refused[0].address);
+      }
     },
     lookup: (host, options, answer) => answerWith(addressesOf(host), options, answer),
   };
 }
 
+/** None if this machine does not know the name, or not within two seconds. */
+async function soon(found: Promise<readonly LookupAddress[]>): Promise<readonly LookupAddress[]> {
+  const late = new Promise<readonly LookupAddress[]>((none) => setTimeout(none, 2_000, []).unref());
+  return Promise.race([found.catch(() => []), late]);
+}
+
 /** The networks that a service's name can open. Only its address itself opens link-local ones, where clouds have their metadata. */
 const NAMED: ReadonlySet<Network> = new Set(['loopback', 'private', 'carrier-grade NAT']);
 
-async function networksOfName(host: string, resolve: Resolve): Promise<ReadonlySet<Network>> {
-  return own.get(host) ?? noteAddresses(host, await resolve(host));
+async function networksOfName(base: URL, resolve: Resolve): Promise<ReadonlySet<Network>> {
+  const host = hostOf(base);
+  const known = own.get(host);
+  if (known !== undefined) return known;
+  return noteAddresses(host, await (proxyFor(base) === undefined ? resolve(host) : soon(resolve(host))));
 }
 
 const isSame = (one: string, other: string): boolean => parsed(one).toString() === parsed(other).toString();

@@ -1,8 +1,9 @@
-// HTTP to the run service, kept simple so that we always know whether a POST was sent: HTTP/1.1 only, no automatic retries, a
-// limit for every wait, and a callback right before the first byte of a request is written.
+// HTTP to the run service, with a callback right before the first byte of a request is written, so that we always know whether a
+// POST was sent.
 
 import type { LookupFunction } from 'node:net';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
+import { openOutgoing } from '../host/outgoing.ts';
 import { serviceLookup } from './networks.ts';
 
 /** Called right before the first byte is written; if it throws, nothing is written and the request fails with its error. */
@@ -11,24 +12,12 @@ export type BeforeSend = () => void;
 /** Our extension of undici's request options. */
 export type WithBeforeSend = { readonly beforeSend?: BeforeSend };
 
-const CONNECT_MS = 10_000;
 const ANSWER_BYTES_MAX = 16 << 20;
 
-// HTTP/2 replays requests after GOAWAY, so we could not know whether a POST was sent.
-const PLAIN = { allowH2: false, pipelining: 1 } as const;
-
-/** `connections` per origin limits concurrent requests; further ones are queued. */
-export function openTransport(connections: number): Dispatcher & { close(): Promise<void> } {
-  const agent = new Agent({
-    ...PLAIN,
-    connections,
-    connect: { timeout: CONNECT_MS, lookup: serviceLookup },
-    // The signal of each call has its deadline.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxResponseSize: ANSWER_BYTES_MAX,
-  });
-  return agent.compose(callBeforeSend);
+/** `connections` per origin limits concurrent requests; further ones are queued. The signal of each call has its deadline. */
+export function openTransport(connections: number): Dispatcher {
+  const limits = { connections, headersMs: 0, bodyMs: 0, mostBytes: ANSWER_BYTES_MAX };
+  return openOutgoing({ ...limits, lookup: serviceLookup }).compose(callBeforeSend);
 }
 
 /** How long a host may be silent: before the headers, and between two chunks of a file. */
@@ -39,15 +28,7 @@ export const openFileTransport = (
   connections: number,
   lookup: LookupFunction,
   { headersMs, idleMs }: Silence,
-): Dispatcher =>
-  new Agent({
-    ...PLAIN,
-    connections,
-    connect: { timeout: CONNECT_MS, lookup },
-    headersTimeout: headersMs,
-    bodyTimeout: idleMs,
-    maxResponseSize: -1,
-  });
+): Dispatcher => openOutgoing({ connections, headersMs, bodyMs: idleMs, lookup });
 
 const callBeforeSend: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const { beforeSend } = options as WithBeforeSend;

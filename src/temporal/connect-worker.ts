@@ -6,6 +6,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { problem, errorMessage } from '../errors/error.ts';
+import { routeText, workerRoute } from './grpc-proxy.ts';
 import type { TemporalAddress } from './temporal-address.ts';
 
 const ASK_AGAIN_MS = 50;
@@ -20,15 +21,15 @@ export async function connectWorker(
   patienceMs: number,
   dataConverter: DataConverter,
 ): Promise<{ connection: NativeConnection; client: Client }> {
-  const options = { address: at.address, ...compression(at.address), ...at.options };
+  const { address } = at;
+  const options = { address, ...compression(address), ...workerRoute(address), ...at.options };
   for (const until = Date.now() + patienceMs; ;) {
     try {
       const connection = await NativeConnection.connect(options);
       return { connection, client: new Client({ connection, namespace: at.namespace, dataConverter }) };
     } catch (error) {
-      const { address, from } = at;
-      if (Date.now() >= until)
-        throw problem('E401', { address, from, reason: errorMessage(error) }, { cause: error });
+      const reason = `${errorMessage(error)}${routeText(address)}`;
+      if (Date.now() >= until) throw problem('E401', { address, from: at.from, reason }, { cause: error });
       await wait(ASK_AGAIN_MS);
     }
   }

@@ -3,6 +3,7 @@
 import { Client, Connection, isGrpcServiceError, type ConnectionLike } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { problem, errorMessage } from '../errors/error.ts';
+import { clientRoute, routeText } from './grpc-proxy.ts';
 import type { TemporalAddress } from './temporal-address.ts';
 
 const CONNECT_MS = 5_000;
@@ -12,11 +13,12 @@ export async function connectClient(
   at: TemporalAddress,
   dataConverter: DataConverter = {},
 ): Promise<{ client: Client; close(): Promise<void> }> {
+  const route = clientRoute(at.address);
   try {
     const connection = await Connection.connect({
-      address: at.address,
-      connectTimeout: CONNECT_MS,
       ...at.options,
+      ...route,
+      connectTimeout: CONNECT_MS,
     });
     await connection.workflowService.describeNamespace({ namespace: at.namespace });
     const client = new Client({ connection, namespace: at.namespace, dataConverter });
@@ -26,7 +28,7 @@ export async function connectClient(
       throw problem('E402', at, { cause: error });
     throw problem(
       'E401',
-      { address: at.address, from: at.from, reason: errorMessage(error) },
+      { address: at.address, from: at.from, reason: `${errorMessage(error)}${routeText(at.address)}` },
       { cause: error },
     );
   }

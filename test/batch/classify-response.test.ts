@@ -6,6 +6,8 @@ const inputs = [['body', 'inputs', 'seed', 'int']] as const;
 const TABLE: readonly (readonly [what: string, result: PostClass, facts: PostFacts])[] = [
   ['a POST whose first byte was not written', 'not-sent', { begun: false, error: 'ECONNREFUSED' }],
   ['a POST whose first byte was not written, even with a status', 'not-sent', { begun: false, status: 200 }],
+  ['a tunnel for which the proxy wants a login', 'blocked', { begun: false, proxyRefused: true }],
+  ['a request for which the proxy wants a login', 'blocked', { begun: true, proxyRefused: true }],
   ['200 with a run id', 'accepted', { begun: true, status: 200, runId: 'a' }],
   ['201 with a run id', 'accepted', { begun: true, status: 201, runId: 'a' }],
   ['200 without a run id', 'unconfirmed', { begun: true, status: 200, detail: '<html>' }],

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { membersQueueOf, TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { list, problem } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
+import { fetchOutside } from '../../host/outgoing.ts';
 import type { Config } from '../../host/config.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
@@ -203,7 +204,7 @@ async function receiverFindings(
         what: `RUNSHEET_WEBHOOK_URL is ${url}, but no process receives webhooks`,
         hint: 'start one: runsheet worker --receiver-only',
       });
-    const { status } = await fetch(`${url}/hook/1/`, { signal: AbortSignal.timeout(RECEIVER_MS) });
+    const { status } = await fetchOutside(`${url}/hook/1/`, { signal: AbortSignal.timeout(RECEIVER_MS) });
     // Only a receiver answers so, to the addresses of old batches.
     if (status !== 410) throw new Error(`${url} answers ${status}, so something else listens there`);
     return `${url} answers`;

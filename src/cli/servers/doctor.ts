@@ -24,6 +24,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { checkSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings } from './cluster-checks.ts';
+import { networkText } from './network-text.ts';
 import { finding, type Finding } from './finding.ts';
 import { sayNext, type Next } from '../next-command.ts';
 
@@ -41,6 +42,7 @@ export default async function doctor(
   if (flags.cluster && temporalFrom(config.environment) === undefined) throw NO_CLUSTER();
   const checks: readonly (readonly [part: string, check: () => Promise<string>])[] = [
     ['node', async () => process.versions.node],
+    ['network', async () => networkText(config)],
     ['temporal', () => temporalText(config, (text) => printer.notice(text))],
     ['encryption', () => encryptionText(config)],
     ['run service', () => serviceText(config)],

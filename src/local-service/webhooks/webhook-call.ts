@@ -1,7 +1,8 @@
 // Calls a webhook receiver over real HTTP.
 
 import type { LookupFunction } from 'node:net';
-import { Agent, request } from 'undici';
+import { request, type Dispatcher } from 'undici';
+import { openOutgoing } from '../../host/outgoing.ts';
 import { errorMessage } from '../../errors/error.ts';
 
 /** Calls a receiver once; returns why the call failed, undefined on success. */
@@ -15,18 +16,18 @@ const BODY_READ_BYTES = 64 * 1024;
 
 /** `anywhere`: also on other machines. */
 export function openCaller({ anywhere }: { readonly anywhere: boolean }): Caller {
-  const agent = new Agent({
+  const agent = openOutgoing({
     connections: CONNECTIONS,
-    pipelining: 1,
-    allowH2: false,
-    headersTimeout: TIMEOUT_MS,
-    bodyTimeout: TIMEOUT_MS,
-    connect: { timeout: TIMEOUT_MS, autoSelectFamily: true, ...(anywhere ? {} : { lookup: loopbackOnly }) },
+    headersMs: TIMEOUT_MS,
+    bodyMs: TIMEOUT_MS,
+    connectMs: TIMEOUT_MS,
+    proxied: anywhere,
+    ...(anywhere ? {} : { lookup: loopbackOnly }),
   });
   return { call: (url, method, body) => callOnce(agent, url, method, body), close: () => agent.destroy() };
 }
 
-async function callOnce(dispatcher: Agent, url: URL, method: 'GET' | 'POST', body: string) {
+async function callOnce(dispatcher: Dispatcher, url: URL, method: 'GET' | 'POST', body: string) {
   try {
     const answer = await request(url, {
       dispatcher,

@@ -5,8 +5,9 @@ import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
-import { Agent, request } from 'undici';
+import { request, type Dispatcher } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
+import { openOutgoing } from '../../host/outgoing.ts';
 import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
 import { errorMessage } from '../../errors/error.ts';
 import {
@@ -178,7 +179,7 @@ export class S3Client {
     }).sign();
     const { silentMs } = this.#patience;
     const answer = await withFinalHeaders(url, {
-      dispatcher: agent(),
+      dispatcher: outgoing(),
       method,
       headers: Object.fromEntries(signed.headers),
       headersTimeout: silentMs + (body?.byteLength ?? 0) / BYTES_PER_MS,
@@ -218,8 +219,8 @@ type Tried<A> =
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
-let shared: Agent | undefined;
+let shared: Dispatcher | undefined;
 
-/** One for all batches of this process: their connections are shared. */
-const agent = (): Agent =>
-  (shared ??= new Agent({ allowH2: false, connections: CONNECTIONS, connect: { timeout: 10_000 } }));
+/** One for all batches of this process: their connections are shared. Each request has its own limits of time. */
+const outgoing = (): Dispatcher =>
+  (shared ??= openOutgoing({ connections: CONNECTIONS, headersMs: 0, bodyMs: 0 }));

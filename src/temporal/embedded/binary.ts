@@ -127,13 +127,16 @@ async function answer(
   redirects = REDIRECTS_MAX,
 ): Promise<{ readonly url: string; readonly body: NonNullable<Response['body']> }> {
   if (new URL(url).protocol !== 'https:') throw new Error(`${url} is not https`);
-  const response = await firstBytes(url, search.fetch ?? fetch);
+  const response = await firstBytes(url, search.fetch ?? (await outside()));
   const location = response.headers.get('location');
   if (response.status >= 300 && response.status < 400 && location !== null && redirects > 0)
     return answer(new URL(location, url).href, search, redirects - 1);
   if (!response.ok || response.body === null) throw new Error(`${url} answered ${response.status}`);
   return { url, body: response.body };
 }
+
+/** Loaded only if it is needed. */
+const outside = async (): Promise<Fetch> => (await import('../../host/outgoing.ts')).fetchOutside;
 
 async function firstBytes(url: string, fetching: Fetch): Promise<Response> {
   const slow = new AbortController();

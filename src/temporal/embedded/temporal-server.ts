@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { problem, errorMessage } from '../../errors/error.ts';
+import { clientRoute } from '../grpc-proxy.ts';
 import { environmentFor } from '../../host/child-environment.ts';
 import { CODEC_PATH } from './gateway.ts';
 
@@ -125,7 +126,7 @@ async function ready(child: ChildProcess, address: string, namespace: string): P
 
 /** Sets the retention of our namespace; fails on a server that does not have it. */
 async function setRetention(address: string, namespace: string): Promise<void> {
-  const connection = await Connection.connect({ address, connectTimeout: 2_000 });
+  const connection = await Connection.connect({ ...clientRoute(address), connectTimeout: 2_000 });
   try {
     await connection.workflowService.updateNamespace({
       namespace,

@@ -1,0 +1,188 @@
+// All outgoing HTTP connections: directly, or through the proxy of the settings. HTTP/1.1 only, one request on a connection at a
+// time, and no automatic retries, so that we always know whether a POST was sent: undici calls `onRequestStart` in the same tick in
+// which it writes to the service, through a tunnel too. A tunnel that the proxy refuses ends a request before that.
+
+import type { LookupFunction } from 'node:net';
+import { Agent, Dispatcher, Pool, ProxyAgent, fetch as undiciFetch } from 'undici';
+import { errorMessage } from '../errors/error.ts';
+import { proxyFor, type Proxy } from './proxies.ts';
+
+const CONNECT_MS = 10_000;
+
+export type OutgoingOptions = {
+  /** For each origin; further requests are queued. */
+  readonly connections: number;
+  /** 0: the caller has a deadline of its own. */
+  readonly headersMs: number;
+  /** Between two chunks of a body. */
+  readonly bodyMs: number;
+  /** undefined: without a limit. */
+  readonly mostBytes?: number;
+  /** For the connection, and for the tunnel through it. */
+  readonly connectMs?: number;
+  /** Whether the proxy of the settings may be used (default: yes). */
+  readonly proxied?: boolean;
+  /** For direct connections: a proxy resolves names itself. */
+  readonly lookup?: LookupFunction;
+};
+
+/** The proxy refused the request, which therefore reached nothing behind it. */
+export class ProxyRefusal extends Error {
+  override readonly name: string = 'ProxyRefusal';
+  readonly status: number;
+
+  constructor({ url, from, login }: Proxy, status: number) {
+    const wants = login === undefined ? 'wants a login' : 'refuses the login';
+    super(
+      status === 407
+        ? `the proxy ${url} ${wants} (407): set ${from}=http://user:password@…`
+        : `the proxy ${url} (${from}) refused the connection (${status})`,
+    );
+    this.status = status;
+  }
+}
+
+export const openOutgoing = (options: OutgoingOptions): Dispatcher => new Outgoing(options);
+
+/** Chooses the proxy anew for each request. */
+class Outgoing extends Dispatcher {
+  // Not `#`: `compose` calls methods on a JavaScript proxy of this object.
+  private readonly direct: Agent;
+  private readonly proxied = new Map<string, Dispatcher>();
+  private readonly options: OutgoingOptions;
+
+  constructor(options: OutgoingOptions) {
+    super();
+    this.options = options;
+    const { connectMs: timeout = CONNECT_MS, lookup } = options;
+    this.direct = new Agent({
+      ...agentOptions(options),
+      connect: { timeout, ...(lookup && { lookup }) },
+    });
+  }
+
+  override dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    const origin = new URL(String(request.origin));
+    const proxy = this.options.proxied === false ? undefined : proxyFor(origin);
+    return proxy === undefined
+      ? this.direct.dispatch(request, handler)
+      : this.through(proxy, origin).dispatch(request, namingProxy(handler, proxy));
+  }
+
+  override close(): Promise<void> {
+    return this.all((one) => one.close());
+  }
+
+  override destroy(): Promise<void> {
+    return this.all((one) => one.destroy());
+  }
+
+  private async all(end: (one: Dispatcher) => Promise<void>): Promise<void> {
+    await Promise.all([this.direct, ...this.proxied.values()].map(end));
+  }
+
+  private through(proxy: Proxy, { protocol }: URL): Dispatcher {
+    const name = `${protocol} ${proxy.url} ${authorizationOf(proxy)}`;
+    const open = protocol === 'https:' ? openTunnels : openForwarding;
+    const known = this.proxied.get(name) ?? open(proxy, this.options);
+    this.proxied.set(name, known);
+    return known;
+  }
+}
+
+const agentOptions = ({ connections, headersMs, bodyMs, mostBytes = -1 }: OutgoingOptions) => ({
+  // HTTP/2 replays requests after GOAWAY, so we could not know whether a POST was sent.
+  allowH2: false,
+  pipelining: 1,
+  connections,
+  headersTimeout: headersMs,
+  bodyTimeout: bodyMs,
+  maxResponseSize: mostBytes,
+});
+
+const authorizationOf = ({ login }: Proxy): string | undefined =>
+  login && `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
+
+/** For https: the proxy passes bytes on. */
+function openTunnels(proxy: Proxy, options: OutgoingOptions): Dispatcher {
+  const token = authorizationOf(proxy);
+  const { connectMs: timeout = CONNECT_MS } = options;
+  return new ProxyAgent({
+    ...agentOptions(options),
+    uri: proxy.url,
+    connectTimeout: timeout,
+    ...(token !== undefined && { token }),
+    clientFactory: (url, given) => tunnelling(new Pool(url, { ...given, headersTimeout: timeout }), proxy),
+  });
+}
+
+/** undici would report a refused tunnel without the name of the proxy. */
+function tunnelling(pool: Pool, proxy: Proxy): Pool {
+  const connect = pool.connect.bind(pool);
+  pool.connect = async (asked: Dispatcher.ConnectOptions) => {
+    const answer = await connect(asked);
+    if (answer.statusCode === 200) return answer;
+    answer.socket.on('error', () => undefined).destroy();
+    throw new ProxyRefusal(proxy, answer.statusCode);
+  };
+  return pool;
+}
+
+/** For http: the proxy reads each request and makes one of its own. undici's own way loses our limits and the answer 407. */
+function openForwarding(proxy: Proxy, options: OutgoingOptions): Dispatcher {
+  const { protocol, hostname } = new URL(proxy.url);
+  const token = authorizationOf(proxy);
+  const agent = new Agent({
+    ...agentOptions(options),
+    connect: { timeout: options.connectMs ?? CONNECT_MS },
+    factory: (_origin, given) => new Pool(proxy.url, given),
+  });
+  return agent.compose(
+    (dispatch) =>
+      ({ origin = '', path, headers, ...request }, handler) =>
+        dispatch(
+          {
+            ...request,
+            origin,
+            path: `${new URL(String(origin)).origin}${path}`,
+            headers: {
+              host: new URL(String(origin)).host,
+              ...(headers as Record<string, string>),
+              ...(token !== undefined && { 'proxy-authorization': token }),
+            },
+            // The certificate of the proxy has its own name.
+            ...(protocol === 'https:' && { servername: hostname }),
+          },
+          handler,
+        ),
+  );
+}
+
+/** An answer 407 is the proxy's and becomes an error. Errors say through which proxy the request went. */
+const namingProxy = (handler: Dispatcher.DispatchHandler, proxy: Proxy): Dispatcher.DispatchHandler => ({
+  onRequestStart: (...args) => handler.onRequestStart?.(...args),
+  onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+  onResponseStart: (controller, status, ...rest) => {
+    if (status === 407) controller.abort(new ProxyRefusal(proxy, status));
+    else handler.onResponseStart?.(controller, status, ...rest);
+  },
+  onResponseData: (...args) => handler.onResponseData?.(...args),
+  onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+  onResponseError: (controller, error) => {
+    // Not the reasons of those who abort a request.
+    if (isOfNetwork(error)) error.message = `${errorMessage(error)} (through the proxy ${proxy.url})`;
+    handler.onResponseError?.(controller, error);
+  },
+});
+
+const isOfNetwork = (error: Error & { readonly code?: unknown }): boolean =>
+  typeof error.code === 'string' && error.code !== 'UND_ERR_ABORTED';
+
+let forFetch: Dispatcher | undefined;
+
+/** As the global `fetch`, through the proxy of the settings. */
+export const fetchOutside = (url: string, init: RequestInit): Promise<Response> =>
+  undiciFetch(url, {
+    ...(init as object),
+    dispatcher: (forFetch ??= openOutgoing({ connections: 4, headersMs: 0, bodyMs: 0 })),
+  }) as Promise<unknown> as Promise<Response>;

@@ -1,0 +1,88 @@
+// Commands behind a proxy, as in a company: what is on this machine works whatever the proxy does, and everything else goes through
+// it.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeAuthority, openProxy, openTls } from '../stage/proxy.ts';
+import { KEY, Stage } from '../stage/stage.ts';
+
+let stage: Stage;
+const opened: { close: () => unknown }[] = [];
+beforeEach(() => {
+  stage = new Stage();
+});
+afterEach(async () => {
+  await stage.close();
+  for (const one of opened.splice(0)) one.close();
+});
+
+const bothCases = (url: string): Record<string, string> =>
+  Object.fromEntries(
+    ['http_proxy', 'https_proxy', 'all_proxy', 'grpc_proxy'].flatMap((name) => [
+      [name, url],
+      [name.toUpperCase(), url],
+    ]),
+  );
+
+it('run --local works behind a proxy that refuses everything, and asks it for nothing', async () => {
+  const proxy = await openProxy({ status: 403 });
+  opened.push(proxy);
+  stage.environment = bothCases(proxy.url);
+  const ended = await stage.run(['run', stage.sheet(3), '-d', 'portraits', '--local', '-y']);
+  expect(ended).toMatchObject({ code: 0 });
+  expect(stage.results().map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  expect(proxy.asked).toEqual([]);
+});
+
+it('a service that only the proxy can reach is used through it, with an authority of its own', async () => {
+  const { base } = await stage.service();
+  const port = Number(new URL(base).port);
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-ca-'));
+  const authority = makeAuthority(folder, 'service.example');
+  const tls = await openTls(authority, port);
+  const proxy = await openProxy({
+    hosts: { 'service.example:443': tls.port },
+    login: 'hen:corn-of-the-farm',
+  });
+  opened.push(tls, proxy, { close: () => rmSync(folder, { recursive: true }) });
+  stage.environment = { RUNSHEET_API_URL: 'https://service.example/api', RUNSHEET_API_KEY: KEY };
+
+  const unreached = await stage.run(['deployments']);
+  expect(unreached).toMatchObject({ code: 6 });
+  const nameless = { HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: authority.file };
+  const refused = await stage.run(['deployments'], nameless);
+  expect(refused.stderr).toMatch(/E304.*the proxy http:\/\/127\S+ wants a login \(407\): set HTTPS_PROXY=/s);
+  const withLogin = { ...nameless, HTTPS_PROXY: proxy.url.replace('//', '//hen:corn-of-the-farm@') };
+  const distrusted = await stage.run(['deployments'], { ...withLogin, NODE_EXTRA_CA_CERTS: '' });
+  expect(distrusted.stderr).toMatch(/E304.*does not trust.*NODE_EXTRA_CA_CERTS=/s);
+  expect(distrusted.stderr).not.toMatch(/--use-system-ca|Node\.js/);
+  const found = await stage.run(['deployments'], withLogin);
+  expect(found).toMatchObject({ code: 0 });
+  expect(found.stdout).toContain('portraits');
+  const { code, stdout } = await stage.run(['doctor'], { ...withLogin, NO_PROXY: '.inside.example' });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/network +https through http:\/\/127\S+ as hen \(HTTPS_PROXY\), http directly/);
+  expect(stdout).toMatch(/except .*\.inside\.example \(NO_PROXY\)/);
+  expect(stdout).toMatch(/NODE_EXTRA_CA_CERTS=\S+ca\.pem \(1 certificate: .*Hens Ltd/);
+  expect(`${refused.stderr}${found.stdout}${stdout}`).not.toContain('corn-of-the-farm');
+});
+
+it('workers and commands reach a remote Temporal through the proxy with its login', async () => {
+  await stage.temporal();
+  const [, port] = (stage.environment['TEMPORAL_ADDRESS'] ?? '').split(':');
+  const proxy = await openProxy({
+    hosts: { 'temporal.example': Number(port) },
+    login: 'hen:corn-of-the-farm',
+  });
+  opened.push(proxy);
+  const refused = { TEMPORAL_ADDRESS: 'temporal.example:7233', HTTPS_PROXY: proxy.url };
+  const withLogin = { ...refused, HTTPS_PROXY: proxy.url.replace('//', '//hen:corn-of-the-farm@') };
+  await stage.worker(withLogin);
+  const { stdout } = await stage.run(['doctor'], withLogin);
+  expect(stdout).toMatch(/✓ temporal +temporal\.example:7233 .*1 worker/);
+  expect(new Set(proxy.asked)).toEqual(new Set(['CONNECT temporal.example:7233']));
+  const ended = await stage.run(['doctor'], refused);
+  expect(ended.stdout).toMatch(/✗ temporal .*through the proxy http:\/\/127\S+ of HTTPS_PROXY/);
+});

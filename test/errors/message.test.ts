@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { request } from 'undici';
+import { errorMessage } from '../../src/errors/message.ts';
+import { makeAuthority, openTls } from '../stage/proxy.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'runsheet-message-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const failure = (port: number): Promise<string> =>
+  request(`https://localhost:${port}`).then(() => 'none', errorMessage);
+
+it('a certificate that is not trusted is explained with a setting of ours, once', async () => {
+  const tls = await openTls(makeAuthority(folder, 'localhost'), 1);
+  const message = await failure(tls.port);
+  expect(message).toMatch(
+    /does not trust: self-signed certificate; if its authority is yours, set NODE_EXTRA/,
+  );
+  expect(message).toMatch(/\(DEPTH_ZERO_SELF_SIGNED_CERT\)$/);
+  expect(errorMessage(new Error(message))).toBe(message);
+  tls.close();
+});
+
+it.each([
+  'unable to verify the first certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+  'unable to get local issuer certificate',
+  'self-signed certificate in certificate chain',
+])('so is: %s', (message) => {
+  expect(errorMessage(new Error(message))).toMatch(
+    /^its certificate is one .* trust: .*NODE_EXTRA_CA_CERTS=/,
+  );
+  expect(errorMessage(new Error(message))).not.toContain('Node.js');
+});
+
+it('a server without TLS is explained without lines of OpenSSL', async () => {
+  const server = createServer((_, response) => response.end());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  expect(await failure((server.address() as AddressInfo).port)).toBe(
+    'TLS failed: wrong version number (ERR_SSL_WRONG_VERSION_NUMBER)',
+  );
+  server.close();
+});

@@ -1,0 +1,123 @@
+// An HTTP proxy as companies have one: it makes tunnels (CONNECT), forwards plain requests (absolute form), knows names that only
+// it can resolve, and may want a login. Also a certificate authority of one's own, and a server with its certificate.
+
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, request as forward, type IncomingMessage } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+
+export type StagedProxy = {
+  readonly url: string;
+  /** The first line of each request without its version: `CONNECT service.example:443`, `GET http://service.example/api`. */
+  readonly asked: string[];
+  readonly close: () => void;
+};
+
+export type ProxyParams = {
+  /** Port of this machine by `host` or `host:port`; every other host is refused. */
+  readonly hosts?: Readonly<Record<string, number>>;
+  /** `user:password`. */
+  readonly login?: string;
+  /** Answers every request with it, or closes the connection (0) after the whole request. */
+  readonly status?: number;
+};
+
+export async function openProxy({ hosts = {}, login, status }: ProxyParams = {}): Promise<StagedProxy> {
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const expected = login && `Basic ${Buffer.from(login).toString('base64')}`;
+  const refusal = ({ headers }: IncomingMessage, port: number | undefined): number | undefined => {
+    if (expected !== undefined && headers['proxy-authorization'] !== expected) return 407;
+    return status ?? (port === undefined ? 403 : undefined);
+  };
+  const portOf = (host: string): number | undefined => hosts[host] ?? hosts[host.replace(/:\d+$/, '')];
+
+  const server = createServer((asking, response) => {
+    asked.push(`${asking.method} ${asking.url}`);
+    const url = URL.parse(asking.url ?? '');
+    const port = url === null ? undefined : portOf(url.host);
+    const refused = refusal(asking, port);
+    if (refused === 0) return void asking.resume().on('end', () => asking.socket.destroy());
+    if (refused !== undefined || url === null)
+      return void asking
+        .resume()
+        .on('end', () => response.writeHead(refused ?? 400).end('<h1>the proxy</h1>'));
+    const { 'proxy-authorization': _, ...headers } = asking.headers;
+    const far = forward(
+      { port, method: asking.method, path: `${url.pathname}${url.search}`, headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(response);
+      },
+    );
+    far.on('error', () => response.writeHead(502).end());
+    asking.pipe(far);
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  server.on('connect', (asking: IncomingMessage, near: Socket) => {
+    asked.push(`CONNECT ${asking.url}`);
+    const port = portOf(asking.url ?? '');
+    const refused = refusal(asking, port);
+    if (refused !== undefined || port === undefined)
+      return void near.end(refused === 0 ? '' : `HTTP/1.1 ${refused} No\r\ncontent-length: 0\r\n\r\n`);
+    const far = connect({ port, host: '127.0.0.1' }, () =>
+      near.write('HTTP/1.1 200 Connection established\r\n\r\n'),
+    );
+    sockets.add(far);
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    near.on('close', () => far.destroy());
+    near.pipe(far).pipe(near);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export type Authority = { readonly file: string; readonly key: string; readonly certificate: string };
+
+/** A certificate for `host` that no system trusts; it is its own authority. */
+export function makeAuthority(folder: string, host: string): Authority {
+  const [key, file] = [join(folder, 'key.pem'), join(folder, 'ca.pem')];
+  const names = ['-subj', '/CN=Hens Ltd', '-addext', `subjectAltName=DNS:${host}`];
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...kind, ...names, '-keyout', key, '-out', file], {
+    stdio: 'ignore',
+  });
+  return { file, key: readFileSync(key, 'utf8'), certificate: readFileSync(file, 'utf8') };
+}
+
+/** Speaks TLS in front of a port of this machine. */
+export async function openTls(
+  { key, certificate }: Authority,
+  to: number,
+): Promise<{ readonly port: number; readonly close: () => void }> {
+  const sockets = new Set<Socket>();
+  const server = createTlsServer({ key, cert: certificate }, (near) => {
+    const far = connect({ port: to, host: '127.0.0.1' });
+    for (const one of [near, far]) sockets.add(one);
+    far.on('error', () => near.destroy()).on('close', () => near.destroy());
+    near.on('error', () => far.destroy()).on('close', () => far.destroy());
+    near.pipe(far).pipe(near);
+  });
+  server.on('tlsClientError', () => undefined);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
