@@ -119,9 +119,13 @@ function resultOf(
       ? {}
       : { unpricedRungs: unpriced.map(({ rung }) => rung) }),
     again: records.filter(({ before }) => before !== undefined).length,
-    fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
+    fetched: records.filter(isFetched).length,
     deferred: missing.map(
       ({ place }) => reasons.get(place) ?? { place, kind: 'host', reason: 'another try wrote the part' },
     ),
   };
 }
+
+/** Whether its files were fetched now; a row that was sent again without success keeps those that it had. */
+const isFetched = ({ outcome, attempts, before, result_attempt: kept }: PartRecord): boolean =>
+  outcome === 'succeeded' && kept === undefined && attempts.length > (before?.attempts ?? 0);

@@ -5,6 +5,7 @@ import type { DeferredRow } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
+import { recordAgain } from '../src/results/record-again.ts';
 import { outputNames, type OutputNames } from '../src/results/output-names.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
@@ -52,11 +53,7 @@ export async function recordRow(
     ...(row.change === undefined ? {} : { change: row.change }),
   };
   const asked = { ...placeOfRecord(ended, row), ...lastRung(attempts) };
-  if (row.before === undefined) return { ...asked, ...record };
-  if (before === undefined || isBought(record)) return { ...asked, ...continued(before, record) };
-  // Its files are those of the earlier run, on the GPU that was asked for then.
-  const { gpu_asked: _, ...own } = asked;
-  return { ...own, ...kept(before, record) };
+  return row.before === undefined ? { ...asked, ...record } : recordAgain(before, { ...asked, ...record });
 }
 
 /** A row of a ladder was asked for on the rung of its last attempt. */
@@ -74,27 +71,6 @@ function placeOfRecord(
     ...(place === row ? {} : { place }),
     ...(gpu === undefined || (place === row && before === undefined) ? {} : { gpu_asked: gpu }),
   };
-}
-
-type Result = Omit<PartRecord, 'row' | 'place' | 'gpu_asked' | 'before'>;
-
-const isBought = ({ outcome, attempts }: Result): boolean =>
-  outcome !== 'cancelled' || attempts.some(({ run_id }) => run_id !== undefined);
-
-/** The record of a row that had an outcome before: its attempts add up. */
-function continued(before: PartRecord | undefined, now: Result): Omit<PartRecord, 'row'> {
-  const earlier = before?.attempts ?? [];
-  const last = earlier.at(-1)?.attempt ?? 0;
-  const attempts = [...earlier, ...now.attempts.map((one) => ({ ...one, attempt: last + one.attempt }))];
-  const had = { outcome: before?.outcome ?? 'cancelled', attempts: earlier.length } as const;
-  return { ...now, attempts, before: had };
-}
-
-/** The record of a row for which no run was bought: it keeps its outcome. */
-function kept(before: PartRecord, now: Result): Omit<PartRecord, 'row'> {
-  const { row: _, place: __, ...earlier } = before;
-  const { attempts, before: had } = continued(before, now);
-  return { ...earlier, attempts, ...(had === undefined ? {} : { before: had }) };
 }
 
 /** A rebuilt batch, and a row that is sent again, must not replace files that an earlier record names. */

@@ -60,7 +60,16 @@ export async function rowOf(store: Store, file: Pages, number: number): Promise<
 
 /** The record of a row; without one, the record of a row that was never sent. */
 export function recordOf({ row, record }: Pick<BatchRow, 'row' | 'record'>): RowRecord {
-  const { outcome, reason, attempts, files, texts, reused_from, gpu_asked = row.gpu } = record ?? NEVER_SENT;
+  const {
+    outcome,
+    reason,
+    attempts,
+    result_attempt,
+    files,
+    texts,
+    reused_from,
+    gpu_asked = row.gpu,
+  } = record ?? NEVER_SENT;
   return {
     row: row.row,
     key: row.key,
@@ -69,6 +78,7 @@ export function recordOf({ row, record }: Pick<BatchRow, 'row' | 'record'>): Row
     ...(gpu_asked === undefined ? {} : { gpu_asked }),
     inputs: changedInputs(row.inputs, record?.change),
     attempts,
+    ...(result_attempt === undefined ? {} : { result_attempt }),
     files,
     ...(texts === undefined ? {} : { texts }),
     ...(reused_from === undefined ? {} : { reused_from }),

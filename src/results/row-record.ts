@@ -61,6 +61,8 @@ export type PartRecord = {
   readonly outcome: Outcome;
   readonly reason?: string;
   readonly attempts: readonly AttemptRecord[];
+  /** The attempt that the result comes from, if later ones did not replace it; 0: none of them, as it was reused. */
+  readonly result_attempt?: number;
   readonly files: readonly FileRecord[];
   readonly texts?: readonly string[];
   /** If another batch bought the result: `<batch>#<row>`. The row has no place in this batch. */
@@ -68,6 +70,13 @@ export type PartRecord = {
 };
 
 export const placeOf = ({ place, row }: Pick<PartRecord, 'place' | 'row'>): number => place ?? row;
+
+/** The attempt that the result of a row comes from. */
+export const resultAttempt = ({
+  attempts,
+  result_attempt: kept,
+}: Pick<PartRecord, 'attempts' | 'result_attempt'>): AttemptRecord | undefined =>
+  kept === undefined ? attempts.at(-1) : attempts.find(({ attempt }) => attempt === kept);
 
 /** A line of results.jsonl: inputs and result of a row. */
 export type RowRecord = Omit<PartRecord, 'place' | 'before' | 'change'> & {
@@ -79,9 +88,9 @@ export type RowRecord = Omit<PartRecord, 'place' | 'before' | 'change'> & {
 type Shown = Omit<RowRecord, 'outcome'> & { readonly outcome: string };
 type Cells = Readonly<Record<ResultColumn, string>>;
 
-/** A record as result columns: the run of the last attempt, and the cost of all attempts. */
+/** A record as result columns: the run that the result comes from, and the cost of all attempts. */
 export function cellsOf(record: Shown): Cells {
-  const last = record.attempts.at(-1);
+  const last = resultAttempt(record);
   const cost = record.attempts.reduce((sum, attempt) => sum + (attempt.cost_usd ?? 0), 0);
   return {
     row: String(record.row),

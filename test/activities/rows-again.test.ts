@@ -31,7 +31,7 @@ describe('the record of a row that was sent again', () => {
     });
   const records = async (): Promise<readonly PartRecord[]> => parsePart((await store.read(PART)) ?? '');
 
-  it('continues the earlier one, and keeps its outcome if no run was bought', async () => {
+  it('continues the earlier one, and keeps its success unless it succeeds again', async () => {
     const earlier: PartRecord = {
       row: 7,
       outcome: 'succeeded',
@@ -74,9 +74,17 @@ describe('the record of a row that was sent again', () => {
     rmSync(join(folder, PART));
     const failed: EndedRow = { place: 5_001, attempts: [{ attempt: 1, outcome: 'failed', runId: 'new' }] };
     const again = await write([failed], readRows);
-    expect(again.tally.outcomes).toMatchObject({ succeeded: -1, failed: 1 });
+    expect(again.tally.outcomes).toMatchObject({ succeeded: 0, failed: 0 });
     expect(await records()).toMatchObject([
-      { row: 7, outcome: 'failed', attempts: [{}, { attempt: 2 }], change: { set: { a: 1 } } },
+      {
+        row: 7,
+        outcome: 'succeeded',
+        reason: 'sent again: failed; the earlier result is kept',
+        attempts: [{}, { attempt: 2, outcome: 'failed', run_id: 'new' }],
+        result_attempt: 1,
+        files: earlier.files,
+      },
     ]);
+    expect((await records())[0]).not.toHaveProperty('change');
   });
 });

@@ -115,7 +115,7 @@ export function collect(
   if (attempt.isAbandoned() && world.chance(0.8)) return;
   const { records, deferred } = fetchOutputs(batch, rows);
   const priced = costOf(batch, records);
-  const passes = batch.passes.change(store, records);
+  const passes = batch.passes.change(world, store, records);
   const written: SimPart = {
     rows: records,
     ...priced,

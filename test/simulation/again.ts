@@ -4,6 +4,7 @@ import type { Outcome } from '../../src/batch/outcome.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
 import { lanesOf, placeIn, type PassSegment } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
+import { replaces } from '../../src/results/record-again.ts';
 import type { SimRecord, SimStore } from './store.ts';
 import type { World } from './world.ts';
 
@@ -48,8 +49,11 @@ export class Passes {
   add(world: World, store: SimStore): boolean {
     const replaced = new Set(this.#before.values());
     const records = [...store.parts.values()].flatMap(({ rows }) => rows);
+    const best = this.results(store);
+    // `retry --outcome succeeded` sends rows again that have a result already.
+    const isAll = world.chance(0.3);
     const wanted = records
-      .filter(({ end, outcome }) => outcome !== 'succeeded' && !replaced.has(end.place))
+      .filter(({ end }) => !replaced.has(end.place) && (isAll || best.get(end.place) !== 'succeeded'))
       .slice(0, world.between(1, ROWS_MOST));
     const appended = world.chance(0.4) ? world.between(1, ROWS_MOST) : 0;
     if (wanted.length + appended === 0) return false;
@@ -74,15 +78,53 @@ export class Passes {
     return true;
   }
 
-  /** What these records change beside their own outcomes. */
-  change(store: SimStore, records: readonly SimRecord[]): { readonly tally: Tally; readonly again: number } {
-    const outcomes = new Map<number, Outcome>();
-    for (const { rows } of store.parts.values())
-      for (const { end, outcome } of rows) outcomes.set(end.place, outcome);
-    const earlier = records.flatMap(({ end }) => outcomes.get(this.#before.get(end.place) ?? 0) ?? []);
-    return {
-      tally: earlier.reduce((sum, outcome) => tallyOutcome(sum, outcome, -1), NO_TALLY),
-      again: earlier.length,
-    };
+  /** What these records change beside their own outcomes: a row keeps its best result. */
+  change(
+    world: World,
+    store: SimStore,
+    records: readonly SimRecord[],
+  ): { readonly tally: Tally; readonly again: number } {
+    const best = this.results(store);
+    let [tally, again] = [NO_TALLY, 0];
+    for (const record of records) {
+      const earlier = best.get(this.#before.get(record.end.place) ?? 0);
+      if (earlier === undefined) continue;
+      again += 1;
+      const isKept = betterOf(record, earlier) !== record.outcome;
+      if (earlier === 'succeeded') world.saw(`a success sent again: ${record.outcome}`);
+      tally = tallyOutcome(tally, isKept ? record.outcome : earlier, -1);
+    }
+    return { tally, again };
   }
+
+  /** The result of a row after each of its places that has a record. */
+  results(store: SimStore): ReadonlyMap<number, Outcome> {
+    const best = new Map<number, Outcome>();
+    // Parts are in the order in which they were written, so that the earlier place of a row comes first.
+    for (const { rows } of store.parts.values())
+      for (const record of rows) {
+        const { place } = record.end;
+        best.set(place, betterOf(record, best.get(this.#before.get(place) ?? 0)));
+      }
+    return best;
+  }
+
+  /** How many rows have ever succeeded, at whichever of their places. */
+  successes(store: SimStore): number {
+    const rows = new Set<number>();
+    for (const { rows: records } of store.parts.values())
+      for (const { end, outcome } of records) {
+        let { place } = end;
+        for (let before = this.#before.get(place); before !== undefined; before = this.#before.get(place))
+          place = before;
+        if (outcome === 'succeeded') rows.add(place);
+      }
+    return rows.size;
+  }
+}
+
+function betterOf({ end, outcome }: SimRecord, earlier: Outcome | undefined): Outcome {
+  if (earlier === undefined) return outcome;
+  const hasRun = end.attempts.some(({ runId }) => runId !== undefined);
+  return replaces({ outcome, hasRun }, { outcome: earlier }) ? outcome : earlier;
 }

@@ -158,6 +158,11 @@ function checkAccount(world: World, batch: SimBatch): void {
   const rows = batch.params.rows + batch.passes.appendedThrough(pass);
   const { sent, accepted, rejected, throttled, blocked, unconfirmed, adopted, duplicates } = ledger;
   world.claim(rowsDone(tally) === rows, () => `${rowsDone(tally)} of ${rows} rows are counted`);
+  const successes = batch.passes.successes(batch.store);
+  world.claim(
+    tally.outcomes.succeeded === successes,
+    () => `${successes} rows have succeeded, ${tally.outcomes.succeeded} have kept it`,
+  );
   world.claim(batch.state.params.rows === rows, () => `${batch.state.params.rows} of ${rows} rows are known`);
   world.claim(
     sent === accepted + rejected + throttled + blocked + unconfirmed,

@@ -55,6 +55,9 @@ export const SOMETIMES = [
   'sent within a budget',
   'rows sent again',
   'rows appended',
+  ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused'].map(
+    (name) => `a success sent again: ${name}`,
+  ),
   'continued after its end',
   'cap of a GPU reached',
   'rows held back by a canary',

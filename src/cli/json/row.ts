@@ -32,6 +32,9 @@ export const rowSchema = z.object({
   gpu_asked: z.string().nullable(),
   inputs: z.record(z.string(), z.unknown()),
   attempts: z.array(z.object(attempt)),
+  result_attempt: count
+    .nullable()
+    .describe('the attempt that the result comes from, if later ones did not replace it'),
   files: z.array(
     z.object({
       path: z.string().describe('relative to the folder of the batch'),

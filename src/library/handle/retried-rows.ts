@@ -6,7 +6,7 @@ import type { Gpu } from '../../batch/gpu.ts';
 import type { Outcome, OutcomeCounts } from '../../batch/outcome.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import type { Config } from '../../host/config.ts';
-import type { RowRecord } from '../../results/row-record.ts';
+import { resultAttempt, type RowRecord } from '../../results/row-record.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import { changeFrom, type InputChange } from '../../sheet/input-change.ts';
@@ -57,8 +57,8 @@ export function passParams(filter: RetryFilter, change?: InputChange): PassParam
 const isIn = (one: NonNullable<RetryFilter['rows']>[number], row: number): boolean =>
   typeof one === 'number' ? row === one : row >= one.from && row <= one.to;
 
-const failureOf = ({ outcome, attempts }: RowRecord): FailureKind =>
-  outcome === 'timed-out' ? 'timeout' : (attempts.at(-1)?.failure ?? 'unknown');
+const failureOf = (record: RowRecord): FailureKind =>
+  record.outcome === 'timed-out' ? 'timeout' : (resultAttempt(record)?.failure ?? 'unknown');
 
 /** Other inputs, with the types of the deployment; the local run service has to run. Throws E602. */
 export async function inputChangeOf(

@@ -1,6 +1,6 @@
 // One row in two batches: what each made of it, and what differs.
 
-import type { FileRecord } from '../row-record.ts';
+import { resultAttempt, type FileRecord } from '../row-record.ts';
 import type { ShownRow } from '../shown-row.ts';
 import { cellOf } from '../report/report-row.ts';
 
@@ -11,10 +11,10 @@ export type ComparedRow = {
   readonly row: number;
   readonly outcome: ShownRow['outcome'];
   readonly reason?: string;
-  /** The GPU of the last run. */
+  /** The GPU of the run that the result comes from. */
   readonly gpu?: string;
   readonly attempts: number;
-  /** Of the last run. */
+  /** Of that run. */
   readonly run_seconds?: number;
   /** Of all attempts. */
   readonly cost_usd: number;
@@ -45,8 +45,9 @@ export function comparedPair(a: ShownRow, b: ShownRow): ComparedPair {
   };
 }
 
-export function comparedRow({ row, outcome, reason, attempts, files, texts = [] }: ShownRow): ComparedRow {
-  const last = attempts.at(-1);
+export function comparedRow(shown: ShownRow): ComparedRow {
+  const { row, outcome, reason, attempts, files, texts = [] } = shown;
+  const last = resultAttempt(shown);
   return {
     row,
     outcome,

@@ -229,6 +229,9 @@ export class Table {
     this.attempts.add(row, attempt);
     this.tries[row] = (this.tries[row] ?? 0) + 1;
     this.cost[row] = (this.cost[row] ?? 0) + attempt.cost;
+    // A row keeps its result if a later attempt did not succeed.
+    const succeeded = this.outcomeNumber('succeeded');
+    if (this.outcome[row] === succeeded && attempt.outcome !== succeeded) return;
     this.gpu[row] = attempt.gpu;
     this.seconds[row] = Math.max(0, attempt.run);
     this.queue[row] = attempt.queue;
