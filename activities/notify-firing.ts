@@ -40,7 +40,7 @@ export async function notifyFiring(
 const PUBLIC_ONLY = 'http://192.0.2.1';
 
 /** The run service of this worker, whatever the schedule names. */
-function networksOf({ config, isLocalAllowed }: Deps['maker'], { request }: ScheduleDefinition): string {
-  const isLocal = request.service.base === LOCAL && isLocalAllowed;
+function networksOf({ config, isEmbedded }: Deps['maker'], { request }: ScheduleDefinition): string {
+  const isLocal = request.service.base === LOCAL && isEmbedded;
   return isLocal ? 'http://127.0.0.1' : (config.apiUrl ?? PUBLIC_ONLY);
 }

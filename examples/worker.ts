@@ -1,7 +1,7 @@
 // The worker of an application: its own workflows and activities, and batches by the plugin. It serves the examples beside it;
 // the name of the example is the name of its task queue as well:
 //
-//   npm run build && node examples/worker.ts application
+//   npm run build && RUNSHEET_SHEETS=/tmp node examples/worker.ts application
 
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';

@@ -34,7 +34,7 @@ export type CopyParams = Preparing & {
   readonly stdin: Readable;
   /** For a sheet in S3. */
   readonly s3?: S3Settings | undefined;
-  /** The name of what `stdin` reads. */
+  /** The name of the sheet (default: of its path). */
   readonly name?: string;
   readonly format?: SheetFormat;
   /** The sheet of a workbook. */
@@ -86,7 +86,7 @@ const outFault = (path: string, error: unknown): unknown =>
 
 async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {
   const { path, ...params } = isAddress(given) ? addressed(given, own) : { path: given, ...own };
-  const name = path === '-' ? (params.name ?? 'stdin') : basename(path);
+  const name = params.name ?? (path === '-' ? 'stdin' : basename(path));
   const { head, ...content } =
     path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);
   const format = params.format ?? formatOf(name, head);

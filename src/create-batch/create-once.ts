@@ -19,7 +19,7 @@ import { createBatch } from './create-batch.ts';
 import { nameOf, taken } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
 import { decisionOf, type ReuseWish } from './reuse/reuse-wish.ts';
-import { sheetAt, sheetNameAt } from './sheet-address.ts';
+import { readableSheet, sheetAt, sheetNameAt } from './sheet-address.ts';
 
 export type BatchCall = {
   /** A path, or a file, http, https or s3 URL. */
@@ -42,8 +42,8 @@ export type Maker = {
   readonly config: Config;
   readonly download: Download;
   readonly signal: AbortSignal;
-  /** Whether batches may use the local run service of the state folder. */
-  readonly isLocalAllowed: boolean;
+  /** Whether the worker belongs to embedded servers: only their owner starts workflows there, and they have a local run service. */
+  readonly isEmbedded: boolean;
   /** Throws E540 for a pool that does not exist: its batch would wait for ever. */
   readonly findPool: (pool: string) => Promise<unknown>;
 };
@@ -87,7 +87,8 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
   const service = serviceOf(maker, call);
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
   const { out } = config;
-  const sheet = sheetAt(call.sheet, { download, signal, service: base, s3: config.s3 });
+  const found = sheetAt(call.sheet, { download, signal, service: base, s3: config.s3 });
+  const sheet = maker.isEmbedded ? found : readableSheet(call.sheet, found, config);
   const decide = decisionOf(reuse);
   const { sheet: page } = request.options;
   return withCopy(
@@ -109,9 +110,9 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
 }
 
 /** Throws E305 if no service is set, and E602 for a local one that may not be used. */
-function serviceOf({ config, isLocalAllowed }: Maker, { service }: BatchCall): Spoken {
+function serviceOf({ config, isEmbedded }: Maker, { service }: BatchCall): Spoken {
   if (service === LOCAL) {
-    if (isLocalAllowed) return { base: LOCAL, api: 'v2' };
+    if (isEmbedded) return { base: LOCAL, api: 'v2' };
     throw problem('E602', {
       what: 'this worker may not use the local run service: only the embedded servers start one',
       hint: 'start it with: runsheet service; then set RUNSHEET_API_URL of the worker as it prints',

@@ -5,10 +5,11 @@
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { problem } from '../errors/error.ts';
+import { list, problem } from '../errors/error.ts';
 import type { Download } from '../run-service/download.ts';
 import type { S3Settings } from '../host/s3-settings.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
+import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';
 import { s3Network, signedS3Url } from './s3-address.ts';
 
 export type Downloading = {
@@ -26,6 +27,22 @@ export type FoundSheet = {
   readonly path: string;
   readonly stdin: Readable;
 };
+
+/**
+ * The sheet of a workflow, which may be on this machine or in S3 only where the worker reads sheets. Throws E106, also for a path
+ * where nothing is, so that the answer does not show which files exist.
+ */
+export function readableSheet(address: string, found: FoundSheet, places: SheetPlaces): FoundSheet {
+  if (found.path === '-' && !isS3(address)) return found;
+  const allowed = allowedSheet(isS3(address) ? address : found.path, places);
+  if (allowed !== undefined) return isS3(address) ? found : { ...found, path: allowed };
+  const where = list([...new Set([places.out, ...places.sheets])]);
+  throw problem('E106', {
+    path: shownAddress(address),
+    why: `this worker reads sheets only below ${where}`,
+    hint: 'move the sheet there, or name its folder in RUNSHEET_SHEETS of the workers',
+  });
+}
 
 const SHEET_MOST_BYTES = 2 ** 30;
 

@@ -46,6 +46,8 @@ const SPEED_MOST = 10_000;
 const SETTINGS = {
   home: { variable: 'RUNSHEET_HOME', schema: z.string().min(1) },
   out: { variable: 'RUNSHEET_OUT', schema: z.string().min(1) },
+  /** Where the workers of a cluster read sheets, besides `out`. */
+  sheets: { variable: 'RUNSHEET_SHEETS', schema: z.string().min(1) },
   api_url: { variable: 'RUNSHEET_API_URL', schema: url },
   api: { variable: 'RUNSHEET_API', schema: z.enum(APIS) },
   api_key_file: { variable: 'RUNSHEET_API_KEY_FILE', schema: z.string().min(1) },
@@ -100,6 +102,8 @@ export type Config = {
   readonly home: string;
   /** Folder of the batch folders: an absolute path, or an s3:// address. */
   readonly out: string;
+  /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
+  readonly sheets: readonly string[];
   /** The run service's base address for the API version `api`. */
   readonly apiUrl: string | undefined;
   readonly api: Api;
@@ -153,6 +157,7 @@ export function loadConfig(
   return Object.freeze({
     home: resolve(values.home ?? '.runsheet'),
     out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
+    sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
     apiUrl: values.api_url,
     api: values.api ?? 'v2',
     apiKey: () => keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file),

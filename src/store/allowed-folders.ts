@@ -1,9 +1,10 @@
-// Decides which batch folders the workers may read and write: those directly in RUNSHEET_OUT, and in every --out of an earlier
-// command; `out` may be in S3. The state folder, which only its owner can write, keeps the list of the latter, so a batch also continues when a
-// command without --out restarts the servers.
+// Decides which folders the workers may use. Batch folders they may read and write: those directly in RUNSHEET_OUT, and in every
+// --out of an earlier command; `out` may be in S3. The state folder, which only its owner can write, keeps the list of the latter,
+// so a batch also continues when a command without --out restarts the servers. Sheets the workers of a cluster may read below
+// RUNSHEET_OUT and RUNSHEET_SHEETS, because everybody who may start a workflow there can name one.
 
 import { appendFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isS3Address, s3Address, s3PlaceOf } from '../host/batches-address.ts';
 
 type Place = { readonly home: string; readonly out: string };
@@ -21,6 +22,34 @@ export function allowOut({ home, out }: Place): void {
 export function isAllowed(folder: string, { home, out }: Place): boolean {
   const parent = parentOf(folder);
   return parent !== undefined && [out, ...keptOuts(home)].some((one) => realOf(one) === parent);
+}
+
+/** Where a worker reads a sheet. */
+export type SheetPlaces = {
+  readonly out: string;
+  /** Paths, and addresses in S3. */
+  readonly sheets: readonly string[];
+};
+
+/**
+ * The path or the address in S3 under which the sheet is to be read, without links; undefined if it is not below one of the places.
+ * A path where nothing is stays as it is.
+ */
+export function allowedSheet(sheet: string, { out, sheets }: SheetPlaces): string | undefined {
+  const real = realOf(sheet) ?? join(realOf(dirname(sheet)) ?? dirname(resolve(sheet)), basename(sheet));
+  return [out, ...sheets].some((one) => isBelow(real, realOf(one) ?? one)) ? real : undefined;
+}
+
+function isBelow(sheet: string, folder: string): boolean {
+  if (isS3Address(sheet) || isS3Address(folder)) return isBelowS3(sheet, folder);
+  const [first] = relative(folder, sheet).split(sep);
+  return first !== '..' && first !== '' && relative(folder, sheet) !== sheet;
+}
+
+function isBelowS3(sheet: string, folder: string): boolean {
+  const [own, other] = [s3PlaceOf(sheet), s3PlaceOf(folder)];
+  if (own === undefined || own.bucket !== other?.bucket) return false;
+  return other.key === '' || own.key.startsWith(`${other.key}/`);
 }
 
 /** undefined for a folder that cannot hold a batch. */

@@ -209,8 +209,7 @@ function activityDeps(
     maker: {
       config,
       download,
-      // Only the embedded servers start one.
-      isLocalAllowed: server === 'embedded',
+      isEmbedded: server === 'embedded',
       findPool,
       searchAttributes,
       isEncrypted: payloadKeys(config, server).keys.length > 0,

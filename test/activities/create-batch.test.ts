@@ -1,7 +1,7 @@
 // Batches that a worker makes for a workflow.
 
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -38,6 +38,8 @@ beforeEach(async () => {
 
 type More = Partial<BatchCall> & {
   readonly apiUrl?: string;
+  /** Where the worker reads sheets. */
+  readonly sheets?: string;
   readonly environment?: MockActivityEnvironment;
   readonly findPool?: (pool: string) => Promise<void>;
 };
@@ -49,13 +51,24 @@ const noPool = async (pool: string): Promise<void> => {
 const make = async (
   sheet: string,
   key: string,
-  { apiUrl = base, environment = new MockActivityEnvironment(), findPool = noPool, ...more }: More = {},
+  {
+    apiUrl = base,
+    environment = new MockActivityEnvironment(),
+    findPool = noPool,
+    sheets = place.folder,
+    ...more
+  }: More = {},
 ): Promise<NewBatch> => {
-  const config = loadConfig({ RUNSHEET_API_URL: apiUrl, RUNSHEET_API_KEY: TOKEN, RUNSHEET_OUT: place.out });
+  const config = loadConfig({
+    RUNSHEET_API_URL: apiUrl,
+    RUNSHEET_API_KEY: TOKEN,
+    RUNSHEET_OUT: place.out,
+    RUNSHEET_SHEETS: sheets,
+  });
   const maker = {
     config,
     download: openDownloads(2),
-    isLocalAllowed: false,
+    isEmbedded: false,
     isEncrypted: false,
     findPool,
     searchAttributes: async () => [],
@@ -217,7 +230,7 @@ describe('a sheet', () => {
   it('that inflates to more than a workbook can fails the activity for good', async () => {
     const rows = `<worksheet><sheetData>${textRow('x'.repeat(500_000))}</sheetData></worksheet>`;
     const book = await workbook(sheetsOf(Array.from({ length: 80 }, () => rows)));
-    const { type, nonRetryable, message } = await failureOf(make(book, 'one'));
+    const { type, nonRetryable, message } = await failureOf(make(book, 'one', { sheets: dirname(book) }));
     expect([type, nonRetryable]).toEqual(['E102', true]);
     expect(message).toContain('inflates to more than 32 MiB');
     expect(batchesThere()).toEqual([]);
@@ -236,6 +249,23 @@ describe('a sheet', () => {
     const host = await fileHost((_, response) => void response.end(`${SHEET}3,a hen\n`));
     const made = await make(`${host.url}/lists/hens.csv?signature=secret`, 'two', { reuse: 'again' });
     expect(made).toMatchObject({ batch: expect.stringMatching(/^hens-/), rows: 3 });
+  });
+
+  it('is read only below the folders that the worker has for sheets, whoever starts the workflow', async () => {
+    const sheet = place.write('private/owls.csv', SHEET);
+    const sheets = join(place.folder, 'sheets');
+    for (const one of [
+      sheet,
+      pathToFileURL(sheet).href,
+      `${place.folder}/private/none.csv`,
+      's3://b/a.csv',
+    ]) {
+      const refused = await failureOf(make(one, 'one', { sheets }));
+      expect(refused).toMatchObject({ type: 'E106', nonRetryable: true });
+      expect(refused.message).toContain(`this worker reads sheets only below ${place.out}, ${sheets}; `);
+    }
+    expect(batchesThere()).toEqual([]);
+    expect(await make(place.write('sheets/owls.csv', SHEET), 'one', { sheets })).toMatchObject({ rows: 2 });
   });
 
   it('is not downloaded from a network where the run service is not', async () => {

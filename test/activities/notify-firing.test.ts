@@ -20,7 +20,7 @@ const NOMINAL = Date.parse('2026-11-23T01:00:00Z');
 const DEFINITION = definitionOf({ sheet: '/data/{{date}}.csv' });
 const makerAt = (apiUrl: string, out = '/nowhere') => ({
   config: loadConfig({ RUNSHEET_API_URL: apiUrl, RUNSHEET_API_KEY: 'the-key-of-a-user', RUNSHEET_OUT: out }),
-  isLocalAllowed: false,
+  isEmbedded: false,
 });
 
 const tell = (

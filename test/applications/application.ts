@@ -47,7 +47,11 @@ export class Application {
   }
 
   async worker(): Promise<Running> {
-    const running = this.stage.start([this.#name], {}, at('examples/worker.ts'));
+    const running = this.stage.start(
+      [this.#name],
+      { RUNSHEET_SHEETS: this.stage.folder },
+      at('examples/worker.ts'),
+    );
     await running.says(/ready/);
     return running;
   }

@@ -88,8 +88,8 @@ describe('a name in runsheet.toml', () => {
   it.each([
     ['api_ulr = "https://example.test"', /"api_ulr"/, /did you mean api_url\?/],
     ['API_URL = "https://example.test"', /"API_URL"/, /did you mean api_url\?/],
-    ['colour = "red"', /"colour"/, /names: home, out, api_url/],
-    ['[runsheet]\nhome = "x"', /"runsheet"/, /names: home, out, api_url/],
+    ['colour = "red"', /"colour"/, /names: home, out, sheets, api_url/],
+    ['[runsheet]\nhome = "x"', /"runsheet"/, /names: home, out, sheets, api_url/],
   ])('that is unknown is refused: %s', (text, message, hint) => {
     writeFileSync('runsheet.toml', `${text}\n`);
     const error = refusal(load);

@@ -182,7 +182,7 @@ export class Stage {
   }
 
   async worker(environment: Environment = {}): Promise<Running> {
-    const running = this.start(['worker'], environment);
+    const running = this.start(['worker'], { RUNSHEET_SHEETS: this.folder, ...environment });
     await running.says(/webhooks at|no receiver/);
     return running;
   }

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { allowOut, isAllowed } from '../../src/store/allowed-folders.ts';
+import { allowedSheet, allowOut, isAllowed } from '../../src/store/allowed-folders.ts';
 
 describe('a worker', () => {
   const home = mkdtempSync(join(tmpdir(), 'runsheet-allowed-'));
@@ -20,4 +20,47 @@ describe('a worker', () => {
     ['s3://other/a', false],
     ['/nightly/a', false],
   ])('may use %s: %s', (folder, expected) => expect(isAllowed(folder, place)).toBe(expected));
+});
+
+describe('a worker of a cluster', () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'runsheet-allowed-')));
+  afterAll(() => rmSync(root, { recursive: true }));
+  for (const folder of ['batches', 'sheets/new', 'secret', 'sheets-old']) {
+    mkdirSync(join(root, folder), { recursive: true });
+    writeFileSync(join(root, folder, 'a.csv'), 'prompt\na\n');
+  }
+  symlinkSync(join(root, 'secret'), join(root, 'sheets', 'out'));
+  symlinkSync(join(root, 'secret', 'a.csv'), join(root, 'sheets', 'link.csv'));
+  symlinkSync(join(root, 'sheets'), join(root, 'also'));
+  const places = {
+    out: join(root, 'batches'),
+    sheets: [join(root, 'also'), 's3://bucket/sheets', 's3://whole'],
+  };
+  const read = (sheet: string) => allowedSheet(sheet.startsWith('s3:') ? sheet : join(root, sheet), places);
+
+  it.each([
+    ['sheets/new/a.csv', 'sheets/new/a.csv'],
+    ['also/new/a.csv', 'sheets/new/a.csv'],
+    ['batches/a.csv', 'batches/a.csv'],
+    ['also/none.csv', 'sheets/none.csv'],
+  ])('reads %s below its places', (sheet, real) => expect(read(sheet)).toBe(join(root, real)));
+
+  it.each(['s3://bucket/sheets/a.csv', 's3://whole/a.csv'])('reads %s below its places', (sheet) =>
+    expect(read(sheet)).toBe(sheet),
+  );
+
+  it.each([
+    'secret/a.csv',
+    'sheets/../secret/a.csv',
+    'sheets/out/a.csv',
+    'sheets/link.csv',
+    'sheets-old/a.csv',
+    'sheets',
+    'secret/none.csv',
+    '../../../etc/passwd',
+    's3://bucket/sheets-old/a.csv',
+    's3://bucket/a.csv',
+    's3://bucket/sheets/../a.csv',
+    's3://other/a.csv',
+  ])('does not read %s', (sheet) => expect(read(sheet)).toBeUndefined());
 });
