@@ -9,7 +9,8 @@ import { watchBatches, type WatchDeps } from './batch-watch.ts';
 import { createBatchGauges } from './batch-gauges.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { openMonitorServer, type Listen } from './monitor-server.ts';
-import { canReach, canWrite, diskOf, watchReadiness, type Checks } from './readiness.ts';
+import { diskOf } from '../host/disk-space.ts';
+import { canReach, canWrite, watchReadiness, type Checks } from './readiness.ts';
 import { openStore } from '../store/open-store.ts';
 import { createWorkerGauges } from './worker-gauges.ts';
 

@@ -1,8 +1,7 @@
 // Whether a worker can work now: each check says what is wrong, or nothing.
 
-import { access, constants, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { errorMessage } from '../errors/error.ts';
+import { assertWritable } from '../host/disk-space.ts';
 import { checkReachable } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 
@@ -54,18 +53,11 @@ async function resultOf(check: Check): Promise<string> {
   }
 }
 
-/** Free and total bytes of the disk of a folder. */
-export async function diskOf(folder: string): Promise<{ readonly free: number; readonly size: number }> {
-  const { bavail, blocks, bsize } = await statfs(await existing(folder));
-  return { free: bavail * bsize, size: blocks * bsize };
-}
-
-/** The folder is created with its first batch, so until then its parent counts. */
 export const canWrite =
   (folder: string): Check =>
   async () => {
-    await access(await existing(folder), constants.W_OK);
-    return (await diskOf(folder)).free > 0 ? undefined : `the disk of ${folder} is full`;
+    await assertWritable(folder);
+    return undefined;
   };
 
 /** Batches that are not on this machine. */
@@ -75,11 +67,3 @@ export const canReach =
     await checkReachable(batches);
     return undefined;
   };
-
-async function existing(folder: string): Promise<string> {
-  const isThere = await access(folder).then(
-    () => true,
-    () => false,
-  );
-  return isThere || dirname(folder) === folder ? folder : existing(dirname(folder));
-}

@@ -24,6 +24,7 @@ import { canaryReport, canaryReportLines, canaryText, isJudged } from '../run/ca
 import { keepNames } from '../completion/proposals.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-hint.ts';
+import { noWorkerText, workerCommand } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
 import { retryOf } from '../follow/batch-end.ts';
 import { openLivingSession, type Session } from '../session.ts';
@@ -190,23 +191,14 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
 }
 
 /** Why a batch does not advance. */
-const standstillOf = (
-  { file: { workerTag } }: FoundBatch,
-  { unattended }: BatchStatus,
-): readonly string[] => {
-  if (!unattended) return [];
-  const which = workerTag === undefined ? '' : ` with the tag ${workerTag}`;
-  return [`  worker    no worker${which} takes this batch's tasks`];
-};
-
-const workerFor = ({ file: { workerTag } }: FoundBatch): string =>
-  workerTag === undefined ? 'runsheet worker' : `RUNSHEET_WORKER_TAGS=${workerTag} runsheet worker`;
+const standstillOf = (found: FoundBatch, { unattended }: BatchStatus): readonly string[] =>
+  unattended ? [`  worker    ${noWorkerText(found)}`] : [];
 
 /** What the user can do about it. */
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;
   if (summary !== undefined) return nextOfEnded(found, retryOf(summary));
-  if (unattended) return [['start', workerFor(found)]];
+  if (unattended) return [['start', workerCommand(found)]];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')
     return [['hint', pauseHint(batch, kind, false, progress?.maxCostNano)]];

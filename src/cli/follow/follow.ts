@@ -16,6 +16,7 @@ import { toFollow, toContinue, nextCommand, nextLine, sayNext } from '../next-co
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import { LatestPictures, type Pictures } from './latest-pictures.ts';
 import { openPhaseReader } from './run-phases.ts';
+import { noWorkerText, Standstill, workerCommand } from './standstill.ts';
 import type { Session } from '../session.ts';
 import { rowsEnded, shownProgress } from '../../library/handle/shown-progress.ts';
 import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -39,8 +40,6 @@ export type FollowParams = EndParams & {
 };
 
 const LOOK_MS = { terminal: 250, elsewhere: 500 };
-/** After this long without a worker or Temporal, the user is warned. */
-const SILENT_MS = 15_000;
 
 type Ending = 'finished' | 'interrupted' | 'paused' | 'timeout' | 'lost';
 
@@ -157,14 +156,14 @@ async function watch(
   const startedAt = performance.now();
   const reported = new Set<string>();
   const phases = openPhaseReader(configOf({}), found);
-  let attendedAt = startedAt;
-  let reason = '';
+  const standstill = new Standstill((text) => view.note(printer.paint('yellow', text)), startedAt);
   while (!done.aborted) {
     if (!reads) assertDiskSpace(session);
     try {
       const { progress, isUnattended } = await session.batches.status(refOf(found));
       latest.progress = progress;
-      if (!isUnattended) attendedAt = performance.now();
+      if (isUnattended) standstill.goesOn(withoutWorker(session, found), performance.now());
+      else standstill.over(performance.now());
       if (progress !== undefined) {
         const now = performance.now();
         view.show(await shownProgress(found, progress), now, phases.latest(usedBy(progress), now));
@@ -174,22 +173,22 @@ async function watch(
       if (progress?.state === 'paused' && !hasRunsToFinish(progress)) return 'paused';
       // `finished` may still wait at the server's old address.
       if (progress?.state === 'finished') return 'finished';
-      reason = 'no worker takes its tasks';
     } catch (error) {
       if ((await summaryOfDone(found).catch(() => undefined)) !== undefined) return 'finished';
-      [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
+      const [reason = ''] = errorMessage((error as Error).cause ?? error).split('\n');
+      standstill.goesOn(terminalLine(reason), performance.now());
     }
     await rows?.print(false);
     await latestPictures?.show(view, performance.now());
-    if (performance.now() - attendedAt > SILENT_MS) {
-      view.note(printer.paint('yellow', `the batch does not advance: ${terminalLine(reason)}`));
-      attendedAt = performance.now();
-    }
     if (timeoutMs !== undefined && performance.now() - startedAt > timeoutMs) return 'timeout';
     await wait(printer.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
   }
   return 'interrupted';
 }
+
+/** The worker of embedded servers is started again with them. */
+const withoutWorker = ({ stack }: Session, found: FoundBatch): string =>
+  `${noWorkerText(found)}${stack === undefined ? `; start one: ${workerCommand(found)}` : ''}`;
 
 const usedBy = ({ sending, running, unconfirmed }: Progress): number => sending + running + unconfirmed;
 
@@ -254,7 +253,10 @@ const leaveRunning = ({ printer, found, progress }: Ended): void =>
 
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;
-  printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
+  if (progress === undefined) {
+    printer.notice(`\nDetached. ${batch} has not started: ${noWorkerText(found)}.`);
+    printer.notice(nextLine(['start', workerCommand(found)]));
+  } else printer.notice(`\nDetached. ${batch} continues: ${doneText(progress)}.`);
   printer.notice(`${nextLine(toFollow(found))}\n${nextLine(['stop', nextCommand('cancel', found)])}`);
 }
 

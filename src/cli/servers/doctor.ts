@@ -6,6 +6,7 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Config } from '../../host/config.ts';
 import type { Api } from '../../host/api-version.ts';
+import { assertWritable } from '../../host/disk-space.ts';
 import { lastFour } from '../../host/api-key.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
@@ -144,10 +145,12 @@ async function serviceText(config: Config): Promise<string> {
   return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
 }
 
-/** Throws what is wrong with the place of the batches if it is not on this machine. */
+/** Throws what is wrong with the place of the batches, and with the state folder. */
 async function foldersText({ out, home }: Config): Promise<string> {
   const store = openStore(out);
   if (store.localPath === undefined) await checkReachable(store);
+  else await assertWritable(out);
+  await assertWritable(home);
   return `batches in ${out}, state in ${home}`;
 }
 

@@ -15,7 +15,7 @@ import { STACK_MESSAGES, type FollowerMessage, type StackMessage } from './contr
 import { readJsonLines, writeJsonLine } from './json-lines.ts';
 import { programFile } from './processes.ts';
 import { livingRecord, readRecord } from './stack-file.ts';
-import { assertDiskSpace } from './disk-space.ts';
+import { assertDiskSpace } from '../../host/disk-space.ts';
 
 export type FollowParams = {
   readonly config: Config;

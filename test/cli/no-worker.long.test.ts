@@ -1,0 +1,20 @@
+import { afterEach, expect, it } from 'vitest';
+import { Stage } from '../stage/stage.ts';
+
+const stage = new Stage();
+afterEach(() => stage.close());
+
+it('a cluster without workers is reported once with the command that helps, and Ctrl-C does not claim that the batch continues', async () => {
+  await stage.temporal();
+  await stage.service();
+  const command = stage.start(['run', stage.sheet(3), '-d', 'portraits', '-y']);
+  await command.says(
+    /the batch does not advance: no worker takes this batch's tasks; start one: runsheet worker/,
+  );
+  const { stderr } = await command.kill('SIGINT');
+  expect(stderr.match(/does not advance/g)).toHaveLength(1);
+  expect(stderr).toMatch(
+    /Detached\. \S+ has not started: no worker takes this batch's tasks\.\n +start +runsheet worker\n/,
+  );
+  expect(stderr).not.toContain('continues:');
+});
