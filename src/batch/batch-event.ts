@@ -19,6 +19,8 @@ export type BatchEvent = {
     /** A notification was delivered, or could not be delivered. */
     | 'notified'
     | 'not-notified'
+    /** Files could not be fetched; their rows wait. */
+    | 'files-deferred'
     /** Rows of a size class start on a higher rung of the ladder. */
     | 'climbed';
   readonly kind?: PauseKind;

@@ -242,8 +242,9 @@ export const CONTINUE_AT_SIGNALS = 5_000;
 export const POOL_REPORT_MS = 2_000;
 /** How far ahead a batch asks for slots: a report, and the grant that answers it, take less. */
 export const POOL_AHEAD_MS = 4_000;
-/** How soon a batch looks again for a pool that is not running. */
+/** How soon a batch looks again for a pool that is not running, and after how long without one it pauses. */
 export const POOL_AGAIN_MS = 10_000;
+export const POOL_GONE_MS = 30_000;
 /** A pool repeats the grant of a member that was silent for so long: that fails if its workflow has ended. */
 export const POOL_SILENT_MS = 60_000;
 export const POOL_SIZE_MAX = 100_000;

@@ -16,6 +16,7 @@ import { judgeCanary } from './decisions/judge-canary.ts';
 import { keepLogWhenOld } from './decisions/keep-log.ts';
 import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
 import { pauseForBudget } from './decisions/pause-for-budget.ts';
+import { pauseForPool, resumeFromPool } from './decisions/pause-for-pool.ts';
 import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
 import { notify } from './decisions/notify.ts';
 import { loadPass } from './decisions/load-pass.ts';
@@ -34,6 +35,8 @@ export const DECISIONS: readonly Decision[] = [
   liftPointlessPauses,
   resumeFromUnconfirmed,
   pauseForUnconfirmed,
+  resumeFromPool,
+  pauseForPool,
   judgeCanary,
   pauseForFailures,
   pauseForDeadline,

@@ -128,6 +128,7 @@ const MESSAGES: Readonly<Record<BatchEvent['event'], string>> = {
   retried: 'a user sends rows again',
   adapted: 'the batch found its useful concurrency',
   appended: 'a user adds rows to the batch',
+  'files-deferred': 'files cannot be fetched; their rows wait',
   climbed: 'rows of a size class climb the ladder',
   notified: 'a notification was sent',
   'not-notified': 'a notification failed',

@@ -5,7 +5,7 @@ import { GUARD_ROWS_LEAST } from '../bounds.ts';
 import { failAfterText } from '../on-event/change-limits.ts';
 import type { FailAfter } from '../params.ts';
 import { pause } from '../pausing/pauses.ts';
-import { hasUnsent, type State } from '../state/state.ts';
+import { hasMoreToSend, type State } from '../state/state.ts';
 import { dueIf, NEVER, type Decision } from './decision.ts';
 
 export const pauseForFailures: Decision = {
@@ -32,8 +32,6 @@ export const pauseForDeadline: Decision = {
     return [];
   },
 };
-
-const hasMoreToSend = (state: State): boolean => hasUnsent(state) || state.phases.waiting > 0;
 
 /** The rows that have ended since the batch started or a user resumed it. */
 const newEndings = ({ endings, resumedAt }: State): State['endings'] => ({

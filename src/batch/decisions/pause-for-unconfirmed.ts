@@ -1,7 +1,8 @@
 // R12: pauses the batch if unconfirmed attempts hold too many slots: if no run list resolves them, they must not use up
-// all slots unnoticed.
+// all slots unnoticed. In a pool, the slots are those that it grants.
 
 import { slotsAllowed } from '../limits/adaptive-cap.ts';
+import { grant } from '../limits/grant.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import { hasUnsent, unconfirmedRows, type State } from '../state/state.ts';
 import { isStuck, stuckFrom } from '../unconfirmed.ts';
@@ -33,18 +34,27 @@ export const resumeFromUnconfirmed: Decision = {
 function tooManyAt(state: State): number {
   if (state.cancelling !== undefined || state.unconfirmed.length === 0) return NEVER;
   const { unconfirmed } = state.params;
-  const half = Math.max(1, Math.ceil(slotsAllowed(state) / 2));
+  const half = Math.max(1, Math.ceil(ownSlots(state) / 2));
   const some = holdAll(state) ? Math.min(half, state.unconfirmed.length) : half;
   const most = unconfirmed.rule === 'ask' ? 1 : some;
   const row = state.rows.get(state.unconfirmed[most - 1] ?? 0);
   return row?.phase === 'unconfirmed' ? stuckFrom(state, row) : NEVER;
 }
 
+/** The slots that the batch may use. A pool that has taken all of them back says nothing about those that are held. */
+function ownSlots(state: State): number {
+  const allowed = slotsAllowed(state);
+  const { version, membership } = state;
+  return version < 4 || membership === undefined || membership.limit === 0
+    ? allowed
+    : Math.min(allowed, membership.limit);
+}
+
 /** Whether rows are left that no lane may send, and no other run is in flight: a canary, a new rung or a limit of a GPU has few slots. */
 const holdAll = (state: State): boolean =>
   state.phases.sending + state.phases.running === 0 &&
   (hasUnsent(state) || state.phases.waiting > 0) &&
-  nextAttemptAt(state) === NEVER;
+  (nextAttemptAt(state) === NEVER || (state.version >= 4 && grant(state).most === 0));
 
 const ROWS_NAMED = 10;
 
@@ -52,5 +62,5 @@ function pauseReason(state: State): string {
   const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
   const rows = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
   const more = stuck.length > ROWS_NAMED ? ` and ${stuck.length - ROWS_NAMED} more` : '';
-  return `${stuck.length} of ${slotsAllowed(state)} slots are held by attempts that may have started runs, and no run list resolves them: rows ${rows.join(', ')}${more}`;
+  return `${stuck.length} of ${ownSlots(state)} slots are held by attempts that may have started runs, and no run list resolves them: rows ${rows.join(', ')}${more}`;
 }

@@ -6,10 +6,12 @@ import type { Grant } from '../pool/messages.ts';
 import type { State } from '../state/state.ts';
 
 /** A grant of an earlier membership, or one that a newer grant has replaced, changes nothing. */
-export function onGrant(state: State, { life, epoch, limit }: Grant): void {
+export function onGrant(state: State, { life, epoch, limit, size }: Grant): void {
   const { membership } = state;
   const isOwn = membership?.life === life && Number.isSafeInteger(epoch) && Number.isSafeInteger(limit);
-  if (isOwn && epoch > membership.epoch) state.membership = { ...membership, epoch, limit };
+  if (!isOwn || epoch < membership.epoch) return;
+  const known = Number.isSafeInteger(size) ? { size: size as number } : {};
+  state.membership = { ...membership, ...(epoch > membership.epoch ? { epoch, limit } : {}), ...known };
 }
 
 /** A report that did not arrive is sent again later. */
@@ -23,6 +25,7 @@ export function onUsageReported(state: State, reason: string | undefined): void 
     return;
   }
   const { reported: __, ...unreported } = rest;
-  const failure = { reason: clipped(reason, REASON_BYTES), againAt: state.now + POOL_AGAIN_MS };
+  const since = before?.since ?? state.now;
+  const failure = { reason: clipped(reason, REASON_BYTES), since, againAt: state.now + POOL_AGAIN_MS };
   state.membership = { ...unreported, failure };
 }

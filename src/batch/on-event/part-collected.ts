@@ -4,6 +4,7 @@
 import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
+import { note } from '../event-log.ts';
 import { clipped } from '../shown/clipped.ts';
 import { LOG, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
@@ -35,10 +36,13 @@ export function onPartCollected(
     if (found === undefined) spendWrittenOff(state, row);
     else deferRow(state, row, found.kind === 'file');
   }
+  if (state.deferred.length === 0) state.filesFault = undefined;
 }
 
 /** Pauses the batch if all downloads fail for a while, so that it buys no runs whose results cannot be fetched. */
 function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: number): void {
+  const [fault] = deferred;
+  if (fault !== undefined) noteFault(state, clipped(fault.reason, REASON_BYTES));
   if (fetched > 0) {
     state.filesFailSince = undefined;
     if (state.pauses.has('files')) fetchNow(state);
@@ -49,6 +53,12 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
   state.filesFailSince ??= state.now;
   if (state.now - state.filesFailSince >= FILES_PAUSE_AFTER_MS)
     pause(state, 'files', `outputs cannot be fetched: ${clipped(failed.reason, REASON_BYTES)}`);
+}
+
+/** The first fault is an entry of the log: rows wait for minutes, and people look there. */
+function noteFault(state: State, reason: string): void {
+  if (state.version >= 4 && state.filesFault === undefined) note(state, { event: 'files-deferred', reason });
+  state.filesFault = reason;
 }
 
 /** `isOwn`: this row's file failed. An outage of its host does not count against the row. */

@@ -7,6 +7,7 @@ export const PAUSE_KINDS = [
   'store',
   'files',
   'unconfirmed',
+  'pool',
   'user',
   'failures',
   'deadline',

@@ -8,6 +8,7 @@
 //   store        the batch folder takes no writes                                       one write probes
 //   files        no output can be fetched                                               a few rows probe
 //   unconfirmed  attempts that no list resolves hold half of the slots                  until they are resolved
+//   pool         its pool is gone, does not answer or has no slots                      until the pool grants slots
 //   user         a user asked for it                                                    until the user resumes it
 //   failures     too many rows ended without success (--fail-after)                     until the user resumes it
 //   deadline     the user's deadline has passed (--deadline)                            until the user resumes it
@@ -49,10 +50,14 @@ export function probed(state: State, ...kinds: readonly PauseKind[]): void {
 export const probeAt = ({ pauses }: State, kind: PauseKind): number =>
   pauses.get(kind)?.probeAt ?? Number.POSITIVE_INFINITY;
 
+/** Whether a pause forbids sending; in a pool without slots, the grant does that. */
+export const isHeld = ({ pauses }: Pick<State, 'pauses'>): boolean =>
+  pauses.size > (pauses.has('pool') ? 1 : 0);
+
 /** When a single attempt may probe; infinite if a pause of another kind forbids sending. */
 export function sendingProbeAt({ pauses }: State): number {
   let at = 0;
   for (const [kind, { probeAt: due }] of pauses)
-    at = BY_SENDING.has(kind) ? Math.max(at, due) : Number.POSITIVE_INFINITY;
+    if (kind !== 'pool') at = BY_SENDING.has(kind) ? Math.max(at, due) : Number.POSITIVE_INFINITY;
   return at;
 }

@@ -26,7 +26,13 @@ export type Usage = {
 export type MemberUsage = Usage & { readonly member: string };
 
 /** How many slots a batch may use, until a grant with a higher epoch says otherwise. */
-export type Grant = { readonly life: number; readonly epoch: number; readonly limit: number };
+export type Grant = {
+  readonly life: number;
+  readonly epoch: number;
+  readonly limit: number;
+  /** The slots of the whole pool; absent from an older worker. */
+  readonly size?: number;
+};
 
 /** What a batch knows about its place in a pool. */
 export type Membership = {
@@ -35,12 +41,14 @@ export type Membership = {
   readonly number: number;
   readonly epoch: number;
   readonly limit: number;
+  /** The slots of the whole pool, as far as it is known. */
+  readonly size?: number;
   /** A report is on its way. */
   readonly isReporting?: true;
   /** The latest report without its number, and when it was sent. */
   readonly reported?: { readonly at: number; readonly text: string };
-  /** Why the pool cannot be reached, and when the batch tries again. */
-  readonly failure?: { readonly reason: string; readonly againAt: number };
+  /** Why the pool cannot be reached, since when by the batch's clock, and when the batch tries again. */
+  readonly failure?: { readonly reason: string; readonly since: number; readonly againAt: number };
 };
 
 /** The last report of a membership. */
@@ -54,9 +62,10 @@ export const rejoined = ({ life }: Membership, wallAt: number): Membership =>
   newMembership(Math.max(wallAt, life + 1));
 
 /** Nothing is known about the reports that an earlier workflow run sent, so the next one comes immediately. */
-export const untold = ({ life, number, epoch, limit }: Membership): Membership => ({
+export const untold = ({ life, number, epoch, limit, size }: Membership): Membership => ({
   life,
   number,
   epoch,
   limit,
+  ...(size === undefined ? {} : { size }),
 });

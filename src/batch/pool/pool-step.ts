@@ -60,8 +60,8 @@ function apply(state: PoolState, event: PoolEvent, now: number): readonly string
       onUsage(state, event.usage, now);
       return [];
     case 'resize':
-      if (isFirst(state, event.commandId) && isWhole(event.size, 0, POOL_SIZE_MAX)) state.size = event.size;
-      return [];
+      if (!isFirst(state, event.commandId) || !isWhole(event.size, 0, POOL_SIZE_MAX)) return [];
+      return resize(state, event.size);
     case 'release':
       if (isFirst(state, event.commandId)) onRelease(state, event.member);
       return [];
@@ -78,6 +78,13 @@ const membersToTell = ({ members }: PoolState, untold?: readonly string[]): read
   members
     .filter(({ member, goneAt }) => goneAt === undefined && (untold?.includes(member) ?? true))
     .map(({ member }) => member);
+
+/** A batch without slots must know whether there are any, because it pauses if there are none. */
+function resize(state: PoolState, size: number): readonly string[] {
+  const isOther = (state.size === 0) !== (size === 0);
+  state.size = size;
+  return isOther ? membersToTell(state) : [];
+}
 
 function isFirst(state: PoolState, commandId: string): boolean {
   if (state.knownCommands.includes(commandId)) return false;
@@ -166,7 +173,7 @@ function tell(state: PoolState, names: ReadonlySet<string>, now: number): readon
   state.members = state.members.map((one) => (told.includes(one) ? { ...one, toldAt: now } : one));
   return told.map((one) => {
     const { member, number, life } = one;
-    return { member, number, grant: { life, ...newestGrant(one) } };
+    return { member, number, grant: { life, ...newestGrant(one), size: state.size } };
   });
 }
 

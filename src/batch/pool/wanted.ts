@@ -9,7 +9,7 @@ import { attemptsLeft } from '../limits/budget.ts';
 import { throttledStarts } from '../limits/rate-limit.ts';
 import { startsWithin } from '../limits/starts-per-minute.ts';
 import { accountsOf, nextAccount, unsentIn, type Account, type Lane } from '../state/lanes.ts';
-import { sendingProbeAt } from '../pausing/pauses.ts';
+import { isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { mayTakePlace } from '../state/state-size.ts';
 import { usedSlots, type State } from '../state/state.ts';
 import type { Membership, Usage } from './messages.ts';
@@ -38,14 +38,14 @@ export function wantsMoreAt(state: State): number {
 
 /** The end of a delay, or the next probe; infinite while a pause forbids both. */
 const sendsAgainAt = (state: State): number =>
-  Math.max(state.holdUntil, state.pauses.size === 0 ? 0 : sendingProbeAt(state));
+  Math.max(state.holdUntil, isHeld(state) ? sendingProbeAt(state) : 0);
 
 /** How many attempts the limits of the whole batch allow within the next seconds. */
 function mostStarts(state: State): number {
-  const { pauses, consecutiveFailures, groups } = state;
+  const { consecutiveFailures, groups } = state;
   if (sendsAgainAt(state) > state.now + POOL_AHEAD_MS) return 0;
   // A paused batch, and one with an open circuit, sends one attempt at a time.
-  if (pauses.size > 0 || consecutiveFailures >= CIRCUIT_OPENS_AFTER) return groups.size === 0 ? 1 : 0;
+  if (isHeld(state) || consecutiveFailures >= CIRCUIT_OPENS_AFTER) return groups.size === 0 ? 1 : 0;
   return Math.min(startsWithin(state, POOL_AHEAD_MS), throttledStarts(state, POOL_AHEAD_MS));
 }
 

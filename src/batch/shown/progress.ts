@@ -1,10 +1,9 @@
-// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 9 KB.
+// Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 9.5 KB.
 
 import type { RequestLedger } from '../accounting/request-ledger.ts';
 import { canaryProgress, type CanaryProgress } from '../canary.ts';
 import { costSoFar, rowsDone, type Tally } from '../accounting/tally.ts';
 import { reservedNano, spentNano } from '../limits/budget.ts';
-import { grantReason } from '../limits/grant.ts';
 import type { FailureCounts } from '../failure-counts.ts';
 import { loadByGpu, type GpuLoad } from '../gpu-load.ts';
 import { slotsAllowed, usefulConcurrency } from '../limits/adaptive-cap.ts';
@@ -13,6 +12,7 @@ import { nextAccount } from '../state/lanes.ts';
 import { optionalLimits } from '../params.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';
 import { unsentPlaces, type Acknowledgement, type State } from '../state/state.ts';
+import { waitReason } from './wait-reason.ts';
 
 /** Limits are those in force now; some exist only if the user set them. */
 export type Progress = ReturnType<typeof optionalLimits> & {
@@ -59,7 +59,7 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   readonly again?: number;
   /** The latest user commands that the batch has applied. */
   readonly acknowledgements: readonly Acknowledgement[];
-  /** Why the batch is paused or held back, in one line. */
+  /** Why the batch is paused, held back or waits, in one line. */
   readonly reason?: string;
   /** Every pause that holds, oldest first. */
   readonly pauses: readonly { readonly kind: PauseKind; readonly reason: string; readonly since: number }[];
@@ -77,7 +77,7 @@ export function progress(state: State): Progress {
     reason,
     since: sinceWallAt,
   }));
-  const reason = pauses[0]?.reason ?? state.trouble ?? grantReason(state);
+  const reason = pauses[0]?.reason ?? waitReason(state);
   const canary = canaryProgress(state);
   const inParts = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
   return {

@@ -138,6 +138,8 @@ export type State = {
   readonly unstored: Set<StoreItem>;
   /** Since when every file download has failed. */
   filesFailSince?: number | undefined;
+  /** Why files could not be fetched lately. */
+  filesFault?: string | undefined;
   /** Attempts that were abandoned, as `row/attempt`, oldest first. */
   readonly abandoned: Set<string>;
   /** Duplicate runs that were reported, oldest first. */
@@ -220,6 +222,9 @@ export function isIdle(state: State): boolean {
 /** Whether the batch still has to send rows for the first time. */
 export const hasUnsent = ({ lanes, cancelling }: State): boolean =>
   cancelling === undefined && lanes.some(({ segments }) => segments.length > 0);
+
+/** Whether the batch still has to send rows, for the first time or again. */
+export const hasMoreToSend = (state: State): boolean => hasUnsent(state) || state.phases.waiting > 0;
 
 /** Places that were never sent, of all lanes. */
 export const unsentPlaces = ({ lanes }: Pick<State, 'lanes'>): number =>

@@ -206,9 +206,7 @@ function stateLines(progress: Progress, paint: Paint): readonly string[] {
     ...(canary?.gate === 'closed' ? [`  ${canaryText(canary)}`] : []),
     ...(reason === undefined
       ? []
-      : [
-          `  ${paint('yellow', progress.state === 'paused' ? 'paused' : 'held back')}  ${terminalLine(reason)}`,
-        ]),
+      : [`  ${paint('yellow', progress.state === 'paused' ? 'paused' : 'reason')}  ${terminalLine(reason)}`]),
     ...(lastFailure === undefined
       ? []
       : [
