@@ -1,6 +1,6 @@
 // What the batch knows about a group whose activity failed.
 
-import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import type { GroupResult } from '../src/batch/events.ts';
 
 /** The result of a group whose activity failed (R2). */

@@ -1,6 +1,6 @@
 // Sends a notification. It never fails the batch: what went wrong becomes an entry of the log.
 
-import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import type { Event } from '../src/batch/events.ts';
 import type { Notice } from '../src/batch/notices/notice.ts';
 

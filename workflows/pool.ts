@@ -6,6 +6,7 @@ import {
   getExternalWorkflowHandle,
   makeContinueAsNewFunc,
   setHandler,
+  sleep,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -38,7 +39,7 @@ export async function runsheetPool({
     if (event !== undefined) events.push(event);
   });
   const publish = publisher(state);
-  const wake = createTimers();
+  const wake = createTimers({ now: () => Date.now(), sleep });
   setHandler(usage, (report) => void events.push({ type: 'usage', usage: report }));
   setHandler(resizePool, (command) => void events.push({ type: 'resize', ...command }));
   setHandler(releaseMember, (command) => void events.push({ type: 'release', ...command }));

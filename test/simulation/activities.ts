@@ -191,7 +191,7 @@ export function poll(batch: SimBatch, command: CommandOf<'poll'>, attempt: Try, 
     isReportedUnreadable = !isRead && (isReportedUnreadable || isLong);
   };
   const pollOnce = (): void => {
-    if (batch.generation !== generation || batch.state.finished || attempt.isAbandoned()) return;
+    if (batch.generation !== generation || !batch.isRunning || attempt.isAbandoned()) return;
     // After a lost try, the next one continues with the observations that were kept.
     const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, temporal.clock.now - polledAt));
     polledAt = temporal.clock.now;

@@ -51,7 +51,7 @@ export class Passes {
     const records = [...store.parts.values()].flatMap(({ rows }) => rows);
     const best = this.results(store);
     // `retry --outcome succeeded` sends rows again that have a result already.
-    const isAll = world.chance(0.3);
+    const isAll = world.chance(0.5);
     const wanted = records
       .filter(({ end }) => !replaced.has(end.place) && (isAll || best.get(end.place) !== 'succeeded'))
       .slice(0, world.between(1, ROWS_MOST));

@@ -1,41 +1,36 @@
-// Simulates the workflow of a batch: the real `step` on a model of Temporal, which runs activities, loses workers, ends
-// groups with the results of their last heartbeat, and continues as new.
+// Simulates a batch: the real code of its workflow on a model of Temporal, which runs activities, loses workers and workflow
+// tasks, ends groups with the results of their last heartbeat, and rejects the end of a workflow run.
 
-import type { AttemptRun } from '../../src/batch/attempt.ts';
-import type { Command } from '../../src/batch/commands.ts';
-import type { Event, ListReading, RunEnds } from '../../src/batch/events.ts';
+import type { AttemptRun, SentAttempt } from '../../src/batch/attempt.ts';
+import type { Event, RunEnds } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
-import {
-  closedSnapshot,
-  maySnapshot,
-  restore,
-  snapshot,
-  type Snapshot,
-} from '../../src/batch/state/snapshot.ts';
+import type { Snapshot } from '../../src/batch/state/snapshot.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import type { State } from '../../src/batch/state/state.ts';
-import { step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
-import * as activities from './activities.ts';
+import { requestActivity, type Settled } from './activity-requests.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
+import { failedActivity, groupFailure } from './failures.ts';
 import { openGroup } from './group.ts';
 import { SimReceivers } from './notices.ts';
 import { paramsOf } from './plan.ts';
 import { SimReceiver } from './receiver.ts';
 import type { SimService } from './service.ts';
 import { SimStore } from './store.ts';
-import type { SimTemporal, Try } from './temporal.ts';
-import { joinAgain, reportTo } from './pool.ts';
+import type { SimTemporal } from './temporal.ts';
+import { reportTo } from './pool.ts';
 import { checkSlots, checkStep } from './step-checks.ts';
 import { SimUser } from './user.ts';
+import { SimWorkflow } from './workflow.ts';
+import type { Job, Start, WorkflowCommand } from './workflow-code.ts';
 import type { SimWorker } from './worker.ts';
 import type { World } from './world.ts';
 
 /** The maximum size of a snapshot; a payload has at most 2 MiB. */
 const SNAPSHOT_MOST = 2_000_000;
 
-type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+type CommandOf<K extends WorkflowCommand['kind']> = Extract<WorkflowCommand, { kind: K }>;
 /** The parts of a world that its batches share. */
 export type Shared = {
   readonly world: World;
@@ -46,7 +41,6 @@ export type Shared = {
 };
 
 export class SimBatch {
-  state: State;
   readonly mark: number;
   readonly params: BatchParams;
   readonly world: World;
@@ -61,16 +55,17 @@ export class SimBatch {
   /** When the latest close started. */
   closedAt = Number.POSITIVE_INFINITY;
   readonly #pickWorker: () => SimWorker;
-  #events: Event[] = [];
-  #timers = new Set<number>();
-  #inFlight = 0;
-  #eventsInTransit = 0;
+  #workflow: SimWorkflow;
+  /** The state at the end of the workflow run before. */
+  #before: State;
+  #activities = 0;
+  #inTransit = 0;
   readonly passes: Passes;
   wasCancelled = false;
-  #closed = '';
   readonly #user: SimUser;
   readonly #budget = new BudgetCheck();
   readonly receivers = new SimReceivers();
+  /** The groups in flight, by the number of their activity. */
   readonly #groups = new Map<number, ReturnType<typeof openGroup>>();
   readonly receiver: SimReceiver;
 
@@ -86,8 +81,8 @@ export class SimBatch {
     this.store = new SimStore(world);
     this.params = paramsOf(plan, mark);
     this.passes = new Passes(this.params);
-    this.state = begin(this.params, WRITES, temporal.clock.now);
-    this.#deliver({ type: 'started', serviceNowMs: service.clock.now });
+    this.#before = begin(this.params, WRITES, temporal.clock.now);
+    this.#workflow = this.#start({ version: WRITES });
     this.#user = new SimUser(
       world,
       (event) => this.signal(event),
@@ -96,70 +91,83 @@ export class SimBatch {
     );
   }
 
+  get state(): State {
+    return this.#workflow.state ?? this.#before;
+  }
+
+  /** Whether its workflow takes signals. */
+  get isRunning(): boolean {
+    return this.#workflow.isOpen;
+  }
+
   /** Whether it has ended, and its user wants nothing more. */
   get isOver(): boolean {
-    const { finished, pass } = this.state;
-    return finished && pass === this.passes.newest && !this.#user.mayRetry;
+    return !this.isRunning && this.state.pass === this.passes.newest && !this.#user.mayRetry;
   }
 
   signal(event: Event): void {
-    this.temporal.signal(() => this.#take(event));
+    this.temporal.signal(() => this.take(event));
   }
 
-  /** Delivers an event; with `generation`, only to the workflow run that issued the command. */
-  #deliver(event: Event, generation?: number): void {
-    this.#eventsInTransit += 1;
-    this.temporal.reach(() => {
-      this.#eventsInTransit -= 1;
-      if (generation === undefined || generation === this.generation) this.#take(event);
-    });
-  }
-
-  #take(event: Event): void {
-    if (this.state.finished) return this.#takeLate(event);
+  /** A signal reaches Temporal. */
+  take(event: Event): void {
+    if (!this.isRunning) return this.#takeLate(event);
+    if (this.state.finished) this.world.saw(`during the last report: ${event.type}`);
     this.#note(event);
-    this.#events.push(event);
-    if (this.#events.length === 1) this.world.after(0, () => this.#decide());
+    this.#workflow.deliver({ kind: 'signal', event });
   }
 
   /** After the close, the receiver writes runs that end into files of their own. */
   #takeLate(event: Event): void {
-    if (event.type === 'retry' && event.pass > this.state.pass) return this.#continue(event.pass);
+    if (event.type === 'retry' && event.pass > this.state.pass) return this.#continue();
     if (event.type === 'runsCompleted') for (const { runId } of runsIn(event)) this.store.late.add(runId);
   }
 
   /** A new workflow run continues from the state that the close stored. */
-  #continue(pass: number): void {
+  #continue(): void {
     this.world.saw('continued after its end');
+    this.#workflow = this.#start({ version: WRITES, continues: this.passes.newest });
+  }
+
+  #start(start: Start): SimWorkflow {
     this.generation += 1;
-    this.#inFlight = 0;
-    this.#timers.clear();
-    this.state = restore(JSON.parse(this.#closed) as Snapshot);
-    this.state.wantedPass = pass;
-    joinAgain(this);
-    this.#deliver({ type: 'started' });
+    this.#activities = 0;
+    this.#groups.clear();
+    return new SimWorkflow(
+      this.world,
+      this.temporal,
+      start,
+      (attempts) => checkSlots(this, attempts),
+      (commands) => this.#completed(commands),
+    );
   }
 
   #note(event: Event): void {
     for (const { runId } of runsIn(event)) this.evidence.add(runId);
   }
 
-  #decide(): void {
+  /** A result reaches the workflow run that requested it. */
+  #deliver(job: Job): void {
+    const { generation } = this;
+    this.#inTransit += 1;
+    this.temporal.reach(() => {
+      this.#inTransit -= 1;
+      if (generation === this.generation) this.#workflow.deliver(job);
+    });
+  }
+
+  /** Temporal executes the commands of a workflow task. */
+  #completed(commands: readonly WorkflowCommand[]): void {
     const { world, state } = this;
-    const events = this.#events;
-    this.#events = [];
-    if (state.finished) return;
-    const commands = step(state, events, this.temporal.clock.now);
-    this.wasCancelled ||= state.cancelling !== undefined;
-    world.note(() => `${this.mark} ${JSON.stringify(events)} => ${JSON.stringify(commands)}`);
+    this.wasCancelled ||= state.cancelling !== undefined || state.cancelledPass > 0;
     for (const command of commands) this.#execute(command);
     this.#budget.check(this, commands);
-    checkStep(this, this.#inFlight, this.#eventsInTransit);
     this.#user.look(state);
-    const mayTravel = !state.finished && maySnapshot(state);
-    if (mayTravel && (state.isStopping || world.shouldInject('continueAsNew'))) this.#continueAsNew();
-    else if (!state.finished && world.shouldInject('upgrade'))
-      this.#deliver({ type: 'refresh', commandId: `refresh ${world.now}` });
+    if (!this.isRunning) return;
+    const coming = this.#inTransit + Number(this.#workflow.hasEvents);
+    if (this.#workflow.state !== undefined) checkStep(this, this.#activities, coming);
+    if (!state.finished && world.shouldInject('upgrade'))
+      this.signal({ type: 'refresh', commandId: `refresh ${world.now}` });
   }
 
   /** Whether the user has the batch's word that it sends nothing. */
@@ -167,111 +175,96 @@ export class SimBatch {
     return this.state.pauses.has('user') && this.state.pendingCommands.length === 0;
   }
 
-  #continueAsNew(): void {
-    const text = JSON.stringify(snapshot(this.state));
-    this.world.claim(text.length <= SNAPSHOT_MOST, () => `a snapshot of ${text.length} characters`);
-    this.generation += 1;
-    this.#inFlight = 0;
-    this.#timers.clear();
-    this.world.saw('continued as new');
-    this.state = restore(JSON.parse(text) as Snapshot);
-    this.#deliver({ type: 'started' });
-  }
-
-  #execute(command: Command): void {
-    const { generation } = this;
-    const deliver = (event: Event): void => this.#deliver(event, generation);
-    switch (command.type) {
-      case 'send':
-        return this.#send(command);
-      case 'reconcile':
-        return this.#do<ListReading>(
-          (attempt, done) => activities.reconcile(this, command, attempt, done),
-          (reading) => this.#deliver({ type: 'listRead', reading }, generation),
-        );
-      case 'poll':
-        return this.#do<void>(
-          (attempt, done) => activities.poll(this, command, attempt, done),
-          () => this.#deliver({ type: 'pollEnded', poll: command.poll }, generation),
-        );
-      case 'collect':
-        return this.#do<Event>((attempt, done) => activities.collect(this, command, attempt, done), deliver);
-      case 'cancelRuns':
-        return this.#do<void>(
-          (_, done) => activities.cancelRuns(this, command, done),
-          () => this.#deliver({ type: 'runsCancelled', id: command.id }, generation),
-        );
-      case 'keepEvidence':
-        return this.#do<Event>((_, done) => activities.keepEvidence(this, command, done), deliver);
-      case 'stopGroups':
-        this.world.saw('groups stopped');
-        for (const group of command.groups) this.temporal.reach(() => this.#groups.get(group)?.stop());
-        return undefined;
-      case 'keepLog':
-        return this.#do<Event>((_, done) => activities.keepLog(this, command, done), deliver);
-      case 'loadPass':
-        return this.#do<ReturnType<Passes['read']>>(
-          (_, done) => done(this.passes.read(command.pass)),
-          (loaded) => {
-            this.world.saw('rows sent again');
-            this.#deliver({ type: 'passLoaded', pass: command.pass, ...loaded }, generation);
-          },
-        );
-      case 'close':
-        this.closedAt = this.world.now;
-        this.#closed = JSON.stringify(closedSnapshot(this.state));
-        return this.#do<Event>((attempt, done) => activities.close(this, command, attempt, done), deliver);
-      case 'notify':
-        return this.#do<Event>(this.receivers.issue(this, command.notice), (event) =>
-          this.#deliver(event, generation),
-        );
-      case 'wake':
-        return this.#wake(command);
-      case 'reportUsage':
-        return reportTo(this, command);
+  #execute(command: WorkflowCommand): void {
+    const { world } = this;
+    switch (command.kind) {
+      case 'activity':
+        return command.name === 'queueRuns' ? this.#send(command) : this.#request(command);
+      case 'stop':
+        world.saw('groups stopped');
+        return this.temporal.reach(() => this.#groups.get(command.seq)?.stop());
+      case 'timer':
+        return this.#startTimer(command);
+      case 'signalPool':
+        return reportTo(this, command, (error) => {
+          if (error === undefined) this.#deliver({ kind: 'resolved', seq: command.seq });
+          else this.#deliver({ kind: 'failed', seq: command.seq, error });
+        });
       case 'publish':
         return undefined;
+      case 'completed':
+        return this.#end();
+      case 'continued':
+        return this.#continueAsNew(command.next);
+      case 'broken':
+        return world.claim(false, () => `the workflow failed: ${String(command.error)}`);
     }
   }
 
-  /** Runs an activity; its result is dropped if the workflow run has ended meanwhile. */
-  #do<T>(work: (attempt: Try, done: (answer: T) => void) => void, answer: (answer: T) => void): void {
-    const { generation } = this;
-    this.#inFlight += 1;
-    const isWanted = (): boolean => generation === this.generation && !this.state.finished;
-    const onResult = (value: T): void => {
-      if (generation !== this.generation) return;
-      this.#inFlight -= 1;
-      answer(value);
-    };
-    this.temporal.activity<T>(this.#pickWorker, work, onResult, isWanted);
+  #end(): void {
+    const { world, state } = this;
+    this.#before = state;
+    world.claim(
+      state.finished && state.pass === state.wantedPass && state.passCommands.length === 0,
+      () => `the batch ended with pass ${state.pass}, it had taken pass ${state.wantedPass}`,
+    );
   }
 
-  /** Starts a timer, unless an earlier one exists, as the workflow does. */
-  #wake({ afterMs }: CommandOf<'wake'>): void {
-    const { generation, temporal } = this;
-    const now = temporal.clock.now;
-    const at = now + afterMs;
-    if ([...this.#timers].some((time) => time > now && time <= at)) return;
-    this.#timers.add(at);
-    temporal.after(afterMs, () => {
+  #continueAsNew(next: Snapshot): void {
+    const length = JSON.stringify(next).length;
+    this.world.claim(length <= SNAPSHOT_MOST, () => `a snapshot of ${length} characters`);
+    this.world.saw('continued as new');
+    this.#before = this.state;
+    this.#workflow = this.#start({ version: next.version, snapshot: next });
+  }
+
+  /** Runs an activity; its result is dropped if the workflow run has ended meanwhile. */
+  #request({ seq, name, input }: CommandOf<'activity'>): void {
+    const { generation } = this;
+    this.#activities += 1;
+    const isWanted = (): boolean => generation === this.generation && this.isRunning;
+    const work = requestActivity(this, name, input);
+    const onResult = (settled: Settled): void => {
       if (generation !== this.generation) return;
-      this.#timers.delete(at);
-      this.#deliver({ type: 'woke' }, generation);
+      this.#activities -= 1;
+      this.#settle(seq, settled);
+    };
+    this.temporal.activity<Settled>(this.#pickWorker, work, onResult, isWanted);
+  }
+
+  #resolve(seq: number, value: unknown): void {
+    this.#deliver({ kind: 'resolved', seq, ...(value === undefined ? {} : { json: JSON.stringify(value) }) });
+  }
+
+  #settle(seq: number, settled: Settled): void {
+    if (settled.failure === undefined) this.#resolve(seq, settled.value);
+    else this.#deliver({ kind: 'failed', seq, error: failedActivity(settled.failure) });
+  }
+
+  #startTimer({ seq, ms }: CommandOf<'timer'>): void {
+    const { generation } = this;
+    this.temporal.after(ms, () => {
+      if (generation === this.generation) this.#deliver({ kind: 'resolved', seq });
     });
   }
 
-  #send({ group, attempts, mayWait }: CommandOf<'send'>): void {
+  #send({ seq, input }: CommandOf<'activity'>): void {
     const { world, generation } = this;
-    checkSlots(this, attempts);
-    this.#inFlight += 1;
+    const { attempts, mayWait } = input as {
+      readonly attempts: readonly SentAttempt[];
+      readonly mayWait?: true;
+    };
+    this.#activities += 1;
     const task = openGroup(world, this.temporal, (ending) => {
       if (generation !== this.generation) return;
-      this.#inFlight -= 1;
-      this.#groups.delete(group);
-      this.#deliver({ type: 'groupEnded', group, ...ending }, generation);
+      this.#activities -= 1;
+      this.#groups.delete(seq);
+      if (ending.kind !== 'result')
+        return this.#deliver({ kind: 'failed', seq, error: failedActivity(groupFailure(ending)) });
+      for (const { runId } of ending.result.ends?.completions ?? []) this.evidence.add(runId);
+      this.#resolve(seq, ending.result);
     });
-    this.#groups.set(group, task);
+    this.#groups.set(seq, task);
     const deps = {
       service: this.service,
       mark: this.mark,
@@ -291,6 +284,5 @@ export class SimBatch {
 
 function runsIn(event: Event): readonly AttemptRun[] {
   if (event.type === 'runsCompleted') return event.completions;
-  if (event.type === 'groupEnded') return event.ends?.completions ?? [];
   return event.type === 'runsSeen' ? event.runs : [];
 }

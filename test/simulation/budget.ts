@@ -1,7 +1,6 @@
 // What the simulated service bills, and whether a batch keeps its limit of the cost.
 
 import { NO_TALLY, tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
-import type { Command } from '../../src/batch/commands.ts';
 import type { RunCost } from '../../src/batch/events.ts';
 import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/limits/budget.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
@@ -10,6 +9,7 @@ import type { SimBatch } from './batch.ts';
 import { gpuOf } from './ladder.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
+import type { WorkflowCommand } from './workflow-code.ts';
 
 export type Budget = {
   readonly maxCostNano: number;
@@ -40,15 +40,17 @@ export function budgetOf(draw: () => number, rows: number, always = false): Part
 }
 
 /** The same state if the batch reserved the highest cost of each attempt. */
-const inFull = (state: State): State => {
-  const { reserve: _, ...params } = state.params;
-  return { ...state, params };
-};
+const inFull = (state: State): State => ({ ...state, params: paramsInFull(state) });
+
+function paramsInFull({ params }: State): State['params'] {
+  const { reserve: _, ...others } = params;
+  return others;
+}
 
 /** What a run has cost until now. */
 function billedNano({ state, world }: SimBatch, run: SimRun): number {
   const lasted = Math.min(world.now, run.endsAt) - run.createdAt;
-  const most = attemptCost(inFull(state).params, { gpu: gpuOf(state, run) });
+  const most = attemptCost(paramsInFull(state), { gpu: gpuOf(state, run) });
   return Math.round(most * Math.min(1, lasted / BILLED_MOST_MS));
 }
 
@@ -119,18 +121,19 @@ export class BudgetCheck {
   #mostNano = 0;
 
   /** After each step of the batch. */
-  check(batch: SimBatch, commands: readonly Command[]): void {
+  check(batch: SimBatch, commands: readonly WorkflowCommand[]): void {
     const { state, world } = batch;
     if (state.params.attemptCostNano === undefined) return;
     this.#limitNano = Math.max(this.#limitNano, state.params.maxCostNano ?? Number.POSITIVE_INFINITY);
-    if (commands.some(({ type }) => type === 'send')) {
+    const counted = countedNano(inFull(state));
+    if (commands.some((one) => one.kind === 'activity' && one.name === 'queueRuns')) {
       world.saw('sent within a budget');
-      if (countedNano(state) < countedNano(inFull(state))) world.saw('an estimate used');
-      this.#mostNano = Math.max(this.#mostNano, countedNano(inFull(state)));
+      if (countedNano(state) < counted) world.saw('an estimate used');
+      this.#mostNano = Math.max(this.#mostNano, counted);
       world.claim(budgetLeft(state) >= 0, () => `a group was sent beyond the budget: ${-budgetLeft(state)}`);
     }
     if (world.plan.rows > 1_000 && !state.finished) return;
-    const [billed, counted] = [firstRunsNano(batch), countedNano(inFull(state))];
+    const billed = firstRunsNano(batch);
     world.claim(billed <= counted, () => `${billed} nano-dollars are billed, ${counted} counted`);
     const isEstimate = state.params.reserve !== undefined;
     const most = isEstimate ? Math.max(this.#mostNano, this.#limitNano) : this.#limitNano;

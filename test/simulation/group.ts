@@ -8,7 +8,11 @@ import type { World } from './world.ts';
 const HEARTBEAT_MS = 5_000;
 const GROUP_MS = 180_000;
 
-export type Ending = GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason?: string };
+/** `lost`: no heartbeat came for too long; `stopped`: no worker had taken it. */
+export type Ending =
+  | { readonly kind: 'result'; readonly result: GroupResult }
+  | { readonly kind: 'lost'; readonly details: GroupResult | undefined }
+  | { readonly kind: 'stopped' };
 type Answer = 'taken' | 'abandoned' | 'nothing';
 
 /** `ended` is called once, by the worker's result or by a timeout. */
@@ -33,8 +37,7 @@ export function openGroup(
   const abandon = (): void => {
     if (!isOpen) return;
     world.saw('group abandoned');
-    const rest = details === undefined ? 'not-sent' : 'unconfirmed';
-    end({ ...(details ?? { results: [] }), rest, reason: 'the worker was lost' });
+    end({ kind: 'lost', details });
   };
   const expectHeartbeat = (): void => {
     const count = (heartbeats += 1);
@@ -58,8 +61,8 @@ export function openGroup(
     },
     stop: () => {
       isStopped = true;
-      if (isOpen && details === undefined) end({ results: [], rest: 'not-sent', reason: 'stopped' });
+      if (isOpen && details === undefined) end({ kind: 'stopped' });
     },
-    complete: (result) => answer(() => end({ ...result, rest: 'unconfirmed' })),
+    complete: (result) => answer(() => end({ kind: 'result', result })),
   };
 }

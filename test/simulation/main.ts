@@ -13,7 +13,7 @@ const { values } = parseArgs({
 });
 const startedAt = performance.now();
 const size = values.large ? 'large' : values.budget ? 'budget' : 'small';
-const { failing, sometimes, ...sums } = simulateMany(Number(values.from), Number(values.seeds), size);
+const { failing, sometimes, ...sums } = await simulateMany(Number(values.from), Number(values.seeds), size);
 const seconds = (performance.now() - startedAt) / 1_000;
 for (const [what, count] of [...sometimes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   console.log(`${count}\t${what}`);

@@ -49,15 +49,16 @@ export const SOMETIMES = [
   'worker lost',
   'duplicate reported',
   'continued as new',
+  'an end that was rejected: completed',
+  'an end that was rejected: continued',
+  'during the last report: retry',
   'log kept',
   'groups stopped',
   'a cap below the runs outstanding',
   'sent within a budget',
   'rows sent again',
   'rows appended',
-  ...['succeeded', 'failed', 'timed-out', 'cancelled', 'refused'].map(
-    (name) => `a success sent again: ${name}`,
-  ),
+  ...['succeeded', 'failed', 'cancelled', 'refused'].map((name) => `a success sent again: ${name}`),
   'continued after its end',
   'cap of a GPU reached',
   'rows held back by a canary',
@@ -68,7 +69,7 @@ export const SOMETIMES = [
   'cap halved',
 ] as const;
 
-export function simulateMany(from: number, seeds: number, size: Size = 'small'): Sum {
+export async function simulateMany(from: number, seeds: number, size: Size = 'small'): Promise<Sum> {
   const sum: Sum = {
     seeds,
     rows: 0,
@@ -82,12 +83,13 @@ export function simulateMany(from: number, seeds: number, size: Size = 'small'):
   };
   for (let seed = from; seed < from + seeds; seed += 1) {
     const plan = planOf(seed, size);
-    const result = simulate(plan);
+    const result = await simulate(plan);
     sum.rows += plan.rows * plan.batches;
     for (const name of SUMS) sum[name] += result[name];
     for (const [what, count] of result.sometimes)
       sum.sometimes.set(what, (sum.sometimes.get(what) ?? 0) + count);
-    if (result.problems.length > 0 && sum.failing.length < EXPLAINED) sum.failing.push(explain(seed, size));
+    if (result.problems.length > 0 && sum.failing.length < EXPLAINED)
+      sum.failing.push(await explain(seed, size));
   }
   return sum;
 }

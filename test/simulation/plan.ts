@@ -50,6 +50,12 @@ const MOST = {
   temporalOutage: 0.02,
   continueAsNew: 0.1,
   upgrade: 0.05,
+  /** A worker takes a workflow task late, takes long for it, or is lost with it. */
+  lateTask: 0.1,
+  slowTask: 0.2,
+  lostTask: 0.02,
+  /** A report to the pool takes long. */
+  slowReport: 0.3,
   /** A sheet that is watched no longer asks for the row. */
   leftOut: 0.02,
 } as const;
@@ -93,6 +99,8 @@ export type Plan = {
   readonly gpuConcurrency?: Readonly<Record<string, number>>;
   /** When the user sends rows again. */
   readonly retriesAtMs: readonly number[];
+  /** How long after each of its next ends. */
+  readonly retriesAfterEndMs?: readonly number[];
   readonly failAfter?: { readonly rows: number } | { readonly share: number };
   readonly reserve?: 'p99';
   readonly canary?: { readonly rows: number; readonly asks: boolean };
@@ -195,14 +203,17 @@ function withAuto(plan: Plan, draw: () => number): Plan {
   return { ...plan, ...adaptive, commands };
 }
 
-/** Drawn after all others: who is notified, from the beginning or from a change of the limits on. */
+/** Drawn after all others: who is notified, from the beginning or from a change of the limits on, and retries after the end. */
 function withNotify(plan: Plan, draw: () => number): Plan {
   const targets = (): readonly string[] => (draw() < 0.5 ? ['slack:a'] : ['slack:a', 'slack:b']);
   const notify = draw() < 0.4 ? { notify: targets() } : {};
   const commands = plan.commands.map((command) =>
     command.concurrency !== undefined && draw() < 0.3 ? { ...command, notify: targets() } : command,
   );
-  return { ...plan, ...notify, commands };
+  const delayMs = (): number => Math.floor(draw() * (draw() < 0.7 ? 50 : 20_000));
+  const retriesAfterEndMs = Array.from({ length: Math.floor(draw() * 3) }, delayMs);
+  const retries = draw() < 0.7 ? {} : { retriesAfterEndMs };
+  return { ...plan, ...notify, commands, ...retries };
 }
 
 /** Drawn last, so that the other parts of a world do not depend on it. */
@@ -244,36 +255,39 @@ function failAfterOf(draw: () => number, rows: number): Pick<Plan, 'failAfter'> 
 }
 
 /** Finds a smaller plan that still fails: removes faults one by one, then rows. */
-export function shrink(plan: Plan, fails: (plan: Plan) => boolean): Plan {
+export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>): Promise<Plan> {
   let least = plan;
-  const tryOne = (smaller: Plan): void => {
-    if (fails(smaller)) least = smaller;
+  const tryOne = async (smaller: Plan): Promise<void> => {
+    if (await fails(smaller)) least = smaller;
   };
   for (const fault of FAULTS)
-    if (least.rates[fault] > 0) tryOne({ ...least, rates: { ...least.rates, [fault]: 0 } });
+    if (least.rates[fault] > 0) await tryOne({ ...least, rates: { ...least.rates, [fault]: 0 } });
   const { cancelAtMs: _, ...uncancelled } = least;
-  if (least.cancelAtMs !== undefined) tryOne(uncancelled);
-  if (least.commands.length > 0) tryOne({ ...least, commands: [] });
-  if (least.retriesAtMs.length > 0) tryOne({ ...least, retriesAtMs: [] });
+  if (least.cancelAtMs !== undefined) await tryOne(uncancelled);
+  if (least.commands.length > 0) await tryOne({ ...least, commands: [] });
+  if (least.retriesAtMs.length > 0) await tryOne({ ...least, retriesAtMs: [] });
+  const { retriesAfterEndMs: ______________, ...endedOnce } = least;
+  if (least.retriesAfterEndMs !== undefined) await tryOne(endedOnce);
   const { notify: _____________, ...unnotified } = least;
-  if (least.notify !== undefined) tryOne(unnotified);
+  if (least.notify !== undefined) await tryOne(unnotified);
   const { reserve: _________, ...inFull } = least;
-  if (least.reserve !== undefined) tryOne(inFull);
+  if (least.reserve !== undefined) await tryOne(inFull);
   const { canary: ________, ...withoutCanary } = least;
-  if (least.canary !== undefined) tryOne(withoutCanary);
+  if (least.canary !== undefined) await tryOne(withoutCanary);
   const { maxCostNano: __, lanes: ___, attemptCostNano: ____, ...unlimited } = least;
-  if (least.maxCostNano !== undefined) tryOne(unlimited);
+  if (least.maxCostNano !== undefined) await tryOne(unlimited);
   const { lanes: _____, ladder: ______, needs: _______, ...inOneLane } = least;
-  if (least.lanes !== undefined) tryOne(inOneLane);
-  if (least.batches > 1) tryOne({ ...least, batches: 1 });
-  if (least.workers > 1) tryOne({ ...least, workers: 1 });
-  if (least.strangers > 0) tryOne({ ...least, strangers: 0 });
+  if (least.lanes !== undefined) await tryOne(inOneLane);
+  if (least.batches > 1) await tryOne({ ...least, batches: 1 });
+  if (least.workers > 1) await tryOne({ ...least, workers: 1 });
+  if (least.strangers > 0) await tryOne({ ...least, strangers: 0 });
   const { pool: ___________, poolSize: ____________, ...alone } = least;
-  if (least.pool !== undefined) tryOne(alone);
+  if (least.pool !== undefined) await tryOne(alone);
   const { adaptive: __________, ...fixed } = least;
-  if (least.adaptive !== undefined) tryOne(fixed);
+  if (least.adaptive !== undefined) await tryOne(fixed);
   for (let rows = Math.floor(least.rows / 2); rows > 0; rows = Math.floor(rows / 2))
-    if (least.lanes === undefined) tryOne({ ...least, rows });
-  for (const concurrency of [1, 2, 4]) if (concurrency < least.concurrency) tryOne({ ...least, concurrency });
+    if (least.lanes === undefined) await tryOne({ ...least, rows });
+  for (const concurrency of [1, 2, 4])
+    if (concurrency < least.concurrency) await tryOne({ ...least, concurrency });
   return least;
 }

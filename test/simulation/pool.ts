@@ -1,9 +1,8 @@
 // Simulates the pool of a world: the real step of a pool, with messages that arrive late, twice or out of order, and another
 // member that takes slots away and gives them back.
 
-import type { Command } from '../../src/batch/commands.ts';
 import { chargeOf } from '../../src/batch/pool/charges.ts';
-import { rejoined } from '../../src/batch/pool/messages.ts';
+import type { Usage } from '../../src/batch/pool/messages.ts';
 import { newPool, type PoolState } from '../../src/batch/pool/pool-state.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src/batch/pool/pool-step.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';
@@ -64,8 +63,10 @@ class SimPool {
   #tell({ member, number, grant }: MemberGrant): void {
     const batch = this.batches.get(member);
     if (batch === undefined) return this.#temporal.signal(() => this.#obey(grant));
-    if (!batch.state.finished) return batch.signal({ type: 'grant', ...grant });
-    this.#temporal.signal(() => this.take({ type: 'notRunning', member, life: grant.life, number }));
+    this.#temporal.signal(() => {
+      if (batch.isRunning) batch.take({ type: 'grant', ...grant });
+      else this.take({ type: 'notRunning', member, life: grant.life, number });
+    });
   }
 
   #obey({ epoch, limit }: MemberGrant['grant']): void {
@@ -94,24 +95,42 @@ class SimPool {
 
 const POOLS = new WeakMap<World, SimPool>();
 
-/** Delivers a report, unless the pool cannot be reached. */
-export function reportTo(batch: SimBatch, { usage }: Extract<Command, { type: 'reportUsage' }>): void {
+/** Delivers a report, unless the pool cannot be reached; `done` is called once. */
+export function reportTo(
+  batch: SimBatch,
+  { usage }: { readonly usage: Usage },
+  done: (error?: Error) => void,
+): void {
   const { world, temporal, mark } = batch;
   const pool = POOLS.get(world) ?? new SimPool(world, temporal);
   POOLS.set(world, pool);
   const member = `batch ${mark}`;
   pool.batches.set(member, batch);
-  const isLost = !usage.left && !world.isCalm && world.chance(0.05);
-  const failure = isLost ? { failure: 'not found' } : {};
-  if (isLost) world.saw('pool not reached');
-  else temporal.signal(() => pool.take({ type: 'usage', usage: { ...usage, member } }));
-  if (!usage.left) batch.signal({ type: 'usageReported', ...failure });
   world.after(70_000, () => pool.look());
+  // The batch ends with the last one, and its user may send rows again meanwhile, also when faults have stopped.
+  const isSlow = world.shouldInject('slowReport') || (usage.left && world.chance(0.5));
+  const slowMs = isSlow ? world.between(1, world.chance(0.5) ? 100 : 30_000) : 0;
+  if (!world.isCalm && world.chance(0.05)) {
+    world.saw('pool not reached');
+    return world.after(slowMs, () => done(new Error('not found')));
+  }
+  let isDone = false;
+  world.after(slowMs, () =>
+    temporal.signal(() => {
+      pool.take({ type: 'usage', usage: { ...usage, member } });
+      if (!isDone) done();
+      isDone = true;
+    }),
+  );
 }
 
 /** Before a group is sent: the batch keeps to its grant, and the pool counts on it. */
 export function checkGrant({ state, world, mark }: SimBatch): void {
   const { membership } = state;
+  world.claim(
+    (membership === undefined) === (world.plan.pool === undefined),
+    () => 'a batch of a pool was no member when it sent a group',
+  );
   if (membership === undefined) return;
   const found = POOLS.get(world)?.state.members.find(({ member }) => member === `batch ${mark}`);
   const charged = found === undefined ? 0 : chargeOf(found);
@@ -124,10 +143,4 @@ export function checkGrant({ state, world, mark }: SimBatch): void {
     () => `a batch has ${membership.limit} slots, its pool counts ${charged}`,
   );
   world.saw('sent with a grant');
-}
-
-/** A batch that had ended is a new member. */
-export function joinAgain({ state, temporal }: SimBatch): void {
-  if (state.membership === undefined) return;
-  state.membership = rejoined(state.membership, temporal.clock.now);
 }

@@ -19,13 +19,13 @@ export type Result = Verdict & {
 const END_MS = 16 * 3_600_000;
 
 /** `log` receives every step. */
-export function simulate(plan: Plan, log?: string[]): Result {
+export async function simulate(plan: Plan, log?: string[]): Promise<Result> {
   const world = new World(plan);
   world.log = log;
   const { batches } = populate(world);
   const verdict: Verdict = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 };
   try {
-    const isDone = world.pass(END_MS, () => batches.every(({ isOver }) => isOver));
+    const isDone = await world.pass(END_MS, () => batches.every(({ isOver }) => isOver));
     for (const { state, mark } of batches)
       world.claim(
         isDone && state.finished,
@@ -34,7 +34,7 @@ export function simulate(plan: Plan, log?: string[]): Result {
       );
     if (world.problems.length === 0) {
       // Webhooks that are still being delivered arrive.
-      world.pass(END_MS + 120_000, () => false);
+      await world.pass(END_MS + 120_000, () => false);
       for (const batch of batches) judge(world, batch, verdict);
     }
   } catch (error) {
@@ -89,14 +89,15 @@ function callBack(world: World, batches: readonly SimBatch[], run: SimRun, isEnd
 }
 
 /** Explains a failing seed: its problems, and the smallest plan found that still fails. */
-export function explain(seed: number, size: Size): string {
+export async function explain(seed: number, size: Size): Promise<string> {
   const plan = planOf(seed, size);
-  const { problems } = simulate(plan);
-  const least = size === 'large' ? plan : shrink(plan, (one) => simulate(one).problems.length > 0);
+  const { problems } = await simulate(plan);
+  const least =
+    size === 'large' ? plan : await shrink(plan, async (one) => (await simulate(one)).problems.length > 0);
   const rates = Object.fromEntries(Object.entries(least.rates).filter(([, rate]) => rate > 0));
   return [
     `${size} seed ${seed}: ${problems.join('; ')}`,
     `smallest plan: ${JSON.stringify({ ...least, rates })}`,
-    `its problems: ${simulate(least).problems.join('; ')}`,
+    `its problems: ${(await simulate(least)).problems.join('; ')}`,
   ].join('\n');
 }

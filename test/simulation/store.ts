@@ -27,6 +27,8 @@ export class SimStore {
   readonly late = new Set<string>();
   /** The runs that the close reported as duplicates. */
   duplicates: ReadonlySet<string> | undefined;
+  /** The state that the close wrote, from which a later pass continues. */
+  closed = '';
   readonly #world: World;
 
   constructor(world: World) {

@@ -27,6 +27,10 @@ export class SimUser {
   readonly #seenPauses = new Set<string>();
 
   #retriesLeft: number;
+  readonly #addPass: () => number | undefined;
+  /** How long after the next ends of the batch the user sends rows again. */
+  #afterEndsMs: readonly number[];
+  #endedPass = 0;
 
   /** `addPass` adds a pass of rows that are sent again; its number, or undefined if there is no such row. */
   constructor(
@@ -37,6 +41,8 @@ export class SimUser {
   ) {
     this.#world = world;
     this.#signal = signal;
+    this.#addPass = addPass;
+    this.#afterEndsMs = world.plan.retriesAfterEndMs ?? [];
     const { commands, cancelAtMs, cancelsRunning, retriesAtMs } = world.plan;
     for (const command of commands) world.after(command.atMs, () => signal(eventOf(command, temporalNow())));
     if (cancelAtMs !== undefined)
@@ -56,11 +62,12 @@ export class SimUser {
   }
 
   get mayRetry(): boolean {
-    return this.#retriesLeft > 0;
+    return this.#retriesLeft + this.#afterEndsMs.length > 0;
   }
 
   /** Resumes the batch after a while; most pauses end without that. */
-  look({ pauses, params }: Pick<State, 'pauses' | 'params'>): void {
+  look({ pauses, params, finished, pass }: Pick<State, 'pauses' | 'params' | 'finished' | 'pass'>): void {
+    if (finished && pass > this.#endedPass) this.#retryAfterEnd(pass);
     for (const [kind, { sinceWallAt }] of pauses) {
       const name = `${kind} ${sinceWallAt}`;
       if (this.#seenPauses.has(name)) continue;
@@ -73,6 +80,24 @@ export class SimUser {
       const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed, ...limits };
       this.#world.after(this.#world.between(1_000, 60_000), () => this.#signal(event));
     }
+  }
+
+  /** A command that follows the end closely may reach the batch while its last report to a pool is on its way. */
+  #retryAfterEnd(endedPass: number): void {
+    this.#endedPass = endedPass;
+    const [afterMs, ...later] = this.#afterEndsMs;
+    if (afterMs === undefined) return;
+    this.#world.after(afterMs, () => {
+      const pass = this.#addPass();
+      this.#afterEndsMs = pass === undefined ? [] : later;
+      if (pass === undefined) return;
+      this.#signal({ type: 'retry', commandId: `retry ${pass}`, pass });
+      // Sometimes the user thinks better of it.
+      if (this.#world.chance(0.15))
+        this.#world.after(this.#world.between(0, 5_000), () =>
+          this.#signal({ type: 'cancel', running: true, commandId: `cancel ${pass}` }),
+        );
+    });
   }
 
   #higher(limit = 0): LimitChange {

@@ -16,6 +16,7 @@ export class World {
   readonly #timers = new TimerQueue();
   readonly #draw: () => number;
   #nowMs = START_MS;
+  #waiting: Promise<void> | undefined;
 
   constructor(plan: Plan) {
     this.plan = plan;
@@ -72,13 +73,21 @@ export class World {
     if (!holds && this.problems.length < 20) this.problems.push(`${this.sinceStart} ms: ${problem()}`);
   }
 
+  /** Time stands still until this work is done. */
+  wait(work: Promise<void>): void {
+    this.#waiting = work;
+  }
+
   /** Advances time until no timer is left, a problem is found, or `isOver`. Returns false if `mostMs` passes first. */
-  pass(mostMs: number, isOver: () => boolean): boolean {
+  async pass(mostMs: number, isOver: () => boolean): Promise<boolean> {
     for (let next = this.#timers.nextMs; next !== undefined; next = this.#timers.nextMs) {
       if (isOver() || this.problems.length > 0) return true;
       if (next > START_MS + mostMs) return false;
       this.#nowMs = Math.max(this.#nowMs, next);
       this.#timers.takeDue(this.#nowMs)?.();
+      if (this.#waiting === undefined) continue;
+      await this.#waiting;
+      this.#waiting = undefined;
     }
     return isOver();
   }

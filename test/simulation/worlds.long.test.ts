@@ -11,15 +11,15 @@ const SECONDS_PER_LARGE = 40;
 const NOTHING_WRONG = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 };
 
 describe('batches in simulated worlds with random faults', () => {
-  it(`in ${SMALL.seeds} more worlds lose no row, hide no run, report no false success and touch no foreign run`, () => {
-    const { failing, sometimes: _, ...sums } = simulateMany(SMALL.from, SMALL.seeds);
+  it(`in ${SMALL.seeds} more worlds lose no row, hide no run, report no false success and touch no foreign run`, async () => {
+    const { failing, sometimes: _, ...sums } = await simulateMany(SMALL.from, SMALL.seeds);
     expect(failing.join('\n')).toBe('');
     expect(sums).toMatchObject(NOTHING_WRONG);
   }, 1_200_000);
 
-  it(`in ${LARGE.seeds} worlds with a concurrency up to 3,000 and up to 20,000 rows do the same, within their limits`, () => {
+  it(`in ${LARGE.seeds} worlds with a concurrency up to 3,000 and up to 20,000 rows do the same, within their limits`, async () => {
     const began = process.cpuUsage();
-    const { failing, sometimes, ...sums } = simulateMany(LARGE.from, LARGE.seeds, 'large');
+    const { failing, sometimes, ...sums } = await simulateMany(LARGE.from, LARGE.seeds, 'large');
     const { user } = process.cpuUsage(began);
     expect(failing.join('\n')).toBe('');
     expect(sums).toMatchObject(NOTHING_WRONG);

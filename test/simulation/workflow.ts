@@ -1,0 +1,141 @@
+// Simulates Temporal's side of one workflow run: events gather until a worker takes a workflow task, and the commands count when
+// the task completes. Temporal rejects the end of a run, and every other command of that task, if an event arrived meanwhile:
+// the code is then replayed, and gets the new events in the same task.
+
+import type { SentAttempt } from '../../src/batch/attempt.ts';
+import type { State } from '../../src/batch/state/state.ts';
+import type { SimTemporal } from './temporal.ts';
+import { WorkflowCode, type Job, type Start, type Task, type WorkflowCommand } from './workflow-code.ts';
+import type { World } from './world.ts';
+
+const TASK_TIMEOUT_MS = 10_000;
+const ENDS: ReadonlySet<WorkflowCommand['kind']> = new Set(['completed', 'continued', 'broken']);
+
+/** Events of the history for a command and its result, and for a workflow task. */
+const EVENTS = { command: 1, result: 2, task: 3 } as const;
+
+const isEnd = ({ kind }: WorkflowCommand): boolean => ENDS.has(kind);
+
+type Done = { readonly task: Task; readonly commands: readonly WorkflowCommand[] };
+
+export class SimWorkflow {
+  isOpen = true;
+  readonly #world: World;
+  readonly #temporal: SimTemporal;
+  /** Parsed again for each replay. */
+  readonly #start: string;
+  readonly #completed: (commands: readonly WorkflowCommand[]) => void;
+  readonly #accepted: Done[] = [];
+  readonly #sends: (attempts: readonly SentAttempt[]) => void;
+  #code: WorkflowCode;
+  #isReplaying = false;
+  #jobs: Job[] = [];
+  #isTaskOpen = false;
+  #events = 1;
+  #isSuggested = false;
+
+  /** `sends` is called when the code requests a group; `completed` takes the commands of each task that Temporal accepts. */
+  constructor(
+    world: World,
+    temporal: SimTemporal,
+    start: Start,
+    sends: (attempts: readonly SentAttempt[]) => void,
+    completed: (commands: readonly WorkflowCommand[]) => void,
+  ) {
+    this.#world = world;
+    this.#temporal = temporal;
+    this.#start = JSON.stringify(start);
+    this.#completed = completed;
+    this.#sends = sends;
+    this.#code = this.#newCode();
+    this.#openTask();
+  }
+
+  /** Undefined until the code has read the batch. */
+  get state(): State | undefined {
+    return this.#code.state;
+  }
+
+  /** Whether events wait for a workflow task. */
+  get hasEvents(): boolean {
+    return this.#jobs.length > 0;
+  }
+
+  deliver(job: Job): void {
+    if (!this.isOpen) return;
+    this.#events += job.kind === 'signal' ? EVENTS.command : EVENTS.result;
+    this.#jobs.push(job);
+    this.#openTask();
+  }
+
+  #newCode(): WorkflowCode {
+    return new WorkflowCode(JSON.parse(this.#start) as Start, (attempts) => {
+      if (!this.#isReplaying) this.#sends(attempts);
+    });
+  }
+
+  #openTask(afterMs = 0): void {
+    if (this.#isTaskOpen) return;
+    this.#isTaskOpen = true;
+    const world = this.#world;
+    const lateMs = world.shouldInject('lateTask') ? world.between(1, 500) : 0;
+    world.after(afterMs + lateMs, () => world.wait(this.#runTask()));
+  }
+
+  async #runTask(): Promise<void> {
+    const world = this.#world;
+    this.#isSuggested ||= world.shouldInject('continueAsNew');
+    const task: Task = {
+      now: this.#temporal.clock.now,
+      historyLength: this.#events + EVENTS.task - 1,
+      continueAsNewSuggested: this.#isSuggested,
+      jobs: this.#jobs,
+    };
+    this.#jobs = [];
+    const commands = await this.#code.run(task);
+    const done = { task, commands };
+    // Also without a fault, signals arrive while a task ends the workflow run.
+    const isSlow = world.shouldInject('slowTask') || (commands.some(isEnd) && world.chance(0.5));
+    const slowMs = isSlow ? world.between(1, 500) : 0;
+    if (slowMs === 0) await this.#complete(done);
+    else world.after(slowMs, () => world.wait(this.#complete(done)));
+  }
+
+  async #complete(done: Done): Promise<void> {
+    const { task, commands } = done;
+    const world = this.#world;
+    const end = commands.find(isEnd);
+    const isRejected = end !== undefined && this.#jobs.length > 0;
+    const isLost = world.shouldInject('lostTask');
+    this.#isTaskOpen = false;
+    if (isRejected || isLost) {
+      if (isRejected) world.saw(`an end that was rejected: ${end.kind}`);
+      this.#jobs = [...task.jobs, ...this.#jobs];
+      await this.#replay();
+      return this.#openTask(isRejected ? 0 : TASK_TIMEOUT_MS);
+    }
+    world.note(() => `${JSON.stringify(task.jobs)} => ${JSON.stringify(commands)}`);
+    this.#events += EVENTS.task + commands.length * EVENTS.command;
+    if (end === undefined) this.#accepted.push(done);
+    else this.isOpen = false;
+    this.#completed(commands);
+    if (this.isOpen && this.#jobs.length > 0) this.#openTask();
+  }
+
+  /** Another worker repeats all tasks; the code must request the same. */
+  async #replay(): Promise<void> {
+    this.#code = this.#newCode();
+    this.#isReplaying = true;
+    for (const { task, commands } of this.#accepted) {
+      const [before, again] = [namesOf(commands), namesOf(await this.#code.run(task))];
+      this.#world.claim(before === again, () => `a replay requests ${again} instead of ${before}`);
+    }
+    this.#isReplaying = false;
+  }
+}
+
+/** What Temporal compares. */
+const namesOf = (commands: readonly WorkflowCommand[]): string =>
+  commands
+    .map((one) => `${one.kind} ${'seq' in one ? one.seq : ''} ${one.kind === 'activity' ? one.name : ''}`)
+    .join();

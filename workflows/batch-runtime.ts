@@ -1,0 +1,36 @@
+// What the code of a batch's workflow needs of Temporal. The workflow gets it from the SDK, and the simulator of the tests brings
+// its own, so that both run the same loop.
+
+import type { Event } from '../src/batch/events.ts';
+import type { Usage } from '../src/batch/pool/messages.ts';
+import type { Progress } from '../src/batch/shown/progress.ts';
+import type { Snapshot } from '../src/batch/state/snapshot.ts';
+import type { State } from '../src/batch/state/state.ts';
+import type { BoundActivities } from './activities.ts';
+
+/** Work that can be cancelled from outside. */
+export type Scope = {
+  run<T>(work: () => Promise<T>): Promise<T>;
+  cancel(): void;
+};
+
+export type BatchRuntime = {
+  readonly activities: BoundActivities;
+  /** The time of the workflow task. */
+  now(): number;
+  history(): { readonly historyLength: number; readonly continueAsNewSuggested: boolean };
+  /** Resolves when `is` holds after a workflow task's events were applied. */
+  condition(is: () => boolean): Promise<void>;
+  /** The same, but resolves with false after this time. */
+  conditionWithin(is: () => boolean, ms: number): Promise<boolean>;
+  sleep(ms: number): Promise<void>;
+  /** Does work that is not cancelled with the workflow. */
+  nonCancellable<T>(work: () => Promise<T>): Promise<T>;
+  openScope(): Scope;
+  /** Calls `receive` with each signal, as an event, and with a cancellation of the workflow. */
+  listen(receive: (event: Event) => void, cancelled: () => void): void;
+  /** Signals a report to a pool; rejects if it cannot be delivered. */
+  signalPool(pool: string, usage: Usage): Promise<void>;
+  publish(state: State): void;
+  continueAsNew(next: Snapshot, shown: Progress): Promise<never>;
+};
