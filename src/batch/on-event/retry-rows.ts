@@ -4,6 +4,7 @@
 import { tallyOutcome } from '../accounting/tally.ts';
 import type { Event } from '../events.ts';
 import { note } from '../event-log.ts';
+import { rejoined } from '../pool/messages.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
 import { acknowledge, originOf } from './user-command.ts';
@@ -22,6 +23,9 @@ export function reopen(state: State): void {
   state.isClosed = false;
   state.finished = false;
   state.cancelling = undefined;
+  // A batch that has left its pool joins again: it has no slots before the pool grants some.
+  if (state.membershipLeft !== undefined) state.membership = rejoined(state.membershipLeft, state.wallAt);
+  state.membershipLeft = undefined;
   // Only rows that end from now on count for --fail-after.
   state.resumedAt = state.endings;
 }

@@ -25,6 +25,7 @@ import { fetchNow } from './part-collected.ts';
 
 type Answer = Omit<Acknowledgement, 'id'>;
 const DONE: Answer = { ok: true };
+const ALL_ENDED = 'every row has its outcome already';
 
 export function acknowledge(state: State, id: string | undefined, answer: Answer = DONE): void {
   if (id === undefined) return;
@@ -94,7 +95,7 @@ export function onScale(state: State, command: Extract<Event, { type: 'scale' }>
 
 /** Why the command changes nothing any more. */
 function refusal({ closing, cancelling, pass, wantedPass }: State): string | undefined {
-  if (closing && pass >= wantedPass) return 'every row has its outcome already';
+  if (closing && pass >= wantedPass) return ALL_ENDED;
   return cancelling === undefined || closing ? undefined : 'the batch is cancelled: it sends nothing more';
 }
 
@@ -130,6 +131,10 @@ export function cancelAllRunning(state: State): void {
 export function onResume(state: State, command: Extract<Event, { type: 'resume' }>): void {
   const { unconfirmed, limits = {} } = command;
   const before = state.params;
+  // The state to continue from is written without these limits, and after the end not even the log takes the command.
+  const isLate = state.version >= 4 && state.closing && state.pass >= state.wantedPass;
+  if (isLate && (state.finished || Object.keys(limits).length > 0))
+    return acknowledge(state, command.commandId, { ok: false, note: ALL_ENDED });
   // The user continues in spite of a deadline that has passed, but may give another one.
   state.params = withoutPassedDeadline(state);
   const change = changeLimits(state, limits);

@@ -148,7 +148,8 @@ export const continueFrom = (closed: Snapshot, pass: number, wallAt: number): St
   ...restore({ ...closed, wallAt }),
   ...(closed.membership === undefined ? {} : { membership: rejoined(closed.membership, wallAt) }),
   wantedPass: pass,
-  serviceOffset: undefined,
+  // The lists still show its runs by the service's clock as it was then.
+  ...(closed.version >= 4 ? {} : { serviceOffset: undefined }),
 });
 
 /** Rebuilds the state. Throws if only a newer worker can continue the batch. */

@@ -130,6 +130,8 @@ export type State = {
   /** In a pool: what was granted and reported. And pools that the batch has left, but not told so. */
   membership?: Membership | undefined;
   leaves?: readonly Leave[] | undefined;
+  /** The membership that ended with the batch, until another pass reopens it. */
+  membershipLeft?: Membership | undefined;
   /** See limits/starts-per-minute.ts. */
   nextStartAt: number;
   /** The highest concurrency that was ever in force. */
