@@ -5,6 +5,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { ScheduleNotice } from '../src/batch/notices/schedule-notice.ts';
 import { parseCron } from '../src/create-batch/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
+import { shownAddress } from '../src/create-batch/sheet-address.ts';
 import { isOnRule, shown, zoneOf } from '../src/create-batch/schedule/zone.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { scheduleNoticeBody } from '../src/store/schedule-notice-body.ts';
@@ -25,7 +26,7 @@ export async function notifyFiring(
   const zone = zoneOf(timezone);
   const about = {
     schedule,
-    sheet: basename(firingOf(definition, nominalTime).sheet),
+    sheet: basename(shownAddress(firingOf(definition, nominalTime).sheet)),
     deployment: request.deployment,
     nominalTime,
     run: activityInfo().workflowExecution?.runId ?? '',

@@ -1,7 +1,9 @@
 // Parses the command line, runs one command and prints what went wrong.
 
 import { run, type StricliProcess } from '@stricli/core';
+import { secretsIn } from '../create-batch/sheet-address.ts';
 import { EXIT } from '../errors/error.ts';
+import { keepSecret } from '../errors/redact.ts';
 import { printAndExit } from './command.ts';
 import { applicationOf } from './command-list.ts';
 import { PROGRAM } from './program-name.ts';
@@ -15,6 +17,8 @@ export async function execute(
 ): Promise<number> {
   if (args[0] === '__complete')
     return (await import('./completion/complete.ts')).complete(args.slice(1), { process });
+  // Messages repeat the command, and they end up in the logs of others.
+  for (const word of args) for (const secret of secretsIn(word)) keepSecret(secret);
   const words = plainWords(args);
   const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {

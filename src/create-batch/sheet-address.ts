@@ -66,13 +66,16 @@ export function sheetAt(address: string, how: Downloading): FoundSheet {
   if (isS3(address) || url?.protocol.startsWith('http'))
     return { name, path: '-', stdin: Readable.from(downloaded(address, how), { objectMode: false }) };
   const path = url === undefined ? resolve(address) : safely(() => fileURLToPath(url));
-  if (path === undefined) throw unreadable(address, 'it is not the URL of a file on this machine');
+  if (path === undefined)
+    throw unreadable(shownAddress(address), 'it is not the URL of a file on this machine');
   return { name, path, stdin: Readable.from([]) };
 }
 
 function urlOf(address: string): URL | undefined {
   if (!isAddress(address)) return undefined;
   const url = URL.parse(address);
+  // A connection would leave them out silently.
+  if (url !== null && url.username + url.password !== '') throw withPassword(address);
   if (url !== null && /^(?:https?|file):$/.test(url.protocol)) return url;
   throw unreadable(shownAddress(address), 'its address is neither a path nor a file, http, https or s3 URL');
 }
@@ -98,9 +101,28 @@ async function* downloaded(address: string, how: Downloading): AsyncGenerator<Ui
   }
 }
 
-/** The query of an address may contain a signature, and its beginning a password. */
-export const shownAddress = (address: string): string =>
-  address.replace(/[?#].*$/s, '').replace(/^([a-z\d+.-]+:\/\/)[^/]*@/i, '$1');
+/** The place of a sheet without what may be secret: the query of an address may contain a signature, and its beginning a password. */
+export function shownAddress(sheet: string): string {
+  if (!isAddress(sheet)) return sheet;
+  const plain = sheet.replace(/[?#].*$/s, '').replace(/^([a-z\d+.-]+:\/\/)[^/]*@/i, '$1');
+  // A password with a slash ends where no parser can tell.
+  return plain.includes('@') && !URL.canParse(plain) ? plain.replace(/:\/\/.*$/s, '://…') : plain;
+}
+
+/** What {@link shownAddress} leaves out. */
+export function secretsIn(sheet: string): readonly string[] {
+  if (!isAddress(sheet)) return [];
+  const [, user = ''] = /^[a-z\d+.-]+:\/\/([^/?#]*)@/i.exec(sheet) ?? [];
+  const [, query = ''] = /\?([^#]*)/.exec(sheet) ?? [];
+  return [user, ...user.split(':'), query].filter(Boolean);
+}
+
+const withPassword = (address: string) =>
+  problem('E106', {
+    path: shownAddress(address),
+    why: 'its address has a user or a password, which would not be sent',
+    hint: 'give a signed address, or s3://bucket/key with the keys of S3 in the settings; or download the sheet with a program that knows the password, and give its path',
+  });
 
 const unreadable = (path: string, why: string) =>
   problem('E106', {

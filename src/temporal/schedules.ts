@@ -14,6 +14,7 @@ import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
+import { shownAddress } from '../create-batch/sheet-address.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { readFiring, type FiringInfo } from './firings.ts';
 import type { TicketFolder } from './schedule-tickets.ts';
@@ -21,6 +22,7 @@ import { matchingTimes, metChanges, type MetChange } from './schedule-times.ts';
 
 export type ScheduleInfo = {
   readonly name: string;
+  /** The address of its sheet is without its query, which may be a signature. */
   readonly definition: ScheduleDefinition;
   readonly isPaused: boolean;
   /** Why it is paused. */
@@ -201,7 +203,8 @@ async function unknown(client: Client, name: string, cause: unknown) {
 
 async function infoOf(client: Client, name: string, found: ScheduleDescription): Promise<ScheduleInfo> {
   const { info, state } = found;
-  const definition = definitionIn(found);
+  const meant = definitionIn(found);
+  const definition = { ...meant, sheet: shownAddress(meant.sheet) };
   return {
     name,
     definition,

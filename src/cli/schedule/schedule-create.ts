@@ -57,8 +57,8 @@ export default async function create(
     const info = await handle.describe();
     if (flags.output === 'json') printer.json(await scheduleJson(info, how));
     else {
-      printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(definition)].join('\n'));
-      await printToday(printer, definition, draft);
+      printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(info.definition)].join('\n'));
+      await printToday(printer, info.definition, draft);
     }
     if (session.stack)
       printer.notice(

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import type { SheetFormat } from '../../sheet/sheet-options.ts';
 import { isName, SCHEDULE_NAME_MAX } from '../batch-id.ts';
-import { isAddress } from '../sheet-address.ts';
+import { isAddress, shownAddress } from '../sheet-address.ts';
 import type { OVERLAPS } from './overlaps.ts';
 import type { BatchRequest } from '../batch-request.ts';
 import { parseCron } from './cron.ts';
@@ -114,12 +114,25 @@ export function refuseOtherPlaceholders(sheet: string): void {
 type Leaves = ReadonlyMap<string, string>;
 
 /** What the new definition changes: `cron "0 2 * * *" → "0 3 * * *"`. */
-export function changesBetween(old: ScheduleDefinition, given: ScheduleDefinition): readonly string[] {
+export function changesBetween(
+  { sheet: oldSheet, ...old }: ScheduleDefinition,
+  { sheet, ...given }: ScheduleDefinition,
+): readonly string[] {
   const [before, after] = [leavesOf(old), leavesOf(given)];
-  const names = [...new Set([...before.keys(), ...after.keys()])];
-  return names
-    .filter((name) => before.get(name) !== after.get(name))
-    .map((name) => `${name} ${before.get(name) ?? 'none'} → ${after.get(name) ?? 'none'}`);
+  const names = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (name) => before.get(name) !== after.get(name),
+  );
+  return [
+    ...(sheet === oldSheet ? [] : [sheetChange(oldSheet, sheet)]),
+    ...names.map((name) => `${name} ${before.get(name) ?? 'none'} → ${after.get(name) ?? 'none'}`),
+  ];
+}
+
+function sheetChange(old: string, given: string): string {
+  const [before, after] = [shownAddress(old), shownAddress(given)].map((one) => JSON.stringify(one));
+  return before === after
+    ? `sheet ${before} → the same address with another query`
+    : `sheet ${before} → ${after}`;
 }
 
 /** The settings by name, without the levels above them that a user never sees. */

@@ -50,4 +50,19 @@ describe('two definitions', () => {
     expect(changesBetween(one, other)).toEqual(['cron "0 2 * * *" → "0 3 * * *"', 'set.steps none → "20"']);
     expect(batchNameAt('nightly', TWO_IN_PARIS)).toBe('nightly-20261123T010000Z');
   });
+
+  it('of other addresses are named without their signatures', () => {
+    const at = (sheet: string, page?: string) => {
+      const { request, ...more } = definitionOf({});
+      const options = { ...request.options, ...(page && { sheet: page }) };
+      return { ...more, sheet, request: { ...request, options } };
+    };
+    expect(
+      changesBetween(at('https://a.example/a.csv?sig=one'), at('https://a.example/a.csv?sig=two')),
+    ).toEqual(['sheet "https://a.example/a.csv" → the same address with another query']);
+    expect(
+      changesBetween(at('/a.xlsx', 'May'), at('https://u:pass@b.example/a.xlsx?sig=two', 'May')),
+    ).toEqual(['sheet "/a.xlsx" → "https://b.example/a.xlsx"']);
+    expect(changesBetween(at('/a.xlsx', 'May'), at('/a.xlsx', 'June'))).toEqual(['sheet "May" → "June"']);
+  });
 });
