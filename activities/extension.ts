@@ -1,7 +1,8 @@
 // Chooses the extension of an output file. The extension decides which program opens the file, so only formats that display
-// something and execute nothing keep theirs. The first bytes decide; the name counts only for formats without a signature.
+// something and execute nothing keep theirs. The first bytes decide; the name counts only for text and formats without a signature.
 
 import { fileTypeFromBuffer } from 'file-type';
+import { isText } from '../src/results/output-kind.ts';
 import { isPassiveSvg } from './passive-svg.ts';
 
 const setOf = (extensions: string): ReadonlySet<string> => new Set(extensions.split(' '));
@@ -13,15 +14,17 @@ const BY_BYTES = setOf(
     'glb stl fbx 3mf drc pdf vtt zip gz tar tar.gz 7z xz zst parquet arrow',
 );
 
+const TEXTS = setOf('txt md log json jsonl csv tsv yaml yml srt vtt obj mtl gltf bvh');
+
 /** Text formats, and formats without a signature. */
-const BY_NAME = setOf(
-  'txt md log json jsonl csv tsv yaml yml srt vtt obj mtl ply stl gltf bvh exr hdr tga dds npy safetensors splat spz',
-);
+const BY_NAME = new Set([...TEXTS, ...setOf('ply stl exr hdr tga dds npy safetensors splat spz')]);
 
 /** `head` is the beginning of the file, or all of it. */
 export async function extensionOf(head: Uint8Array, isWhole: boolean, name: string): Promise<string> {
-  const known = await fileTypeFromBuffer(head);
   const named = name.split('.').at(-1)?.toLowerCase() ?? '';
+  // "BMW in the rain" begins like a bitmap.
+  if (TEXTS.has(named) && isText(head)) return named;
+  const known = await fileTypeFromBuffer(head);
   // An SVG has no signature but XML's, and a browser that opens it directly runs its scripts.
   if (named === 'svg' && (known === undefined || known.ext === 'xml'))
     return isWhole && isPassiveSvg(head) ? 'svg' : 'bin';

@@ -1,8 +1,11 @@
 // Downloads one file of a run into the batch folder. A small file is held in memory. A large or slow file is streamed to a
-// draft; if the transfer breaks, the next try requests the rest, provided that the host confirms that it is the same file.
+// draft; if the transfer breaks, the next try requests the rest, provided that the host confirms that it is the same file. A
+// file that is not what its name or type promises is not stored (R32).
 
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { OutputCheck } from '../src/results/output-check.ts';
+import { kindFault, type Promised } from '../src/results/output-kind.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/run-service/contract/run.ts';
 import type { Arriving, Download } from '../src/run-service/download.ts';
@@ -45,14 +48,31 @@ export async function fetchFile(job: FileJob): Promise<FileRecord> {
   const chunks = limited(job, arriving);
   try {
     const { head, isWhole } = await headOf(chunks, mayBeSlow(job, arriving));
+    if (!isWhole) await requireKind(job, head);
     const path = `${stem}.${await extensionOf(head, isWhole, file.filename)}`;
     if (!isWhole) return await fetchLarge(job, { arriving, path, head, chunks });
+    const check = new OutputCheck(promisedBy(file));
+    check.add(head);
+    await requireDelivered(check, FEW_TRIES);
     signal.throwIfAborted();
     await store.write(path, head, 'cached');
     return recordOf(job, path, head.byteLength, createHash('sha256').update(head));
   } finally {
     await chunks.return(undefined);
   }
+}
+
+const promisedBy = ({ filename, type }: OutputFile): Promised => ({ name: filename, type });
+
+/** The rest of a large file of another kind is not downloaded. */
+async function requireKind({ file }: FileJob, head: Uint8Array): Promise<void> {
+  const other = await kindFault(head, promisedBy(file));
+  if (other !== undefined) throw new FileFault(other, FEW_TRIES);
+}
+
+async function requireDelivered(check: OutputCheck, tries: number): Promise<void> {
+  const fault = await check.fault();
+  if (fault !== undefined) throw new FileFault(fault, tries);
 }
 
 const recordOf = ({ file }: FileJob, path: string, bytes: number, hash: Hash): FileRecord => ({
@@ -114,6 +134,8 @@ async function fetchLarge(job: FileJob, large: LargeFile): Promise<FileRecord> {
     const { bytes = sink.bytes } = large.arriving;
     if (sink.bytes !== bytes)
       throw new HostFault(hostOf(job), `the transfer ended after ${sink.bytes} of ${bytes} bytes`, FEW_TRIES);
+    // Another try downloads the whole file again, so it waits longer.
+    await requireDelivered(sink.check, ONE_TRY);
     job.signal.throwIfAborted();
     await draft.commit();
     return recordOf(job, large.path, sink.bytes, sink.hash);
@@ -148,20 +170,25 @@ const changed = (host: string): HostFault =>
 /** Writes a draft and hashes its content. */
 class Sink {
   hash = createHash('sha256');
+  check: OutputCheck;
   bytes = 0;
   readonly #draft: ResumableDraft;
   readonly #signal: AbortSignal;
   readonly #host: string;
+  readonly #promised: Promised;
 
   constructor(draft: ResumableDraft, job: FileJob) {
     this.#draft = draft;
     this.#signal = job.signal;
     this.#host = hostOf(job);
+    this.#promised = promisedBy(job.file);
+    this.check = new OutputCheck(this.#promised);
   }
 
   restart(): void {
     this.#draft.restart();
     this.hash = createHash('sha256');
+    this.check = new OutputCheck(this.#promised);
     this.bytes = 0;
   }
 
@@ -191,6 +218,7 @@ class Sink {
 
   #count(chunk: Uint8Array): void {
     this.hash.update(chunk);
+    this.check.add(chunk);
     this.bytes += chunk.byteLength;
   }
 }

@@ -47,6 +47,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/results/forecast': ['src/batch'],
   'src/results': [
+    'file-type',
     'csv-stringify',
     'hyparquet-writer',
     'p-map',

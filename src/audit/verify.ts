@@ -5,6 +5,7 @@ import { pMapIterable } from 'p-map';
 import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { readDuplicates } from '../results/duplicates.ts';
+import { OutputCheck } from '../results/output-check.ts';
 import { climbedIn } from '../results/tally-rows.ts';
 import { gpuSecondsOf, type FileRecord, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
@@ -33,7 +34,7 @@ export type Recount = {
   readonly costUsd: number;
   readonly totalCostUsd: number;
   readonly files: number;
-  /** Files that are missing or differ from their checksum. */
+  /** Files that are missing, differ from their checksum, or are not what their names promise; each with the reason. */
   readonly badFiles: readonly string[];
 };
 
@@ -91,24 +92,29 @@ const ROWS_AT_A_TIME = 16;
 
 async function badFilesIn(store: Store, { files }: RowRecord): Promise<readonly string[]> {
   const bad: string[] = [];
-  for (const one of files) if (!(await isWhole(store, one))) bad.push(one.path);
+  for (const one of files) {
+    const fault = await faultOf(store, one);
+    if (fault !== undefined) bad.push(`${one.path} (${fault})`);
+  }
   return bad;
 }
 
-async function isWhole(store: Store, { path, bytes, sha256 }: FileRecord): Promise<boolean> {
+async function faultOf(store: Store, { path, bytes, sha256, name }: FileRecord): Promise<string | undefined> {
   const hash = createHash('sha256');
+  const check = new OutputCheck({ name });
   let size = 0;
   try {
     for await (const chunk of store.open(path, bytes) as AsyncIterable<Uint8Array>) {
       hash.update(chunk);
+      check.add(chunk);
       size += chunk.byteLength;
-      if (size > bytes) return false;
+      if (size > bytes) return 'changed';
     }
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'missing';
     throw error;
   }
-  return size === bytes && hash.digest('hex') === sha256;
+  return size === bytes && hash.digest('hex') === sha256 ? check.fault() : 'changed';
 }
 
 /** Adds the duplicates that the batch has reported to a set. */

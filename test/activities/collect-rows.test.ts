@@ -11,10 +11,13 @@ import type { PartResult } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
-import { runSchema } from '../../src/run-service/contract/run.ts';
+import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
+import { openDownloads } from '../../src/run-service/download.ts';
 import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
+import * as of from '../results/outputs.ts';
+import { fileHost, stored } from '../run-service/file-host.ts';
 import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
 
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
@@ -24,6 +27,14 @@ const ended = (row: number, outcome: 'succeeded' | 'failed' = 'succeeded'): Ende
   attempts: [{ attempt: 1, outcome, runId: `r${row}` }],
 });
 const lastTry = (row: number): EndedRow => ({ ...ended(row), isLastTry: true });
+
+/** The same video with two more megabytes of media, of which the last are missing. */
+const large = (video: Buffer): Buffer => {
+  const box = Buffer.alloc(2 << 20, 1);
+  box.writeUInt32BE(3 << 20);
+  box.write('mdat', 4);
+  return Buffer.concat([video, box]);
+};
 
 const PASS = 3;
 const PART = partName(PASS, 1);
@@ -148,15 +159,41 @@ describe('collecting rows', () => {
     const first = await write([ended(1), ended(2)], { download });
     expect(first.tally.outcomes).toMatchObject({ succeeded: 1, failed: 0 });
     expect(first.deferred).toEqual([
-      { place: 1, kind: 'file', reason: 'file 1 (one.png): the link has expired' },
+      { place: 1, kind: 'file', reason: 'file 1 (one.bin): the link has expired' },
     ]);
     rmSync(join(folder, PART));
     const last = await write([lastTry(1)], { download });
     expect(last).toMatchObject({ tally: { outcomes: { failed: 1 } }, deferred: [] });
     expect((await records())[0]).toMatchObject({
       outcome: 'failed',
-      reason: 'outputs_missing: file 1 (one.png): the link has expired',
+      reason: 'outputs_missing: file 1 (one.bin): the link has expired',
     });
+  });
+
+  it.each([
+    ['nothing', Buffer.of(), 'one.png', '0 bytes'],
+    ['a sign-in page', of.HTML, 'one.png', 'HTML instead of PNG'],
+    ['an error', of.ERROR_JSON, 'one.png', 'JSON instead of PNG'],
+    ['a truncated picture', of.PNG.subarray(0, -4), 'one.png', 'the PNG is truncated'],
+    ['a picture instead of a video', of.PNG, 'clip.mp4', 'PNG instead of MP4'],
+    ['a large page', Buffer.concat([of.HTML, Buffer.alloc(2 << 20, ' ')]), 'a.mp4', 'HTML instead of MP4'],
+    ['a large truncated video', large(of.MP4), 'a.mp4', 'the MP4 is truncated'],
+  ])('has no success for a row whose file is %s, and says so', async (_, content, filename, why) => {
+    const { url, asked } = await fileHost(stored(content));
+    const run = (id: string): Run => ({
+      ...runOf(id, 'success'),
+      outputs: [
+        { nodeId: '9', files: [{ url: `${url}/${asked.length}`, filename, type: 'output' }], texts: [] },
+      ],
+    });
+    const own = { service: { getRun: async (id: string) => run(id) }, download: openDownloads(2) };
+    expect((await write([ended(1)], own)).deferred).toMatchObject([{ kind: 'file' }]);
+    rmSync(join(folder, PART));
+    const { tally, fetched } = await write([lastTry(1)], own);
+    expect([tally.outcomes.succeeded, tally.outcomes.failed, fetched]).toEqual([0, 1, 0]);
+    const [record] = await records();
+    expect(record?.reason).toBe(`outputs_missing: file 1 (${filename}): ${why}`);
+    expect(await store.list('outputs')).toEqual([]);
   });
 
   it('defers a row whose file host is down, and downloads only the missing file at the next try', async () => {
@@ -172,7 +209,7 @@ describe('collecting rows', () => {
     const first = await write(rows, { download, delivered });
     expect(first).toMatchObject({
       tally: { outcomes: { succeeded: 2, failed: 0 } },
-      deferred: [{ place: 1, kind: 'host', reason: 'files: file 1 (one.png): files answered 503' }],
+      deferred: [{ place: 1, kind: 'host', reason: 'files: file 1 (one.bin): files answered 503' }],
     });
     isAway = false;
     rmSync(join(folder, PART));

@@ -20,7 +20,7 @@ export const REF = { batch: 'b', mark: MARK, folder: '/nowhere' };
 
 /** A run as the service would show it. */
 export function runOf(id: string, status: string, files: readonly string[] = []): Run {
-  const images = files.map((url) => ({ url, filename: 'one.png', type: 'output' }));
+  const images = files.map((url) => ({ url, filename: 'one.bin', type: 'output' }));
   const outputs = images.length > 0 ? [{ data: { images } }] : [];
   const endedAt = ['success', 'failed', 'cancelled'].includes(status) ? '2026-11-21T10:00:00Z' : null;
   return runSchema.parse({ id, status, ended_at: endedAt, outputs });

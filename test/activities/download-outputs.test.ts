@@ -13,9 +13,9 @@ import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fileHost } from '../run-service/file-host.ts';
+import { PNG } from '../results/outputs.ts';
 import { downloadOf, runOf, SERVICE } from './deps.ts';
 
-const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex');
 const never = new AbortController().signal;
 
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
@@ -60,7 +60,7 @@ describe('downloading the outputs of a run', () => {
   it('stores files under the key of the row, with the extension of their content', async () => {
     expect(await deliver()).toMatchObject({
       kind: 'delivered',
-      files: [{ path: 'outputs/fox.png', bytes: PNG.length, name: 'one.png' }],
+      files: [{ path: 'outputs/fox.png', bytes: PNG.length, name: 'one.bin' }],
     });
     expect(readdirSync(join(folder, 'outputs'))).toEqual(['fox.png']);
   });
@@ -95,7 +95,7 @@ describe('downloading the outputs of a run', () => {
     const service = showing((id) => runOf(id, 'success', [`${url}/1`]));
     expect(await deliver({ service, download: openDownloads(2) })).toEqual({
       kind: 'file',
-      reason: `file 1 (one.png): ${url.slice('http://'.length)} answered 404`,
+      reason: `file 1 (one.bin): ${url.slice('http://'.length)} answered 404`,
     });
     expect(asked).toHaveLength(5);
   });
@@ -205,9 +205,9 @@ describe('downloading the outputs of a run', () => {
     at += 8_000;
     expect([...seen, traffic.now()]).toEqual([
       { files: 1, bytes: 0, bytesPerSecond: 0 },
-      { files: 1, bytes: 16, bytesPerSecond: 2 },
-      // Sixteen bytes since the second call, twelve seconds ago.
-      { files: 0, bytes: 32, bytesPerSecond: 3 },
+      { files: 1, bytes: PNG.length, bytesPerSecond: Math.round(PNG.length / 8) },
+      // All bytes since the first call, twelve seconds ago.
+      { files: 0, bytes: 2 * PNG.length, bytesPerSecond: Math.round((2 * PNG.length) / 12) },
     ]);
   });
 
@@ -221,7 +221,7 @@ describe('downloading the outputs of a run', () => {
     });
     expect(await deliver({ download: breaking })).toMatchObject({
       kind: 'host',
-      reason: 'file 1 (one.png): broken off',
+      reason: 'file 1 (one.bin): broken off',
     });
     expect(asked).toBeGreaterThan(50);
     expect(asked).toBeLessThan(200);

@@ -44,7 +44,7 @@ describe('the limits of outputs', () => {
     });
     expect(await deliver(runOf('r', 'success', [url]))).toEqual({
       kind: 'file',
-      reason: 'file 1 (one.png): it is larger than 2 GiB',
+      reason: 'file 1 (one.bin): it is larger than 2 GiB',
     });
   });
 

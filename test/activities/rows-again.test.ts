@@ -38,7 +38,7 @@ describe('the record of a row that was sent again', () => {
       attempts: [
         { attempt: 1, outcome: 'succeeded', run_id: 'old', gpu_used: 'L4', run_seconds: 2, cost_usd: 1 },
       ],
-      files: [{ path: 'outputs/k7.png', bytes: 1, sha256: '00', name: 'one.png' }],
+      files: [{ path: 'outputs/k7.png', bytes: 1, sha256: '00', name: 'one.bin' }],
     };
     await store.write('parts/0001-000001.jsonl', `${JSON.stringify(earlier)}\n`);
     const readRows: NonNullable<Given['readRows']> = async (_, places) =>

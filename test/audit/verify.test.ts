@@ -29,15 +29,16 @@ import { layoutOf } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
+import { HTML, PNG } from '../results/outputs.ts';
 import { BACK, FILE, idOf, listing, runOf, strangersRuns, type ListingOptions } from './lists.ts';
 
 const PICTURE = 'a picture';
 const ROWS = FILE.sheet.rows;
 const file: FileRecord = {
-  path: 'outputs/1/one.png',
+  path: 'outputs/1/one.bin',
   bytes: PICTURE.length,
   sha256: createHash('sha256').update(PICTURE).digest('hex'),
-  name: 'one.png',
+  name: 'one.bin',
 };
 const recordOf = (row: number, files: readonly FileRecord[] = []): PartRecord => ({
   row,
@@ -166,7 +167,7 @@ describe('a finished batch', () => {
       return stream;
     };
     expect(await wrong(summaryWith(), undefined, {}, { ...store, open })).toMatchObject([
-      { claim: '1 files as delivered', message: 'not outputs/1/one.png' },
+      { claim: '1 files as delivered', message: 'not outputs/1/one.bin (changed)' },
     ]);
     expect(read).toBeLessThan(1 << 14);
   });
@@ -223,14 +224,33 @@ describe('a finished batch', () => {
     expect(await wrong(summaryWith(), OWN)).toEqual([]);
   });
 
-  it.each<readonly [string, (path: string) => Promise<void>]>([
-    ['is missing', async (path) => rmSync(join(folder, path))],
-    ['is cut', (path) => store.write(path, PICTURE.slice(1))],
-    ['is another one of the same length', (path) => store.write(path, 'A picture')],
-  ])('names a file that %s', async (_, spoil) => {
+  it.each<readonly [string, string, (path: string) => Promise<void>]>([
+    ['is missing', 'missing', async (path) => rmSync(join(folder, path))],
+    ['is cut', 'changed', (path) => store.write(path, PICTURE.slice(1))],
+    ['is another one of the same length', 'changed', (path) => store.write(path, 'A picture')],
+  ])('names a file that %s', async (_, why, spoil) => {
     await spoil(file.path);
     expect(await wrong(summaryWith())).toEqual([
-      { claim: '1 files as delivered', holds: false, message: 'not outputs/1/one.png' },
+      { claim: '1 files as delivered', holds: false, message: `not outputs/1/one.bin (${why})` },
+    ]);
+  });
+
+  it.each([
+    ['is empty', Buffer.of(), 'one.png', '0 bytes'],
+    ['is a sign-in page', HTML, 'one.png', 'HTML instead of PNG'],
+    ['is cut', PNG.subarray(0, -4), 'one.png', 'the PNG is truncated'],
+    ['is of another kind', PNG, 'clip.mp4', 'PNG instead of MP4'],
+  ])('names a file that was stored as it was answered, and %s', async (_, content, name, why) => {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    await store.write(file.path, content);
+    await writePart(
+      1,
+      1,
+      recordOf(1, [{ ...file, name, bytes: content.length, sha256 }]),
+      ...RECORDS.slice(1),
+    );
+    expect(await wrong(summaryWith())).toEqual([
+      { claim: '1 files as delivered', holds: false, message: `not ${file.path} (${why})` },
     ]);
   });
 

@@ -28,7 +28,7 @@ export async function addResults(
       await store.write(path, bytes);
       const sha256 = createHash('sha256').update(bytes).digest('hex');
       const attempts = [{ attempt: 1, outcome, run_id: `${batch}-${row}` }] as const;
-      const files = [{ path, bytes: bytes.length, sha256, name: 'a.png', node: '9' }];
+      const files = [{ path, bytes: bytes.length, sha256, name: 'a.bin', node: '9' }];
       return { row, outcome, attempts, files, ...more };
     }),
   );

@@ -67,7 +67,7 @@ describe('a row that succeeded in an earlier batch', () => {
       attempts: [],
       texts: ['a caption'],
       reused_from: `${earlier.batch}#2`,
-      files: [{ name: 'a.png', node: '9' }],
+      files: [{ name: 'a.bin', node: '9' }],
     });
     const path = second?.files[0]?.path ?? '';
     expect(readFileSync(join(made.folder, path), 'utf8')).toBe(`${earlier.batch} 2`);
