@@ -35,9 +35,10 @@ async function main() {
 
 /** Code is run from it unread. Node's own choice lies in TMPDIR, where another user can make it first. */
 function compileCache() {
-  const own = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'runsheet');
-  const cache = join(own, 'compile');
   try {
+    // A container's user may have no home.
+    const own = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'runsheet');
+    const cache = join(own, 'compile');
     mkdirSync(cache, { recursive: true, mode: 0o700 });
     return isOurs(own, 0o022) && isOurs(cache, 0o077) ? cache : undefined;
   } catch {

@@ -102,10 +102,11 @@ export const errorTable = {
     (f) => `no worker polls the task queue ${f.taskQueue} at ${f.address}`,
     () => 'start one: runsheet worker',
   ),
-  E405: entry<{ tried: readonly string[] }>(
+  E405: entry<{ tried: readonly string[]; unwritable?: string | undefined }>(
     unreachable,
     (f) => `no Temporal server is available:\n${f.tried.map((t) => `    ${t}`).join('\n')}`,
-    () => 'install the temporal command (1.9 or newer), or set TEMPORAL_ADDRESS to your Temporal server',
+    (f) =>
+      `${f.unwritable === undefined ? '' : `this user cannot write ${f.unwritable}: set XDG_CACHE_HOME to a folder of your own. Or `}install the temporal command (1.9 or newer), or set TEMPORAL_ADDRESS to your Temporal server`,
   ),
   E406: entry<{ what: string; log: string }>(
     unreachable,

@@ -1,7 +1,6 @@
 // Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
 // reads process.env; all other code receives the frozen result.
 
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { nearest, problem } from '../errors/error.ts';
@@ -9,6 +8,7 @@ import type { LogLevel } from './log.ts';
 import { APIS, type Api } from './api-version.ts';
 import { resolveOut } from './batches-address.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
+import { cacheFolder, configFolder } from './home-folders.ts';
 import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-settings.ts';
 import { takeProxies, type Proxies } from './proxies.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
@@ -153,9 +153,10 @@ export function loadConfig(
   keepSecrets(environment);
   refuseVariables(environment);
   const values = readSettings(environment, flags);
-  const cache = resolve(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'runsheet');
+  const home = resolve(values.home ?? '.runsheet');
+  const cache = resolve(cacheFolder(environment, home));
   return Object.freeze({
-    home: resolve(values.home ?? '.runsheet'),
+    home,
     out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
     sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
     apiUrl: values.api_url,
@@ -225,9 +226,10 @@ function refuseVariables(environment: Environment): void {
 const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
 
 function readSettings(environment: Environment, flags: Readonly<Partial<Record<Name, string>>>): Values {
+  const users = configFolder(environment);
   const files = [
     resolve('runsheet.toml'),
-    join(environment['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'runsheet', 'config.toml'),
+    ...(users === undefined ? [] : [join(users, 'runsheet', 'config.toml')]),
   ].map((path) => readSettingsFile(path, NAMES));
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(SETTINGS) as Name[]) {

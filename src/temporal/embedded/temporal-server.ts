@@ -43,7 +43,7 @@ export async function startServer(params: ServerParams): Promise<TemporalServer>
   const child = spawn(params.program, flags(params), {
     detached: true,
     stdio: ['ignore', log, log],
-    env: environmentFor('temporal', params.environment),
+    env: serverEnvironment(params),
   });
   const address = `127.0.0.1:${params.port}`;
   try {
@@ -63,10 +63,20 @@ export async function startServer(params: ServerParams): Promise<TemporalServer>
   };
 }
 
-/** The last line of its log, which usually is the reason. */
+/** It does not start without a user and a home, which a container may lack. */
+function serverEnvironment({
+  environment,
+  home,
+}: ServerParams): Readonly<Record<string, string | undefined>> {
+  const given = environmentFor('temporal', environment);
+  return { ...given, HOME: given['HOME'] || home, USER: given['USER'] || 'runsheet' };
+}
+
+/** The last line of its log, which usually is the reason; of a long one the end. */
 function lastLogLine(home: string): string {
   const last = readFileSync(serverLog(home), 'utf8').trimEnd().split('\n').at(-1);
-  return last ? `: ${last.slice(0, LOG_LINE_MAX)}` : '';
+  if (!last) return '';
+  return last.length > LOG_LINE_MAX ? `: …${last.slice(-LOG_LINE_MAX)}` : `: ${last}`;
 }
 
 const LOG_LINE_MAX = 300;

@@ -1,0 +1,45 @@
+// A fault that lasts would write a line for each request that it stops. Of warnings with the same reason the log has the first, and
+// once a minute how many have come since.
+
+import type { LoggerOptions } from 'pino';
+
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+type Facts = { readonly reason?: unknown; readonly batch?: unknown };
+
+const EVERY_MS = 60_000;
+/** More different reasons are written as they come. */
+const REASONS_MOST = 1_000;
+const WARN = 40;
+/** What differs between two requests with the same fault. */
+const NAMES = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d+/g;
+
+/** A hook of pino. */
+export function countRepeats(): LogMethod {
+  const lasting = new Map<string, { times: number; facts: Facts }>();
+  return function (args, method, level) {
+    const [facts, message] = args as unknown as [facts: Facts | undefined, message: unknown];
+    const write = (some: Facts | undefined): void => {
+      method.apply(this, [some, message] as unknown as Parameters<typeof method>);
+    };
+    if (level < WARN || typeof facts?.reason !== 'string') return method.apply(this, args);
+    const key = [message, facts.batch, facts.reason.replaceAll(NAMES, '#')].map(String).join('\n');
+    const known = lasting.get(key);
+    if (known !== undefined) {
+      known.times += 1;
+      known.facts = facts;
+      return;
+    }
+    write(facts);
+    if (lasting.size >= REASONS_MOST) return;
+    const fault = { times: 0, facts };
+    lasting.set(key, fault);
+    const timer = setInterval(() => {
+      if (fault.times > 0) write({ ...fault.facts, times: fault.times } as Facts);
+      else {
+        lasting.delete(key);
+        clearInterval(timer);
+      }
+      fault.times = 0;
+    }, EVERY_MS).unref();
+  };
+}
