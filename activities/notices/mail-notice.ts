@@ -1,5 +1,6 @@
 // Sends a notification as a mail. nodemailer is loaded only when it is needed.
 
+import { isThisMachine } from '../../src/host/proxies.ts';
 import type { NoticeSettings } from './settings.ts';
 import type { AnyBody } from './any-body.ts';
 import { undeliverable, undelivered } from './fault.ts';
@@ -14,7 +15,7 @@ export async function mailNotice(to: string, body: AnyBody, settings: NoticeSett
     );
   const { createTransport } = await import('nodemailer');
   const limits = { connectionTimeout: WAIT_MS, greetingTimeout: WAIT_MS, socketTimeout: WAIT_MS };
-  const transport = createTransport({ url: smtp, ...limits });
+  const transport = createTransport({ url: safeAddress(smtp), ...limits });
   try {
     await transport.sendMail({
       from: mailFrom ?? senderIn(smtp),
@@ -25,7 +26,7 @@ export async function mailNotice(to: string, body: AnyBody, settings: NoticeSett
       text: `${body.text}\n\n${JSON.stringify(body, undefined, 2)}\n`,
     });
   } catch (error) {
-    throw faultOf(error as Error & { responseCode?: number });
+    throw faultOf(error as Error & { responseCode?: number; code?: string });
   } finally {
     transport.close();
   }
@@ -40,6 +41,15 @@ const SUBJECTS: Readonly<Record<AnyBody['event'], string>> = {
   'times-missed': 'missed times',
 };
 
+/** With a user, the connection must be encrypted before the password is sent, whatever the address says, but on this machine. */
+function safeAddress(smtp: string): string {
+  const url = new URL(smtp);
+  if (url.protocol === 'smtps:' || url.username === '' || isThisMachine(url.hostname)) return smtp;
+  for (const name of ['ignoreTLS', 'opportunisticTLS', 'secure']) url.searchParams.delete(name);
+  url.searchParams.set('requireTLS', 'true');
+  return url.href;
+}
+
 /** The user of the mail server, if it is an address. */
 function senderIn(smtp: string): string {
   const { username, hostname } = new URL(smtp);
@@ -48,7 +58,11 @@ function senderIn(smtp: string): string {
 }
 
 /** Codes from 500 on are permanent. */
-function faultOf({ message, responseCode }: Error & { responseCode?: number }): Error {
+function faultOf({ message, responseCode, code }: Error & { responseCode?: number; code?: string }): Error {
   const reason = `the mail server: ${message}`;
+  if (code === 'ETLS')
+    return undeliverable(
+      `${reason}; a password is sent only over TLS: set RUNSHEET_SMTP_URL=smtps://user:password@host:465, or another port with STARTTLS`,
+    );
   return responseCode !== undefined && responseCode >= 500 ? undeliverable(reason) : undelivered(reason);
 }

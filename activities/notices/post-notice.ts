@@ -20,9 +20,15 @@ export async function postNotice(post: Post, body: AnyBody, secret: string | und
   });
 }
 
-/** An incoming webhook. Slack interprets <, > and &. */
+/** An incoming webhook. Slack interprets <, > and &, and unless told otherwise `*`, `_`, names and addresses. */
 export const postToSlack = (post: Post, { text }: AnyBody): Promise<void> =>
-  send(post, JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string) }), {});
+  send(
+    post,
+    JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string), ...PLAIN }),
+    {},
+  );
+
+const PLAIN = { mrkdwn: false, parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false };
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 

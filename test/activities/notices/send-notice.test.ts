@@ -80,21 +80,29 @@ describe('Slack', () => {
     const { url, requests } = await receiver(200);
     const pause = { kind: 'blocked', reason: '<!channel> & more' } as const;
     await send(noticeTo('slack:ops', { news: 'paused', pause }), { slack: new Map([['ops', url]]) });
-    const { text } = JSON.parse(requests[0]?.body ?? '') as { text: string };
-    expect(text).toContain('b is paused (blocked): &lt;!channel&gt; &amp; more. ');
+    expect(JSON.parse(requests[0]?.body ?? '')).toEqual({
+      text: expect.stringContaining('b is paused (blocked): &lt;!channel&gt; &amp; more. '),
+      mrkdwn: false,
+      parse: 'none',
+      link_names: false,
+      unfurl_links: false,
+      unfurl_media: false,
+    });
   });
 });
 
 /** A mail server that keeps what it takes. */
 async function mailServer(refuses = false) {
   const mails: { readonly to: readonly string[]; readonly text: string }[] = [];
+  const logins: string[] = [];
   const server = new SMTPServer({
     authOptional: false,
     disabledCommands: ['STARTTLS'],
-    onAuth: ({ username, password }, _, done) =>
-      username === 'me@example.org' && password === 'p@ss word'
-        ? done(null, { user: username })
-        : done(Object.assign(new Error('wrong password'), { responseCode: 535 })),
+    onAuth: ({ username, password }, _, done) => {
+      logins.push(String(username));
+      if (username === 'me@example.org' && password === 'p@ss word') done(null, { user: username });
+      else done(Object.assign(new Error('wrong password'), { responseCode: 535 }));
+    },
     onRcptTo: (_, __, done) =>
       done(refuses ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
     onData: (stream, { envelope }, done) => {
@@ -110,7 +118,11 @@ async function mailServer(refuses = false) {
   await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
   onTestFinished(() => new Promise<void>((done) => void server.close(done)));
   const { port } = server.server.address() as AddressInfo;
-  return { url: `smtp://${encodeURIComponent('me@example.org')}:p%40ss%20word@127.0.0.1:${port}`, mails };
+  return {
+    url: `smtp://${encodeURIComponent('me@example.org')}:p%40ss%20word@127.0.0.1:${port}`,
+    mails,
+    logins,
+  };
 }
 
 describe('a mail', () => {
@@ -124,6 +136,20 @@ describe('a mail', () => {
     expect(text).toContain('Message-ID: <0123456789abcdef-1-3@runsheet>');
     expect(text).toContain('b is done: 0 of 3 rows succeeded');
   });
+
+  it.each(['', '?ignoreTLS=true&requireTLS=false', '?opportunisticTLS=true'])(
+    'is not sent with a password without TLS to another machine%s',
+    async (query) => {
+      const { url, mails, logins } = await mailServer();
+      // The address of this machine in a form that looks like another one.
+      const smtp = `${url.replace('127.0.0.1', '2130706433')}${query}`;
+      await expect(send(noticeTo('mailto:you@example.org'), { smtp })).rejects.toMatchObject({
+        nonRetryable: true,
+        message: expect.stringContaining('a password is sent only over TLS'),
+      });
+      expect([mails, logins]).toEqual([[], []]);
+    },
+  );
 
   it('that the server refuses is not sent again; without a server there is none', async () => {
     const { url } = await mailServer(true);
