@@ -9,19 +9,21 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const lock = `${root}package-lock.json`;
 const installed = `${root}node_modules/.package-lock.json`;
 
+/** npm gets no key of another program. */
+const NPM_NEEDS =
+  /^(PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|TZ|TMPDIR|TMP|TEMP|TERM|NO_COLOR|FORCE_COLOR|LD_LIBRARY_PATH|CI|LC_\w+|XDG_\w+|systemroot|windir|comspec|pathext|appdata|localappdata|userprofile|programdata|homedrive|homepath|https?_proxy|no_proxy|all_proxy|SSL_CERT_(FILE|DIR)|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA|USE_ENV_PROXY)|NPM_TOKEN|NODE_AUTH_TOKEN|npm_config_\w+)$/i;
+
 const isCurrent = existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs;
 if (!isCurrent) {
   process.stderr.write('installing the packages (once)\n');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   // Engine warnings are about the Node that runs npm; the program runs on the one that is installed here.
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  // No package needs its install script.
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const { status } = spawnSync(npm, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
-    // Packages may run programs of their own when they are installed: our keys are no business of theirs.
-    env: Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !/^(RUNSHEET|TEMPORAL)_/.test(name)),
-    ),
+    env: Object.fromEntries(Object.entries(process.env).filter(([name]) => NPM_NEEDS.test(name))),
     shell: process.platform === 'win32',
   });
   if (status !== 0) process.exit(status ?? 1);

@@ -1,6 +1,5 @@
 // Sends a notification as a mail. nodemailer is loaded only when it is needed.
 
-import { isThisMachine } from '../../src/host/proxies.ts';
 import type { NoticeSettings } from './settings.ts';
 import type { AnyBody } from './any-body.ts';
 import { undeliverable, undelivered } from './fault.ts';
@@ -15,7 +14,7 @@ export async function mailNotice(to: string, body: AnyBody, settings: NoticeSett
     );
   const { createTransport } = await import('nodemailer');
   const limits = { connectionTimeout: WAIT_MS, greetingTimeout: WAIT_MS, socketTimeout: WAIT_MS };
-  const transport = createTransport({ url: safeAddress(smtp), ...limits });
+  const transport = createTransport({ url: smtp, ...limits });
   try {
     await transport.sendMail({
       from: mailFrom ?? senderIn(smtp),
@@ -40,15 +39,6 @@ const SUBJECTS: Readonly<Record<AnyBody['event'], string>> = {
   'firing-failed': 'made no batch',
   'times-missed': 'missed times',
 };
-
-/** With a user, the connection must be encrypted before the password is sent, whatever the address says, but on this machine. */
-function safeAddress(smtp: string): string {
-  const url = new URL(smtp);
-  if (url.protocol === 'smtps:' || url.username === '' || isThisMachine(url.hostname)) return smtp;
-  for (const name of ['ignoreTLS', 'opportunisticTLS', 'secure']) url.searchParams.delete(name);
-  url.searchParams.set('requireTLS', 'true');
-  return url.href;
-}
 
 /** The user of the mail server, if it is an address. */
 function senderIn(smtp: string): string {

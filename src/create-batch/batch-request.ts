@@ -5,6 +5,7 @@ import { DEFAULT_PRICES } from '../batch/gpu.ts';
 import { DEFAULT_TIMING } from '../batch/params.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
+import { isThisMachine } from '../host/proxies.ts';
 import type { RunService } from '../run-service/client.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
@@ -48,12 +49,15 @@ export async function refuseOtherApi(services: Services, { base, api }: Spoken):
   if (speaks !== api) throw problem('E308', { base, speaks }, { correction: { add: [['--api', speaks]] } });
 }
 
+/** Rows of a rehearsal are sent again sooner, and nothing is said about money: only a service of this machine may be one. */
+export const mayRehearse = (base: string): boolean => base === LOCAL || isThisMachine(new URL(base).hostname);
+
 async function serviceFacts(service: RunService, meant: Spoken): Promise<ServiceSpec> {
   const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
   const { rehearsal = false, ...timing } = profile ?? {};
   return {
     ...meant,
-    rehearsal,
+    rehearsal: rehearsal && mayRehearse(meant.base),
     timing: profile && (timing as ServiceSpec['timing']),
     prices: prices ?? DEFAULT_PRICES,
   };

@@ -2,6 +2,7 @@
 
 import { keepSecret } from '../errors/redact.ts';
 import { problem } from '../errors/error.ts';
+import { isThisMachine } from './proxies.ts';
 
 export type NotifySettings = {
   /** Signs what is POSTed to an address. */
@@ -64,5 +65,13 @@ function smtpAddress(text: string): string {
     });
   keepSecret(text);
   keepSecret(decodeURIComponent(url.password));
-  return text;
+  return encryptedIfNamed(url);
+}
+
+/** With a user, the connection must be encrypted before the password is sent, whatever the address says, but on this machine. */
+function encryptedIfNamed(url: URL): string {
+  if (url.protocol === 'smtps:' || url.username === '' || isThisMachine(url.hostname)) return url.href;
+  for (const name of ['ignoreTLS', 'opportunisticTLS', 'secure']) url.searchParams.delete(name);
+  url.searchParams.set('requireTLS', 'true');
+  return url.href;
 }

@@ -87,7 +87,8 @@ const safe = (text: string): string =>
   text.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}._+=@,()-]+/gu, '-');
 
 const EDGES = /^[-.]+|[-.]+$/g;
-const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+/** Windows takes superscript digits for digits. */
+const RESERVED_BY_WINDOWS = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³])(?:\.|$)/i;
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

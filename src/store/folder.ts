@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, createReadStream, mkdirSync, statSync, type Dirent } from 'node:fs';
+import { accessSync, createReadStream, mkdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { access, link, open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { undefinedIfAbsent } from './absent.ts';
@@ -24,17 +24,23 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     if (!full.startsWith(root + sep)) throw new Error(`${name} lies outside the batch folder ${root}`);
     return full;
   };
+  /** A file of a run is shown, exported and sent on: a link that leads out of the folder counts as no file. */
+  const readable = (name: string): string => {
+    const full = within(name);
+    return name.startsWith('outputs/') && leadsOut(full, root) ? join(root, '.outside') : full;
+  };
   return {
     location: root,
     read: (name) => readFile(within(name), 'utf8').catch(undefinedIfAbsent),
-    open: (name, bytes = CHUNK_MOST) => createReadStream(within(name), { highWaterMark: chunkBytes(bytes) }),
+    open: (name, bytes = CHUNK_MOST) =>
+      createReadStream(readable(name), { highWaterMark: chunkBytes(bytes) }),
     exists: (name) =>
-      access(within(name)).then(
+      access(readable(name)).then(
         () => true,
         () => false,
       ),
     facts: async (name) => {
-      const found = await stat(within(name)).catch(undefinedIfAbsent);
+      const found = await stat(readable(name)).catch(undefinedIfAbsent);
       return found?.isFile() ? { bytes: found.size, modifiedAt: found.mtimeMs } : undefined;
     },
     list: (folder) => namesIn(folderOf(folder), (entry) => entry.isFile()),
@@ -78,6 +84,15 @@ async function liesWithin(path: string, root: string): Promise<boolean> {
   const own = await realpath(root);
   if (parent === own || parent.startsWith(own + sep)) return true;
   throw new Error(`${path} lies outside the batch folder ${root}: it is behind a link to ${parent}`);
+}
+
+function leadsOut(path: string, root: string): boolean {
+  try {
+    return !realpathSync(path).startsWith(realpathSync(root) + sep);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 /** The visible entries of a folder that `is` chooses, sorted; none if there is no such folder. */

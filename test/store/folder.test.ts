@@ -1,8 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/store/folder.ts';
 import type { ResumableDraft, Store } from '../../src/store/store.ts';
@@ -29,6 +38,22 @@ describe('a batch folder', () => {
     store = folderStore(folder);
   });
   afterEach(() => rmSync(around, { recursive: true }));
+
+  it('has no file of a run where a link leads out of it', async () => {
+    const secret = join(around, 'secret');
+    mkdirSync(secret);
+    writeFileSync(join(secret, 'key.png'), 'secret');
+    await store.write('outputs/own.png', 'own');
+    symlinkSync(join(secret, 'key.png'), join(folder, 'outputs', 'link.png'));
+    symlinkSync(secret, join(folder, 'outputs', 'folder'));
+    symlinkSync(join(folder, 'outputs', 'own.png'), join(folder, 'outputs', 'inside.png'));
+    for (const name of ['outputs/link.png', 'outputs/folder/key.png']) {
+      expect([await store.exists(name), await store.facts(name)]).toEqual([false, undefined]);
+      await expect(buffer(store.open(name))).rejects.toThrow('ENOENT');
+    }
+    for (const name of ['outputs/own.png', 'outputs/inside.png'])
+      expect([await store.exists(name), String(await buffer(store.open(name)))]).toEqual([true, 'own']);
+  });
 
   it('keeps nothing of a draft that was given up', async () => {
     const draft = await store.draft('parts/000001.jsonl');

@@ -2,7 +2,7 @@
 
 import { EXIT } from '../../errors/error.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
-import { printerFor, type Context } from '../context.ts';
+import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { serversSchema } from '../json/servers.ts';
@@ -32,10 +32,10 @@ export default async function dev(
     );
   else {
     printer.data(`temporal   ${address}, namespace ${namespace}`);
-    printer.data(`pages      ${uiUrl}`);
+    printer.data(`pages      ${onTerminal(this, uiUrl)}`);
     printer.data(`receiver   ${receiver ?? 'none'}`);
     printer.data(`service    ${service ?? 'none'}`);
-    printer.data(`live page  ${dashboardPage ?? 'none'}`);
+    printer.data(`live page  ${onTerminal(this, dashboardPage)}`);
   }
   printer.notice('Everyone who has these addresses can open both pages: keep them secret.');
   printer.notice('Ctrl-C ends the servers; commands in other terminals use them');

@@ -13,7 +13,7 @@ import {
 } from '../../local-service/server.ts';
 import { openLog } from '../../host/log.ts';
 import { keepSecret } from '../../errors/redact.ts';
-import { printerFor, type Context } from '../context.ts';
+import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { serviceSchema } from '../json/servers.ts';
@@ -78,7 +78,7 @@ export default async function service(this: Context, flags: Flags): Promise<numb
       printer.data(
         `RUNSHEET_API_URL=${base}${api}${generated[0] ? ` RUNSHEET_API_KEY=${generated[0]}` : ''}`,
       );
-      printer.data(`live page: ${dashboardPage}`);
+      printer.data(`live page: ${onTerminal(this, dashboardPage)}`);
     }
     printer.notice(`the local run service listens at ${running.url}; Ctrl-C stops it`);
     await Promise.race([interrupts.first, broken.promise]);

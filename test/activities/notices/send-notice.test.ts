@@ -9,6 +9,7 @@ import { SMTPServer } from 'smtp-server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { signature } from '../../../activities/notices/post-notice.ts';
 import { startProgram } from '../../../activities/notices/start-program.ts';
+import { notifySettings } from '../../../src/host/notify-settings.ts';
 import { noticeSchema } from '../../../src/store/notice-body.ts';
 import { bodyOf, noticeTo, send, SETTINGS } from './notice.ts';
 import { receiver, type Request } from './receiver.ts';
@@ -142,7 +143,8 @@ describe('a mail', () => {
     async (query) => {
       const { url, mails, logins } = await mailServer();
       // The address of this machine in a form that looks like another one.
-      const smtp = `${url.replace('127.0.0.1', '2130706433')}${query}`;
+      const RUNSHEET_SMTP_URL = `${url.replace('127.0.0.1', '2130706433')}${query}`;
+      const { smtp } = notifySettings({ RUNSHEET_SMTP_URL }, {});
       await expect(send(noticeTo('mailto:you@example.org'), { smtp })).rejects.toMatchObject({
         nonRetryable: true,
         message: expect.stringContaining('a password is sent only over TLS'),

@@ -1,0 +1,37 @@
+// The installation of the packages, with a program in place of npm that writes down what it gets.
+
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+
+it('runs no install script, and gives npm no key of another program', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'runsheet-setup-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'bin'));
+  cpSync(join(import.meta.dirname, '../bin/setup.mjs'), join(folder, 'bin', 'setup.mjs'));
+  writeFileSync(join(folder, 'package-lock.json'), '{}');
+  writeFileSync(join(folder, 'npm'), `#!/bin/sh\necho "$@" > "${folder}/args"\nenv > "${folder}/env"\n`);
+  chmodSync(join(folder, 'npm'), 0o755);
+  const secrets = [
+    'RUNSHEET_API_KEY',
+    'TEMPORAL_API_KEY',
+    'AWS_SECRET_ACCESS_KEY',
+    'AWS_SESSION_TOKEN',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    'GITHUB_TOKEN',
+    'ANYTHING',
+  ];
+  const kept = {
+    PATH: `${folder}:${process.env['PATH']}`,
+    HTTPS_PROXY: 'http://p:1',
+    npm_config_registry: 'http://r',
+  };
+  const env = { ...Object.fromEntries(secrets.map((name) => [name, 'swordfish'])), ...kept };
+  execFileSync(process.execPath, [join(folder, 'bin', 'setup.mjs')], { env, stdio: 'ignore' });
+  expect(readFileSync(join(folder, 'args'), 'utf8')).toMatch(/^ci --ignore-scripts /);
+  const given = readFileSync(join(folder, 'env'), 'utf8');
+  expect(given).not.toContain('swordfish');
+  for (const [name, value] of Object.entries(kept)) expect(given).toContain(`${name}=${value}`);
+});
