@@ -3,12 +3,13 @@
 import { activityInfo } from '@temporalio/activity';
 import type { BatchParams } from '../src/batch/params.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
-import type { Snapshot } from '../src/batch/state/snapshot.ts';
+import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
 import { summarizedPass } from '../src/results/summary.ts';
-import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
+import { createStarted, jsonIn, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
 import { createContinued, FIRST_PASS, readContinued, snapshotName } from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
+import { READS } from '../src/batch/version.ts';
 import { finalFailure } from './final-failure.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 
@@ -37,23 +38,40 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   const time = serviceNowMs === undefined ? {} : { serviceNowMs };
   // The file is written before anything is sent, so a folder without it never bought a run.
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
-  if (continues !== undefined) await continueAs(open, own.workflow);
+  const closed = continues === undefined ? undefined : await closedState(store);
+  if (closed !== undefined) await continueAs(open, own.workflow);
   else if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
   const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
-  if (continues === undefined) return { params, ...time };
-  const closed = await closedState(store);
+  if (closed === undefined) return { params, ...time };
   // What workers and services can do may have changed since.
   const now = { ...closed.params, webhooks, lists };
   return { params, closed: { ...closed, params: now }, ...time };
 }
 
-/** The state at the end of the latest pass. Throws E504 if it is missing. */
+/** The state at the end of the latest pass. Fails for good with E504 if it is missing or damaged: no wait mends it. */
 async function closedState(store: Store): Promise<Snapshot> {
   const through = await summarizedPass(store);
   const text = through === undefined ? undefined : await store.read(snapshotName(through));
-  if (text === undefined) throw problem('E504', { what: `${store.location} has no state to continue from` });
-  return JSON.parse(text) as Snapshot;
+  const closed = text === undefined ? undefined : readable(text);
+  if (closed !== undefined) return closed;
+  const name = through === undefined ? 'a summary' : snapshotName(through);
+  throw finalFailure(
+    problem('E504', { what: `${store.location} has no readable state to continue from (${name})` }),
+  );
+}
+
+/** undefined if the workflow could not continue from it. */
+function readable(text: string): Snapshot | undefined {
+  const closed = jsonIn(text) as Snapshot | undefined;
+  try {
+    if (closed === undefined) return undefined;
+    // A newer worker may know more than this one.
+    if (!(closed.version > READS)) continueFrom(closed, FIRST_PASS, Date.now());
+    return closed;
+  } catch {
+    return undefined;
+  }
 }
 
 /** An end is continued at most once, whatever the pass: a second workflow run would buy the rows of its passes a second time. */

@@ -5,14 +5,18 @@ import { summarizedPass } from '../src/results/summary.ts';
 import { createContinued, readPass, type PassFile } from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps } from './deps.ts';
+import { withStore } from './store-failure.ts';
 import { executionOf } from './load-batch.ts';
 
 type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'> & { readonly appended?: number };
 
-export async function loadPass(
-  deps: Deps,
-  { pass, ...ref }: BatchRef & { readonly pass: number },
-): Promise<LoadedPass> {
+type Input = BatchRef & { readonly pass: number };
+
+/** A pass that cannot be read pauses the batch; nothing else would name the reason. */
+export const loadPass = (deps: Deps, input: Input): Promise<LoadedPass> =>
+  withStore(() => readWanted(deps, input));
+
+async function readWanted(deps: Deps, { pass, ...ref }: Input): Promise<LoadedPass> {
   const { store } = await deps.open(ref);
   await markContinued(store);
   const { segments, by, reason, appended } = await readPass(store, pass);

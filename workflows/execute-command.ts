@@ -2,7 +2,7 @@
 
 import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
 import type { Command } from '../src/batch/commands.ts';
-import { EVIDENCE, LOG, RESULTS, type Event } from '../src/batch/events.ts';
+import { EVIDENCE, LOG, PASS, RESULTS, type Event } from '../src/batch/events.ts';
 import { activitySummary } from '../src/batch/shown/activity-summary.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
@@ -62,11 +62,11 @@ export async function execute(
         activities.notify({ notice, progress: progress(state) }, summary),
       );
     case 'loadPass':
-      return {
+      return stored(PASS, async () => ({
         type: 'passLoaded',
         pass: command.pass,
         ...(await activities.loadPass({ pass: command.pass }, summary)),
-      };
+      }));
     case 'close':
       return stored(RESULTS, async () => {
         await activities.finalizeBatch(

@@ -6,7 +6,7 @@ import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
 import { ROWS_MAX } from '../batch/bounds.ts';
 import type { ReadBack } from '../batch/commands.ts';
-import { hasPassed } from '../batch/canary.ts';
+import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
 import { note } from '../batch/event-log.ts';
 import { changeLimits } from '../batch/on-event/change-limits.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
@@ -93,6 +93,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   const runs = await readRuns(params, done, state.peakConcurrency);
   const rows = takeKnown(state.lanes, done, runs, { pass, now, policy: state.params });
   if (state.gate !== undefined && hasPassed(state.lanes, state.params)) state.gate = 'open';
+  if (state.gate === 'closed') tryCanaryAgain(state.lanes);
   if (rows.length > ROWS_MAX)
     throw problem('E511', {
       batch: file.batch,

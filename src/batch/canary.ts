@@ -1,6 +1,7 @@
 // The canary of a batch (--canary): rows that are sent before all others. They are the first places of their lanes.
 //
-//   closed   only canary rows are sent; decisions/judge-canary.ts waits until all of them are collected
+//   closed   only canary rows are sent; decisions/judge-canary.ts waits until all of them are collected. A canary row that is
+//            sent again, such as with other inputs, is sent alone too, and then the canary is judged again
 //   open     all rows are sent: every canary row succeeded, or a user resumed the batch after the verdict, or cancelled it
 //
 // A batch without a canary has no gate.
@@ -32,9 +33,23 @@ export function canaryProgress(state: State): CanaryProgress | undefined {
   if (params.canary === undefined || gate === undefined) return undefined;
   const { rows } = params.canary;
   if (gate === 'open') return { rows, ended: rows, gate };
-  const unsent = lanes.reduce((sum, { segments: [first] }) => sum + (first?.isCanary ? first.count : 0), 0);
+  const unsent = lanes
+    .flatMap(({ segments }) => segments)
+    .reduce((sum, { count, isCanary }) => sum + (isCanary ? count : 0), 0);
   const { waiting, sending, running, unconfirmed } = phases;
   return { rows, ended: rows - unsent - waiting - sending - running - unconfirmed, gate };
+}
+
+/** While the gate is closed, only canary rows have an outcome, so rows that are sent again belong to the canary. */
+export function tryCanaryAgain(lanes: readonly Lane[]): void {
+  for (const { segments } of lanes) {
+    const again = segments.filter(({ isAgain }) => isAgain);
+    const others = segments.filter(({ isAgain }) => !isAgain);
+    const canary = others.filter(({ isCanary }) => isCanary);
+    const rest = others.filter(({ isCanary }) => !isCanary);
+    const tried = again.map((segment) => ({ ...segment, isCanary: true as const }));
+    segments.splice(0, segments.length, ...canary, ...tried, ...rest);
+  }
 }
 
 /** Whether other rows were taken from the lanes, so that the gate was open before. */

@@ -80,11 +80,12 @@ export type PartResult = {
   readonly again?: number;
 };
 
-/** An item that the store failed to write: a part's number, the results (0), evidence (-1), or the log (-2). */
+/** What the store failed to write or to read: a part's number, the results (0), evidence (-1), the log (-2), or a pass (-3). */
 export type StoreItem = number;
 export const RESULTS: StoreItem = 0;
 export const EVIDENCE: StoreItem = -1;
 export const LOG: StoreItem = -2;
+export const PASS: StoreItem = -3;
 
 /** A user's command; the acknowledgement repeats `commandId`. `by` and `reason` go to the log. */
 type Command<Type extends string> = { readonly type: Type } & UserCommand;

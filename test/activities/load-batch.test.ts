@@ -75,6 +75,25 @@ describe('loading a batch', () => {
     expect(bare.loaded.params).toMatchObject({ lists: false, webhooks: false });
   });
 
+  it.each([
+    ['missing', undefined],
+    ['cut off', '{"version":4,"lanes":[['],
+    ['empty', ''],
+    ['of another kind', '{"rows":3}'],
+  ])('fails for good, and continues nothing, if the state at the end is %s', async (_, text) => {
+    const files = new Map([
+      ['summary.json', summaryOfPass(1)],
+      ...(text === undefined ? [] : [['snapshots/00001.json', text] as const]),
+      [STARTED_FILE, JSON.stringify({ at: THEN, workflow: { ...OWN, runId: 'the first' } })],
+    ]);
+    const before = new Map(files);
+    await expect(loaded({}, files, undefined, { continues: 2 })).rejects.toMatchObject({
+      type: 'E504',
+      nonRetryable: true,
+    });
+    expect(files).toEqual(before);
+  });
+
   it('continues an end once: another workflow run may not, whatever pass it names', async () => {
     const closed = closedSnapshot(begin(paramsOf(), WRITES, 1));
     const ended = (more: readonly (readonly [string, string])[] = []) =>

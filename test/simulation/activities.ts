@@ -3,6 +3,7 @@
 import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-walk.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Command, ReadBack } from '../../src/batch/commands.ts';
+import { PASS } from '../../src/batch/events.ts';
 import type { DeferredRow, Event, ListReading, PartResult } from '../../src/batch/events.ts';
 import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
@@ -87,6 +88,20 @@ export function keepEvidence(
   } catch (error) {
     done({ type: 'storeFailed', item: -1, reason: String(error) });
   }
+}
+
+/** Reads the rows of a pass, unless the store is away. */
+export function loadPass(
+  { world, passes }: SimBatch,
+  { pass }: CommandOf<'loadPass'>,
+  done: (event: Event) => void,
+): void {
+  if (world.shouldInject('fullDisk')) {
+    world.saw('a pass not read');
+    return done({ type: 'storeFailed', item: PASS, reason: 'EIO' });
+  }
+  world.saw('rows sent again');
+  done({ type: 'passLoaded', pass, ...passes.read(pass) });
 }
 
 export function keepLog(

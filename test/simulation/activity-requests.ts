@@ -26,12 +26,8 @@ const REQUESTS: { readonly [N in Name]: (batch: SimBatch, input: Input<N>) => Wo
       const closed = continues === undefined ? {} : { closed: JSON.parse(store.closed) as Snapshot };
       done({ value: { params, ...closed, serviceNowMs: service.clock.now } });
     },
-  loadPass:
-    ({ passes, world }, { pass }) =>
-    (_, done) => {
-      world.saw('rows sent again');
-      done({ value: passes.read(pass) });
-    },
+  loadPass: (batch, input) => (_, done) =>
+    models.loadPass(batch, { type: 'loadPass', ...input }, (event) => done(settled(event))),
   reconcileRuns: (batch, input) => (attempt, done) =>
     models.reconcile(batch, { type: 'reconcile', ...input }, attempt, (value) => done({ value })),
   pollRuns: (batch, input) => (attempt, done) =>
@@ -62,5 +58,6 @@ const REQUESTS: { readonly [N in Name]: (batch: SimBatch, input: Input<N>) => Wo
 function settled(event: Event): Settled {
   if (event.type === 'storeFailed') return { failure: storeFailed(event.reason) };
   if (event.type === 'notified' && event.reason !== undefined) return { failure: otherFailure(event.reason) };
+  if (event.type === 'passLoaded') return { value: event };
   return event.type === 'partCollected' ? { value: event.result } : {};
 }

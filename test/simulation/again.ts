@@ -46,7 +46,7 @@ export class Passes {
   }
 
   /** Adds rows that have a record, and no place that replaced it, and sometimes new rows; false if there are none. */
-  add(world: World, store: SimStore): boolean {
+  add(world: World, store: SimStore, mayAppend = true): boolean {
     const replaced = new Set(this.#before.values());
     const records = [...store.parts.values()].flatMap(({ rows }) => rows);
     const best = this.results(store);
@@ -55,7 +55,7 @@ export class Passes {
     const wanted = records
       .filter(({ end }) => !replaced.has(end.place) && (isAll || best.get(end.place) !== 'succeeded'))
       .slice(0, world.between(1, ROWS_MOST));
-    const appended = world.chance(0.4) ? world.between(1, ROWS_MOST) : 0;
+    const appended = mayAppend && world.chance(0.4) ? world.between(1, ROWS_MOST) : 0;
     if (wanted.length + appended === 0) return false;
     if (appended > 0) world.saw('rows appended');
     // Sometimes on a GPU that the batch did not have.
@@ -113,13 +113,15 @@ export class Passes {
   successes(store: SimStore): number {
     const rows = new Set<number>();
     for (const { rows: records } of store.parts.values())
-      for (const { end, outcome } of records) {
-        let { place } = end;
-        for (let before = this.#before.get(place); before !== undefined; before = this.#before.get(place))
-          place = before;
-        if (outcome === 'succeeded') rows.add(place);
-      }
+      for (const { end, outcome } of records)
+        if (outcome === 'succeeded') rows.add(this.firstPlaceOf(end.place));
     return rows.size;
+  }
+
+  /** The place at which a row was sent first. */
+  firstPlaceOf(place: number): number {
+    const before = this.#before.get(place);
+    return before === undefined ? place : this.firstPlaceOf(before);
   }
 }
 

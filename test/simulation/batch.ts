@@ -62,6 +62,9 @@ export class SimBatch {
   #inTransit = 0;
   readonly passes: Passes;
   wasCancelled = false;
+  #gate: State['gate'];
+  /** Whether the user has resumed or cancelled the batch. */
+  #isDecided = false;
   readonly #user: SimUser;
   readonly #budget = new BudgetCheck();
   readonly receivers = new SimReceivers();
@@ -87,7 +90,7 @@ export class SimBatch {
       world,
       (event) => this.signal(event),
       () => temporal.clock.now,
-      () => (this.passes.add(world, this.store) ? this.passes.newest : undefined),
+      (mayAppend) => (this.passes.add(world, this.store, mayAppend) ? this.passes.newest : undefined),
     );
   }
 
@@ -106,6 +109,7 @@ export class SimBatch {
   }
 
   signal(event: Event): void {
+    this.#isDecided ||= event.type === 'resume' || event.type === 'cancel';
     this.temporal.signal(() => this.take(event));
   }
 
@@ -160,6 +164,7 @@ export class SimBatch {
   #completed(commands: readonly WorkflowCommand[]): void {
     const { world, state } = this;
     this.wasCancelled ||= state.cancelling !== undefined || state.cancelledPass > 0;
+    this.#noteCanary();
     for (const command of commands) this.#execute(command);
     this.#budget.check(this, commands);
     this.#user.look(state);
@@ -168,6 +173,14 @@ export class SimBatch {
     if (this.#workflow.state !== undefined) checkStep(this, this.#activities, coming);
     if (!state.finished && world.shouldInject('upgrade'))
       this.signal({ type: 'refresh', commandId: `refresh ${world.now}` });
+  }
+
+  /** Whether a gate opens that no user has opened, after rows of the canary were sent again. */
+  #noteCanary(): void {
+    const { gate } = this.state;
+    if (this.#gate === 'closed' && gate === 'open' && !this.#isDecided && this.passes.newest > 1)
+      this.world.saw('a repaired canary passed');
+    this.#gate = gate;
   }
 
   /** Whether the user has the batch's word that it sends nothing. */

@@ -34,14 +34,14 @@ export function checkStep(batch: SimBatch, inFlight: number, eventsInTransit: nu
   world.claim(state.bytes <= STATE_BYTES_MAX * 1.1, () => `${state.bytes} bytes of state`);
 }
 
-/** While the gate is closed, no other row than those of the canary was ever sent. */
-function checkCanary({ state, params, world, service, mark }: SimBatch): void {
+/** While the gate is closed, no other row than those of the canary was ever sent, whether once or again. */
+function checkCanary({ state, params, passes, world, service, mark }: SimBatch): void {
   const { gate, lanes } = state;
   if (gate === undefined || world.plan.rows > 1_000) return;
   if (gate === 'open') return void (state.cancelling === undefined && world.saw('rows sent after a canary'));
   const isOther = (place: number): boolean =>
     numberOf(place) > (params.lanes[laneOf(place)]?.canary ?? 0) || lanes[laneOf(place)] === undefined;
-  const others = service.runs.filter((run) => run.mark === mark && isOther(run.place));
+  const others = service.runs.filter((run) => run.mark === mark && isOther(passes.firstPlaceOf(run.place)));
   world.claim(
     others.length === 0,
     () => `row ${others[0]?.place} was sent before the verdict about the canary`,

@@ -16,6 +16,8 @@ export const NEEDS_USER: ReadonlySet<string> = new Set([
   'canary',
 ]);
 
+const REPAIRS_MOST = 2;
+
 const RULES = ['unknown', 'fail', 'resubmit'] as const;
 
 /** How much more the user allows. */
@@ -24,20 +26,21 @@ const HIGHER = [1.2, 2, 5, 'none'] as const;
 export class SimUser {
   readonly #world: World;
   readonly #signal: (event: Event) => void;
+  readonly #addPass: (mayAppend: boolean) => number | undefined;
   readonly #seenPauses = new Set<string>();
 
   #retriesLeft: number;
-  readonly #addPass: () => number | undefined;
   /** How long after the next ends of the batch the user sends rows again. */
   #afterEndsMs: readonly number[];
   #endedPass = 0;
+  #repairs = 0;
 
-  /** `addPass` adds a pass of rows that are sent again; its number, or undefined if there is no such row. */
+  /** `addPass` adds a pass of rows that are sent again, and perhaps of new ones; its number, or undefined if there is no such row. */
   constructor(
     world: World,
     signal: (event: Event) => void,
     temporalNow: () => number,
-    addPass: () => number | undefined,
+    addPass: (mayAppend: boolean) => number | undefined,
   ) {
     this.#world = world;
     this.#signal = signal;
@@ -50,7 +53,7 @@ export class SimUser {
     this.#retriesLeft = retriesAtMs.length;
     for (const atMs of retriesAtMs)
       world.after(atMs, () => {
-        const pass = addPass();
+        const pass = addPass(true);
         const tell = (): void => {
           this.#retriesLeft -= 1;
           if (pass !== undefined) signal({ type: 'retry', commandId: `retry ${pass}`, pass });
@@ -78,7 +81,12 @@ export class SimUser {
       const unconfirmed = kind === 'unconfirmed' ? { unconfirmed: this.#world.pick(RULES) } : {};
       const limits = kind === 'budget' ? { limits: this.#higher(params.maxCostNano) } : {};
       const event: Event = { type: 'resume', commandId: `resume ${name}`, ...unconfirmed, ...limits };
-      this.#world.after(this.#world.between(1_000, 60_000), () => this.#signal(event));
+      // A user may also repair the rows of a canary, but not for ever.
+      const isRepaired = kind === 'canary' && this.#repairs < REPAIRS_MOST && this.#world.chance(0.5);
+      if (isRepaired) this.#repairs += 1;
+      this.#world.after(this.#world.between(1_000, 60_000), () =>
+        this.#signal(isRepaired ? this.#repair(event) : event),
+      );
     }
   }
 
@@ -88,7 +96,7 @@ export class SimUser {
     const [afterMs, ...later] = this.#afterEndsMs;
     if (afterMs === undefined) return;
     this.#world.after(afterMs, () => {
-      const pass = this.#addPass();
+      const pass = this.#addPass(true);
       this.#afterEndsMs = pass === undefined ? [] : later;
       if (pass === undefined) return;
       this.#signal({ type: 'retry', commandId: `retry ${pass}`, pass });
@@ -98,6 +106,14 @@ export class SimUser {
           this.#signal({ type: 'cancel', running: true, commandId: `cancel ${pass}` }),
         );
     });
+  }
+
+  /** Sends rows of the canary again; `otherwise` if there are none. */
+  #repair(otherwise: Event): Event {
+    const pass = this.#addPass(false);
+    if (pass === undefined) return otherwise;
+    this.#world.saw('a canary tried again');
+    return { type: 'retry', commandId: `retry ${pass}`, pass };
   }
 
   #higher(limit = 0): LimitChange {

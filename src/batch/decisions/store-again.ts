@@ -1,11 +1,12 @@
-// Repeats failed writes to the store: one item as a probe, and all others once a write succeeds.
+// Repeats what the store failed to write or to read: one item as a probe, and all others once it works.
 
 import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
-import { EVIDENCE, LOG, RESULTS, type StoreItem } from '../events.ts';
+import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem } from '../events.ts';
 import { probeAt, probed } from '../pausing/pauses.ts';
 import type { EndedRow } from '../state/row-state.ts';
 import type { State } from '../state/state.ts';
+import { passCommand } from './load-pass.ts';
 import { keepEvidence } from './keep-evidence.ts';
 import { keepLog } from './keep-log.ts';
 import { NEVER, type Decision } from './decision.ts';
@@ -28,6 +29,7 @@ function commandFor(state: State, item: StoreItem): Command {
   if (item === RESULTS) return closeCommand(state);
   if (item === EVIDENCE) return keepEvidence(state);
   if (item === LOG) return keepLog(state);
+  if (item === PASS) return passCommand(state);
   return { type: 'collect', part: item, rows: state.parts.get(item) as readonly EndedRow[] };
 }
 

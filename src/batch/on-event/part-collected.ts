@@ -6,7 +6,7 @@ import { addTallies } from '../accounting/tally.ts';
 import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
 import { note } from '../event-log.ts';
 import { clipped } from '../shown/clipped.ts';
-import { LOG, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
+import { LOG, PASS, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';
@@ -76,13 +76,14 @@ export function fetchNow(state: State): void {
     put(state, { ...row, deferral: { ...row.deferral, notBefore: state.now } });
 }
 
-/** Pauses the batch until the failed write succeeds, so that it buys no runs whose results cannot be stored. */
+/** Pauses the batch until the store works, so that it buys no runs whose results cannot be stored. */
 export function onStoreFailed(state: State, item: StoreItem, reason: string): void {
   if (item > 0 && !state.parts.has(item)) return;
   // The results are written: an entry of the log must not keep the batch from ending.
   if (state.isClosed && item === LOG) return dropLog(state);
   state.unstored.add(item);
-  pause(state, 'store', `the batch folder cannot be written: ${clipped(reason, REASON_BYTES)}`);
+  const what = item === PASS ? 'rows to be sent again cannot be read' : 'the batch folder cannot be written';
+  pause(state, 'store', `${what}: ${clipped(reason, REASON_BYTES)}`);
 }
 
 function learnCosts(state: State, costs: readonly RunCost[]): void {

@@ -3,8 +3,10 @@
 
 import { tallyOutcome } from '../accounting/tally.ts';
 import type { Event } from '../events.ts';
+import { tryCanaryAgain } from '../canary.ts';
 import { note } from '../event-log.ts';
 import { rejoined } from '../pool/messages.ts';
+import { unpause } from '../pausing/pauses.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
 import { acknowledge, originOf } from './user-command.ts';
@@ -35,6 +37,7 @@ export function onPassLoaded(
   { pass, segments, appended = 0, ...origin }: Extract<Event, { type: 'passLoaded' }>,
 ): void {
   state.isLoadingPass = false;
+  if (state.unstored.size === 0) unpause(state, 'store');
   if (pass !== state.pass + 1) return;
   state.pass = pass;
   state.notified = [];
@@ -48,6 +51,10 @@ export function onPassLoaded(
   } else {
     addSegments(state.lanes, segments);
     state.again += again;
+    if (state.version >= 4 && state.gate === 'closed' && again > 0) {
+      tryCanaryAgain(state.lanes);
+      unpause(state, 'canary');
+    }
   }
   const answer = isCancelled
     ? { ok: false, note: 'the batch is cancelled: it sends nothing more' }

@@ -5,7 +5,7 @@
 import { cancelRun } from '../accounting/duplicates.ts';
 import { p99Cost, type RunCosts } from '../accounting/run-costs.ts';
 import { cancelAllRunning, acknowledge } from '../on-event/user-command.ts';
-import { accountsOf, newClimbingLane, newLane, type Climb, type Lane } from './lanes.ts';
+import { accountsOf, newClimbingLane, newLane, type Climb, type Lane, type Segment } from './lanes.ts';
 import type { AdaptiveCap } from '../useful-concurrency.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import type { Running } from './row-state.ts';
@@ -80,8 +80,8 @@ const PLAIN = [
 ] as const satisfies readonly (keyof State)[];
 
 type Plain = Pick<State, (typeof PLAIN)[number]>;
-/** 0: rows that were never sent, 1: rows that are sent again, 2: the canary. */
-type SegmentKind = 0 | 1 | 2;
+/** 0: rows that were never sent, 1: rows that are sent again, 2: the canary, 3: rows of the canary that are sent again. */
+type SegmentKind = 0 | 1 | 2 | 3;
 type LaneTuple = readonly [
   gpu: string | 0,
   segments: readonly (readonly [first: number, count: number, kind: SegmentKind])[],
@@ -193,9 +193,7 @@ function resumeWork(state: State): void {
 
 function packLane(one: Lane): LaneTuple {
   const { gpu, segments, unpriced, climb, adaptive } = one;
-  const packed = segments.map(
-    ({ first, count, isAgain, isCanary }) => [first, count, isAgain ? 1 : isCanary ? 2 : 0] as const,
-  );
+  const packed = segments.map((segment) => [segment.first, segment.count, kindOf(segment)] as const);
   const costs = accountsOf(one).map((account) => account.costs ?? 0);
   const lane = [gpu ?? 0, packed, unpriced] as const;
   const packedClimb = climb ? packClimb(climb) : 0;
@@ -203,6 +201,9 @@ function packLane(one: Lane): LaneTuple {
   if (costs.some((known) => known !== 0)) return [...lane, packedClimb, costs];
   return packedClimb === 0 ? lane : [...lane, packedClimb];
 }
+
+const kindOf = ({ isAgain, isCanary }: Segment): SegmentKind =>
+  isCanary ? (isAgain ? 3 : 2) : isAgain ? 1 : 0;
 
 const packClimb = ({ size, rung, isProven, rungs }: Climb) =>
   [size, rung, isProven ? 1 : 0, rungs.map(({ unpriced }) => unpriced)] as const;
@@ -222,8 +223,8 @@ function readAccounts([gpu, packed, unpriced = 0, climb = 0]: LaneTuple, ladder:
   const segments = packed.map(([first, count, kind]) => ({
     first,
     count,
-    ...(kind === 1 ? { isAgain: true as const } : {}),
-    ...(kind === 2 ? { isCanary: true as const } : {}),
+    ...(kind % 2 === 1 ? { isAgain: true as const } : {}),
+    ...(kind >= 2 ? { isCanary: true as const } : {}),
   }));
   if (climb === 0) return { ...newLane(gpu === 0 ? undefined : gpu, segments), unpriced };
   const [size, rung, isProven, spent] = climb;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hasPassed } from '../../../src/batch/canary.ts';
+import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import { newLane, type Segment } from '../../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
@@ -32,6 +33,25 @@ function endAll(world: World, failed = 0): void {
 function collectAll(world: World): void {
   world.pass(2_000);
   while (world.collects.length > 0) world.collect();
+}
+
+/** A user sends rows again that have an outcome. */
+function sendAgain(world: World, pass: number, count: number): void {
+  world.apply({ type: 'retry', commandId: `retry ${pass}`, pass });
+  world.apply({ type: 'passLoaded', pass, segments: [{ lane: 0, first: pass * 500 + 1, count }] });
+}
+
+/** Ends a row that is sent again and had failed. */
+function endAgain(world: World, outcome: 'succeeded' | 'failed'): void {
+  for (const { runId, status } of world.service.runs) if (status === 'open') world.finish(runId, outcome);
+  world.pass(2_000);
+  const [command] = world.collects.splice(0, 1);
+  const tally = tallyOutcome(tallyOutcome(NO_TALLY, outcome), 'failed', -1);
+  world.apply({
+    type: 'partCollected',
+    part: command?.part ?? 0,
+    result: { tally, again: 1, deferred: [], fetched: 0 },
+  });
 }
 
 const placesSent = ({ sends }: World): readonly number[] =>
@@ -122,6 +142,70 @@ describe('--canary', () => {
     expect([world.state.gate, placesSent(world).length > 0]).toEqual(['open', true]);
   });
 
+  it('tries a row alone that is sent again after the verdict, and then judges again', () => {
+    const world = start(canary());
+    endAll(world, 2);
+    collectAll(world);
+    expect(kinds(world)).toEqual(['canary']);
+    for (const [pass, outcome] of [
+      [2, 'failed'],
+      [3, 'succeeded'],
+    ] as const) {
+      sendAgain(world, pass, 1);
+      expect([kinds(world), placesSent(world)]).toEqual([[], [pass * 500 + 1]]);
+      expect(progress(world.state).canary).toEqual({ rows: 5, ended: 4, gate: 'closed' });
+      start(world);
+      world.continueAsNew();
+      world.pass(3_600_000);
+      expect([kinds(world), world.sends]).toEqual([[], []]);
+      endAgain(world, outcome);
+      const failed = outcome === 'failed' ? 2 : 1;
+      expect([kinds(world), progress(world.state).reason]).toEqual([
+        ['canary'],
+        expect.stringMatching(`^${failed} of 5 canary row`),
+      ]);
+    }
+    sendAgain(world, 4, 1);
+    start(world);
+    endAgain(world, 'succeeded');
+    expect([kinds(world), world.state.gate, placesSent(world).length]).toEqual([[], 'open', 8]);
+  });
+
+  it('tries a row alone that is sent again before the verdict, after the canary rows that wait', () => {
+    const lanes = [{ places: 5, canary: 3 }];
+    const world = start(canary({ concurrency: 1, rows: 5, lanes, canary: { rows: 3, asks: false } }));
+    endAll(world, 1);
+    collectAll(world);
+    sendAgain(world, 2, 3);
+    world.continueAsNew();
+    expect(world.state.lanes[0]?.segments).toEqual([
+      { first: 3, count: 1, isCanary: true },
+      { first: 1_001, count: 3, isAgain: true, isCanary: true },
+      { first: 4, count: 2 },
+    ]);
+  });
+
+  it('opens for all rows with a resume after the verdict, also with a row that is sent again later', () => {
+    const world = start(canary());
+    endAll(world, 1);
+    collectAll(world);
+    world.apply({ type: 'resume', commandId: 'r' });
+    sendAgain(world, 2, 1);
+    expect([world.state.gate, kinds(world)]).toEqual(['open', []]);
+    expect(world.state.lanes[0]?.segments.at(-1)).toEqual({ first: 1_001, count: 1, isAgain: true });
+  });
+
+  it('holds back rows that are appended before the verdict', () => {
+    const world = start(canary());
+    endAll(world, 1);
+    collectAll(world);
+    world.apply({ type: 'retry', commandId: 'append', pass: 2 });
+    const segments = [{ lane: 0, first: 1_001, count: 3, isNew: true }] as const;
+    world.apply({ type: 'passLoaded', pass: 2, segments, appended: 3 });
+    world.pass(3_600_000);
+    expect([kinds(world), world.sends]).toEqual([['canary'], []]);
+  });
+
   it('takes its unsent rows along into the next workflow run', () => {
     const world = canary({ concurrency: 2 });
     start(world);
@@ -141,7 +225,7 @@ describe('--canary', () => {
     world.loads.shift();
     world.apply({ type: 'passLoaded', pass: 2, segments: [{ lane: 0, first: 21, count: 1 }] });
     world.apply({ type: 'resume', commandId: 'r' });
-    expect([world.state.gate, placesSent(world)]).toEqual(['closed', [4, 5]]);
+    expect([world.state.gate, placesSent(world)]).toEqual(['closed', [4, 5, 21]]);
     start(world);
     endAll(world);
     collectAll(world);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PROBE_MS } from '../../../src/batch/bounds.ts';
+import { PASS } from '../../../src/batch/events.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';
@@ -74,6 +75,27 @@ describe('store again', () => {
       world.pass(world.waitMs);
     }
     expect(world.state.tally.outcomes.cancelled).toBe(5);
+  });
+
+  it('a pass that cannot be read pauses the batch with the reason, until it can be read', () => {
+    const world = new World({ rows: 3 });
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    for (let tries = 1; tries <= 3; tries += 1) {
+      expect(world.loads.splice(0)).toEqual([{ type: 'loadPass', pass: 2 }]);
+      world.apply({ type: 'storeFailed', item: PASS, reason: 'passes/00002.json is no pass' });
+      expect(progress(world.state)).toMatchObject({
+        state: 'paused',
+        reason: 'rows to be sent again cannot be read: passes/00002.json is no pass',
+      });
+      expect(world.loads).toEqual([]);
+      while (world.loads.length === 0) world.pass(1_000);
+    }
+    world.continueAsNew();
+    expect(world.loads.length).toBeGreaterThan(0);
+    world.apply({ type: 'passLoaded', pass: 2, segments: [] });
+    expect(world.state.pauses.size).toBe(0);
+    world.settle();
+    expect(world.problems).toEqual([]);
   });
 
   it('a part that the store wrote without reporting success is counted once', () => {
