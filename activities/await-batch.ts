@@ -3,7 +3,14 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
-import { notSucceeded, readSummary, type Summary } from '../src/results/summary.ts';
+import {
+  notSucceeded,
+  readLatestSummary,
+  readSummary,
+  summarizedPass,
+  type Summary,
+} from '../src/results/summary.ts';
+import { readContinued } from '../src/store/passes.ts';
 import type { Deps } from './deps.ts';
 import { finalFailure } from './final-failure.ts';
 
@@ -21,14 +28,16 @@ const FINAL: ReadonlySet<string> = new Set(['E411', 'E502', 'E504', 'E514']);
 export async function awaitBatch(deps: Deps, ref: BatchRef): Promise<EndedBatch> {
   // In this order: a workflow that has ended wrote its summary before.
   const status = await deps.statusOf(ref);
-  const summary = await summaryAt(deps, ref).catch((error: unknown) => {
+  const summary = await summaryAt(deps, ref, status === 'RUNNING').catch((error: unknown) => {
     // A batch that runs waits for its folder as well, which may be on a disk that is away.
     const isFinal = status !== 'RUNNING' && error instanceof RunsheetError && FINAL.has(error.code);
     throw isFinal ? finalFailure(error) : error;
   });
   if (summary !== undefined) return { ...summary, folder: ref.folder, ok: notSucceeded(summary) === 0 };
-  if (status === undefined) throw finalFailure(problem('E503', ref));
-  if (status !== 'RUNNING') throw finalFailure(problem('E508', { ...ref, status }));
+  // A pass may have been started since.
+  const now = status === 'RUNNING' ? status : await deps.statusOf(ref);
+  if (now === undefined) throw finalFailure(problem('E503', ref));
+  if (now !== 'RUNNING' && now === status) throw finalFailure(problem('E508', { ...ref, status }));
   throw ApplicationFailure.create({
     message: `batch ${ref.batch} has not ended`,
     type: 'NotEnded',
@@ -36,7 +45,12 @@ export async function awaitBatch(deps: Deps, ref: BatchRef): Promise<EndedBatch>
   });
 }
 
-async function summaryAt(deps: Deps, ref: BatchRef): Promise<Summary | undefined> {
+/** A pass that a command has added, and that no workflow has begun, does not undo the end before it. */
+async function summaryAt(deps: Deps, ref: BatchRef, isRunning: boolean): Promise<Summary | undefined> {
   const { store } = await deps.open(ref);
-  return readSummary(store);
+  const summary = await readSummary(store);
+  if (summary !== undefined || isRunning) return summary;
+  const ended = await summarizedPass(store);
+  const isContinued = ended === undefined || (await readContinued(store, ended)) !== undefined;
+  return isContinued ? undefined : readLatestSummary(store);
 }

@@ -5,9 +5,12 @@
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
 import { ROWS_MAX } from '../batch/bounds.ts';
+import type { BatchEvent } from '../batch/batch-event.ts';
 import type { ReadBack } from '../batch/commands.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
 import { note } from '../batch/event-log.ts';
+import { onCancel, originOf } from '../batch/on-event/user-command.ts';
+import { pause } from '../batch/pausing/pauses.ts';
 import { changeLimits } from '../batch/on-event/change-limits.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import type { BatchParams } from '../batch/params.ts';
@@ -31,7 +34,7 @@ import { problem } from '../errors/error.ts';
 import { addRecord } from '../results/tally-rows.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
 import { newestRecords } from '../results/newest-records.ts';
-import { summarizedPass } from '../results/summary.ts';
+import { readLatestSummary, summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/event-files.ts';
 import type { RunService } from '../run-service/client.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
@@ -73,6 +76,8 @@ export type Rebuilt = {
   readonly done: number;
   readonly running: number;
   readonly again: number;
+  /** What a user wanted last: the batch sends nothing. */
+  readonly stays?: 'paused' | 'cancelled';
 };
 
 /** Throws E511 if the run list cannot show what was bought. */
@@ -82,8 +87,7 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   state.serviceOffset = back.offset;
   state.evidenceFiles = await countEvidence(store);
   state.logFiles = await countEvents(store);
-  // Users may have changed the limits of the batch since it was made.
-  for await (const { limits } of readEvents(store)) if (limits !== undefined) changeLimits(state, limits);
+  const wishes = await applyWishes(state, store);
   note(state, { event: 'rebuilt' });
   const ended = await addPasses(state, store);
   const settled = ended === undefined ? 0 : await countRows(store, file, ended);
@@ -106,13 +110,37 @@ export async function rebuild(params: RebuildParams): Promise<Rebuilt> {
   const neverSent = settled - done.settled;
   state.tally = tallyOutcome(done.tally, 'cancelled', neverSent);
   state.ledger = { ...NO_LEDGER, sent: named, accepted: named };
+  const { paused, cancelled } = wishes;
+  if (cancelled)
+    onCancel(state, { type: 'cancel', running: cancelled.running === true, ...originOf(cancelled) });
+  else if (paused) pause(state, 'user', paused.reason ?? 'paused by a user');
+  const stays = cancelled ? ('cancelled' as const) : paused && ('paused' as const);
   return {
+    ...(stays === undefined ? {} : { stays }),
     // The final read of the run list must reach the runs of the first pass.
     snapshot: { ...snapshot(state), startedWallAt: now - back.agoMs },
     done: done.count,
     running: rows.filter(({ phase }) => phase !== 'waiting').length,
     again: rows.filter(({ phase }) => phase === 'waiting').length,
   };
+}
+
+type Wishes = { paused?: BatchEvent; cancelled?: BatchEvent };
+
+/** Changes the limits as users have, and finds a pause or a cancel that is still in force. */
+async function applyWishes(state: State, store: Store): Promise<Wishes> {
+  const endedAt = Date.parse((await readLatestSummary(store))?.ended_at ?? '') || 0;
+  const wishes: Wishes = {};
+  for await (const one of readEvents(store)) {
+    const { event, kind, limits, at } = one;
+    if (limits !== undefined) changeLimits(state, limits);
+    if (event === 'paused' && kind === 'user') wishes.paused = one;
+    if (event === 'resumed' || (event === 'continued' && kind === 'user')) delete wishes.paused;
+    if (event === 'cancelled') wishes.cancelled = one;
+    // An end with results is over; rows of later passes are a new wish.
+    if (at < endedAt) for (const name of ['paused', 'cancelled'] as const) delete wishes[name];
+  }
+  return wishes;
 }
 
 /** Adds the rows of all passes. Those of passes that have ended are settled, also if they were never sent: returns the last of these. */

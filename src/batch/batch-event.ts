@@ -24,6 +24,8 @@ export type BatchEvent = {
     /** Rows of a size class start on a higher rung of the ladder. */
     | 'climbed';
   readonly kind?: PauseKind;
+  /** A cancel that also cancelled the running runs. */
+  readonly running?: true;
   /** Who gave the command. */
   readonly by?: string;
   readonly reason?: string;

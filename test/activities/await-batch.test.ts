@@ -1,7 +1,7 @@
 // How a workflow learns the end of a batch, or that it has none.
 
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { OpenBatches } from '../../activities/open-batches.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { openServices } from '../../src/run-service/open-services.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
+import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { ASKED, Place } from '../create-batch/creating.ts';
 import { depsOf, SERVICE } from './deps.ts';
 
@@ -29,15 +30,17 @@ async function made(out?: string) {
   });
   const batches = new OpenBatches(config, openServices(config, openTransport(1)), async () => folder);
   const ref = { batch, mark: file.mark, folder };
-  const look = (status: Status): Promise<unknown> => {
-    const deps = depsOf({ statusOf: async () => status });
+  const look = (status: Status): Promise<unknown> => looks(status, status);
+  const looks = (first: Status, second: Status): Promise<unknown> => {
+    let asked = 0;
+    const deps = depsOf({ statusOf: async () => (asked++ === 0 ? first : second) });
     return new MockActivityEnvironment()
       .run(() => awaitBatch({ ...deps, open: (one) => batches.open(one) }, ref))
       .catch((error: unknown) =>
         error instanceof ApplicationFailure ? [error.type, error.nonRetryable] : (error as Error).message,
       );
   };
-  return { folder, look };
+  return { folder, look, looks };
 }
 
 it('a batch that runs is awaited, also while its folder is away', async () => {
@@ -56,6 +59,35 @@ it('a batch whose folder was deleted fails for good as soon as no workflow runs 
     rmSync(folder, { recursive: true });
     expect(await look(status)).toEqual(['E504', true]);
   }
+});
+
+it('a pass that a command has added, and that nothing has started yet, does not undo the end before it', async () => {
+  const { folder, look } = await made();
+  const write = (name: string, text: string): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  write('summary.json', summaryOfPass(1));
+  write('passes/00002.json', '{}');
+  expect(await look('COMPLETED')).toMatchObject({ pass: 1, ok: true });
+  expect(await look(undefined)).toMatchObject({ pass: 1 });
+  expect(await look('RUNNING')).toEqual(['NotEnded', false]);
+  // A workflow run that began with it, and was terminated.
+  write('passes/00001-continued.json', JSON.stringify({ workflowId: 'w', runId: 'r' }));
+  expect(await look('TERMINATED')).toEqual(['E508', true]);
+});
+
+it('a batch whose pass starts between two looks at it is awaited', async () => {
+  const { folder, looks } = await made();
+  for (const [name, text] of [
+    ['summary.json', summaryOfPass(1)],
+    ['passes/00002.json', '{}'],
+    ['passes/00001-continued.json', '{"workflowId":"w","runId":"r"}'],
+  ] as const) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  expect(await looks('COMPLETED', 'RUNNING')).toEqual(['NotEnded', false]);
 });
 
 it('a batch that ended without results, or that Temporal has forgotten, fails for good', async () => {

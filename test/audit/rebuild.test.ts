@@ -5,14 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readBackTo } from '../../src/audit/list-walk.ts';
-import { rebuild, type RebuildParams } from '../../src/audit/rebuild.ts';
+import { rebuild, type Rebuilt, type RebuildParams } from '../../src/audit/rebuild.ts';
 import { readBack } from '../../src/batch/clock.ts';
+import { step } from '../../src/batch/step.ts';
 import { restore } from '../../src/batch/state/snapshot.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { evidenceName, layoutOf } from '../../src/store/batch-file.ts';
+import { evidenceName, eventsName, layoutOf } from '../../src/store/batch-file.ts';
 import { createPass, newestPass, passName } from '../../src/store/passes.ts';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import { folderStore } from '../../src/store/folder.ts';
@@ -44,7 +45,7 @@ describe('a batch that is rebuilt', () => {
   const writePart = (pass: number, part: number, ...records: readonly PartRecord[]): Promise<void> =>
     store.write(partName(pass, part), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
 
-  type Counts = { readonly done: number; readonly running: number; readonly again: number };
+  type Counts = Omit<Rebuilt, 'snapshot'>;
   type Given = Partial<Omit<RebuildParams, 'store'>>;
   /** What is rebuilt, as the next workflow run would have it. */
   async function rebuilt(bought: readonly Bought[], given: Given = {}): Promise<Counts & { state: State }> {
@@ -55,6 +56,53 @@ describe('a batch that is rebuilt', () => {
   }
   const rowsOf = ({ state }: { readonly state: State }) =>
     [...state.rows.values()].toSorted((a, b) => a.place - b.place);
+
+  describe('after a command of a user', () => {
+    const log = (number: number, ...events: readonly object[]): Promise<void> =>
+      store.write(
+        eventsName(number),
+        events
+          .map((one, at) => `${JSON.stringify({ at: NOW - HOUR_MS + 1_000 * number + at, ...one })}\n`)
+          .join(''),
+      );
+    const PAUSED = { event: 'paused', kind: 'user', reason: 'paused by ada: lunch' };
+    const CANCELLED = { event: 'cancelled', by: 'ada', reason: 'wrong sheet' };
+
+    it('stays paused if a user paused it and did not resume it', async () => {
+      await log(1, PAUSED, { event: 'resumed' }, PAUSED);
+      await log(
+        2,
+        { event: 'paused', kind: 'blocked', reason: '401' },
+        { event: 'continued', kind: 'blocked' },
+      );
+      const { state, ...rest } = await rebuilt([{ place: 1 }]);
+      expect(rest).toMatchObject({ stays: 'paused' });
+      expect([...state.pauses].map(([kind, { reason }]) => [kind, reason])).toEqual([
+        ['user', 'paused by ada: lunch'],
+      ]);
+    });
+
+    it('stays cancelled, and cancels its running runs too if the user asked for that', async () => {
+      for (const running of [true, undefined]) {
+        await log(1, PAUSED, { ...CANCELLED, ...(running && { running }) });
+        const { state, again, ...rest } = await rebuilt([{ place: 1 }, { place: 2, status: 'running' }]);
+        expect(rest).toMatchObject({ stays: 'cancelled' });
+        expect([again, state.cancelling, [...state.pauses]]).toEqual([0, running ? 'running' : 'unsent', []]);
+        expect(step(state, [{ type: 'started' }], NOW).filter(({ type }) => type === 'send')).toEqual([]);
+        rmSync(join(folder, 'events'), { recursive: true });
+      }
+    });
+
+    it('goes on if the user resumed it, or if the command belongs to an earlier end', async () => {
+      await log(1, PAUSED, { event: 'resumed' });
+      expect((await rebuilt([{ place: 1 }])).stays).toBeUndefined();
+      await log(1, PAUSED, CANCELLED);
+      const ended = { ...JSON.parse(summaryOfPass(1)), ended_at: new Date(NOW - 1_000).toISOString() };
+      await store.write('summary.json', JSON.stringify(ended));
+      const { state, stays } = await rebuilt([{ place: 1 }]);
+      expect([stays, state.cancelling, state.pauses.size]).toEqual([undefined, undefined, 0]);
+    });
+  });
 
   it('sends the rows of a pass that have no run, waits for those that have one, and settles what ended before', async () => {
     const failed = { outcome: 'failed' as const };

@@ -109,7 +109,8 @@ export function onCancel(state: State, command: Extract<Event, { type: 'cancel' 
   }
   overtake(state, ({ kind }) => kind !== 'cancel', 'cancel');
   acknowledgeLater(state, command, DONE);
-  note(state, { event: 'cancelled', ...originOf(command) });
+  const isAll = running && state.version >= 4 ? { running: true as const } : {};
+  note(state, { event: 'cancelled', ...isAll, ...originOf(command) });
   state.cancelling = running || state.cancelling === 'running' ? 'running' : 'unsent';
   if (state.gate !== undefined) state.gate = 'open';
   // A paused batch would never finish.

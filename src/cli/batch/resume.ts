@@ -1,9 +1,10 @@
 // resume: continues a paused batch, and passes on the user's decision about unconfirmed attempts.
 
+import type { Progress } from '../../batch/shown/progress.ts';
 import { EXIT, isRunsheetError } from '../../errors/error.ts';
 import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
 import { commandOptions } from './control.ts';
 import type { LimitFlags } from '../flags/limit-flags.ts';
 import { refuseNoPool } from '../../library/start/known-pool.ts';
@@ -14,7 +15,7 @@ import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { prepareNotify } from '../flags/notify-flags.ts';
-import { withSession } from '../session.ts';
+import { withSession, type Session } from '../session.ts';
 import { printBatchJson } from './print-batch.ts';
 import { count } from '../format.ts';
 
@@ -43,10 +44,15 @@ export default async function resume(this: Context, flags: Flags, name: string |
   return withSession(flags, found, printer, async (session) => {
     await refuseNoPool(session, limits);
     if (flags.recover) {
-      const { done, running, again } = await rebuildBatch(configOf({}), session, found);
+      const { done, running, again, stays } = await rebuildBatch(configOf({}), session, found);
       printer.notice(
-        `${found.batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} will be sent again`,
+        `${found.batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} ${stays === 'cancelled' ? 'are cancelled' : 'will be sent again'}`,
       );
+      const isDecided = flags.unconfirmed !== undefined || Object.keys(limits).length > 0;
+      if (stays !== undefined && !isDecided) {
+        printer.notice(`it stays ${stays}, as a user asked before`);
+        return followed(session, this, flags, found, printer);
+      }
     }
     await startOrAttach(session, found);
     const decided = {
@@ -60,13 +66,23 @@ export default async function resume(this: Context, flags: Flags, name: string |
     printer.notice(
       resumed === undefined ? `${found.batch} has ended meanwhile` : `${found.batch} continues${note}`,
     );
-    if (session.stack === undefined) {
-      sayNext(printer, flags.output, toFollow(found));
-      await printBatchJson(printer, flags, found, resumed?.progress);
-      return EXIT.ok;
-    }
-    return follow({ session, found, printer, process: this.process, output: flags.output });
+    return followed(session, this, flags, found, printer, resumed?.progress);
   });
+}
+
+/** Follows a batch on servers of this command; says how to follow any other. */
+async function followed(
+  session: Session,
+  { process }: Context,
+  { output }: Flags,
+  found: FoundBatch,
+  printer: Printer,
+  progress?: Progress,
+): Promise<number> {
+  if (session.stack !== undefined) return follow({ session, found, printer, process, output });
+  sayNext(printer, output, toFollow(found));
+  await printBatchJson(printer, { output }, found, progress);
+  return EXIT.ok;
 }
 
 /** A batch whose last rows were running may end before it receives the command. */

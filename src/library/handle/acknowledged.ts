@@ -11,7 +11,7 @@ export const howOf = ({
   ...(timeoutMs === undefined ? {} : { timeoutMs }),
 });
 
-export const ackOf = ({ commandId, note }: Acknowledged): Ack => ({
+export const ackOf = ({ commandId, note }: Pick<Acknowledged, 'commandId' | 'note'>): Ack => ({
   commandId,
   at: new Date(),
   ...(note === undefined ? {} : { note }),

@@ -143,7 +143,10 @@ export class BatchHandle {
     await this.#prepared(found, changed);
     const session = await this.#servers.for(found);
     await refuseNoPool(session, changed);
-    if (recover) await rebuildBatch(this.#servers.config, session, found);
+    const rebuilt = recover ? await rebuildBatch(this.#servers.config, session, found) : undefined;
+    const isDecided = unconfirmed !== undefined || Object.keys(changed).length > 0;
+    if (rebuilt?.stays !== undefined && !isDecided)
+      return ackOf({ commandId: 'recover', note: `it stays ${rebuilt.stays}, as a user asked before` });
     await startOrAttach(session, found);
     const decided = {
       ...(unconfirmed === undefined ? {} : { unconfirmed }),

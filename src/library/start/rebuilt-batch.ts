@@ -3,7 +3,7 @@
 import { shownBatch } from '../../batch/shown/shown-batch.ts';
 import { assertQuiet, endQuiet } from '../../audit/quiet-period.ts';
 import { readBackToStart } from '../../audit/read-back.ts';
-import { rebuild } from '../../audit/rebuild.ts';
+import { rebuild, type Rebuilt } from '../../audit/rebuild.ts';
 import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
@@ -15,8 +15,8 @@ import { createContinued, createPass, newestPass } from '../../store/passes.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import type { Session } from '../session.ts';
 
-/** How many rows are done, have a run, and will be sent again. */
-export type RebuiltRows = { readonly done: number; readonly running: number; readonly again: number };
+/** How many rows are done, have a run, and will be sent again; and whether a user's pause or cancel stays in force. */
+export type RebuiltRows = Omit<Rebuilt, 'snapshot'>;
 
 /** Throws E511 for a batch that cannot be rebuilt, or was not quiet for long enough. */
 export async function rebuildBatch(
@@ -59,6 +59,6 @@ export async function rebuildBatch(
   // From now on workers accept tasks of this execution only.
   await replaceStarted(store, await session.batches.firstRun(ref));
   await endQuiet(store);
-  const { done, running, again } = rebuilt;
-  return { done, running, again };
+  const { snapshot: _, ...rows } = rebuilt;
+  return rows;
 }
