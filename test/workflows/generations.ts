@@ -14,17 +14,28 @@ export const NEXT = READS + 1;
 
 export type Release = { readonly reads: number; readonly writes: number };
 
-export async function bundleOf({ reads, writes }: Release): Promise<WorkflowBundle> {
+export const bundleOf = ({ reads, writes }: Release): Promise<WorkflowBundle> =>
+  changedBundle([
+    ['src/batch/version.ts', /READS = \d+/, `READS = ${reads}`],
+    ['src/batch/version.ts', /WRITES = \d+/, `WRITES = ${writes}`],
+    [
+      'src/batch/decisions/send.ts',
+      /Math\.min\(GROUP_ATTEMPTS,/,
+      `Math.min(state.version >= ${NEXT} ? 1 : GROUP_ATTEMPTS,`,
+    ],
+  ]);
+
+/** The current workflows with changes of their sources: a file, what is there, and what takes its place. */
+export async function changedBundle(
+  changes: readonly (readonly [file: string, from: RegExp, to: string])[],
+): Promise<WorkflowBundle> {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-release-'));
   try {
     for (const name of ['workflows', 'src/batch'])
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    change(join(folder, 'src/batch/version.ts'), /READS = \d+/, `READS = ${reads}`);
-    change(join(folder, 'src/batch/version.ts'), /WRITES = \d+/, `WRITES = ${writes}`);
-    const groups = `Math.min(state.version >= ${NEXT} ? 1 : GROUP_ATTEMPTS,`;
-    change(join(folder, 'src/batch/decisions/send.ts'), /Math\.min\(GROUP_ATTEMPTS,/, groups);
+    for (const [file, from, to] of changes) change(join(folder, file), from, to);
     return { code: await makeBundle(join(folder, 'workflows')) };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import type { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import type { AttemptRef, AttemptRun } from '../../src/batch/attempt.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
+import type { BatchParams } from '../../src/batch/params.ts';
 import type { DeferredRow, ListReading, PostResult, RunCompletion } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import type { Progress } from '../../src/batch/shown/progress.ts';
@@ -41,6 +42,9 @@ export class Script {
   readonly groups = new Map<string, AttemptRef[][]>();
   /** Rows of a batch (default: 2). */
   readonly rows = new Map<string, number>();
+  /** More parameters of a batch, and the rows of its second pass. */
+  readonly params = new Map<string, Partial<BatchParams>>();
+  readonly passes = new Map<string, object>();
   /** Replaces `finalizeBatch`. */
   readonly finalize = new Map<
     string,
@@ -73,7 +77,10 @@ export class Script {
     const signals = batchSignals(client);
     const endOf = (name: AttemptRun): RunCompletion => ({ ...name, outcome: 'succeeded' });
     return {
-      loadBatch: async ({ batch }: BatchRef) => ({ params: smallBatch(batch, this.rows.get(batch)) }),
+      loadBatch: async ({ batch }: BatchRef) => ({
+        params: { ...smallBatch(batch, this.rows.get(batch)), ...this.params.get(batch) },
+      }),
+      loadPass: async ({ batch }: BatchRef) => this.passes.get(batch),
       /** Reports every run as succeeded. */
       pollRuns: async ({ batch, mark, runs }: BatchRef & { runs: AttemptRun[] }) => {
         await signals.runsCompleted({ batch, mark }, 'poll', runs.map(endOf));
