@@ -5,6 +5,7 @@ import type { AttemptRun, SentAttempt } from '../../src/batch/attempt.ts';
 import type { Event, RunEnds } from '../../src/batch/events.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
+import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/version.ts';
@@ -20,6 +21,7 @@ import type { SimService } from './service.ts';
 import { SimStore } from './store.ts';
 import type { SimTemporal } from './temporal.ts';
 import { reportTo } from './pool.ts';
+import { watchLiveness } from './liveness.ts';
 import { checkSlots, checkStep } from './step-checks.ts';
 import { SimUser } from './user.ts';
 import { SimWorkflow } from './workflow.ts';
@@ -52,6 +54,8 @@ export class SimBatch {
   readonly evidence = new Set<string>();
   /** Counts workflow runs: results of commands from an earlier one are dropped. */
   generation = 0;
+  /** What it published last. */
+  shown: Progress | undefined;
   /** When the latest close started. */
   closedAt = Number.POSITIVE_INFINITY;
   readonly #pickWorker: () => SimWorker;
@@ -92,6 +96,7 @@ export class SimBatch {
       () => temporal.clock.now,
       (mayAppend) => (this.passes.add(world, this.store, mayAppend) ? this.passes.newest : undefined),
     );
+    watchLiveness(this);
   }
 
   get state(): State {
@@ -204,6 +209,7 @@ export class SimBatch {
           else this.#deliver({ kind: 'failed', seq: command.seq, error });
         });
       case 'publish':
+        this.shown = progress(this.state);
         return undefined;
       case 'completed':
         return this.#end();

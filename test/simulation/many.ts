@@ -27,6 +27,8 @@ export const SOMETIMES = [
   ...['missing', 'running', 'other', 'no outputs'].map((kind) => `wrong read: ${kind}`),
   'sent with a grant',
   'pool not reached',
+  'pool gone',
+  'pool empty',
   'pool continued as new',
   'adopted by webhook',
   'adopted by list',

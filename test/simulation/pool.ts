@@ -12,14 +12,33 @@ import type { Plan } from './plan.ts';
 import type { SimTemporal } from './temporal.ts';
 import type { World } from './world.ts';
 
-export type PoolPlan = { readonly pool: string; readonly poolSize: number };
+export type PoolPlan = {
+  readonly pool: string;
+  readonly poolSize: number;
+  /** Somebody terminates the pool, or sets its size to 0, and mends that after a while. */
+  readonly poolTrouble?: { readonly kind: 'gone' | 'empty'; readonly atMs: number; readonly forMs: number };
+};
 
 /** Drawn apart, so that the other parts of a world do not depend on it. */
 export function poolOf({ seed, concurrency }: Pick<Plan, 'seed' | 'concurrency'>): Partial<PoolPlan> {
   const draw = numbersFrom(seed + 0x9e37);
   for (let skip = 0; skip < 8; skip += 1) draw();
-  return draw() < 0.75 ? {} : { pool: 'gpus', poolSize: 1 + Math.floor(draw() * 1.5 * concurrency) };
+  if (draw() < 0.75) return {};
+  // Small grants: a few unconfirmed attempts hold all of them.
+  const most = draw() < 0.5 ? 1.5 * concurrency : 4;
+  const pool = { pool: 'gpus', poolSize: 1 + Math.floor(draw() * most) };
+  if (draw() < 0.5) return pool;
+  const kind = draw() < 0.5 ? 'gone' : 'empty';
+  const poolTrouble = {
+    kind,
+    atMs: Math.floor(draw() * 30_000),
+    forMs: Math.floor(draw() * 200_000),
+  } as const;
+  return { ...pool, poolTrouble };
 }
+
+/** After this time every member has reported to a pool that was made again. */
+const REPORTED_MS = 90_000;
 
 const OTHER = 'another member';
 
@@ -29,6 +48,9 @@ class SimPool {
   readonly #world: World;
   readonly #temporal: SimTemporal;
   #other = { life: 1, number: 0, epoch: 0, limit: 0, used: 0 };
+  /** Its workflow does not run, or does not know all members yet. */
+  isGone = false;
+  isNew = false;
 
   constructor(world: World, temporal: SimTemporal) {
     this.#world = world;
@@ -36,9 +58,32 @@ class SimPool {
     this.state = newPool('gpus', temporal.clock.now);
     this.take({ type: 'resize', commandId: 'first', size: world.plan.poolSize ?? 1 });
     this.#useSlots();
+    const { poolTrouble } = world.plan;
+    if (poolTrouble !== undefined) world.after(poolTrouble.atMs, () => this.#suffer(poolTrouble));
+  }
+
+  #suffer({ kind, forMs }: NonNullable<PoolPlan['poolTrouble']>): void {
+    const size = this.#world.plan.poolSize ?? 1;
+    this.#world.saw(`pool ${kind}`);
+    if (kind === 'empty') {
+      this.take({ type: 'resize', commandId: 'empty', size: 0 });
+      this.#world.after(forMs, () => this.take({ type: 'resize', commandId: 'full', size }));
+      return;
+    }
+    this.isGone = true;
+    this.#world.after(forMs, () => {
+      this.isGone = false;
+      this.isNew = true;
+      this.state = newPool('gpus', this.#temporal.clock.now);
+      this.#world.after(REPORTED_MS, () => {
+        this.isNew = false;
+        this.take({ type: 'resize', commandId: 'again', size });
+      });
+    });
   }
 
   take(event: PoolEvent): void {
+    if (this.isGone) return;
     const before = this.#charged();
     const told = poolStep(this.state, [event], this.#temporal.clock.now);
     const after = this.#charged();
@@ -110,7 +155,7 @@ export function reportTo(
   // The batch ends with the last one, and its user may send rows again meanwhile, also when faults have stopped.
   const isSlow = world.shouldInject('slowReport') || (usage.left && world.chance(0.5));
   const slowMs = isSlow ? world.between(1, world.chance(0.5) ? 100 : 30_000) : 0;
-  if (!world.isCalm && world.chance(0.05)) {
+  if (pool.isGone || (!world.isCalm && world.chance(0.05))) {
     world.saw('pool not reached');
     return world.after(slowMs, () => done(new Error('not found')));
   }
@@ -132,14 +177,15 @@ export function checkGrant({ state, world, mark }: SimBatch): void {
     () => 'a batch of a pool was no member when it sent a group',
   );
   if (membership === undefined) return;
-  const found = POOLS.get(world)?.state.members.find(({ member }) => member === `batch ${mark}`);
+  const pool = POOLS.get(world);
+  const found = pool?.state.members.find(({ member }) => member === `batch ${mark}`);
   const charged = found === undefined ? 0 : chargeOf(found);
   world.claim(
     usedSlots(state) <= membership.limit,
     () => `${usedSlots(state)} slots are in use, ${membership.limit} are granted`,
   );
   world.claim(
-    membership.limit <= charged,
+    membership.limit <= charged || pool?.isGone === true || pool?.isNew === true,
     () => `a batch has ${membership.limit} slots, its pool counts ${charged}`,
   );
   world.saw('sent with a grant');
