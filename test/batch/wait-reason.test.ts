@@ -74,6 +74,12 @@ describe('a batch that waits', () => {
     expect(waitReason({ ...idle, isLoadingPass: true })).toBe('waiting for the rows of pass 1');
     expect(waitReason({ ...idle, isStopping: true })).toBe('waiting for a new workflow run');
     expect(waitReason(idle)).toBe('waiting to send its next rows');
-    expect(waitReason({ ...idle, cancelling: 'unsent' })).toBeUndefined();
+    const sent = { ...idle, cancelling: 'unsent' } as const;
+    expect(waitReason(sent)).toBe('waiting for the end of 1 group of requests');
+    const done = { ...sent, groups: new Map() };
+    expect(waitReason(done)).toBeUndefined();
+    expect(waitReason({ ...done, loggingNow: 1 })).toBe('waiting for its folder to be written');
+    const cancels = new Map([['run', { place: 1, attempt: 1, runId: 'run' }]]);
+    expect(waitReason({ ...done, cancels })).toBe('waiting for the service to cancel 1 run');
   });
 });

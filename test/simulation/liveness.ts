@@ -15,10 +15,10 @@ export function watchLiveness(batch: SimBatch): void {
   let since = world.now;
   const look = (): void => {
     const now = progress(batch.state);
-    const counts = countsOf(now);
+    const counts = `${batch.generation} ${countsOf(now)}`;
     const { phases, overdue, finished } = batch.state;
     const mayEnd = phases.sending + phases.running > overdue.size;
-    if (finished || mayEnd || counts !== seen) [seen, since] = [counts, world.now];
+    if (!batch.isRunning || finished || mayEnd || counts !== seen) [seen, since] = [counts, world.now];
     else if (world.now - since > SILENT_MS) check(batch);
     if (!batch.isOver) world.after(LOOK_MS, look);
   };

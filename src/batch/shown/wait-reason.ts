@@ -3,14 +3,18 @@
 
 import { grantReason } from '../limits/grant.ts';
 import { startsPerMinute } from '../limits/starts-per-minute.ts';
-import { hasUnsent, type State } from '../state/state.ts';
+import { freeSlots, hasMoreToSend, hasUnsent, type State } from '../state/state.ts';
 
 /** undefined if the batch waits for runs only, or has ended. */
 export function waitReason(state: State): string | undefined {
   if (state.finished) return undefined;
-  const heldBack = state.trouble ?? grantReason(state) ?? filesReason(state);
+  const heldBack = troubleOf(state) ?? grantReason(state) ?? filesReason(state);
   return heldBack ?? (hasRuns(state) ? undefined : idleReason(state));
 }
+
+/** Why groups could not be sent, as long as there are slots and rows to send. */
+const troubleOf = (state: State): string | undefined =>
+  hasMoreToSend(state) && freeSlots(state) > 0 ? state.trouble : undefined;
 
 /** Whether the service still has to end something for the batch. Runs that take too long are being cancelled. */
 const hasRuns = ({ phases, overdue }: State): boolean => phases.sending + phases.running > overdue.size;
@@ -35,8 +39,12 @@ function idleReason(state: State): string | undefined {
   if (state.closing) return 'waiting for the results to be written';
   if (state.isStopping) return 'waiting for a new workflow run';
   if (phases.waiting > 0) return `waiting for another attempt of ${plural(phases.waiting, 'row')}`;
-  if (!hasUnsent(state)) return undefined;
-  return startsPerMinute(state).at > state.now ? 'waiting for --rate' : 'waiting to send its next rows';
+  if (hasUnsent(state))
+    return startsPerMinute(state).at > state.now ? 'waiting for --rate' : 'waiting to send its next rows';
+  if (state.groups.size > 0)
+    return `waiting for the end of ${plural(state.groups.size, 'group')} of requests`;
+  if (state.cancels.size > 0) return `waiting for the service to cancel ${plural(state.cancels.size, 'run')}`;
+  return state.loggingNow + state.keeping > 0 ? 'waiting for its folder to be written' : undefined;
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
