@@ -11,6 +11,8 @@ export async function main(args: readonly string[]): Promise<void> {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);
     reported ??= report(error);
   });
+  // The command does its work and ends with its own code, also if its messages have no reader.
+  process.stderr.on('error', () => undefined);
   const code = await execute(args, { process, program: programName(process.argv[1] ?? '', process.cwd()) });
   await Promise.all([process.stdout, process.stderr].map(flushed));
   await reported;

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
+  isGrpcServiceError,
   type Client,
   type ScheduleDescription,
   type ScheduleHandle as TemporalHandle,
@@ -16,6 +17,7 @@ import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/wo
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
 import { shownAddress } from '../create-batch/sheet-address.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
+import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { readFiring, type FiringInfo } from './firings.ts';
 import type { TicketFolder } from './schedule-tickets.ts';
 import { matchingTimes, metChanges, type MetChange } from './schedule-times.ts';
@@ -92,10 +94,7 @@ export function openSchedules(reach: () => Client, params: ScheduleParams = {}):
       if (changes?.length === 0) return { handle, how: 'unchanged' };
       const { scheduleId, ...options } = optionsOf(definition, params);
       if (changes === undefined) await createNew(reach(), { scheduleId, ...options });
-      else
-        await reach()
-          .schedule.getHandle(scheduleId)
-          .update(({ state }) => ({ ...options, state }));
+      else await update(reach(), scheduleId, options);
       return { handle, how: changes === undefined ? 'created' : 'changed' };
     },
     getHandle,
@@ -137,7 +136,7 @@ async function createNew({ schedule }: Client, options: Options): Promise<void> 
   try {
     await schedule.create(options);
   } catch (error) {
-    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    if (!(error instanceof ScheduleAlreadyRunning)) throw refusalIn(error) ?? error;
     const name = scheduleOf(options.scheduleId) ?? '';
     throw problem(
       'E562',
@@ -145,6 +144,30 @@ async function createNew({ schedule }: Client, options: Options): Promise<void> 
       { ...REPLACE, cause: error },
     );
   }
+}
+
+async function update({ schedule }: Client, id: string, options: Omit<Options, 'scheduleId'>): Promise<void> {
+  try {
+    await schedule.getHandle(id).update(({ state }) => ({ ...options, state }));
+  } catch (error) {
+    throw refusalIn(error) ?? error;
+  }
+}
+
+const INVALID_ARGUMENT = 3;
+
+/** The server may know other rules and zones than this machine. */
+function refusalIn(error: unknown) {
+  const cause: unknown = (error as Error).cause ?? error;
+  if (!isGrpcServiceError(cause) || Number(cause.code) !== INVALID_ARGUMENT) return undefined;
+  return problem(
+    'E602',
+    {
+      what: `Temporal refuses the schedule: ${shortened(terminalLine(cause.details), 200)}`,
+      hint: 'its server may lack the zone: use another name of it as --tz, such as Etc/UTC, and check --cron',
+    },
+    { cause: error },
+  );
 }
 
 const definitionIn = ({ action }: ScheduleDescription): ScheduleDefinition =>

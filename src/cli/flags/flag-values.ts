@@ -217,10 +217,40 @@ const DEADLINE_EXAMPLES = 'examples: 8h, 2026-12-24T06:00, 2026-12-24T06:00Z';
 export const deadlineAt = orNone((input) => {
   const isDuration = /^[\d.]+(ms|s|m|h|d)$/.test(input);
   const isDate = /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(input);
-  const at = isDuration ? Date.now() + msOf(input) : isDate ? Date.parse(input) : Number.NaN;
+  const at = isDuration ? Date.now() + msOf(input) : isDate ? momentOf(input) : Number.NaN;
   if (!Number.isFinite(at)) return fail('is not a time', DEADLINE_EXAMPLES);
   if (at <= Date.now()) return fail('has passed', DEADLINE_EXAMPLES);
   return at <= Date.now() + msOf(DEADLINE_MOST)
     ? Math.round(at)
     : fail('is more than ten years away', DEADLINE_EXAMPLES);
 });
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Refuses what the clock of this machine never shows or shows twice, and days that no month has. */
+function momentOf(input: string): number {
+  const at = Date.parse(input);
+  const clock = Date.parse(`${input.replace(/(?:Z|[+-]\d\d:?\d\d)$/i, '')}Z`);
+  if (Number.isNaN(at) || Number.isNaN(clock)) return Number.NaN;
+  if (new Date(clock).toISOString().slice(0, 10) !== input.slice(0, 10))
+    return fail('is on a day that the month does not have', DEADLINE_EXAMPLES);
+  if (/(?:Z|[+-]\d\d:?\d\d)$/i.test(input)) return at;
+  const offsets = new Set([at - DAY_MS, at + DAY_MS].map(offsetMs));
+  const moments = [...offsets].map((offset) => clock - offset).filter((one) => clock - one === offsetMs(one));
+  if (moments.length === 1) return at;
+  const examples = [...offsets].map((offset) =>
+    new Date(clock - offset).toISOString().replace(/:\d\d\.\d+Z/, 'Z'),
+  );
+  return moments.length === 0
+    ? fail(
+        'does not exist on the clock of this machine, which is set forward then',
+        `say which time: ${examples.join(', ')}`,
+      )
+    : fail(
+        'comes twice on the clock of this machine, which is set back then',
+        `say which one: ${examples.join(', ')}`,
+      );
+}
+
+const offsetMs = (at: number): number => -new Date(at).getTimezoneOffset() * MINUTE_MS;

@@ -10,7 +10,7 @@ import {
   type DraftBatch,
   type EarlierBatches,
 } from '../../create-batch/create-batch.ts';
-import { terminalJson, terminalLine } from '../../errors/outside-text.ts';
+import { shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { refuseBothSheets, withFrom } from './from.ts';
@@ -146,9 +146,17 @@ function sayPlan(printer: Printer, config: Config, draft: DraftBatch, planned: P
   for (const line of canaryPlanLines(draft.canary)) printer.notice(line);
   if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);
   printer.notice('  first requests:');
-  for (const request of requests) printer.data(terminalJson(JSON.stringify(request)));
+  for (const request of requests) printer.data(terminalJson(JSON.stringify(request, clippedValue)));
   printer.notice('nothing was sent');
 }
+
+const VALUE_MOST = 400;
+
+/** -o json has the values in full. */
+const clippedValue = (_name: string, value: unknown): unknown =>
+  typeof value === 'string' && value.length > VALUE_MOST
+    ? `${shortened(value, VALUE_MOST / 2)} (${count(value.length)} characters)`
+    : value;
 
 /** Without a known run, the times and costs that follow from two run times. */
 function examplesOf({ file }: DraftBatch, { usd_per_run_second: usd }: Estimate): readonly string[] {

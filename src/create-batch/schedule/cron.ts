@@ -61,6 +61,12 @@ export function parseCron(given: string): Cron {
   const hours = valuesOf(given, HOUR, hour);
   const days = valuesOf(given, DAY, day);
   const months = valuesOf(given, MONTH, month);
+  if (!isSomeDay(days, months))
+    throw wrong(
+      given,
+      'never fires: none of its months has these days',
+      'the last day of February is 28, or 29 in leap years',
+    );
   const weekdays = new Set([...valuesOf(given, WEEKDAY, weekday)].map((one) => one % 7));
   return {
     fields: parts.join(' '),
@@ -73,6 +79,11 @@ export function parseCron(given: string): Cron {
       weekdays.has(time.weekday),
   };
 }
+
+const DAYS_IN = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+const isSomeDay = (days: ReadonlySet<number>, months: ReadonlySet<number>): boolean =>
+  [...months].some((month) => Math.min(...days) <= (DAYS_IN[month - 1] ?? 0));
 
 function valuesOf(cron: string, field: Field, text: string): ReadonlySet<number> {
   return new Set(text.split(',').flatMap((part) => rangeOf(cron, field, part)));

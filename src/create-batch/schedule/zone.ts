@@ -16,7 +16,7 @@ export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions()
 export function zoneOf(name: string): Zone {
   const format = formatOf(name);
   return {
-    name,
+    name: properCase(name, format.resolvedOptions().timeZone),
     offsetMs: (at) => {
       const second = Math.floor(at / 1_000) * 1_000;
       const part = Object.fromEntries(format.formatToParts(second).map(({ type, value }) => [type, value]));
@@ -26,8 +26,14 @@ export function zoneOf(name: string): Zone {
   };
 }
 
+/** Temporal knows names in their own case only; another name of the same zone stays as it is given. */
+const properCase = (name: string, known: string): string =>
+  name.toLowerCase() === known.toLowerCase() || name === name.toLowerCase() ? known : name;
+
 function formatOf(name: string): Intl.DateTimeFormat {
   try {
+    // JavaScript takes offsets too, Temporal does not.
+    if (/^[+-]/.test(name)) throw new RangeError('an offset');
     return new Intl.DateTimeFormat('en-CA', {
       timeZone: name,
       hourCycle: 'h23',

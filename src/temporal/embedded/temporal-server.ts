@@ -2,7 +2,7 @@
 // file, so that a kill loses nothing; with a unique namespace, so that another server on our port is detected.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { openSync, readFileSync } from 'node:fs';
+import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
@@ -40,6 +40,7 @@ const RETENTION_MS = 90 * 86_400_000;
 /** Starts the server and waits until it answers with our namespace. Throws E406, which names the log. */
 export async function startServer(params: ServerParams): Promise<TemporalServer> {
   const log = openSync(serverLog(params.home), 'a');
+  const from = fstatSync(log).size;
   const child = spawn(params.program, flags(params), {
     detached: true,
     stdio: ['ignore', log, log],
@@ -52,7 +53,10 @@ export async function startServer(params: ServerParams): Promise<TemporalServer>
     child.kill('SIGKILL');
     throw problem(
       'E406',
-      { what: `Temporal: ${errorMessage(error)}${lastLogLine(params.home)}`, log: serverLog(params.home) },
+      {
+        what: `Temporal: ${errorMessage(error)}${lastLogLine(params.home, from)}`,
+        log: serverLog(params.home),
+      },
       { cause: error },
     );
   }
@@ -72,9 +76,11 @@ function serverEnvironment({
   return { ...given, HOME: given['HOME'] || home, USER: given['USER'] || 'runsheet' };
 }
 
-/** The last line of its log, which usually is the reason; of a long one the end. */
-function lastLogLine(home: string): string {
-  const last = readFileSync(serverLog(home), 'utf8').trimEnd().split('\n').at(-1);
+/** The last line that it has written to its log, which usually is the reason; of a long one the end. */
+function lastLogLine(home: string, from: number): string {
+  const lines = readFileSync(serverLog(home)).subarray(from).toString().trimEnd().split('\n');
+  // It greets with its addresses, also where it fails later.
+  const last = lines.findLast((line) => line !== '' && !/^Temporal \w+(?::| \d)/.test(line));
   if (!last) return '';
   return last.length > LOG_LINE_MAX ? `: …${last.slice(-LOG_LINE_MAX)}` : `: ${last}`;
 }

@@ -39,6 +39,11 @@ describe('a cron rule', () => {
     expect(parseCron('0 2 * * 5').needsBothDays).toBe(false);
   });
 
+  it('that fires in some years or months only is one', () => {
+    for (const cron of ['0 2 29 2 *', '0 2 31 * *', '0 2 31 2,3 *', '0 2 30 4 *'])
+      expect(parseCron(cron).fields).toBe(cron);
+  });
+
   it('that is not one is refused with its fault', () => {
     const faults: readonly (readonly [string, RegExp])[] = [
       ['0 2 * *', /has 4 of 5 fields/],
@@ -53,6 +58,9 @@ describe('a cron rule', () => {
       ['0 2 1, * *', /has nothing as day of month/],
       ['@every 1h', /has 2 of 5 fields/],
       ['CRON_TZ=UTC 0 2 * * *', /names a zone/],
+      ['0 2 30 2 *', /never fires/],
+      ['0 2 31 4,6,9,nov *', /never fires/],
+      ['0 2 30,31 feb mon', /never fires/],
     ];
     for (const [cron, fault] of faults)
       expect(() => parseCron(cron), cron).toThrow(

@@ -105,7 +105,7 @@ export const EMBEDDED: readonly Case[] = [
     arrange: ({ stage }) => {
       const program = stage.write(
         'broken/temporal',
-        '#!/bin/sh\ntest "$1" = --version && echo "temporal version 1.9.0" && exit 0\necho broken >&2\nexit 1\n',
+        '#!/bin/sh\ntest "$1" = --version && echo "temporal version 1.9.0" && exit 0\necho broken >&2\necho "Temporal Metrics: http://localhost:1"\nexit 1\n',
       );
       chmodSync(program, 0o755);
     },
@@ -114,6 +114,7 @@ export const EMBEDDED: readonly Case[] = [
       PATH: `${stage.path('broken')}:${stage.environment['PATH']}`,
       RUNSHEET_HOME: stage.path('broken', 'home'),
     }),
+    says: /it exited immediately \(1\): broken/,
     leads: [/./],
   },
   {
