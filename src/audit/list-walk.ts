@@ -52,15 +52,18 @@ export class ListWalk {
 /** The minimum number of runs in a complete list: the latest of the known runs may not be listed yet. */
 export const leastShown = (known: number, concurrency: number): number => Math.max(0, known - concurrency);
 
-/** Clock changes up to this size may remain unnoticed. */
-const MARGIN_MS = 3_600_000;
+/** A `Date` has full seconds, and the answer that had it took some time. */
+const MEASURED_MARGIN_MS = 60_000;
+/** If the service says no time, clock changes up to this size may remain unnoticed. */
+const UNMEASURED_MARGIN_MS = 3_600_000;
 
 /**
- * The oldest creation time that matters, by the service's clock: `agoMs` ago, minus a margin, minus the largest difference
- * that was observed between the service's clock and Temporal's.
+ * The oldest creation time that matters, by the service's clock: `agoMs` ago, minus how much the difference between the service's
+ * clock and Temporal's has changed: it was measured at the start, with each group of POSTs and now (R25).
  */
 export function readBackTo(serviceNowMs: number, { agoMs, wallAt, offset }: ReadBack): number {
+  if (offset === undefined) return serviceNowMs - agoMs - UNMEASURED_MARGIN_MS;
   const now = serviceNowMs - wallAt;
-  const { min, max } = offset ?? { min: now, max: now };
-  return serviceNowMs - agoMs - MARGIN_MS - (Math.max(max, now) - Math.min(min, now));
+  const change = Math.max(offset.max, now) - Math.min(offset.min, now);
+  return serviceNowMs - agoMs - MEASURED_MARGIN_MS - change;
 }

@@ -53,6 +53,25 @@ describe('the runs of a batch in the service’s lists', () => {
     expect(await ownIds(service)).toEqual(idsOf(own));
   });
 
+  it('cost no page of the runs that the deployment had before, if the clocks are known', async () => {
+    const own = rows(100);
+    // Of the hour before the batch, newest first.
+    const earlier = strangersRuns(96_000).map((run, at) => ({
+      ...run,
+      createdAtMs: STARTED - 120_000 - at * 35,
+    }));
+    const pagesRead = async (offset: ListParams['back']['offset']): Promise<number> => {
+      const service = listing([...own, ...earlier]);
+      const back = { agoMs: NOW - STARTED, wallAt: NOW, ...(offset && { offset }) };
+      expect(await ownIds(service, { back })).toEqual(idsOf(own));
+      return service.asked.length;
+    };
+    expect(await pagesRead({ min: -500, max: 800 })).toBe(2);
+    expect(await pagesRead({ min: -600_000, max: 0 })).toBeGreaterThan(50);
+    // A service without a time is read back further.
+    expect(await pagesRead(undefined)).toBeGreaterThan(450);
+  });
+
   it.each([7, 100])('are all found while new runs come in between pages of %i', async (most) => {
     const own = rows(350);
     const service = listing([...own], {
