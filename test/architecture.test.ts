@@ -82,6 +82,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/run-service',
   ],
   'src/temporal': [
+    '@temporalio/activity',
     '@temporalio/client',
     '@temporalio/common',
     '@temporalio/envconfig',
@@ -129,7 +130,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/webhook',
   ],
   'src/worker': [
-    '@temporalio/client',
+    'type:@temporalio/client',
     'type:@temporalio/common',
     '@temporalio/plugin',
     '@temporalio/worker',

@@ -45,7 +45,7 @@ export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
   const { code } = await bundleWorkflowCode({
     workflowsPath: workflowFile('index'),
-    workflowInterceptorModules: [workflowFile('query-replay-guard')],
+    workflowInterceptorModules: [workflowFile('query-replay-guard'), workflowFile('payload-guard')],
     failureConverterPath: workflowFile('failure-converter'),
     logger: quiet,
     // Without the bundler's path comments and the comments of the sources the bundle is a fifth smaller.

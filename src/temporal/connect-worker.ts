@@ -3,10 +3,11 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { problem, errorMessage } from '../errors/error.ts';
 import { routeText, workerRoute } from './grpc-proxy.ts';
+import { openClient } from './encryption/labelled.ts';
 import type { TemporalAddress } from './temporal-address.ts';
 
 const ASK_AGAIN_MS = 50;
@@ -26,7 +27,7 @@ export async function connectWorker(
   for (const until = Date.now() + patienceMs; ;) {
     try {
       const connection = await NativeConnection.connect(options);
-      return { connection, client: new Client({ connection, namespace: at.namespace, dataConverter }) };
+      return { connection, client: openClient({ connection, namespace: at.namespace, dataConverter }) };
     } catch (error) {
       const reason = `${errorMessage(error)}${routeText(address)}`;
       if (Date.now() >= until) throw problem('E401', { address, from: at.from, reason }, { cause: error });

@@ -1,9 +1,10 @@
 // Connects a command to a Temporal server.
 
-import { Client, Connection, isGrpcServiceError, type ConnectionLike } from '@temporalio/client';
+import { Connection, type Client, isGrpcServiceError, type ConnectionLike } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { problem, errorMessage } from '../errors/error.ts';
 import { clientRoute, routeText } from './grpc-proxy.ts';
+import { openClient } from './encryption/labelled.ts';
 import type { TemporalAddress } from './temporal-address.ts';
 
 const CONNECT_MS = 5_000;
@@ -21,7 +22,7 @@ export async function connectClient(
       connectTimeout: CONNECT_MS,
     });
     await connection.workflowService.describeNamespace({ namespace: at.namespace });
-    const client = new Client({ connection, namespace: at.namespace, dataConverter });
+    const client = openClient({ connection, namespace: at.namespace, dataConverter });
     return { client, close: () => connection.close() };
   } catch (error) {
     if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND'))
@@ -44,4 +45,4 @@ export type TemporalClient = {
 export const givenClient = (
   { connection, options: { namespace } }: TemporalClient,
   dataConverter: DataConverter,
-): Client => new Client({ connection, namespace, dataConverter });
+): Client => openClient({ connection, namespace, dataConverter });

@@ -18,6 +18,8 @@ import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-
 import { shownAddress } from '../create-batch/sheet-address.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { workflowLabel } from '../batch/payloads/labels.ts';
+import { labelled, labelledMemo } from './encryption/labelled.ts';
 import { readFiring, type FiringInfo } from './firings.ts';
 import type { TicketFolder } from './schedule-tickets.ts';
 import { matchingTimes, metChanges, type MetChange } from './schedule-times.ts';
@@ -125,8 +127,10 @@ function optionsOf(
       workflowId: firingIdOf(name),
       // The firing makes the batch, and for that it asks the service too. An embedded server has one worker for everything.
       taskQueue: taggedQueueOf(taskQueue, tickets === undefined ? workerTag : undefined),
-      args: [definition] as Parameters<typeof runsheetFiring>,
-      ...(encrypted ? { memo: { encrypted } } : {}),
+      args: [labelled(workflowLabel('runsheetFiring', 'input'), definition)] as Parameters<
+        typeof runsheetFiring
+      >,
+      ...(encrypted ? { memo: labelledMemo({ encrypted }) } : {}),
     },
     policies: { overlap: OVERLAP[overlap], catchupWindow: catchupMs },
   } satisfies Options;

@@ -11,7 +11,8 @@ import type { MemberSettings } from '../host/member-settings.ts';
 import { version } from '../host/package-version.ts';
 import type { Store } from '../store/store.ts';
 import { workflowBundle } from '../temporal/bundle.ts';
-import { workerConverter } from '../temporal/encryption/converter.ts';
+import { failuresFor } from '../temporal/encryption/converter.ts';
+import { workerEncryptionWith } from '../temporal/encryption/worker-codec.ts';
 import type { PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
 
@@ -30,7 +31,7 @@ const WORKFLOWS_CACHED = 100;
 
 /** How a worker converts payloads; its identity names its keys and has these parts. */
 export const conversion = (keys: PayloadKeys, ...parts: readonly string[]) => ({
-  dataConverter: workerConverter(keys),
+  dataConverter: { ...failuresFor(keys), payloadCodecs: [workerEncryptionWith(keys)] },
   identity: identityWith(keys, ...parts),
 });
 

@@ -28,7 +28,7 @@ const secretIn = (identity: string): string | undefined =>
     ?.slice(WEBHOOK.length);
 
 type At = Required<Pick<WorkerOptions, 'connection' | 'namespace' | 'identity'>> &
-  Pick<WorkerOptions, 'dataConverter'>;
+  Pick<WorkerOptions, 'dataConverter' | 'interceptors'>;
 
 /** The worker that answers for this process. */
 export function createMemberOf(

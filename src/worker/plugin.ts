@@ -9,7 +9,7 @@
 import { extname } from 'node:path';
 import { setInterval as every } from 'node:timers';
 import { fileURLToPath } from 'node:url';
-import { Client, type ClientOptions } from '@temporalio/client';
+import type { ClientOptions } from '@temporalio/client';
 import type { DataConverter, PayloadCodec } from '@temporalio/common';
 import { SimplePlugin } from '@temporalio/plugin';
 import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/worker';
@@ -21,7 +21,10 @@ import { problem } from '../errors/error.ts';
 import { loadConfig, type Config } from '../host/config.ts';
 import { openLog } from '../host/log.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { encryptionWith, workerEncryptionWith } from '../temporal/encryption/codec.ts';
+import { encryptionWith } from '../temporal/encryption/codec.ts';
+import { openClient } from '../temporal/encryption/labelled.ts';
+import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
+import { workerEncryptionWith } from '../temporal/encryption/worker-codec.ts';
 import { payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
 import { onlyFirstTry } from '../temporal/first-try.ts';
@@ -50,10 +53,12 @@ export class RunsheetPlugin extends SimplePlugin {
 
   /** Throws E602 for invalid settings. */
   constructor({ settings = {}, receiver = true }: WorkerPluginOptions = {}) {
-    const interceptors = { activity: [onlyFirstTry], workflowModules: [REPLAY_GUARD] };
+    const config = loadConfig(undefined, settings);
+    const keys = payloadKeys(config, 'cluster');
+    const interceptors = { activity: guardsOf(keys), workflowModules: WORKFLOW_GUARDS };
     super({ name: 'runsheet', workerInterceptors: interceptors });
-    this.#config = loadConfig(undefined, settings);
-    this.#keys = payloadKeys(this.#config, 'cluster');
+    this.#config = config;
+    this.#keys = keys;
     this.#hasReceiver = receiver;
   }
 
@@ -104,12 +109,12 @@ export class RunsheetPlugin extends SimplePlugin {
   async #open({ connection, namespace, senders }: Place, queue: string) {
     const config = this.#config;
     const dataConverter = clientConverter(this.#keys);
-    const client = new Client({ connection: connection, namespace, dataConverter });
+    const client = openClient({ connection, namespace, dataConverter });
     const parts = this.#hasReceiver ? 'all' : 'no-receiver';
     const log = openLog(config.logLevel, 'worker');
     const params = { config, server: 'cluster', parts, log } as const;
     const { deps, close, stopping } = await openParts(params, { connection, client, dataConverter });
-    const interceptors = { activity: [onlyFirstTry] };
+    const interceptors = { activity: guardsOf(this.#keys) };
     const at = { connection: connection, namespace, ...conversion(this.#keys), interceptors };
     const others = await Promise.all(createOtherWorkers(deps, queue, at, config.member.drainMs));
     senders.resolve(createSenders(deps));
@@ -130,8 +135,10 @@ const SLOTS = {
   stickyQueueScheduleToStartTimeout,
 };
 
-const REPLAY_GUARD = fileURLToPath(
-  new URL(`../../workflows/query-replay-guard${extname(import.meta.url)}`, import.meta.url),
+const guardsOf = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys)];
+
+const WORKFLOW_GUARDS = ['query-replay-guard', 'payload-guard'].map((name) =>
+  fileURLToPath(new URL(`../../workflows/${name}${extname(import.meta.url)}`, import.meta.url)),
 );
 
 /** The application's converter, with our codec as the last one. */

@@ -14,7 +14,8 @@ import { guardFirings } from '../temporal/authentic-firing.ts';
 import { guardActivities } from '../temporal/authentic-work.ts';
 import { connectWorker } from '../temporal/connect-worker.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
+import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
+import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { onlyFirstTry } from '../temporal/first-try.ts';
 import { installRuntime } from '../temporal/runtime.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
@@ -72,11 +73,13 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const sees = parts === 'receiver-only' ? undefined : states;
   const monitorServer = await monitor?.open({ client, queues, receiver, states: sees });
   const watched = watchActivities({ log, progressOf, storeFailed: monitor?.meters.storeFailed });
-  const interceptors = workerInterceptors(server, client, config.home, watched);
+  const interceptors = workerInterceptors(server, client, { home: config.home, keys }, watched);
   const at = { connection, namespace, ...conversion(keys, ...identity) };
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queues, { ...at, ...versioning, interceptors }, drainMs);
-  const member = isMember ? [await createMemberOf(config, parts, { ...at, queue })] : [];
+  const member = isMember
+    ? [await createMemberOf(config, parts, { ...at, queue, interceptors: { activity: ownPayloads(keys) } })]
+    : [];
   const running = [...workers, ...member].map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
@@ -111,15 +114,17 @@ async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerM
   return createWorkerMonitor(config, { listen: config.metrics, isOptional: server === 'embedded', log });
 }
 
-/** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs one more. */
+/** The checks before an activity runs. Every process on the machine can talk to an embedded server, so that needs more. */
 export const workerInterceptors = (
   server: Server,
   client: Client,
-  home: string,
+  { home, keys }: { readonly home: string; readonly keys: PayloadKeys },
   ...others: readonly ActivityInterceptorsFactory[]
 ) => ({
-  activity: [onlyFirstTry, ...(server === 'embedded' ? guardsOf(client, home) : []), ...others],
+  activity: [...ownPayloads(keys), ...(server === 'embedded' ? guardsOf(client, home) : []), ...others],
 });
+
+const ownPayloads = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys)];
 
 const guardsOf = (client: Client, home: string) => [
   guardActivities(client, startedBy),

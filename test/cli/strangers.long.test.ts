@@ -143,7 +143,8 @@ describe('an attacker with access to the embedded Temporal', () => {
       return failed !== undefined;
     }, 'the group was refused');
     expect(await runs()).toBe(before);
-    await reset.terminate();
+    // The results of the run before are not its own, so it may have failed already.
+    await reset.terminate().catch(() => undefined);
   });
 
   it('buys no run by starting the same batch again with the input of its first start', async () => {

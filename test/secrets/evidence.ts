@@ -41,7 +41,7 @@ export class Evidence {
   async addWorkflows(
     address: string,
     namespace: string,
-    keys: PayloadKeys = { keys: [], readsPlain: true },
+    keys: PayloadKeys = { keys: [], readsPlain: true, isComplete: false },
   ): Promise<number> {
     const { client, close } = await connectClient({ address, namespace, from: 'the test', options: {} });
     const { executions } = await client.workflowService.listWorkflowExecutions({ namespace });

@@ -12,7 +12,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { keepSecret } from '../../src/errors/redact.ts';
-import { encryptionWith, workerEncryptionWith } from '../../src/temporal/encryption/codec.ts';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { ELSEWHERE, LABEL, REFUSED } from '../../src/batch/payloads/labels.ts';
+import { onlyOwnInput } from '../../src/temporal/encryption/own-payloads.ts';
+import { clientEncryptionWith, encryptionWith } from '../../src/temporal/encryption/codec.ts';
+import { workerEncryptionWith } from '../../src/temporal/encryption/worker-codec.ts';
 import { failureConverter as encryptedFailures } from '../../src/temporal/encryption/encrypted-failures.ts';
 import { failureConverter as legibleFailures } from '../../src/temporal/encryption/failures.ts';
 import { payloadKeys, type PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
@@ -137,15 +141,107 @@ describe('a plain payload', () => {
   });
 });
 
-describe('a worker that cannot decode the input of an activity', () => {
-  it('fails it as retryable, with NothingSent', async () => {
-    const failed = workerEncryptionWith(keysFrom('')).decode([await encrypt('x')], OURS);
-    await expect(failed).rejects.toBeInstanceOf(ApplicationFailure);
-    await expect(failed).rejects.toMatchObject({
-      type: 'NothingSent',
-      nonRetryable: false,
-      message: expect.stringMatching(/^E407: .*RUNSHEET_PAYLOAD_KEY/),
+describe('a payload under a label', () => {
+  const activity = (activityId: string) =>
+    ({ type: 'activity', namespace: 'n', workflowId: 'runsheet:ours', activityId, isLocal: false }) as const;
+  const sealed = async (label: string, context: SerializationContext = OURS): Promise<Payload> => {
+    const { metadata, ...payload } = plain('x');
+    const labelled = { ...payload, metadata: { ...metadata, [LABEL]: Buffer.from(label) } };
+    const [written = {}] = await encryptionWith(keysFrom(NEW)).encode([labelled], context);
+    return written;
+  };
+
+  it('names it openly, and is refused under any other one', async () => {
+    const payload = await sealed('signal pause input');
+    expect(String(payload.metadata?.['encryption-label'])).toBe('signal pause input');
+    const renamed = { ...payload.metadata, 'encryption-label': Buffer.from('signal resume input') };
+    await expect(read({ ...payload, metadata: renamed }, keysFrom(NEW))).rejects.toMatchObject({
+      code: 'E409',
     });
+  });
+
+  it('of an activity is for this call only, and no other payload is for an activity', async () => {
+    const call = 'activity queueRuns result 7@run';
+    expect(await read(await sealed(call, activity('7')), keysFrom(NEW), activity('7'))).toBe('x');
+    for (const [label, context] of [
+      [call, activity('8')],
+      [call, OURS],
+      ['signal pause input', activity('7')],
+      ['workflow runsheetBatch input', activity('7')],
+    ] as const)
+      await expect(read(await sealed(label), keysFrom(NEW), context)).rejects.toMatchObject({ code: 'E409' });
+  });
+
+  it('is not read by a client if it is for a workflow or an activity', async () => {
+    const { decode } = clientEncryptionWith(keysFrom(NEW));
+    for (const label of ['memo progress value', 'workflow runsheetFiring result', 'other'])
+      expect((await decode([await sealed(label)], OURS)).map(valueOf)).toEqual(['x']);
+    await expect(decode([await sealed('signal pause input')], OURS)).rejects.toMatchObject({ code: 'E409' });
+    await expect(decode([await sealed('activity a input 1')])).rejects.toMatchObject({ code: 'E409' });
+  });
+
+  it('shows no label in plain text, and nothing that plain payloads claim is believed', async () => {
+    const { encode, decode } = encryptionWith(keysFrom(''));
+    const forged = {
+      ...plain('x'),
+      metadata: { ...plain('x').metadata, [LABEL]: Buffer.from('signal pause input') },
+    };
+    expect(await encode([forged], OURS)).toEqual([plain('x')]);
+    expect(await decode([forged], OURS)).toEqual([plain('x')]);
+  });
+});
+
+describe('a worker that cannot decode a payload', () => {
+  const marks = ({ metadata }: Payload = {}) =>
+    [REFUSED, ELSEWHERE].map((name) => String(metadata?.[name] ?? ''));
+
+  it('marks it for the workflow, and leaves the task to another worker only if that may have the key', async () => {
+    const text = await encrypt('x', OLD);
+    const [cluster] = await workerEncryptionWith(keysFrom(NEW)).decode([text], OURS);
+    expect(marks(cluster)).toEqual([expect.stringMatching(/^E407: .*RUNSHEET_PAYLOAD_KEY/), 'yes']);
+    const [embedded] = await workerEncryptionWith({ ...keysFrom(NEW), isComplete: true }).decode(
+      [text],
+      OURS,
+    );
+    expect(marks(embedded)).toEqual([expect.stringMatching(/^E407: /), '']);
+    const [unencrypted] = await workerEncryptionWith(keysFrom(NEW)).decode([plain('x')], OURS);
+    expect(marks(unencrypted)).toEqual([expect.stringMatching(/^E408: /), '']);
+  });
+
+  it('fails an activity of an application as retryable, with NothingSent', async () => {
+    const failed = workerEncryptionWith(keysFrom('')).decode([await encrypt('x')], of('an-application'));
+    await expect(failed).rejects.toBeInstanceOf(ApplicationFailure);
+    await expect(failed).rejects.toMatchObject({ type: 'NothingSent', nonRetryable: false });
+  });
+});
+
+describe('an activity of an encrypted batch', () => {
+  const info = {
+    activityType: 'queueRuns',
+    activityId: '7',
+    workflowType: 'runsheetBatch',
+    workflowExecution: { workflowId: 'runsheet:ours', runId: 'r' },
+  };
+  const ran = (...args: readonly unknown[]) =>
+    new MockActivityEnvironment(info, { interceptors: [onlyOwnInput(keysFrom(NEW))] }).run(
+      async (...given: readonly unknown[]) => given,
+      ...args,
+    );
+
+  it('runs with the input of this call, and with no other one', async () => {
+    expect(await ran({ a: 1 }, 'activity queueRuns input 7@r')).toEqual([{ a: 1 }]);
+    for (const label of [
+      'activity loadBatch input 7@r',
+      'activity queueRuns input 8@r',
+      'activity queueRuns input 7@another',
+      'activity queueRuns heartbeat 7@r',
+      'signal pause input',
+      'several payloads',
+      `${REFUSED} E408: plain`,
+      undefined,
+    ])
+      await expect(ran({ a: 1 }, label)).rejects.toMatchObject({ type: 'NothingSent' });
+    await expect(ran()).rejects.toMatchObject({ type: 'NothingSent' });
   });
 });
 

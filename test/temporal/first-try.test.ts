@@ -15,7 +15,7 @@ async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promi
   const asked = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
   const environment = new MockActivityEnvironment(
     { activityType: 'queueRuns', ...asked, ...info },
-    { interceptors: workerInterceptors(server, NOT_BEGUN, '/nowhere').activity },
+    { interceptors: workerInterceptors(server, NOT_BEGUN, { home: '/nowhere', keys: NO_KEYS }).activity },
   );
   return environment.run(async (ref: typeof REF) => (ref === REF ? 'sent' : ''), REF) as Promise<string>;
 }
@@ -35,6 +35,8 @@ describe.each(['embedded', 'cluster'] as const)('a group at an %s server', (serv
     expect(await tried(server, { attempt: 2, activityType: 'loadBatch' })).toBe('sent');
   });
 });
+
+const NO_KEYS = { keys: [], readsPlain: true, isComplete: false };
 
 describe('the first attempt of a group', () => {
   it('is sent', async () => {

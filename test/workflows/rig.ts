@@ -13,6 +13,10 @@ import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { batchSignals } from '../../src/temporal/batch-signals.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { connectWorker } from '../../src/temporal/connect-worker.ts';
+import { clientConverter } from '../../src/temporal/encryption/converter.ts';
+import type { PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
+import { conversion } from '../../src/worker/create-workers.ts';
+import { workerInterceptors } from '../../src/worker/worker.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
@@ -115,15 +119,27 @@ export type Rig = {
   close(): Promise<void>;
 };
 
-/** Starts a separate server; `bundle` false: without a worker for workflows. */
-export async function openRig(stage: Stage, script: Script, hasWorker = true): Promise<Rig> {
+/** What the workers of `runsheet worker` have. */
+const sealed = (keys: PayloadKeys) => ({
+  ...conversion(keys),
+  interceptors: workerInterceptors('cluster', {} as Client, { home: '', keys }),
+});
+
+/** Starts a separate server; `hasWorker` false: without a worker for workflows; with keys everything is encrypted. */
+export async function openRig(
+  stage: Stage,
+  script: Script,
+  hasWorker = true,
+  keys?: PayloadKeys,
+): Promise<Rig> {
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   await stage.temporal();
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
   const server = { address, namespace, from: 'the test', options: {} };
-  const { client, connection } = await connectWorker(server, 20_000, {});
+  const { client, connection } = await connectWorker(server, 20_000, keys ? clientConverter(keys) : {});
   const connections = [connection];
-  const shared = { connection, namespace, shutdownGraceTime: '10s' } as const;
+  const sealing = keys && sealed(keys);
+  const shared = { connection, namespace, shutdownGraceTime: '10s', ...sealing } as const;
   const stops: (() => Promise<void>)[] = [];
   const run = (worker: Worker): { stop(): Promise<void> } => {
     const running = worker.run();
@@ -152,7 +168,10 @@ export async function openRig(stage: Stage, script: Script, hasWorker = true): P
   for (const taskQueue of [workQueueOf(TASK_QUEUE), filesQueueOf(TASK_QUEUE)])
     run(await Worker.create({ ...shared, taskQueue, activities: script.work(client) }));
   if (hasWorker) await worker(await workflowBundle());
-  const batches = openBatchClient(() => client);
+  const batches = openBatchClient(() => client, TASK_QUEUE, {
+    encrypted: keys !== undefined,
+    searchable: false,
+  });
   return {
     client,
     batches,

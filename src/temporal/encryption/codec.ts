@@ -1,19 +1,16 @@
-// Encrypts whole payloads with AES-256-GCM and a new IV each. A payload names its key and its workflow; both are authenticated,
-// so one workflow's payload cannot be used in another. Only the firings of a schedule share theirs.
+// Encrypts whole payloads with AES-256-GCM and a new IV each. A payload names its key, its workflow and its label (kind, name and
+// direction; src/batch/payloads/labels.ts). All are authenticated, so it cannot be used in another workflow, nor in another
+// place of its own. Only the firings of a schedule share theirs.
 //
-//   metadata  encoding binary/encrypted · encryption-key-id · encryption-owner <workflow id>
+//   metadata  encoding binary/encrypted · encryption-key-id · encryption-owner <workflow id> · encryption-label <label>
 //   data      IV (12 bytes) · the encrypted payload · tag (16 bytes)
 
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import {
-  ApplicationFailure,
-  type Payload,
-  type PayloadCodec,
-  type SerializationContext,
-} from '@temporalio/common';
+import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
+import { activityIdIn, isForClients, LABEL, OTHER } from '../../batch/payloads/labels.ts';
 import { scheduleOfFiring } from '../../batch/workflow-ids.ts';
-import { RunsheetError, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import type { PayloadKey, PayloadKeys } from './payload-keys.ts';
 
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
@@ -23,47 +20,59 @@ const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
+type Context = SerializationContext | undefined;
+
 /** Without keys it encrypts nothing, but `decode` still names the missing key. `decode` throws E407, E408 and E409. */
 export function encryptionWith({ keys, readsPlain }: PayloadKeys): PayloadCodec {
   const [first] = keys;
   return {
-    encode: async (payloads, context) =>
-      first === undefined ? payloads : payloads.map((payload) => encrypted(payload, first, ownerIn(context))),
+    encode: async (payloads, context) => payloads.map((payload) => encoded(payload, first, context)),
     decode: async (payloads, context) =>
-      payloads.map((payload) => {
-        if (metadataOf(payload, 'encoding') === ENCODING) return decrypted(payload, keys, ownerIn(context));
-        if (readsPlain) return payload;
-        throw problem('E408', { owner: ownerIn(context) });
+      payloads.map((payload) => decoded(payload, { keys, readsPlain }, context).payload),
+  };
+}
+
+/** The same for our own clients, which never read what is meant for workflows and activities. Throws E409 for such payloads. */
+export function clientEncryptionWith(keys: PayloadKeys): PayloadCodec {
+  return {
+    encode: encryptionWith(keys).encode,
+    decode: async (payloads, context) =>
+      payloads.map((one) => {
+        const { payload, label = OTHER } = decoded(one, keys, context);
+        if (!isForClients(label)) throw misplaced(context, label);
+        return payload;
       }),
   };
 }
 
-/**
- * The same for a worker. If a payload cannot be decoded, the activity fails before it starts: a group is then sent again safely,
- * and every other activity is retried, here or on a worker that has the key.
- */
-export function workerEncryptionWith(keys: PayloadKeys): PayloadCodec {
-  const { encode, decode } = encryptionWith(keys);
-  return {
-    encode,
-    decode: async (payloads, context) => {
-      try {
-        // Anyone could pass a copied payload to an activity without a workflow.
-        if (keys.keys.length > 0 && ownerIn(context) === '')
-          throw problem('E409', { owner: '', why: 'it was passed to an activity without a workflow' });
-        return await decode(payloads, context);
-      } catch (error) {
-        if (!(error instanceof RunsheetError)) throw error;
-        const message = `${error.code}: ${error.message}; ${error.hint}`;
-        throw ApplicationFailure.create({ message, type: 'NothingSent' });
-      }
-    },
-  };
+/** Encrypts the payload under the label in its metadata; `otherwise` for one without. */
+export function encoded(
+  { metadata, data }: Payload,
+  key: PayloadKey | undefined,
+  context: Context,
+  otherwise: () => string = () => OTHER,
+): Payload {
+  const { [LABEL]: label, ...others } = metadata ?? {};
+  const payload = { ...(metadata == null ? {} : { metadata: others }), ...(data == null ? {} : { data }) };
+  if (key === undefined) return payload;
+  return encrypted(payload, key, ownerIn(context), label == null ? otherwise() : textOf(label));
 }
 
-function encrypted(payload: Payload, { id, key }: PayloadKey, owner: string): Payload {
+/** The label is absent for a plain payload. */
+export function decoded(
+  payload: Payload,
+  { keys, readsPlain }: Pick<PayloadKeys, 'keys' | 'readsPlain'>,
+  context: Context,
+): { readonly payload: Payload; readonly label?: string } {
+  if (metadataOf(payload, 'encoding') === ENCODING) return decrypted(payload, keys, context);
+  if (!readsPlain) throw problem('E408', { owner: ownerIn(context) });
+  const { [LABEL]: forged, ...metadata } = payload.metadata ?? {};
+  return { payload: forged == null ? payload : { ...payload, metadata } };
+}
+
+function encrypted(payload: Payload, { id, key }: PayloadKey, owner: string, label: string): Payload {
   const iv = randomBytes(IV_BYTES);
-  const cipher = createCipheriv(CIPHER, key, iv).setAAD(labelOf(id, owner));
+  const cipher = createCipheriv(CIPHER, key, iv).setAAD(authenticated(id, owner, label));
   const data = [
     iv,
     cipher.update(PayloadMessage.encode(payload).finish()),
@@ -75,29 +84,45 @@ function encrypted(payload: Payload, { id, key }: PayloadKey, owner: string): Pa
       encoding: Buffer.from(ENCODING),
       'encryption-key-id': Buffer.from(id),
       'encryption-owner': Buffer.from(owner),
+      'encryption-label': Buffer.from(label),
     },
     data: Buffer.concat(data),
   };
 }
 
-function decrypted(payload: Payload, keys: readonly PayloadKey[], reader: string): Payload {
+function decrypted(payload: Payload, keys: readonly PayloadKey[], context: Context) {
   const id = metadataOf(payload, 'encryption-key-id');
   const owner = metadataOf(payload, 'encryption-owner');
+  const label = metadataOf(payload, 'encryption-label');
+  const reader = ownerIn(context);
   const found = keys.find((one) => one.id === id);
   if (found === undefined) throw problem('E407', { id, owner, known: keys.map((one) => one.id) });
   if (reader !== '' && reader !== owner && !isOfSchedule(owner, reader))
     throw problem('E409', { owner: reader, why: `it belongs to ${owner || 'no workflow'}` });
   const data = Buffer.from(payload.data ?? []);
+  let plain: Payload;
   try {
     const decipher = createDecipheriv(CIPHER, found.key, data.subarray(0, IV_BYTES), {
       authTagLength: TAG_BYTES,
     });
-    decipher.setAAD(labelOf(id, owner)).setAuthTag(data.subarray(-TAG_BYTES));
+    decipher.setAAD(authenticated(id, owner, label)).setAuthTag(data.subarray(-TAG_BYTES));
     const text = Buffer.concat([decipher.update(data.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
-    return PayloadMessage.decode(text);
+    plain = PayloadMessage.decode(text);
   } catch (error) {
     throw problem('E409', { owner, why: 'it was changed after it was encrypted' }, { cause: error });
   }
+  if (!isOfKind(label, context)) throw misplaced(context, label);
+  return { payload: plain, label };
+}
+
+const misplaced = (context: Context, label: string) =>
+  problem('E409', { owner: ownerIn(context), why: `it was encrypted for another place: ${label}` });
+
+/** The SDK says which activity a payload belongs to, and otherwise only the workflow. */
+function isOfKind(label: string, context: Context): boolean {
+  if (context === undefined || label === OTHER) return true;
+  const activityId = activityIdIn(label);
+  return context.type === 'activity' ? activityId === context.activityId : activityId === undefined;
 }
 
 /** A firing reads the payload of its schedule, and the result of the firing before it, which Temporal passes on. */
@@ -105,9 +130,13 @@ const isOfSchedule = (owner: string, reader: string): boolean =>
   scheduleOfFiring(reader) !== undefined && scheduleOfFiring(reader) === scheduleOfFiring(owner);
 
 /** The workflow that a payload belongs to; empty if the SDK does not name it. */
-const ownerIn = (context: SerializationContext | undefined): string => context?.workflowId ?? '';
+export const ownerIn = (context: Context): string => context?.workflowId ?? '';
 
-const labelOf = (id: string, owner: string): Buffer => Buffer.from(`${id}\n${owner}`);
+/** None of the three contains a line break. */
+const authenticated = (id: string, owner: string, label: string): Buffer =>
+  Buffer.from(`${id}\n${owner}\n${label}`);
+
+const textOf = (value: Uint8Array): string => Buffer.from(value).toString();
 
 const metadataOf = ({ metadata }: Payload, name: string): string =>
-  Buffer.from(metadata?.[name] ?? []).toString();
+  textOf(metadata?.[name] ?? new Uint8Array());

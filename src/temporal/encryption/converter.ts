@@ -1,25 +1,22 @@
-// The data converters of all our clients and workers, so that nothing reaches Temporal unconverted. The SDK loads the failure
-// converter from a file.
+// The data converters of all our clients and workers, so that nothing reaches Temporal unconverted. The SDK loads the other
+// converters from files.
 
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import { encryptionWith, workerEncryptionWith } from './codec.ts';
+import { clientEncryptionWith } from './codec.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 
+/** The clients need the interceptors `labelling` as well. */
 export const clientConverter = (keys: PayloadKeys): DataConverter => ({
   ...failuresFor(keys),
-  payloadCodecs: [encryptionWith(keys)],
+  payloadConverterPath: pathOf('labelled'),
+  payloadCodecs: [clientEncryptionWith(keys)],
 });
 
-/** See {@link workerEncryptionWith}. */
-export const workerConverter = (keys: PayloadKeys): DataConverter => ({
-  ...failuresFor(keys),
-  payloadCodecs: [workerEncryptionWith(keys)],
-});
-
-function failuresFor({ keys }: PayloadKeys): DataConverter {
-  const name = keys.length > 0 ? 'encrypted-failures' : 'failures';
-  const file = new URL(`${name}${extname(import.meta.url)}`, import.meta.url);
-  return { failureConverterPath: fileURLToPath(file) };
+export function failuresFor({ keys }: PayloadKeys): DataConverter {
+  return { failureConverterPath: pathOf(keys.length > 0 ? 'encrypted-failures' : 'failures') };
 }
+
+const pathOf = (name: string): string =>
+  fileURLToPath(new URL(`${name}${extname(import.meta.url)}`, import.meta.url));

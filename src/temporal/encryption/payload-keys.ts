@@ -16,6 +16,8 @@ export type PayloadKeys = {
   readonly keys: readonly PayloadKey[];
   /** Whether plain payloads are accepted although there are keys. */
   readonly readsPlain: boolean;
+  /** Whether no other worker can have more keys. */
+  readonly isComplete: boolean;
 };
 
 const KEY_BYTES = 32;
@@ -34,10 +36,15 @@ export function payloadKeys(
   const { keys, keysFile, plain } = payload;
   const from = keys === undefined ? `RUNSHEET_PAYLOAD_KEY_FILE (${keysFile})` : 'RUNSHEET_PAYLOAD_KEY';
   const text = keys ?? (keysFile === undefined ? undefined : textOf(keysFile, from));
-  if (text === undefined) return server === 'embedded' ? drawnKeys(home) : { keys: [], readsPlain: true };
+  if (text === undefined)
+    return server === 'embedded' ? drawnKeys(home) : { keys: [], readsPlain: true, isComplete: false };
   const words = text.split(/[\s,]+/).filter(Boolean);
   if (words.length === 0) throw wrong(`${from} is empty`);
-  return { keys: words.map((word, index) => keyOf(word, from, index + 1)), readsPlain: plain === 'read' };
+  return {
+    keys: words.map((word, index) => keyOf(word, from, index + 1)),
+    readsPlain: plain === 'read',
+    isComplete: server === 'embedded',
+  };
 }
 
 /** The file of the key that was generated for the embedded server. */
@@ -49,7 +56,7 @@ export const drawnKeyFile = (home: string): string => join(home, 'payload-key');
  */
 function drawnKeys(home: string): PayloadKeys {
   const file = drawnKeyFile(home);
-  return { keys: [keyOf(readOrCreateSecret(file), file, 1)], readsPlain: false };
+  return { keys: [keyOf(readOrCreateSecret(file), file, 1)], readsPlain: false, isComplete: true };
 }
 
 function textOf(file: string, from: string): string {

@@ -1,0 +1,121 @@
+// The arguments of every signal of every workflow. A signal with others is dropped.
+
+import type { AttemptRun } from '../attempt.ts';
+import type { Event, OverdueRun, RunCompletion } from '../events.ts';
+import { FAILURE_KINDS } from '../failure-kind.ts';
+import { OUTCOMES } from '../outcome.ts';
+import type { LimitChange } from '../params.ts';
+import type { Grant, MemberUsage } from '../pool/messages.ts';
+import {
+  atLeast,
+  either,
+  exactly,
+  filled,
+  flag,
+  listOf,
+  number,
+  oneOf,
+  recordOf,
+  text,
+  whole,
+  type Shape,
+} from './shapes.ts';
+
+const RUN = { place: whole, attempt: whole, runId: filled };
+
+const completion = atLeast<RunCompletion>(
+  { ...RUN, outcome: oneOf(...OUTCOMES) },
+  {
+    reason: text,
+    failure: oneOf(...FAILURE_KINDS),
+    times: (value) => listOf(number)(value) && (value as readonly unknown[]).length === 3,
+  },
+);
+
+const none = oneOf('none');
+const failAfter = either(
+  exactly<{ readonly rows: number }>({ rows: number }, {}),
+  exactly<{ readonly share: number }>({ share: number }, {}),
+);
+
+const limits = exactly<LimitChange>(
+  {},
+  {
+    concurrency: number,
+    adaptive: oneOf(true),
+    retries: number,
+    startsPerMinute: either(number, none),
+    gpuConcurrency: either(recordOf(number), none),
+    retriesByKind: recordOf(number),
+    failAfter: either(failAfter, none),
+    deadlineAt: either(number, none),
+    maxCostNano: either(number, none),
+    pool: text,
+    weight: number,
+    urgency: number,
+    notify: either(listOf(text), none),
+    notifyFailed: either(failAfter, none),
+  },
+);
+
+/** The acknowledgement of a command repeats its id, and a repeated id is not carried out again. */
+const ID = { commandId: filled };
+const ORIGIN = { by: text, reason: text };
+type CommandOf<Type extends Event['type']> = Omit<Extract<Event, { type: Type }>, 'type' | 'commandId'> & {
+  readonly commandId: string;
+};
+
+const USAGE = {
+  member: filled,
+  life: number,
+  number: whole,
+  epoch: number,
+  limit: number,
+  used: number,
+  wanted: number,
+  weight: number,
+  urgency: number,
+};
+
+/** By type of the workflow and name of the signal, a shape for each argument. */
+const SIGNALS: Readonly<Record<string, Readonly<Record<string, readonly Shape[]>>>> = {
+  runsheetBatch: {
+    runsCompleted: [oneOf('webhook', 'poll'), listOf(completion)],
+    runsSeen: [listOf(atLeast<AttemptRun>(RUN, {}))],
+    runsOverdue: [listOf(atLeast<OverdueRun>({ ...RUN, reason: text }, {}))],
+    serviceRead: [atLeast<{ readonly reason?: string }>({}, { reason: text })],
+    cancel: [exactly<CommandOf<'cancel'>>({ ...ID, running: flag }, ORIGIN)],
+    pause: [exactly<CommandOf<'pause'>>(ID, ORIGIN)],
+    scale: [exactly<CommandOf<'scale'>>({ ...ID, limits }, ORIGIN)],
+    resume: [
+      exactly<CommandOf<'resume'>>(ID, {
+        ...ORIGIN,
+        unconfirmed: oneOf('unknown', 'fail', 'resubmit'),
+        limits,
+      }),
+    ],
+    retry: [exactly<CommandOf<'retry'>>({ ...ID, pass: whole }, ORIGIN)],
+    grant: [atLeast<Grant>({ life: number, epoch: number, limit: number }, { size: number })],
+    refresh: [exactly<CommandOf<'refresh'>>(ID, ORIGIN)],
+  },
+  runsheetPool: {
+    usage: [atLeast<MemberUsage>(USAGE, { runsEndMs: number, left: oneOf(true) })],
+    resize: [exactly<{ readonly commandId: string; readonly size: number }>({ ...ID, size: number }, {})],
+    release: [
+      exactly<{ readonly commandId: string; readonly member: string }>({ ...ID, member: filled }, {}),
+    ],
+  },
+};
+
+/** Why the workflow drops a signal with these arguments; undefined if it takes it. */
+export function signalFault(
+  workflowType: string,
+  name: string,
+  args: readonly unknown[],
+): string | undefined {
+  const signals = SIGNALS[workflowType] ?? {};
+  const shapes = Object.hasOwn(signals, name) ? signals[name] : undefined;
+  if (shapes === undefined) return 'the workflow has no such signal';
+  const fits = args.length === shapes.length && shapes.every((shape, at) => shape(args[at]));
+  return fits ? undefined : 'its arguments have another shape';
+}

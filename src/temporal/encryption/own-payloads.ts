@@ -1,0 +1,64 @@
+// The activity side of the labels (src/batch/payloads/labels.ts): an activity runs only with the input that its workflow wrote
+// for this call. The codec passes the label of the input as a second argument (worker-codec.ts).
+
+import type { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { activityLabel, isOwnWorkflow, REFUSED } from '../../batch/payloads/labels.ts';
+import { problem } from '../../errors/error.ts';
+import type { PayloadKeys } from './payload-keys.ts';
+
+/** How an activity has ended, which decides what its next payloads are. */
+const ended = new WeakMap<object, 'result' | 'failure'>();
+
+/** What a payload is that this activity writes now. */
+export const phaseOf = (activity: Context): 'heartbeat' | 'result' | 'failure' =>
+  ended.get(activity) ?? 'heartbeat';
+
+/** The first interceptor: the SDK converts the result or the error after it. */
+export const noteEnd: ActivityInterceptorsFactory = (activity) => ({
+  inbound: {
+    execute: async (input, next) => {
+      try {
+        const result = await next(input);
+        ended.set(activity, 'result');
+        return result;
+      } catch (error) {
+        ended.set(activity, 'failure');
+        throw error;
+      }
+    },
+  },
+});
+
+/** Fails with `NothingSent`, so it follows `onlyFirstTry`. */
+export const onlyOwnInput =
+  ({ keys, readsPlain }: PayloadKeys): ActivityInterceptorsFactory =>
+  ({ info }) => ({
+    inbound: {
+      execute: async (input, next) => {
+        const { activityType, activityId, workflowType = '', workflowExecution } = info;
+        if (!isOwnWorkflow(workflowType)) return next(input);
+        const [value, label] = input.args;
+        const call = { activityType, activityId, workflowType, runId: workflowExecution?.runId ?? '' };
+        const isOwn =
+          label === undefined ? readsPlain || keys.length === 0 : label === activityLabel(call, 'input');
+        if (!isOwn) refuse(workflowExecution?.workflowId ?? '', label);
+        return next({ ...input, args: [value] });
+      },
+    },
+  });
+
+function refuse(owner: string, label: unknown): never {
+  const reason = typeof label === 'string' ? label : '';
+  const place = reason === '' ? 'nothing' : reason;
+  const { code, message, hint } = problem('E409', {
+    owner,
+    why: `it was encrypted for another place: ${place}`,
+  });
+  throw ApplicationFailure.create({
+    message: reason.startsWith(REFUSED) ? reason.slice(REFUSED.length + 1) : `${code}: ${message}; ${hint}`,
+    type: 'NothingSent',
+    details: ['nothing was sent'],
+  });
+}

@@ -1,0 +1,204 @@
+// Gives every payload that leaves a workflow its label (src/batch/payloads/labels.ts), and checks the labels of those that come
+// in. The codec encrypts with the label, decrypts, and marks what it had to refuse; the SDK tells it no names, so they are
+// compared here. Everyone who can reach an embedded server can copy payloads and send them again.
+//
+//   a signal that is refused             is dropped and logged
+//   a result of an activity              is a failure `Refused`: the activity is scheduled again, except for `queueRuns`, whose
+//                                        group is then unconfirmed
+//   the input of the workflow            fails the task: nothing starts
+//
+// A payload that another worker may be able to decrypt fails the task, so that the task goes there.
+
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import {
+  log,
+  scheduleActivity,
+  sleep,
+  workflowInfo,
+  ActivityFailure,
+  ApplicationFailure,
+  type WorkflowInterceptorsFactory,
+  type ActivateInput,
+} from '@temporalio/workflow';
+import {
+  activityLabel,
+  ELSEWHERE,
+  isOwnWorkflow,
+  LABEL,
+  memoLabel,
+  OTHER,
+  REFUSED,
+  signalLabel,
+  workflowLabel,
+} from '../src/batch/payloads/labels.ts';
+import { signalFault } from '../src/batch/payloads/signal-shapes.ts';
+import { labelCommand, metadataText, payloadsIn, type Failure } from './payload-labels.ts';
+
+type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
+type Call = { readonly activityType: string; readonly activityId: string };
+
+const AGAIN_MS = 1_000;
+const REFUSED_RESULT = 'Refused';
+/** The first version of batches whose signals have strict shapes. */
+const STRICT_FROM = 4;
+
+export const interceptors: WorkflowInterceptorsFactory = () => {
+  const { workflowType } = workflowInfo();
+  // An application's own workflows may be on the same worker.
+  if (!isOwnWorkflow(workflowType)) return {};
+  const calls = new Map<number, Call>();
+  const guard = { isSealed: false, isStrict: workflowType !== 'runsheetBatch' };
+  const dropped = new Map<string, number>();
+
+  const takes = (job: Job): boolean => {
+    if (job.initializeWorkflow) Object.assign(guard, checkStart(job.initializeWorkflow));
+    if (job.resolveActivity) checkResult(job.resolveActivity, guard.isSealed, calls);
+    const fault = job.signalWorkflow ? faultOf(job.signalWorkflow, guard.isStrict) : undefined;
+    if (fault !== undefined) reportDropped(dropped, job.signalWorkflow?.signalName ?? '', fault);
+    return fault === undefined;
+  };
+
+  return {
+    internals: [
+      {
+        activate: (input, next) => {
+          const { jobs } = input.activation;
+          const taken = jobs?.filter(takes) ?? [];
+          jobs?.splice(0, jobs.length, ...taken);
+          next(input);
+        },
+        concludeActivation: (input, next) => {
+          const output = next(input);
+          const { runId } = workflowInfo();
+          for (const command of output.commands) labelCommand(command, { workflowType, runId, calls });
+          return output;
+        },
+      },
+    ],
+    outbound: [
+      {
+        scheduleActivity: (input, next) => {
+          const result = next(input);
+          // Whether a group was sent is not known, so it is reconciled.
+          if (!guard.isStrict || input.activityType === 'queueRuns') return result;
+          return result.catch(async (error: unknown) => {
+            if (!isRefused(error)) throw error;
+            await sleep(AGAIN_MS);
+            return scheduleActivity(input.activityType, input.args, input.options);
+          });
+        },
+      },
+    ],
+  };
+};
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof ActivityFailure &&
+  error.cause instanceof ApplicationFailure &&
+  error.cause.type === REFUSED_RESULT;
+
+/** Why the payload is refused here; undefined if it is plain, which the codec has allowed, or has one of the labels. */
+function refusal(payload: Payload | null | undefined, ...labels: readonly string[]): string | undefined {
+  const reason = metadataText(payload, REFUSED);
+  if (reason !== undefined && metadataText(payload, ELSEWHERE) !== undefined) throw new Error(reason);
+  if (reason !== undefined) return reason;
+  const label = metadataText(payload, LABEL);
+  return label === undefined || labels.includes(label) ? undefined : `it is encrypted as "${label}"`;
+}
+
+/** Throws for a workflow that somebody started with payloads of another place. */
+function checkStart(start: NonNullable<Job['initializeWorkflow']>) {
+  const { workflowType, arguments: args, memo, parentWorkflowInfo } = start;
+  const type = workflowType ?? '';
+  // The workflow of an application that starts a batch as its child labels nothing.
+  const also = parentWorkflowInfo ? [OTHER] : [];
+  for (const payload of args ?? []) refuse(refusal(payload, workflowLabel(type, 'input'), ...also));
+  for (const [field, payload] of Object.entries(memo?.fields ?? {}))
+    refuse(refusal(payload, memoLabel(field), ...also));
+  const [first] = args ?? [];
+  const isSealed = metadataText(first, LABEL) !== undefined;
+  if (type !== 'runsheetBatch' || first == null) return { isSealed };
+  const { version = 1 } = defaultPayloadConverter.fromPayload<{ readonly version?: number }>(first);
+  return { isSealed, isStrict: version >= STRICT_FROM };
+}
+
+function refuse(reason: string | undefined): void {
+  if (reason !== undefined)
+    throw new Error(`the workflow was started with a payload that is refused: ${reason}`);
+}
+
+function faultOf({ signalName, input }: NonNullable<Job['signalWorkflow']>, isStrict: boolean) {
+  const name = signalName ?? '';
+  const refused = (input ?? []).map((payload) => refusal(payload, signalLabel(name)));
+  const reason = refused.find((one) => one !== undefined);
+  if (reason !== undefined) return reason;
+  try {
+    const args = (input ?? []).map((payload) => defaultPayloadConverter.fromPayload(payload));
+    return isStrict ? signalFault(workflowInfo().workflowType, name, args) : undefined;
+  } catch {
+    return 'its arguments cannot be parsed';
+  }
+}
+
+/** A stranger may send any number of signals: the first, tenth, hundredth … of a kind is logged. */
+function reportDropped(dropped: Map<string, number>, signal: string, reason: string): void {
+  const [why = ''] = reason.split(/[:"]/);
+  const kind = `${signal}: ${why}`;
+  // Names of signals that the workflow does not have are a stranger's choice.
+  const known = dropped.has(kind) || dropped.size < KINDS_MOST ? kind : 'others';
+  const count = (dropped.get(known) ?? 0) + 1;
+  dropped.set(known, count);
+  if (/^10*$/.test(String(count)))
+    log.warn('a signal was dropped', { signal: signal.slice(0, 100), reason, count });
+}
+
+const KINDS_MOST = 100;
+
+/** Replaces a result that is not one of this call. */
+function checkResult(
+  resolved: NonNullable<Job['resolveActivity']>,
+  isSealed: boolean,
+  calls: Map<number, Call>,
+): void {
+  const call = calls.get(resolved.seq ?? 0);
+  if (call === undefined || !resolved.result) return;
+  calls.delete(resolved.seq ?? 0);
+  const { runId, workflowType } = workflowInfo();
+  const about = { ...call, runId, workflowType };
+  const { completed, failed, cancelled } = resolved.result;
+  const result = completed?.result;
+  const missing = isSealed && completed && !result ? 'it has no payload' : undefined;
+  const reason = completed
+    ? (missing ?? (result && refusal(result, activityLabel(about, 'result'))))
+    : failureFault(failed?.failure ?? cancelled?.failure, about, isSealed);
+  if (!reason) return;
+  log.warn('the result of an activity was refused', { activity: call.activityType, reason });
+  resolved.result = { failed: { failure: refusedFailure(call, reason) } };
+}
+
+function failureFault(
+  failure: Failure | null | undefined,
+  about: Parameters<typeof activityLabel>[0],
+  isSealed: boolean,
+): string | undefined {
+  if (!failure) return undefined;
+  const [own, beats] = [activityLabel(about, 'failure'), activityLabel(about, 'heartbeat')];
+  const { thrown, heartbeats } = payloadsIn(failure);
+  const faults = [
+    ...thrown.map((payload) => refusal(payload, own)),
+    ...heartbeats.map((payload) => refusal(payload, beats)),
+  ];
+  // Everyone could report a failure in plain text, such as that nothing was sent.
+  const isForged = isSealed && failure.applicationFailureInfo && thrown.length === 0;
+  const own0 = isForged ? 'its failure has no encrypted payload' : faults.find((one) => one !== undefined);
+  return own0 ?? failureFault(failure.cause, about, isSealed);
+}
+
+const refusedFailure = ({ activityType, activityId }: Call, reason: string): Failure => ({
+  message: 'activity error',
+  activityFailureInfo: { activityType: { name: activityType }, activityId },
+  cause: {
+    message: `the result was refused: ${reason}`,
+    applicationFailureInfo: { type: REFUSED_RESULT, nonRetryable: true },
+  },
+});
