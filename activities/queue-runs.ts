@@ -14,6 +14,7 @@ import { errorMessage } from '../src/errors/error.ts';
 import type { QueueRequest } from '../src/run-service/contract/queue.ts';
 import { readWishes, type Wishes } from '../src/create-batch/append/left-out.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
+import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { webhookUrl } from '../src/webhook/token.ts';
 import type { Load } from '../src/webhook/waiting-groups.ts';
 import type { Deps, OpenBatch, PostsOnWire } from './deps.ts';
@@ -82,7 +83,7 @@ async function prepare(deps: Deps, input: GroupInput): Promise<PreparedGroup> {
       input.attempts.map(({ place }) => place),
     );
     const wishes = await readWishes(open.store);
-    const leftOut = input.attempts.flatMap((attempt) => leftOutBy(wishes, open, attempt, rows));
+    const leftOut = input.attempts.flatMap((attempt) => notSentBy(wishes, open, attempt, rows));
     const isLeftOut = new Set(leftOut.map(({ place }) => place));
     const sent = input.attempts.filter(({ place }) => !isLeftOut.has(place));
     const requests = sent.map((attempt) => ({
@@ -99,16 +100,20 @@ async function prepare(deps: Deps, input: GroupInput): Promise<PreparedGroup> {
   }
 }
 
-/** The sheet may have been saved since the row was queued. */
-function leftOutBy(
+/** The sheet may have been saved since the row was queued, and a run that was paid for is not bought again (R32). */
+function notSentBy(
   wishes: Wishes,
   { file }: OpenBatch,
   { place, attempt }: SentAttempt,
-  rows: ReadonlyMap<number, SheetRow>,
+  rows: ReadonlyMap<number, PlacedRow>,
 ): readonly PostResult[] {
   const row = rows.get(place);
   const reason = row && wishes.againstSending(place, row, file.deployment.gpu);
-  return reason === undefined ? [] : [{ place, attempt, result: 'left-out', reason }];
+  if (reason !== undefined) return [{ place, attempt, result: 'left-out', reason }];
+  if (row?.fetch === undefined) return [];
+  return attempt === 1
+    ? [{ place, attempt, result: 'accepted', runId: row.fetch, isKnown: true }]
+    : [{ place, attempt, result: 'left-out', reason: 'its run is not bought again' }];
 }
 
 function requestFor(
@@ -206,7 +211,8 @@ async function nextEnds(
   lease: Lease,
   soFar: () => GroupResult,
 ): Promise<Load | undefined> {
-  const isPatient = mayWait === true && soFar().results.every(({ result }) => result === 'accepted');
+  const isPatient =
+    mayWait === true && soFar().results.every((one) => one.result === 'accepted' && !one.isKnown);
   const waiting = waitingGroups.wait(ref, {
     mostMs: isPatient ? WAIT_MOST_MS : NO_WAIT_MS,
     carries: mayWait === true,

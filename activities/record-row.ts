@@ -7,7 +7,7 @@ import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import { recordAgain } from '../src/results/record-again.ts';
 import { outputNames, type OutputNames } from '../src/results/output-names.ts';
-import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
+import { whyMissing, type AttemptRecord, type PartRecord } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import type { FileTraffic } from '../src/run-service/file-traffic.ts';
 import { outcomeOf as stateOf, type KnownRun } from '../src/run-service/run-outcome.ts';
@@ -34,6 +34,7 @@ export async function recordRow(
   const { ended, row } = params;
   if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
   const before = await params.recordBefore(row);
+  if (row.fetch !== undefined && before !== undefined) return recordFetched(deps, open, params, before);
   const usage = await readUsage(open, ended);
   if ('kind' in usage && !ended.isLastTry) return usage;
   const attempts = ended.attempts.map((attempt) =>
@@ -54,6 +55,27 @@ export async function recordRow(
   };
   const asked = { ...placeOfRecord(ended, row), ...lastRung(attempts) };
   return row.before === undefined ? { ...asked, ...record } : recordAgain(before, { ...asked, ...record });
+}
+
+/** The record of a row whose files are fetched again: its attempts and their cost stay, because nothing was bought. */
+async function recordFetched(
+  deps: Deps,
+  open: OpenBatch,
+  params: RecordParams,
+  before: PartRecord,
+): Promise<PartRecord | DeferredRow> {
+  const { ended, row } = params;
+  if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
+  const names = outputNames(open.file.sheet.rows, row, editionOf(params.pass, before));
+  const delivered = await deliver(deps, open, params, names);
+  if ('kind' in delivered) return delivered;
+  const had = { outcome: before.outcome, attempts: before.attempts.length };
+  const { place: _, reason: __, ...kept } = { ...before, ...placeOfRecord(ended, row), before: had };
+  const place = ended.place === row.row ? {} : { place: ended.place };
+  const { outcome, reason, files, texts } = delivered;
+  if (outcome !== 'succeeded') return { ...kept, ...place, reason: whyMissing(reason ?? outcome) };
+  const note = reason === undefined ? {} : { reason };
+  return { ...kept, ...place, outcome, ...note, files, ...(texts.length > 0 ? { texts } : {}) };
 }
 
 /** A row of a ladder was asked for on the rung of its last attempt. */
@@ -130,7 +152,7 @@ async function deliver(
   const { kind } = delivery;
   const reason = delivery.kind === 'host' ? `${delivery.host}: ${delivery.reason}` : delivery.reason;
   if (!ended.isLastTry) return { place: ended.place, kind, reason };
-  return { outcome: 'failed', reason: `outputs_missing: ${reason}`, files: [], texts: [] };
+  return { outcome: 'failed', reason: whyMissing(reason), files: [], texts: [] };
 }
 
 /** If the last attempt was proved absent, the row was cancelled before it could be sent again. */

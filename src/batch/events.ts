@@ -12,8 +12,9 @@ import type { Tally } from './accounting/tally.ts';
 
 /** How one POST of a group ended. */
 export type PostResult = AttemptRef &
+  /** `isKnown`: nothing was sent, because an earlier attempt of the row has paid for this run. */
   (
-    | { readonly result: 'accepted'; readonly runId: string }
+    | { readonly result: 'accepted'; readonly runId: string; readonly isKnown?: true }
     | {
         readonly result: Exclude<PostClass, 'accepted'>;
         /** The minimum wait before the next try; 0 if waiting does not help. */

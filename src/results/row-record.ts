@@ -78,6 +78,21 @@ export const resultAttempt = ({
 }: Pick<PartRecord, 'attempts' | 'result_attempt'>): AttemptRecord | undefined =>
   kept === undefined ? attempts.at(-1) : attempts.find(({ attempt }) => attempt === kept);
 
+const OUTPUTS_MISSING = 'outputs_missing: ';
+
+/** Why the files of a succeeded run were not delivered (R14). */
+export const whyMissing = (reason: string): string =>
+  reason.startsWith(OUTPUTS_MISSING) ? reason : `${OUTPUTS_MISSING}${reason}`;
+
+/** The run that a row has paid for although its files were not delivered. */
+export function undelivered(
+  record: Pick<PartRecord, 'outcome' | 'reason' | 'attempts' | 'result_attempt'>,
+): AttemptRecord | undefined {
+  if (record.outcome !== 'failed' || !record.reason?.startsWith(OUTPUTS_MISSING)) return undefined;
+  const attempt = resultAttempt(record);
+  return attempt?.outcome === 'succeeded' && attempt.run_id !== undefined ? attempt : undefined;
+}
+
 /** A line of results.jsonl: inputs and result of a row. */
 export type RowRecord = Omit<PartRecord, 'place' | 'before' | 'change'> & {
   readonly key: string;

@@ -7,7 +7,7 @@ import { openPage, pageOf, type Page, type SheetRow } from './pages.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
 
 /** A row as one of its places sends it. */
-export type PlacedRow = SheetRow & Pick<Queued, 'before' | 'change'>;
+export type PlacedRow = SheetRow & Pick<Queued, 'before' | 'change' | 'fetch'>;
 
 /** More than two full pages are rarely in use at the same time. */
 const PAGES_BYTES = 64 * 1024 * 1024;

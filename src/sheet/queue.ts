@@ -18,6 +18,8 @@ export type Queued = {
   readonly gpu?: string;
   /** The part with the row's record, if the row is sent again; empty: the row was cancelled before it was sent. */
   readonly before?: string;
+  /** The run that the row has paid for: its files are fetched, and no run is bought. */
+  readonly fetch?: string;
   /** The inputs of this place, where they are not those of the sheet. */
   readonly change?: InputChange;
   /** The folder with the page of an appended row. */

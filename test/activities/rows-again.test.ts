@@ -8,6 +8,7 @@ import type { PartResult } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { parsePart, partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
+import { FileFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
@@ -86,5 +87,76 @@ describe('the record of a row that was sent again', () => {
       },
     ]);
     expect((await records())[0]).not.toHaveProperty('change');
+  });
+
+  describe('whose files are fetched again', () => {
+    const attempt = { outcome: 'succeeded', gpu_used: 'L4', run_seconds: 2, cost_usd: 1 } as const;
+    const paid: PartRecord = {
+      row: 7,
+      outcome: 'failed',
+      reason: 'outputs_missing: file 1 (one.bin): files answered 403',
+      attempts: [
+        { attempt: 1, outcome: 'failed', run_id: 'first' },
+        { ...attempt, attempt: 2, run_id: 'paid' },
+      ],
+      files: [],
+    };
+    const readRows: NonNullable<Given['readRows']> = async (_, places) =>
+      new Map(
+        places.map((place) => [
+          place,
+          { row: 7, key: 'k7', inputs: {}, before: '0001-000001.jsonl', fetch: 'paid' },
+        ]),
+      );
+    const collect = (
+      end: EndedRow['attempts'][number],
+      answer: () => Uint8Array,
+      isLastTry?: true,
+    ): Promise<PartResult> =>
+      new MockActivityEnvironment().run(() => {
+        const service = { getRun: async (id: string) => runOf(id, 'success', ['http://files/1']) };
+        const deps = depsOf({ store, service, readRows, download: downloadOf(answer) });
+        const rows = [{ place: 5_001, attempts: [end], ...(isLastTry && { isLastTry }) }];
+        return collectRows(deps, { ...REF, pass: 1, part: 2, rows });
+      });
+    beforeEach(() => store.write('parts/0001-000001.jsonl', `${JSON.stringify(paid)}\n`));
+    const found = { attempt: 1, outcome: 'succeeded', runId: 'paid' } as const;
+
+    it('has them, and no second run and no second cost', async () => {
+      const result = await collect(found, () => Buffer.from('a picture'));
+      expect(result).toMatchObject({ again: 1, tally: { outcomes: { succeeded: 1, failed: -1 } } });
+      expect(result.tally.gpus).toEqual({});
+      const [record] = await records();
+      const before = { outcome: 'failed', attempts: 2 };
+      expect(record).toMatchObject({
+        row: 7,
+        place: 5_001,
+        outcome: 'succeeded',
+        attempts: paid.attempts,
+        before,
+      });
+      expect(record?.files).toHaveLength(1);
+      expect(record).not.toHaveProperty('reason');
+    });
+
+    it.each([
+      ['are refused', found, 'outputs_missing: file 1 (one.bin): gone'],
+      [
+        'belong to a run that is gone',
+        { attempt: 1, outcome: 'unknown', reason: 'gone' },
+        'outputs_missing: gone',
+      ],
+      ['are not fetched', { attempt: 2, outcome: 'cancelled' }, 'outputs_missing: cancelled'],
+    ] as const)('stays as it was, with the newest reason, if they %s', async (_, end, reason) => {
+      const refused = (): Uint8Array => {
+        throw new FileFault('gone', 1);
+      };
+      const result = await collect(end, refused, true);
+      expect(result).toMatchObject({
+        again: 1,
+        tally: { outcomes: { succeeded: 0, failed: 0, unknown: 0 } },
+      });
+      expect(await records()).toMatchObject([{ outcome: 'failed', reason, attempts: paid.attempts }]);
+    });
   });
 });

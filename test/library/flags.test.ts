@@ -219,6 +219,7 @@ const FLAGS: Readonly<Record<string, Table>> = {
     failure: 'RetryOptions.failure',
     gpu: 'RetryOptions.gpu',
     set: 'RetryOptions.set',
+    buyAgain: 'RetryOptions.buyAgain',
     yes: 'RetryOptions.mayBuyTwice',
     detach: { only: 'the library follows nothing unless it is asked to' },
   },

@@ -31,14 +31,14 @@ export function onGroupEnded(state: State, event: GroupEnded): void {
   if (event.rest === 'unconfirmed' && event.reason !== undefined) state.leasedUntil = leaseEnd(state);
   if (event.serviceNowMs !== undefined) noteServiceTime(state, event.serviceNowMs);
   const results = new Map(event.results.map((result) => [attemptKey(result), result]));
-  const hasAccepted = event.results.some(({ result }) => result === 'accepted');
+  const hasAccepted = event.results.some((one) => one.result === 'accepted' && one.isKnown !== true);
   const failed: NotAccepted[] = [];
   for (const attempt of group.attempts) {
     const row = state.rows.get(attempt.place);
     const known = results.get(attemptKey(attempt));
     if (row?.phase !== 'sending' || row.attempt !== attempt.attempt) {
       // The row's run ended before this result arrived; the result may name a second run.
-      if (known?.result === 'accepted') noteRun(state, known, 'webhook');
+      if (known?.result === 'accepted' && !known.isKnown) noteRun(state, known, 'webhook');
       continue;
     }
     const result = known ?? withoutResult(row, event);
@@ -68,6 +68,7 @@ const withoutResult = ({ place, attempt }: Sending, { rest, reason }: GroupEnded
 type InGroup = { readonly group: Group; readonly hasAccepted: boolean };
 
 function applyResult(state: State, row: Sending, result: PostResult, { group, hasAccepted }: InGroup): void {
+  if (result.result === 'accepted' && result.isKnown) return startRun(state, row, result.runId);
   if (result.result === 'accepted') return accept(state, row, result.runId, group);
   const [first] = row.seen ?? [];
   // A run with this attempt's token exists, whatever the response says.

@@ -257,6 +257,9 @@ export const onBatches = {
         failure: optional(failureList('kind,…', 'only rows whose last run failed so, such as out-of-memory')),
         gpu: optional(gpuFlag('gpu', 'send them on this GPU (default: as before)')),
         set: repeatable(textFlag('input=value', 'send them with this input changed (default: as before)')),
+        buyAgain: boolean(
+          'buy new runs for rows whose files are missing, too (default: fetch the files of the runs that were paid for)',
+        ),
         yes: boolean('do not ask, although rows may be bought a second time'),
         detach: boolean('do not follow the batch'),
         ...controlFlags,

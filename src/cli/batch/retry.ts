@@ -38,6 +38,7 @@ type Flags = {
   readonly failure?: readonly FailureKind[];
   readonly gpu?: Gpu;
   readonly set?: readonly string[];
+  readonly buyAgain: boolean;
   readonly yes: boolean;
   readonly detach: boolean;
   readonly reason?: string;
@@ -111,7 +112,8 @@ async function sendAgain(
   return follow({ session, found, printer, process: context.process, output: flags.output });
 }
 
-const filterOf = ({ outcome, row, key, failure, gpu, reason }: Flags): RetryFilter => ({
+const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags): RetryFilter => ({
+  buyAgain,
   ...(outcome === undefined ? {} : { outcome }),
   ...(row === undefined ? {} : { rows: row }),
   ...(key === undefined ? {} : { keys: key }),
@@ -127,9 +129,10 @@ async function confirmed(
   context: Context,
   flags: Flags,
   found: FoundBatch,
-  { rows, outcomes, open, expectedUsd }: Candidates,
+  wanted: Candidates,
   printer: Printer,
 ): Promise<boolean> {
+  const { rows, open, expectedUsd, fetched } = wanted;
   if (rows === 0 && open === 0) {
     printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
     const summary = flags.outcome === undefined ? await readLatestSummary(found.store) : undefined;
@@ -140,10 +143,10 @@ async function confirmed(
   }
   if (open > 0)
     printer.notice(`${plural(open, 'row')} ${open === 1 ? 'is' : 'are'} being sent again already`);
-  const costly = perhapsPaid(outcomes);
+  const costly = perhapsPaid(wanted);
   if (costly === 0 || flags.yes) return true;
   const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
-  const what = `${plural(rows, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
+  const what = `${plural(rows - fetched, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
   if (printer.isTerminal && context.process.stdin.isTTY)
     return (await ask(context.process, `send again ${what}? [y/n] `, YES_OR_NO)) ?? false;
   const facts = { what: `this may buy runs a second time: ${what}`, hint: 'if that is meant, add --yes:' };
@@ -151,9 +154,12 @@ async function confirmed(
 }
 
 /** What is sent again, in words. */
-function sentText({ gpu, set }: Flags, { rows, byGpu, expectedUsd }: Candidates): string {
+function sentText({ gpu, set }: Flags, { rows, fetched, byGpu, expectedUsd }: Candidates): string {
+  const files = `the files of ${plural(fetched, 'row')} are fetched again; nothing is bought for them`;
+  if (fetched === rows) return files;
   const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
   const on = gpu === undefined ? '' : ` on ${[...byGpu.keys()].join(', ')}`;
   const having = set === undefined ? '' : terminalLine(` with ${set.join(', ')}`);
-  return `${plural(rows, 'row')} sent again${on}${having}${cost}`;
+  const sent = `${plural(rows - fetched, 'row')} sent again${on}${having}${cost}`;
+  return fetched === 0 ? sent : `${sent}; ${files}`;
 }

@@ -5,7 +5,7 @@
 import { ladderLaneOf } from '../ladder-lanes.ts';
 import type { Outcome } from '../../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import type { RowRecord } from '../../results/row-record.ts';
+import { undelivered, type RowRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { bothChanges, type InputChange } from '../../sheet/input-change.ts';
 import type { Queued } from '../../sheet/queue.ts';
@@ -22,6 +22,8 @@ export type PassParams = {
   readonly isWanted: (record: RowRecord) => boolean;
   /** Another GPU for these rows. */
   readonly gpu?: string;
+  /** Whether runs that were paid for are bought again, instead of fetching their files. */
+  readonly buysAgain?: boolean;
   /** Other inputs for these rows. */
   readonly change?: InputChange;
   readonly by: string;
@@ -35,6 +37,10 @@ export type Candidates = {
   readonly rows: number;
   readonly outcomes: Readonly<Partial<Record<Outcome, number>>>;
   readonly open: number;
+  /** Rows among them whose files are fetched, and whose runs are not bought again. */
+  readonly fetched: number;
+  /** Rows among them whose runs were paid for, although their files were not delivered, and are bought again. */
+  readonly boughtAgain: number;
   /** What they may cost in US dollars, by the batch's own runs; undefined if none was paid for on such a GPU. */
   readonly expectedUsd: number | undefined;
 };
@@ -71,7 +77,7 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
   const byGpu = new Map<string, Queued[]>();
   const outcomes: Partial<Record<Outcome, number>> = {};
   const means = new MeanCosts();
-  let [rows, open] = [0, 0];
+  let [rows, open, fetched, boughtAgain] = [0, 0, 0, 0];
   for await (const one of rowsOf(store, file)) {
     // While a batch runs, rows without a record have no outcome yet.
     if (one.record === undefined && !hasEnded) continue;
@@ -84,13 +90,20 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
     }
     rows += 1;
     outcomes[record.outcome] = (outcomes[record.outcome] ?? 0) + 1;
-    const climbs = gpu === undefined ? ladderLaneOf(file, one, params.change) : undefined;
+    const paid = undelivered(record)?.run_id;
+    const isFetched =
+      paid !== undefined && !params.buysAgain && gpu === undefined && params.change === undefined;
+    if (isFetched) fetched += 1;
+    else if (paid !== undefined) boughtAgain += 1;
+    const climbs = gpu === undefined && !isFetched ? ladderLaneOf(file, one, params.change) : undefined;
     const lane = climbs ?? gpu ?? record.gpu_asked ?? file.deployment.gpu ?? '';
     const queue = byGpu.get(lane) ?? [];
     byGpu.set(lane, queue);
-    queue.push(queuedAgain(one, params, climbs !== undefined));
+    const queued = queuedAgain(one, params, climbs !== undefined);
+    queue.push(isFetched ? { ...queued, fetch: paid } : queued);
   }
-  return { pass: newest + 1, byGpu, rows, outcomes, open, expectedUsd: means.of(byGpu) };
+  const counts = { rows, outcomes, open, fetched, boughtAgain };
+  return { pass: newest + 1, byGpu, ...counts, expectedUsd: means.of(byGpu) };
 }
 
 /** The mean cost of a run, by the GPU that was asked for. */
@@ -107,7 +120,9 @@ class MeanCosts {
 
   of(byGpu: Candidates['byGpu']): number | undefined {
     let expected = 0;
-    for (const [gpu, { length }] of byGpu) {
+    for (const [gpu, rows] of byGpu) {
+      const { length } = rows.filter(({ fetch }) => fetch === undefined);
+      if (length === 0) continue;
       const [only] = this.#sums.size === 1 && gpu === '' ? this.#sums.values() : [];
       const sum = this.#sums.get(gpu) ?? only;
       if (sum === undefined) return undefined;

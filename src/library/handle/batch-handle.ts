@@ -181,7 +181,7 @@ export class BatchHandle {
     const session = await this.#servers.for(found);
     const params = passParams(filter, set && (await inputChangeOf(config, found, set)));
     const wanted = await candidates(found, params);
-    const costly = perhapsPaid(wanted.outcomes);
+    const costly = perhapsPaid(wanted);
     if (costly > 0 && !mayBuyTwice)
       throw problem('E602', {
         what: `this may buy runs a second time: ${costly} of ${wanted.rows} rows succeeded or may have a run that was paid for`,

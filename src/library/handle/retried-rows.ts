@@ -1,9 +1,9 @@
 // Which rows of a batch are sent again, and with what.
 
-import type { PassParams } from '../../create-batch/append/add-pass.ts';
+import type { Candidates, PassParams } from '../../create-batch/append/add-pass.ts';
 import type { FailureKind } from '../../batch/failure-kind.ts';
 import type { Gpu } from '../../batch/gpu.ts';
-import type { Outcome, OutcomeCounts } from '../../batch/outcome.ts';
+import type { Outcome } from '../../batch/outcome.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import type { Config } from '../../host/config.ts';
 import { resultAttempt, type RowRecord } from '../../results/row-record.ts';
@@ -25,6 +25,8 @@ export type RetryFilter = {
   readonly failure?: readonly FailureKind[];
   /** Sends them on this GPU. */
   readonly gpu?: Gpu;
+  /** Buys a new run where only the files of a run are missing, instead of fetching them again. */
+  readonly buyAgain?: boolean;
   /** Why, for the events of the batch. */
   readonly reason?: string;
 };
@@ -35,11 +37,14 @@ const USUAL: readonly Outcome[] = ['failed', 'timed-out'];
 const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
 
 /** How many of these rows may have a run that was paid for. */
-export const perhapsPaid = (outcomes: Partial<OutcomeCounts>): number =>
-  COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), 0);
+export const perhapsPaid = ({
+  outcomes,
+  boughtAgain,
+}: Pick<Candidates, 'outcomes' | 'boughtAgain'>): number =>
+  COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
 
 export function passParams(filter: RetryFilter, change?: InputChange): PassParams {
-  const { outcome = USUAL, rows, keys, failure, gpu, reason } = filter;
+  const { outcome = USUAL, rows, keys, failure, gpu, reason, buyAgain = false } = filter;
   const isWanted = (record: RowRecord): boolean =>
     outcome.includes(record.outcome) &&
     (rows === undefined || rows.some((one) => isIn(one, record.row))) &&
@@ -48,6 +53,7 @@ export function passParams(filter: RetryFilter, change?: InputChange): PassParam
   return {
     isWanted,
     by: userHere(),
+    buysAgain: buyAgain,
     ...(gpu === undefined ? {} : { gpu }),
     ...(reason === undefined ? {} : { reason }),
     ...(change === undefined ? {} : { change }),

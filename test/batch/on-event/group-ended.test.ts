@@ -38,6 +38,29 @@ describe('group ended', () => {
     expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
   });
 
+  it('a run that was paid for earlier counts as no request, and is no control for lists', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    world.end([
+      { place: 1, attempt: 1, result: 'accepted', runId: 'paid', isKnown: true },
+      { place: 2, attempt: 1, result: 'throttled' },
+    ]);
+    expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', runId: 'paid' });
+    expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 0, throttled: 1 });
+    expect(world.state.control).toBeUndefined();
+    expect(world.state.consecutiveFailures).toBe(1);
+  });
+
+  it('a run that was paid for earlier is no duplicate of a row that has ended since', () => {
+    const world = new World({ rows: 1 });
+    world.apply({
+      type: 'runsCompleted',
+      by: 'webhook',
+      completions: [{ ...runOfFirst('seen'), outcome: 'failed' }],
+    });
+    world.end([{ ...FIRST, result: 'accepted', runId: 'paid', isKnown: true }]);
+    expect(world.state.ledger.duplicates).toBe(0);
+  });
+
   it('a row that its sheet no longer asks for keeps the run that a webhook has shown', () => {
     const world = new World({ rows: 1 });
     world.apply({ type: 'runsSeen', runs: [runOfFirst('seen')] });

@@ -1,0 +1,63 @@
+// Rows whose runs were paid for although their files were not delivered (R32).
+
+import { beforeEach, expect, it } from 'vitest';
+import { placeIn } from '../../src/batch/state/lanes.ts';
+import { addPass, candidates } from '../../src/create-batch/append/add-pass.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { passParams, perhapsPaid, type RetryFilter } from '../../src/library/handle/retried-rows.ts';
+import { cacheRows } from '../../src/sheet/placed-rows.ts';
+import { layoutOf } from '../../src/store/batch-file.ts';
+import { readPass } from '../../src/store/passes.ts';
+import { Place } from './creating.ts';
+import { addResults } from './earlier.ts';
+
+let place: Place;
+let batch: CreatedBatch;
+beforeEach(async () => {
+  place = new Place();
+  place.write('sheet.csv', 'prompt\none\ntwo\nthree\nfour\n');
+  batch = await place.create('sheet.csv');
+  const ran = { attempt: 1, run_id: 'paid', gpu_used: 'L4', cost_usd: 2 } as const;
+  const missing = {
+    outcome: 'failed',
+    reason: 'outputs_missing: 403',
+    attempts: [{ ...ran, outcome: 'succeeded' }],
+    files: [],
+  } as const;
+  await addResults(batch, { more: missing });
+});
+
+/** How many rows are sent, fetched and perhaps bought twice; and the fetched runs as workers read them. */
+async function sent(filter: RetryFilter, change?: { readonly set: object }) {
+  const params = passParams(filter, change as never);
+  const wanted = await candidates(batch, params);
+  const added = await addPass(batch, params, wanted);
+  if (added === undefined) throw new Error('no row is sent again');
+  const { segments } = await readPass(batch.store, added.pass);
+  const places = segments.flatMap(({ lane, first, count }) =>
+    Array.from({ length: count }, (_, at) => placeIn(lane, first + at)),
+  );
+  const rows = await cacheRows(4)(layoutOf(batch.store, batch.file), batch.file.sheet, places);
+  const runs = [...rows.values()].map(({ fetch }) => fetch);
+  return {
+    rows: wanted.rows,
+    fetched: wanted.fetched,
+    paid: perhapsPaid(wanted),
+    usd: wanted.expectedUsd,
+    runs,
+  };
+}
+
+it('are fetched by a retry, which buys nothing and needs no question', async () => {
+  const runs = ['paid', 'paid', 'paid', 'paid'];
+  expect(await sent({})).toEqual({ rows: 4, fetched: 4, paid: 0, usd: 0, runs });
+});
+
+it.each([
+  ['new runs are asked for', { buyAgain: true }, undefined],
+  ['another GPU is asked for', { gpu: 'H100' }, undefined],
+  ['other inputs are asked for', {}, { set: { prompt: 'five' } }],
+] as const)('are bought again if %s, after a question', async (_, filter, change) => {
+  const runs = [undefined, undefined, undefined, undefined];
+  expect(await sent(filter as RetryFilter, change)).toMatchObject({ rows: 4, fetched: 0, paid: 4, runs });
+});
