@@ -176,6 +176,8 @@ export const DEFERS_MOST = 8;
 /** A file host outage of this length pauses the batch; then so many rows probe the host. */
 export const FILES_PAUSE_AFTER_MS = 10_000;
 export const FILES_PROBE_ROWS = 8;
+/** So many rows whose files are refused, or are not what they should be, count as an outage if no file is fetched meanwhile. */
+export const FILES_REFUSED_ROWS = 3;
 
 /** How many attempts that were abandoned, and reported duplicates, the state remembers. */
 export const ABANDONED_MAX = 2_000;

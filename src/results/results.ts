@@ -13,7 +13,7 @@ import { writeAllEvents } from './all-events.ts';
 import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
 import { Report } from './report/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
-import { summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
+import { CostFacts, summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
 
 /** Other batches of the worker must not wait for long: a row takes some 40 µs. */
 const ROWS_PER_TURN = 50;
@@ -44,6 +44,7 @@ export async function writeResults({
   const rows = await countRows(store, file, throughPass);
   const report = new Report({ file, store, startedAt, rows, confirm });
   let reused = 0;
+  const costs = new CostFacts();
   try {
     const header = headerOf(file);
     await Promise.all([results.add(header), failures.add(header)]);
@@ -53,6 +54,7 @@ export async function writeResults({
       await results.add(cells);
       if (record.outcome !== 'succeeded') await failures.add(cells);
       if (record.reused_from !== undefined) reused += 1;
+      costs.add(record);
       await report.add(record, row.cells);
       await lines.add(`${JSON.stringify(record)}\n`);
       if (record.row % ROWS_PER_TURN === 0) await nextTurn();
@@ -64,7 +66,7 @@ export async function writeResults({
   }
   await writeAllEvents({ file, store, confirm, ...times });
   const ended = { ...times, workers, reading: await reading };
-  const summary = { ...summaryOf(file, progress, ended), reused };
+  const summary = { ...summaryOf(file, progress, ended), ...costs.facts(), reused };
   await report.write(summary);
   await confirm();
   await writeSummary(store, summary);

@@ -6,6 +6,7 @@ import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
+import { undelivered, type PartRecord } from './row-record.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, passName } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
@@ -33,6 +34,10 @@ export type Summary = {
   readonly cost_usd: number;
   /** The same with the duplicate runs. */
   readonly total_cost_usd: number;
+  /** Rows whose runs were paid for although their files were not delivered; absent in older batches. */
+  readonly undelivered?: { readonly rows: number; readonly cost_usd: number };
+  /** Attempts that may have cost more than `cost_usd` says, or something at all; absent in older batches. */
+  readonly unpriced?: number;
   readonly gpus: Readonly<
     Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd: number }>
   >;
@@ -91,6 +96,28 @@ export type Ended = {
 };
 
 type Worked = Ended & { readonly workers?: WorkerCount | undefined };
+
+/** What only the rows say about their cost. */
+export class CostFacts {
+  #rows = 0;
+  #costUsd = 0;
+  #unpriced = 0;
+
+  add(record: Pick<PartRecord, 'outcome' | 'reason' | 'attempts' | 'result_attempt'>): void {
+    const paid = undelivered(record);
+    if (paid !== undefined) {
+      this.#rows += 1;
+      this.#costUsd += paid.cost_usd ?? 0;
+    }
+    this.#unpriced += record.attempts.filter(
+      ({ outcome, cost_incomplete }) => cost_incomplete === true || outcome === 'unknown',
+    ).length;
+  }
+
+  facts(): Required<Pick<Summary, 'undelivered' | 'unpriced'>> {
+    return { undelivered: { rows: this.#rows, cost_usd: usd(this.#costUsd) }, unpriced: this.#unpriced };
+  }
+}
 
 export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): Summary {
   const { startedAt, endedAt, reading, isEvidenceLost, throughPass } = ended;

@@ -51,6 +51,11 @@ describe('the receipt at the end of a batch', () => {
       '300 rows, 297 runs, 1 known to be bought twice, at most 3 unseen runs, $4.12 estimated',
       { runs: 297, bought_twice: 1, lists: 'incomplete', unseen_runs_at_most: 3, restarts: 0 },
     ],
+    [
+      '3 rows, 3 runs, 0 bought twice, cost not known',
+      { rows: 3, runs: 3, total_cost_usd: 0, unpriced: 3, restarts: 0 },
+    ],
+    ['300 rows, 300 runs, 0 bought twice, at least $4.12 estimated', { unpriced: 1, restarts: 0 }],
   ])('says %s', (line, facts) => {
     expect(receiptLine({ ...SUMMARY, ...facts })).toBe(line);
   });
@@ -70,6 +75,15 @@ describe('the receipt at the end of a batch', () => {
     const lines = closing(SUMMARY, '/b', plain).trimEnd().split('\n');
     expect(lines.at(-1)).toBe(receiptLine(SUMMARY));
     expect(lines.filter((line) => line.includes('$'))).toHaveLength(1);
+  });
+
+  it('comes after what was paid for and not kept', () => {
+    const outcomes = { ...NO_OUTCOMES, succeeded: 297, failed: 3 };
+    const text = closing({ ...SUMMARY, outcomes, undelivered: { rows: 3, cost_usd: 0.5 } }, '/b', plain);
+    expect(text).toContain('3 rows paid for and not kept, $0.50 estimated: retry fetches the files');
+    expect(closing({ ...SUMMARY, undelivered: { rows: 0, cost_usd: 0 } }, '/b', plain)).not.toContain(
+      'not kept',
+    );
   });
 
   it('is printed by a command that is silent otherwise', () => {

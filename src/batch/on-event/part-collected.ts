@@ -3,7 +3,13 @@
 
 import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
-import { DEFER_BASE_MS, DEFER_MAX_MS, FILES_PAUSE_AFTER_MS, REASON_BYTES } from '../bounds.ts';
+import {
+  DEFER_BASE_MS,
+  DEFER_MAX_MS,
+  FILES_PAUSE_AFTER_MS,
+  FILES_REFUSED_ROWS,
+  REASON_BYTES,
+} from '../bounds.ts';
 import { note } from '../event-log.ts';
 import { clipped } from '../shown/clipped.ts';
 import { LOG, PASS, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
@@ -48,7 +54,9 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
     if (state.pauses.has('files')) fetchNow(state);
     return unpause(state, 'files');
   }
-  const failed = deferred.find(({ kind }) => kind === 'host');
+  // A host that answers every file with a refusal or a sign-in page says nothing about the files.
+  const isRefusal = state.version >= 4 && deferred.length + state.deferred.length >= FILES_REFUSED_ROWS;
+  const failed = deferred.find(({ kind }) => kind === 'host' || isRefusal);
   if (failed === undefined) return;
   state.filesFailSince ??= state.now;
   if (state.now - state.filesFailSince >= FILES_PAUSE_AFTER_MS)

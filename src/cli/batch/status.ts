@@ -26,7 +26,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-hint.ts';
 import { noWorkerText, workerCommand } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
-import { retryOf } from '../follow/batch-end.ts';
+import { costText, retryOf } from '../follow/batch-end.ts';
 import { openLivingSession, type Session } from '../session.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
@@ -167,10 +167,18 @@ function textOf(found: FoundBatch, shown: BatchStatus): string {
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
     ...standstillOf(found, shown),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
-    `  cost      ${progress && !summary ? spentText(progress) : `${money(summary?.cost_usd ?? 0)}, estimated`}`,
+    `  cost      ${costLine(shown)}`,
     `  folder    ${terminalLine(folder)}`,
   ];
   return lines.join('\n');
+}
+
+/** What is not known is not $0.00: without a server, rows may have runs that no result shows yet. */
+function costLine({ summary, progress, costUsd }: BatchStatus): string {
+  if (summary !== undefined) return costText(summary);
+  if (progress !== undefined) return spentText(progress);
+  if (costUsd === undefined) return 'not known while no server runs the batch';
+  return costUsd === 0 ? `${money(0)}, estimated` : `at least ${money(costUsd)}, estimated`;
 }
 
 /** `gpus: 16 slots granted, weight 3`. */

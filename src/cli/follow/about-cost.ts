@@ -25,7 +25,9 @@ export function aboutCostUsd({ state, tally, reused = 0, ...all }: Spent): numbe
 export function spentText(spent: Spent): string {
   const about = aboutCostUsd(spent);
   const total = about === undefined ? '' : `, about ${money(about)} in total`;
-  return `${money(costSoFar(spent.tally))} so far${total}, estimated${budgetText(spent)}`;
+  // Nothing says what the runs of unknown rows cost.
+  const least = spent.tally.outcomes.unknown > 0 ? 'at least ' : '';
+  return `${least}${money(costSoFar(spent.tally))} so far${total}, estimated${budgetText(spent)}`;
 }
 
 /** With --max-cost: the limit, and what counts against it. */

@@ -87,12 +87,15 @@ const climbingLine = ({ runs, seconds, cost_usd: usd }: NonNullable<Summary['cli
 
 /** Runs that were paid for, or may have been, in addition to those of the rows. */
 function spendLines(summary: Summary, paint: Paint): readonly string[] {
-  const { duplicates, unseen_runs_at_most: unseen, lists } = summary;
+  const { duplicates, undelivered, unseen_runs_at_most: unseen, lists } = summary;
   const seconds = `${duplicates.gpu_seconds.toFixed(1)} GPU s`;
   const why = lists === 'none' ? 'the service has no run list' : 'the run list could not be read to its end';
   const lines = [
     duplicates.runs > 0
       ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}, ${money(duplicates.cost_usd)} estimated; duplicates.jsonl names them`
+      : undefined,
+    undelivered !== undefined && undelivered.rows > 0
+      ? `${plural(undelivered.rows, 'row')} paid for and not kept, ${money(undelivered.cost_usd)} estimated: retry fetches the files`
       : undefined,
     unseen > 0
       ? `${plural(unseen, 'request')} may have started a run that was never seen: ${why}`
@@ -110,11 +113,17 @@ export function receiptLine(summary: Summary): string {
     // Only a complete run list shows every duplicate.
     lists === 'complete' ? `${count(twice)} bought twice` : `${count(twice)} known to be bought twice`,
     unseen > 0 ? `at most ${plural(unseen, 'unseen run')}` : undefined,
-    `${money(summary.total_cost_usd)} estimated`,
+    costText(summary),
     workersText(summary),
   ]
     .filter((part) => part !== undefined)
     .join(', ');
+}
+
+/** A cost that is not known is not $0.00. */
+export function costText({ total_cost_usd: usd, unpriced = 0 }: Summary): string {
+  if (unpriced === 0) return `${money(usd)} estimated`;
+  return usd === 0 ? 'cost not known' : `at least ${money(usd)} estimated`;
 }
 
 function workersText({ workers = 0, restarts }: Summary): string | undefined {

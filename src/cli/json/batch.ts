@@ -23,6 +23,11 @@ const summarySchema = z.object({
   seconds: amount,
   cost_usd: amount,
   total_cost_usd: amount.describe('with duplicate runs'),
+  undelivered: z
+    .object({ rows: count, cost_usd: amount })
+    .nullable()
+    .describe('rows whose runs were paid for although their files were not delivered'),
+  unpriced: count.nullable().describe('attempts whose cost is not known, or only in part'),
   gpus: gpusSchema,
   climbing: z.object({ runs: count, seconds: amount, cost_usd: amount }).nullable(),
   useful_concurrency: z
@@ -92,11 +97,15 @@ export type BatchStatus = PublishedStatus & {
   readonly canary?: CanaryReport;
 };
 
+/** What nothing says is not zero. */
+const knownCost = (summary: BatchStatus['summary']): number | undefined =>
+  summary?.cost_usd === 0 && (summary.unpriced ?? 0) > 0 ? undefined : summary?.cost_usd;
+
 export type BatchJson = z.infer<typeof batchSchema>;
 
 export function batchJson({ file }: Pick<FoundBatch, 'file'>, shown: BatchStatus): BatchJson {
   const { progress, summary, outcomes } = shown;
-  const cost = progress === undefined ? summary?.cost_usd : rounded(progress.costUsd);
+  const cost = progress === undefined ? (knownCost(summary) ?? shown.costUsd) : rounded(progress.costUsd);
   return shaped(batchSchema, {
     ...shown,
     deployment: file.deployment.name ?? file.deployment.id,

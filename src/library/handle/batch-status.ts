@@ -6,6 +6,7 @@ import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/newest-records.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
+import { STARTED_FILE } from '../../store/batch-file.ts';
 import { hidesAllBatches } from '../../store/batch-folders.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from '../session.ts';
@@ -32,6 +33,8 @@ export type BatchStatus = {
   readonly unattended?: true;
   /** The batch whose results its sheet is. */
   readonly from?: Pick<NonNullable<FoundBatch['file']['from']>, 'batch' | 'pass'>;
+  /** While no server has it: what the rows with a result have cost; absent if that is not known. Other rows may have runs, too. */
+  readonly costUsd?: number;
   /** The content of `summary.json`, when it has ended. */
   readonly summary?: Summary;
   /** Why its files cannot be read. */
@@ -65,8 +68,14 @@ export async function statusFromFolder({ batch, folder, file, store }: FoundBatc
   const own = { batch, folder, rows, ...(from && { from: { batch: from.batch, pass: from.pass } }) };
   if (summary) return { ...own, state: 'finished', outcomes: summary.outcomes, summary };
   const outcomes = { ...NO_OUTCOMES };
-  for await (const { outcome } of newestRecords(store, rows)) outcomes[outcome] += 1;
-  return { ...own, state: 'interrupted', outcomes };
+  const isStarted = await store.exists(STARTED_FILE);
+  let costUsd = 0;
+  for await (const { outcome, attempts } of newestRecords(store, rows)) {
+    outcomes[outcome] += 1;
+    for (const { cost_usd = 0 } of attempts) costUsd += cost_usd;
+  }
+  const isKnown = costUsd > 0 || !isStarted;
+  return { ...own, state: 'interrupted', outcomes, ...(isKnown && { costUsd: Number(costUsd.toFixed(6)) }) };
 }
 
 /** `fromFolder`, with what the workflow published. */

@@ -154,6 +154,20 @@ describe('file hosts', () => {
     ]);
   });
 
+  it('files that are all refused pause the batch after ten seconds, so that it buys no more of them', () => {
+    const world = collecting(3);
+    const since = world.state.now;
+    collected(world, 0, file(1), file(2), file(3));
+    expect(world.state.pauses.size).toBe(0);
+    while (world.state.pauses.size === 0) {
+      world.pass(world.waitFor(collect));
+      const rows = world.collects[0]?.rows ?? [];
+      collected(world, 0, ...rows.map(({ place }) => file(place)));
+    }
+    expect(world.state.now - since).toBeLessThan(4 * FILES_PAUSE_AFTER_MS);
+    expect([...world.state.pauses.keys()]).toEqual(['files']);
+  });
+
   it('a file host that is away pauses nothing if a file came from elsewhere meanwhile', () => {
     const world = collecting(2);
     collected(world, 0, host(1), host(2));

@@ -111,7 +111,7 @@ function drawFacts(table, running) {
   add(running === undefined ? 'Wall time' : 'So far', span(seconds));
   add(
     'Cost, estimated',
-    money(summary?.total_cost_usd ?? cost),
+    costText(summary?.total_cost_usd ?? cost, summary?.unpriced ?? 0),
     done > 0 ? `${money(cost / done)} a row` : '',
   );
   add('Speed', count(Math.round((done / Math.max(1, seconds)) * 600) / 10), 'rows/min');
@@ -121,7 +121,19 @@ function drawFacts(table, running) {
   }
   add('Runs', count(summary.runs), summary.reused > 0 ? `${plural(summary.reused, 'row')} reused` : '');
   add(summary.lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(summary.bought_twice));
+  if (summary.undelivered?.rows)
+    add('Paid, not kept', plural(summary.undelivered.rows, 'row'), money(summary.undelivered.cost_usd));
   if (summary.restarts) add('Survived', plural(summary.restarts, 'restart'));
+}
+
+/**
+ * What is not known is not $0.00.
+ * @param {number} usd
+ * @param {number} unpriced
+ */
+function costText(usd, unpriced) {
+  if (unpriced === 0) return money(usd);
+  return usd === 0 ? 'not known' : `at least ${money(usd)}`;
 }
 
 const GROUPS_SHOWN = 8;

@@ -30,6 +30,8 @@ import { Attempts } from './attempts.js';
  * @typedef {object} Summary
  * @property {number} runs
  * @property {number} bought_twice
+ * @property {{ rows: number, cost_usd: number }} [undelivered]
+ * @property {number} [unpriced]
  * @property {number} seconds
  * @property {number} cost_usd
  * @property {number} total_cost_usd
