@@ -158,12 +158,10 @@ async function update({ schedule }: Client, id: string, options: Omit<Options, '
   }
 }
 
-const INVALID_ARGUMENT = 3;
-
 /** The server may know other rules and zones than this machine. */
 function refusalIn(error: unknown) {
   const cause: unknown = (error as Error).cause ?? error;
-  if (!isGrpcServiceError(cause) || Number(cause.code) !== INVALID_ARGUMENT) return undefined;
+  if (!isGrpcServiceError(cause) || !cause.message.startsWith('3 INVALID_ARGUMENT')) return undefined;
   return problem(
     'E602',
     {
