@@ -7,7 +7,7 @@ import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { shownBatch } from '../src/batch/shown/shown-batch.ts';
 import { WRITES } from '../src/batch/version.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
-import { shownAddress } from '../src/create-batch/sheet-address.ts';
+import { shownAddress } from '../src/errors/redact.ts';
 import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
 import { shortened, terminalLine } from '../src/errors/outside-text.ts';
 import { withoutSecrets } from '../src/errors/redact.ts';

@@ -5,7 +5,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { ScheduleNotice } from '../src/batch/notices/schedule-notice.ts';
 import { parseCron } from '../src/create-batch/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
-import { shownAddress } from '../src/create-batch/sheet-address.ts';
+import { shownAddress } from '../src/errors/redact.ts';
 import { isOnRule, shown, zoneOf } from '../src/create-batch/schedule/zone.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { scheduleNoticeBody } from '../src/store/schedule-notice-body.ts';

@@ -1,9 +1,8 @@
 // Parses the command line, runs one command and prints what went wrong.
 
 import { run, type StricliProcess } from '@stricli/core';
-import { secretsIn } from '../create-batch/sheet-address.ts';
 import { EXIT } from '../errors/error.ts';
-import { keepSecret } from '../errors/redact.ts';
+import { keepSecret, secretsIn } from '../errors/redact.ts';
 import { printAndExit } from './command.ts';
 import { applicationOf } from './command-list.ts';
 import { PROGRAM } from './program-name.ts';

@@ -6,6 +6,7 @@ import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { list, problem } from '../errors/error.ts';
+import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Download } from '../run-service/download.ts';
 import type { S3Settings } from '../host/s3-settings.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
@@ -45,9 +46,6 @@ export function readableSheet(address: string, found: FoundSheet, places: SheetP
 }
 
 const SHEET_MOST_BYTES = 2 ** 30;
-
-/** Whether it is an address, not a path. */
-export const isAddress = (sheet: string): boolean => /^[a-z][a-z\d+.-]*:\/\//i.test(sheet);
 
 const isS3 = (address: string): boolean => /^s3:/i.test(address);
 
@@ -99,22 +97,6 @@ async function* downloaded(address: string, how: Downloading): AsyncGenerator<Ui
       throw problem('E109', { address: shownAddress(address), reason: error.message }, { cause: error });
     throw error;
   }
-}
-
-/** The place of a sheet without what may be secret: the query of an address may contain a signature, and its beginning a password. */
-export function shownAddress(sheet: string): string {
-  if (!isAddress(sheet)) return sheet;
-  const plain = sheet.replace(/[?#].*$/s, '').replace(/^([a-z\d+.-]+:\/\/)[^/]*@/i, '$1');
-  // A password with a slash ends where no parser can tell.
-  return plain.includes('@') && !URL.canParse(plain) ? plain.replace(/:\/\/.*$/s, '://…') : plain;
-}
-
-/** What {@link shownAddress} leaves out. */
-export function secretsIn(sheet: string): readonly string[] {
-  if (!isAddress(sheet)) return [];
-  const [, user = ''] = /^[a-z\d+.-]+:\/\/([^/?#]*)@/i.exec(sheet) ?? [];
-  const [, query = ''] = /\?([^#]*)/.exec(sheet) ?? [];
-  return [user, ...user.split(':'), query].filter(Boolean);
 }
 
 const withPassword = (address: string) =>

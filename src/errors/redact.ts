@@ -28,6 +28,25 @@ export function withoutSecrets(text: string): string {
     .replaceAll(MAC, `$1${STRUCK}`);
 }
 
+/** Whether it is an address, not a path. */
+export const isAddress = (sheet: string): boolean => /^[a-z][a-z\d+.-]*:\/\//i.test(sheet);
+
+/** The place of a sheet without what may be secret: the query of an address may contain a signature, and its beginning a password. */
+export function shownAddress(sheet: string): string {
+  if (!isAddress(sheet)) return sheet;
+  const plain = sheet.replace(/[?#].*$/s, '').replace(/^([a-z\d+.-]+:\/\/)[^/]*@/i, '$1');
+  // A password with a slash ends where no parser can tell.
+  return plain.includes('@') && !URL.canParse(plain) ? plain.replace(/:\/\/.*$/s, '://…') : plain;
+}
+
+/** What {@link shownAddress} leaves out. */
+export function secretsIn(sheet: string): readonly string[] {
+  if (!isAddress(sheet)) return [];
+  const [, user = ''] = /^[a-z\d+.-]+:\/\/([^/?#]*)@/i.exec(sheet) ?? [];
+  const [, query = ''] = /\?([^#]*)/.exec(sheet) ?? [];
+  return [user, ...user.split(':'), query].filter(Boolean);
+}
+
 /** Compares a given secret in constant time. */
 export function isSameSecret(given: string, secret: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(secret)];

@@ -15,7 +15,7 @@ import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../create-batch/schedule/definition.ts';
-import { shownAddress } from '../create-batch/sheet-address.ts';
+import { shownAddress } from '../errors/redact.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { workflowLabel } from '../batch/payloads/labels.ts';

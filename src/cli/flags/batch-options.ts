@@ -9,7 +9,7 @@ import { preparingIn } from '../../create-batch/preparing.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import { findBatchOfResults } from '../../create-batch/batch-of-results.ts';
 import { refuseTooMany } from '../../create-batch/check-request.ts';
-import { isAddress } from '../../create-batch/sheet-address.ts';
+import { isAddress } from '../../errors/redact.ts';
 import { findUnchanged } from '../../create-batch/reuse/reuse.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Api } from '../../host/api-version.ts';

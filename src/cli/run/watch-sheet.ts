@@ -1,7 +1,7 @@
 // run --watch: follows a batch and its sheet. Each save sends the rows that it adds or changes, until Ctrl-C.
 
 import { resolve } from 'node:path';
-import { isAddress } from '../../create-batch/sheet-address.ts';
+import { isAddress } from '../../errors/redact.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { FileSaves } from '../../library/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { problem } from '../../errors/error.ts';
 import type { SheetFormat } from '../../sheet/sheet-options.ts';
 import { isName, SCHEDULE_NAME_MAX } from '../batch-id.ts';
-import { isAddress, shownAddress } from '../sheet-address.ts';
+import { isAddress, shownAddress } from '../../errors/redact.ts';
 import type { OVERLAPS } from './overlaps.ts';
 import type { BatchRequest } from '../batch-request.ts';
 import { parseCron } from './cron.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { integerFrom } from '../../batch/digits.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
-import { isAddress } from '../../create-batch/sheet-address.ts';
+import { isAddress } from '../../errors/redact.ts';
 import type { SheetFormat } from '../../sheet/sheet-options.ts';
 
 /** A value of a row. */
