@@ -21,10 +21,16 @@ export const requestActivity = (batch: SimBatch, name: keyof BoundActivities, in
 
 const REQUESTS: { readonly [N in Name]: (batch: SimBatch, input: Input<N>) => Work } = {
   loadBatch:
-    ({ params, service, store }, { continues }) =>
+    ({ params, service, store, state, world }, { continues }) =>
     (_, done) => {
-      const closed = continues === undefined ? {} : { closed: JSON.parse(store.closed) as Snapshot };
-      done({ value: { params, ...closed, serviceNowMs: service.clock.now } });
+      const serviceNowMs = service.clock.now;
+      if (continues === undefined) return done({ value: { params, serviceNowMs } });
+      const closed = JSON.parse(store.closed) as Snapshot;
+      world.claim(
+        JSON.stringify(closed.params) === JSON.stringify(state.params),
+        () => 'the batch goes on without limits that it had acknowledged',
+      );
+      done({ value: { params, closed, serviceNowMs } });
     },
   loadPass: (batch, input) => (_, done) =>
     models.loadPass(batch, { type: 'loadPass', ...input }, (event) => done(settled(event))),

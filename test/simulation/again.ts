@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../src/batch/outcome.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
-import { lanesOf, placeIn, type PassSegment } from '../../src/batch/state/lanes.ts';
+import { laneOf, lanesOf, numberOf, placeIn, type PassSegment } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { replaces } from '../../src/results/record-again.ts';
 import type { SimRecord, SimStore } from './store.ts';
@@ -38,6 +38,15 @@ export class Passes {
 
   get places(): readonly number[] {
     return [...this.#before.keys(), ...this.#appended];
+  }
+
+  /** The pass that sends this place. */
+  passOf(place: number): number {
+    const [lane, number] = [laneOf(place), numberOf(place)];
+    const at = this.#passes.findIndex(({ segments }) =>
+      segments.some((one) => one.lane === lane && number >= one.first && number < one.first + one.count),
+    );
+    return FIRST_PASS + 1 + at;
   }
 
   /** How many rows the passes up to this one have appended. */

@@ -65,7 +65,8 @@ export class SimBatch {
   #activities = 0;
   #inTransit = 0;
   readonly passes: Passes;
-  wasCancelled = false;
+  /** The rows of later passes were not cancelled. */
+  cancelledThrough = 0;
   #gate: State['gate'];
   /** Whether the user has resumed or cancelled the batch. */
   #isDecided = false;
@@ -95,12 +96,17 @@ export class SimBatch {
       (event) => this.signal(event),
       () => temporal.clock.now,
       (mayAppend) => (this.passes.add(world, this.store, mayAppend) ? this.passes.newest : undefined),
+      () => this.#cancelWorkflow(),
     );
     watchLiveness(this);
   }
 
   get state(): State {
     return this.#workflow.state ?? this.#before;
+  }
+
+  get wasCancelled(): boolean {
+    return this.cancelledThrough > 0;
   }
 
   /** Whether its workflow takes signals. */
@@ -116,6 +122,14 @@ export class SimBatch {
   signal(event: Event): void {
     this.#isDecided ||= event.type === 'resume' || event.type === 'cancel';
     this.temporal.signal(() => this.take(event));
+  }
+
+  /** A user cancels its workflow. */
+  #cancelWorkflow(): void {
+    this.temporal.reach(() => {
+      if (this.isRunning) this.world.saw('cancelled by Temporal');
+      this.#workflow.deliver({ kind: 'cancel' });
+    });
   }
 
   /** A signal reaches Temporal. */
@@ -146,7 +160,10 @@ export class SimBatch {
       this.world,
       this.temporal,
       start,
-      (attempts) => checkSlots(this, attempts),
+      (attempts) => {
+        checkSlots(this, attempts);
+        this.#budget.checkSend(this);
+      },
       (commands) => this.#completed(commands),
     );
   }
@@ -168,10 +185,11 @@ export class SimBatch {
   /** Temporal executes the commands of a workflow task. */
   #completed(commands: readonly WorkflowCommand[]): void {
     const { world, state } = this;
-    this.wasCancelled ||= state.cancelling !== undefined || state.cancelledPass > 0;
+    const cancelled = state.cancelling === undefined ? state.cancelledPass : state.wantedPass;
+    this.cancelledThrough = Math.max(this.cancelledThrough, cancelled);
     this.#noteCanary();
     for (const command of commands) this.#execute(command);
-    this.#budget.check(this, commands);
+    this.#budget.check(this);
     this.#user.look(state);
     if (!this.isRunning) return;
     const coming = this.#inTransit + Number(this.#workflow.hasEvents);

@@ -9,7 +9,6 @@ import type { SimBatch } from './batch.ts';
 import { gpuOf } from './ladder.ts';
 import type { SimRun } from './service.ts';
 import type { SimPart, SimRecord } from './store.ts';
-import type { WorkflowCommand } from './workflow-code.ts';
 
 export type Budget = {
   readonly maxCostNano: number;
@@ -120,18 +119,22 @@ export class BudgetCheck {
   /** What the runs of an estimate may cost at most: those that were sent while the limit was not reached. */
   #mostNano = 0;
 
-  /** After each step of the batch. */
-  check(batch: SimBatch, commands: readonly WorkflowCommand[]): void {
+  /** When a group is sent. */
+  checkSend({ state, world }: SimBatch): void {
+    if (state.params.attemptCostNano === undefined) return;
+    const counted = countedNano(inFull(state));
+    world.saw('sent within a budget');
+    if (countedNano(state) < counted) world.saw('an estimate used');
+    this.#mostNano = Math.max(this.#mostNano, counted);
+    world.claim(budgetLeft(state) >= 0, () => `a group was sent beyond the budget: ${-budgetLeft(state)}`);
+  }
+
+  /** After each workflow task of the batch. */
+  check(batch: SimBatch): void {
     const { state, world } = batch;
     if (state.params.attemptCostNano === undefined) return;
     this.#limitNano = Math.max(this.#limitNano, state.params.maxCostNano ?? Number.POSITIVE_INFINITY);
     const counted = countedNano(inFull(state));
-    if (commands.some((one) => one.kind === 'activity' && one.name === 'queueRuns')) {
-      world.saw('sent within a budget');
-      if (countedNano(state) < counted) world.saw('an estimate used');
-      this.#mostNano = Math.max(this.#mostNano, counted);
-      world.claim(budgetLeft(state) >= 0, () => `a group was sent beyond the budget: ${-budgetLeft(state)}`);
-    }
     if (world.plan.rows > 1_000 && !state.finished) return;
     const billed = firstRunsNano(batch);
     world.claim(billed <= counted, () => `${billed} nano-dollars are billed, ${counted} counted`);

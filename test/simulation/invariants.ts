@@ -57,7 +57,7 @@ function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord
   return records;
 }
 
-/** Only a cancelled batch may have rows without a part, and they must have no runs. */
+/** Only cancelled rows may have no part, and they must have no runs; a pass that was asked for later has all its rows. */
 function checkMissing(
   world: World,
   batch: SimBatch,
@@ -65,7 +65,7 @@ function checkMissing(
   runs: readonly SimRun[],
   verdict: Verdict,
 ): void {
-  const neverSent = batch.wasCancelled;
+  const neverSent = batch.passes.passOf(row) <= batch.cancelledThrough;
   if (!neverSent) verdict.lost += 1;
   world.claim(neverSent && runs.length === 0, () => `row ${row} has no outcome, and ${runs.length} runs`);
 }

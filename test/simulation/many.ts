@@ -54,6 +54,8 @@ export const SOMETIMES = [
   'an end that was rejected: completed',
   'an end that was rejected: continued',
   'during the last report: retry',
+  'during the last report: grant',
+  'cancelled by Temporal',
   'log kept',
   'groups stopped',
   'a cap below the runs outstanding',

@@ -41,6 +41,7 @@ export class SimUser {
     signal: (event: Event) => void,
     temporalNow: () => number,
     addPass: (mayAppend: boolean) => number | undefined,
+    cancelWorkflow: () => void,
   ) {
     this.#world = world;
     this.#signal = signal;
@@ -49,7 +50,10 @@ export class SimUser {
     const { commands, cancelAtMs, cancelsRunning, retriesAtMs } = world.plan;
     for (const command of commands) world.after(command.atMs, () => signal(eventOf(command, temporalNow())));
     if (cancelAtMs !== undefined)
-      world.after(cancelAtMs, () => signal({ type: 'cancel', running: cancelsRunning, commandId: 'cancel' }));
+      world.after(cancelAtMs, () => {
+        if (cancelsRunning && world.chance(0.3)) cancelWorkflow();
+        else signal({ type: 'cancel', running: cancelsRunning, commandId: 'cancel' });
+      });
     this.#retriesLeft = retriesAtMs.length;
     for (const atMs of retriesAtMs)
       world.after(atMs, () => {

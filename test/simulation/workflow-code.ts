@@ -14,6 +14,8 @@ import type { BatchRuntime, Scope } from '../../workflows/batch-runtime.ts';
 /** What a workflow task brings. Values are JSON: a replay must not get what the code has changed. */
 export type Job =
   | { readonly kind: 'signal'; readonly event: Event }
+  /** From Temporal's command line or web UI. */
+  | { readonly kind: 'cancel' }
   | { readonly kind: 'resolved'; readonly seq: number; readonly json?: string }
   | { readonly kind: 'failed'; readonly seq: number; readonly error: Error };
 
@@ -80,6 +82,7 @@ export class WorkflowCode implements BatchRuntime {
   #conditions: Condition[] = [];
   #receive: ((event: Event) => void) | undefined;
   #early: Event[] = [];
+  readonly #cancelRequested = Promise.withResolvers<void>();
   #scope: number[] | undefined;
   #seq = 0;
   #task: Task | undefined;
@@ -127,6 +130,7 @@ export class WorkflowCode implements BatchRuntime {
   }
 
   #settle(job: Exclude<Job, { kind: 'signal' }>): void {
+    if (job.kind === 'cancel') return this.#cancelRequested.resolve();
     const pending = this.#pending.get(job.seq);
     this.#pending.delete(job.seq);
     if (job.kind === 'failed') pending?.reject(job.error);
@@ -194,7 +198,8 @@ export class WorkflowCode implements BatchRuntime {
     };
   }
 
-  listen(receive: (event: Event) => void): void {
+  listen(receive: (event: Event) => void, cancelled: () => void): void {
+    void this.#cancelRequested.promise.then(cancelled);
     this.#receive = receive;
     for (const event of this.#early) receive(event);
     this.#early = [];

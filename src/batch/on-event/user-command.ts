@@ -137,7 +137,7 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   if (isLate && (state.finished || Object.keys(limits).length > 0))
     return acknowledge(state, command.commandId, { ok: false, note: ALL_ENDED });
   // The user continues in spite of a deadline that has passed, but may give another one.
-  state.params = withoutPassedDeadline(state);
+  if (!isLate) state.params = withoutPassedDeadline(state);
   const change = changeLimits(state, limits);
   // Limits that cannot be changed do not continue a batch that the user wanted to continue with them.
   if (!change.ok) {
