@@ -2,9 +2,9 @@
 FROM node:24.21-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
+RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
-RUN node bin/build.mjs && npm ci --no-audit --no-fund --omit=dev && rm -rf node_modules/node-linux-*
+RUN node bin/build.mjs && npm ci --ignore-scripts --no-audit --no-fund --omit=dev && rm -rf node_modules/node-linux-*
 
 FROM node:24.21-bookworm-slim
 ENV NODE_ENV=production

@@ -13,6 +13,14 @@ type Service = {
   readonly build?: string;
   readonly pull_policy?: string;
   readonly ports?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly network_mode?: string;
+  readonly security_opt?: readonly string[];
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
+  readonly read_only?: boolean;
+  readonly tmpfs?: readonly string[];
+  readonly privileged?: boolean;
   readonly volumes?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly healthcheck?: { readonly test: readonly string[] };
@@ -26,12 +34,16 @@ type Service = {
   readonly profiles?: readonly string[];
   readonly secrets?: readonly string[];
 };
-const { services, configs, secrets } = parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), {
-  merge: true,
-}) as {
+const { services, configs, secrets, networks } = parse(
+  readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'),
+  {
+    merge: true,
+  },
+) as {
   readonly services: Readonly<Record<string, Service>>;
   readonly configs: Readonly<Record<string, { readonly content: string }>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean } | null>>;
 };
 const all = Object.entries(services);
 /** Those that end when their work is done; all others stay. */
@@ -73,6 +85,41 @@ describe('docker-compose.yml', () => {
       ['worker', expect.stringMatching(/^127\.0\.0\.1:.*:8480$/)],
     ]);
     expect(services['ui']?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
+  });
+
+  it('starts every program without rights that it does not need', () => {
+    const rights: Record<string, readonly string[]> = {};
+    for (const [name, { security_opt, cap_drop, cap_add, privileged }] of all) {
+      expect([name, security_opt, cap_drop]).toEqual([name, ['no-new-privileges:true'], ['ALL']]);
+      expect(privileged, name).toBeUndefined();
+      if (cap_add !== undefined) rights[name] = cap_add;
+    }
+    expect(rights).toEqual({
+      prepare: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'],
+      postgresql: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID'],
+    });
+  });
+
+  it('lets our programs write to volumes and /tmp only, as a user who is not root', () => {
+    for (const name of OURS) {
+      const { read_only, tmpfs, user, environment, volumes = [] } = services[name] ?? {};
+      expect([read_only, tmpfs]).toEqual([true, ['/tmp']]);
+      expect(user).toBe('${RUNSHEET_USER:-1000:1000}');
+      for (const variable of ['RUNSHEET_HOME', 'XDG_CACHE_HOME'])
+        expect(environment?.[variable]).toMatch(/^\/state/);
+      expect(volumes).toContain('state:/state');
+    }
+    for (const name of ['prepare', 'postgresql']) expect(services[name]?.read_only).toBe(true);
+  });
+
+  it('lets nothing reach the outside but what must', () => {
+    const on = (network: string): readonly string[] =>
+      all.filter(([, one]) => one.networks?.includes(network)).map(([name]) => name);
+    expect(on('inner')).toEqual(all.map(([name]) => name).filter((name) => name !== 'prepare'));
+    expect(on('outside')).toEqual(['ui', 'worker', 'runsheet']);
+    expect(networks).toEqual({ inner: { internal: true }, outside: null });
+    const others = all.filter(([, one]) => one.networks === undefined);
+    expect(others.map(([name, { network_mode }]) => [name, network_mode])).toEqual([['prepare', 'none']]);
   });
 
   it('has no secret in it, and takes them from files', () => {

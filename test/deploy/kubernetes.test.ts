@@ -2,6 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as keda from '@kubernetes-models/keda/keda.sh/v1alpha1';
@@ -43,6 +44,18 @@ type Container = {
   readonly securityContext: object;
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
   readonly [probe: string]: unknown;
+};
+type Rule = {
+  readonly ports: readonly { readonly port: string | number }[];
+  readonly to: readonly {
+    readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+  }[];
+};
+type Policy = {
+  readonly podSelector: { readonly matchLabels: object };
+  readonly policyTypes: readonly string[];
+  readonly ingress: readonly Rule[];
+  readonly egress: readonly Rule[];
 };
 type Deployment = {
   readonly spec: {
@@ -209,6 +222,45 @@ describe('deploy/kubernetes', () => {
     for (const one of ['secret.example.yaml', 'keda.yaml']) expect(resources).not.toContain(one);
   });
 
+  it('lets pods be reached on their ports only, and reach no address of metadata or of a private network', () => {
+    const { spec } = manifest('NetworkPolicy', 'runsheet') as { spec: Policy };
+    expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+    const named = spec.ingress.flatMap(({ ports }) => ports.map(({ port }) => port));
+    for (const { container } of ours)
+      expect(named.map(String).toSorted()).toEqual(container.ports.map(({ name }) => name).toSorted());
+    for (const { spec: deployment } of ours)
+      expect(deployment.template.metadata.labels).toMatchObject(spec.podSelector.matchLabels);
+    const [host = '', port] = data['TEMPORAL_ADDRESS']?.split(':') ?? [];
+    expect(spec.egress).toContainEqual({
+      to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': host.split('.')[1] } } }],
+      ports: [{ port: Number(port) }],
+    });
+    const blocks = spec.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    const [all4, all6] = blocks;
+    const isOpen = (address: string): boolean => {
+      const list = new BlockList();
+      for (const one of address.includes(':') ? [] : (all4?.except ?? []))
+        list.addSubnet(one.split('/')[0] ?? '', Number(one.split('/')[1]));
+      if (!address.includes(':')) return !list.check(address);
+      list.addSubnet('2000::', 3, 'ipv6');
+      return list.check(address, 'ipv6');
+    };
+    expect([all4?.cidr, all6?.cidr]).toEqual(['0.0.0.0/0', '2000::/3']);
+    for (const address of ['93.184.215.14', '2606:4700::1111'])
+      expect([address, isOpen(address)]).toEqual([address, true]);
+    for (const address of [
+      '169.254.169.254',
+      '168.63.129.16',
+      '100.100.100.200',
+      '10.0.0.1',
+      '172.20.0.1',
+      '192.168.1.1',
+      '127.0.0.1',
+      'fd00:ec2::254',
+    ])
+      expect([address, isOpen(address)]).toEqual([address, false]);
+  });
+
   it('shows commands that the program takes, given as the image starts it', async () => {
     expect(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')).toContain(
       'ENTRYPOINT ["node", "/app/bin/runsheet.mjs"]',
@@ -226,9 +278,15 @@ describe('deploy/kubernetes', () => {
   it.runIf(hasKubectl)('is what kubectl puts together', () => {
     const built = kustomized('deploy/kubernetes');
     expect(built.match(/^kind: .*/gm)?.sort()).toEqual(
-      ['ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'Ingress', 'PodDisruptionBudget', 'Service'].map(
-        (kind) => `kind: ${kind}`,
-      ),
+      [
+        'ConfigMap',
+        'Deployment',
+        'HorizontalPodAutoscaler',
+        'Ingress',
+        'NetworkPolicy',
+        'PodDisruptionBudget',
+        'Service',
+      ].map((kind) => `kind: ${kind}`),
     );
     expect(built).toContain(`image: registry.example.org/runsheet:${version}`);
   });
