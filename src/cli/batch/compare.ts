@@ -7,6 +7,7 @@ import { findBatch } from '../../library/handle/found-batch.ts';
 import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
+import { unmeasuredText } from '../../results/compare/comparison-sums.ts';
 import type { PairedBy } from '../../results/compare/paired-by.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -92,6 +93,7 @@ function linesOf(comparison: Comparison): readonly string[] {
     '',
     ...(differ === 0 ? [] : [`${plural(differ, 'pair')} with another outcome`]),
     ...(only.a + only.b === 0 ? [] : [`${plural(only.a, 'row')} only in A, ${count(only.b)} only in B`]),
+    ...[unmeasuredText(comparison)].filter((text) => text !== undefined),
     [
       `${plural(pairs, 'pair')}, ${count(identical)} identical`,
       ...(verdict === undefined ? [] : [verdict]),
@@ -100,8 +102,10 @@ function linesOf(comparison: Comparison): readonly string[] {
 }
 
 /** What its measured pairs took. */
-const sideText = ({ run_seconds, cost_usd, gpu }: Comparison, side: 'a' | 'b'): string =>
-  [gpu[side], span(run_seconds[side] * 1_000), money(cost_usd[side])].filter(Boolean).join('  ');
+const sideText = ({ measured, run_seconds, cost_usd, gpu }: Comparison, side: 'a' | 'b'): string =>
+  measured === 0
+    ? 'not measured'
+    : [gpu[side], span(run_seconds[side] * 1_000), money(cost_usd[side])].filter(Boolean).join('  ');
 
 function cellsOf({ key, a, b, isIdentical, changes }: ComparedPair): readonly string[] {
   const both = (text: (row: ComparedRow) => string): string =>

@@ -14,6 +14,8 @@ export type ComparedRow = {
   /** The GPU of the run that the result comes from. */
   readonly gpu?: string;
   readonly attempts: number;
+  /** Another batch bought its result, so it has no time and no cost of its own here. */
+  readonly isReused: boolean;
   /** Of that run. */
   readonly run_seconds?: number;
   /** Of all attempts. */
@@ -54,6 +56,7 @@ export function comparedRow(shown: ShownRow): ComparedRow {
     ...(reason === undefined ? {} : { reason }),
     ...(last?.gpu_used === undefined ? {} : { gpu: last.gpu_used }),
     attempts: attempts.length,
+    isReused: shown.reused_from !== undefined,
     ...(last?.run_seconds === undefined ? {} : { run_seconds: last.run_seconds }),
     cost_usd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),
     files,

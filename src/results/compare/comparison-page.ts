@@ -8,7 +8,7 @@ import { Deflated } from '../report/deflated.ts';
 import { htmlPage } from '../report/html-page.ts';
 import { beginningOf, cellOf } from '../report/report-row.ts';
 import type { ShownRow } from '../shown-row.ts';
-import { changeOf, type ComparisonSums } from './comparison-sums.ts';
+import { changeOf, unmeasuredText, type ComparisonSums } from './comparison-sums.ts';
 import type { ComparedPair, ComparedRow, Side } from './compared-pair.ts';
 
 /** Characters of a cell, a reason and a text; cells and files of a row. */
@@ -70,6 +70,7 @@ export class ComparisonPage {
       b: batchFacts(b),
       sums: { ...sums, gpu: { a: cell(sums.gpu.a ?? ''), b: cell(sums.gpu.b ?? '') } },
       verdict: terminalLine(verdict ?? ''),
+      unmeasured: unmeasuredText(sums) ?? '',
     };
     const blobs = [
       { name: 'pairs', bytesEach: 0, data: await this.#pairs.base64() },

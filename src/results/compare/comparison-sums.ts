@@ -10,6 +10,10 @@ export type ComparisonSums = {
   readonly identical: number;
   readonly outcome_differs: number;
   readonly only: Sides<number>;
+  /** Pairs that succeeded in both. */
+  readonly succeeded: number;
+  /** Those of them whose result another batch bought. */
+  readonly reused: Sides<number>;
   /** Pairs that succeeded in both, with times of both: what the following sums are about. */
   readonly measured: number;
   /** Total seconds of their last runs. */
@@ -29,6 +33,8 @@ export class SumUp {
   #identical = 0;
   #outcomeDiffers = 0;
   #measured = 0;
+  #succeeded = 0;
+  readonly #reused = { a: 0, b: 0 };
   readonly #only = { a: 0, b: 0 };
   readonly #seconds = { a: 0, b: 0 };
   readonly #cost = { a: 0, b: 0 };
@@ -38,6 +44,10 @@ export class SumUp {
     this.#pairs += 1;
     if (pair.isIdentical) this.#identical += 1;
     if (pair.a.outcome !== pair.b.outcome) this.#outcomeDiffers += 1;
+    if (pair.a.outcome === 'succeeded' && pair.b.outcome === 'succeeded') {
+      this.#succeeded += 1;
+      for (const side of ['a', 'b'] as const) if (pair[side].isReused) this.#reused[side] += 1;
+    }
     if (!isMeasured(pair.a) || !isMeasured(pair.b)) return;
     this.#measured += 1;
     for (const side of ['a', 'b'] as const) {
@@ -59,6 +69,8 @@ export class SumUp {
       identical: this.#identical,
       outcome_differs: this.#outcomeDiffers,
       only: { ...this.#only },
+      succeeded: this.#succeeded,
+      reused: { ...this.#reused },
       measured: this.#measured,
       run_seconds: { ...this.#seconds },
       cost_usd: { ...this.#cost },
@@ -86,6 +98,17 @@ export function verdictOf(
   ];
   const name = gpu.b !== undefined && gpu.b !== gpu.a ? gpu.b : batch;
   return parts.length === 0 ? undefined : `${name} ${parts.join(', ')}`;
+}
+
+/** How many pairs succeeded, and why some of them say nothing about speed; undefined if all of them do. */
+export function unmeasuredText({ succeeded, measured, reused }: ComparisonSums): string | undefined {
+  if (succeeded === 0) return 'No row succeeded in both batches';
+  if (measured === succeeded) return undefined;
+  const shown = [['A', reused.a] as const, ['B', reused.b] as const].filter(([, rows]) => rows > 0);
+  const why = shown.map(([side, rows]) => `${rows} reused in ${side}`).join(', ');
+  const times =
+    why === '' ? `${succeeded - measured} without times` : `${why}, without a time of their own there`;
+  return `${succeeded} ${succeeded === 1 ? 'row' : 'rows'} succeeded in both batches: ${times}`;
 }
 
 function compared(value: number, more: string, less: string, same: string): string {

@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseExactly } from '../../../src/batch/digits.ts';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
+import { unmeasuredText } from '../../../src/results/compare/comparison-sums.ts';
 import { pairedRows } from '../../../src/results/compare/paired-rows.ts';
 import { HOSTILE, onGpu, writeBatch, writeTwoBatches } from './compared-scene.ts';
 
@@ -43,6 +44,23 @@ describe('the rows of two batches', () => {
 });
 
 describe('a comparison', () => {
+  it('says how many rows succeeded in both, and that reused ones have no time of their own', async () => {
+    writeBatch(out, 'bought', { rows: 30, record: (one) => onGpu(one, 'L4', 9, 0.001) });
+    writeBatch(out, 'reused', {
+      rows: 30,
+      record: (one) => ({ ...one, attempts: [], reused_from: `bought#${one.row}` }),
+    });
+    const compared = await compareBatches(out, ['bought', 'reused']);
+    const { succeeded } = compared;
+    expect(succeeded).toBeGreaterThan(20);
+    expect(compared).toMatchObject({ measured: 0, reused: { a: 0, b: succeeded } });
+    expect(unmeasuredText(compared)).toBe(
+      `${succeeded} rows succeeded in both batches: ${succeeded} reused in B, without a time of their own there`,
+    );
+    const text = readFileSync(compared.page, 'utf8');
+    expect(text).toContain('reused in B');
+  });
+
   it('says how much faster and dearer the second batch was, over pairs that succeeded in both', async () => {
     writeBatch(out, 'slow', { rows: 60, record: (one) => onGpu(one, 'L4', 9.3, 0.001) });
     writeBatch(out, 'fast', {

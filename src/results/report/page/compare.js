@@ -15,10 +15,10 @@ const ONLY_SHOWN = 200;
 const facts = JSON.parse(at('data').textContent ?? '');
 
 /** @param {Facts} given */
-function drawHead({ a, b, sums, verdict }) {
+function drawHead({ a, b, sums, verdict, unmeasured }) {
   at('source').textContent =
     `${plural(sums.pairs, 'pair')} · ${a.sheet}${a.sheet === b.sheet ? '' : ` and ${b.sheet}`}`;
-  at('sentence').textContent = verdict || 'No row succeeded in both batches';
+  at('sentence').textContent = [verdict, unmeasured].filter(Boolean).join('. ');
   at('sides').replaceChildren(
     ...SIDES.map((side) =>
       make(
@@ -36,10 +36,14 @@ function drawHead({ a, b, sums, verdict }) {
     ['Outcome differs', count(sums.outcome_differs)],
     [
       'Run time A → B',
-      `${span(sums.run_seconds.a)} → ${span(sums.run_seconds.b)}`,
+      sums.measured === 0 ? 'not measured' : `${span(sums.run_seconds.a)} → ${span(sums.run_seconds.b)}`,
       ofMeasured(sums.measured),
     ],
-    ['Cost A → B', `${money(sums.cost_usd.a)} → ${money(sums.cost_usd.b)}`, ofMeasured(sums.measured)],
+    [
+      'Cost A → B',
+      sums.measured === 0 ? 'not measured' : `${money(sums.cost_usd.a)} → ${money(sums.cost_usd.b)}`,
+      ofMeasured(sums.measured),
+    ],
     ['Only in A, only in B', `${count(sums.only.a)}, ${count(sums.only.b)}`],
   ];
   at('facts').replaceChildren(
@@ -55,7 +59,7 @@ function drawHead({ a, b, sums, verdict }) {
 }
 
 /** @param {number} measured */
-const ofMeasured = (measured) => `of ${plural(measured, 'pair')} that succeeded in both`;
+const ofMeasured = (measured) => `of ${plural(measured, 'pair')} with times in both`;
 
 /** @param {readonly Single[]} only */
 function drawOnly(only) {

@@ -8,7 +8,7 @@ import { readColumns } from './decode.js';
 /** @typedef {Half & { key: string, side: Side }} Single */
 /** @typedef {{ batch: string, base: string, deployment: string, sheet: string }} Batch */
 /** @typedef {{ pairs: number, identical: number, outcome_differs: number, only: Record<Side, number>, measured: number, run_seconds: Record<Side, number>, cost_usd: Record<Side, number>, gpu: Record<Side, string>, speed_ratio?: number, cost_ratio?: number }} Sums */
-/** @typedef {{ a: Batch, b: Batch, sums: Sums, verdict: string }} Facts */
+/** @typedef {{ a: Batch, b: Batch, sums: Sums, verdict: string, unmeasured: string }} Facts */
 /** @typedef {{ show: string, text: string, sort: string }} PairWish */
 
 /** @type {readonly Side[]} */
