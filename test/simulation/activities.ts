@@ -121,14 +121,14 @@ export function keepLog(
 /** Fetches the files of succeeded rows and writes the part; a part that exists already counts. */
 export function collect(
   batch: SimBatch,
-  { part, rows }: CommandOf<'collect'>,
+  { part, rows, isSlow }: CommandOf<'collect'> & { readonly isSlow: boolean },
   attempt: Try,
   done: (event: Event) => void,
 ): void {
   const { world, store } = batch;
   // An abandoned try usually stops, but it may still write if it checked before it was abandoned.
   if (attempt.isAbandoned() && world.chance(0.8)) return;
-  const { records, deferred } = fetchOutputs(batch, rows);
+  const { records, deferred } = fetchOutputs(batch, rows, isSlow || batch.isHostAway());
   const priced = costOf(batch, records);
   const passes = batch.passes.change(world, store, records);
   const written: SimPart = {
@@ -165,8 +165,9 @@ export function collect(
 }
 
 function fetchOutputs(
-  { world, service, isHostAway }: SimBatch,
+  { world, service }: SimBatch,
   rows: readonly EndedRow[],
+  isHostAway: boolean,
 ): { readonly records: readonly SimRecord[]; readonly deferred: readonly DeferredRow[] } {
   const records: SimRecord[] = [];
   const deferred: DeferredRow[] = [];
@@ -175,14 +176,14 @@ function fetchOutputs(
     const outcome = last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
     const isBad =
       outcome === 'succeeded' && (world.shouldInject('badFile') || !service.showsOutputs(last?.runId ?? ''));
-    if (outcome !== 'succeeded' || (!isBad && !isHostAway())) {
+    if (outcome !== 'succeeded' || (!isBad && !isHostAway)) {
       records.push({ end, outcome });
     } else if (end.isLastTry) {
       world.saw('files abandoned');
       records.push({ end, outcome: 'failed' });
     } else {
       world.saw('files deferred');
-      deferred.push({ place: end.place, kind: isHostAway() ? 'host' : 'file', reason: 'no file' });
+      deferred.push({ place: end.place, kind: isHostAway ? 'host' : 'file', reason: 'no file' });
     }
   }
   return { records, deferred };

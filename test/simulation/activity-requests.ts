@@ -8,6 +8,7 @@ import type { BoundActivities } from '../../workflows/activities.ts';
 import * as models from './activities.ts';
 import type { SimBatch } from './batch.ts';
 import { otherFailure, storeFailed } from './failures.ts';
+import { withFileSlot } from './file-slots.ts';
 import type { Try } from './temporal.ts';
 
 export type Settled = { readonly value?: unknown; readonly failure?: Error };
@@ -41,7 +42,12 @@ const REQUESTS: { readonly [N in Name]: (batch: SimBatch, input: Input<N>) => Wo
   cancelRuns: (batch, input) => (_, done) =>
     models.cancelRuns(batch, { type: 'cancelRuns', id: 0, ...input }, () => done({})),
   collectRows: (batch, input) => (attempt, done) =>
-    models.collect(batch, { type: 'collect', ...input }, attempt, (event) => done(settled(event))),
+    withFileSlot(batch.world, attempt, (isSlow, over) =>
+      models.collect(batch, { type: 'collect', ...input, isSlow }, attempt, (event) => {
+        over();
+        done(settled(event));
+      }),
+    ),
   keepEvidence: (batch, input) => (_, done) =>
     models.keepEvidence(batch, { type: 'keepEvidence', ...input }, (event) => done(settled(event))),
   keepLog: (batch, input) => (_, done) =>

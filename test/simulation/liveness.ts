@@ -1,5 +1,5 @@
-// R30: a batch that has work, and nothing in flight that can end, shows a pause or a reason within a minute. It looks at what the
-// batch has published, because nobody sees more.
+// R30: a batch that has work, and nothing in flight that can end, shows a pause or a reason within a minute of Temporal's time, by
+// which its timers run. Only what the batch has published counts, because that is what people see.
 
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import type { SimBatch } from './batch.ts';
@@ -10,16 +10,18 @@ const SILENT_MS = 100_000;
 
 /** Looks at the batch until it is over. */
 export function watchLiveness(batch: SimBatch): void {
-  const { world } = batch;
+  const { world, temporal } = batch;
   let seen = '';
-  let since = world.now;
+  let since = { at: world.now, wallAt: temporal.clock.now };
   const look = (): void => {
     const now = progress(batch.state);
     const counts = `${batch.generation} ${countsOf(now)}`;
     const { phases, overdue, finished } = batch.state;
     const mayEnd = phases.sending + phases.running > overdue.size;
-    if (!batch.isRunning || finished || mayEnd || counts !== seen) [seen, since] = [counts, world.now];
-    else if (world.now - since > SILENT_MS) check(batch);
+    if (!batch.isRunning || finished || mayEnd || counts !== seen) {
+      seen = counts;
+      since = { at: world.now, wallAt: temporal.clock.now };
+    } else if (Math.min(world.now - since.at, temporal.clock.now - since.wallAt) > SILENT_MS) check(batch);
     if (!batch.isOver) world.after(LOOK_MS, look);
   };
   world.after(LOOK_MS, look);

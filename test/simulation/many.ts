@@ -42,6 +42,7 @@ export const SOMETIMES = [
   'a run that takes too long',
   'a part that existed',
   'files deferred',
+  'waited for a slot for files',
   'files abandoned',
   'evidence at the end',
   'cap reached',

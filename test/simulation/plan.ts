@@ -45,6 +45,8 @@ const MOST = {
   fullDisk: 0.1,
   lostWrite: 0.1,
   hostAway: 0.02,
+  /** A file host sends a few bytes a second. */
+  slowHost: 0.05,
   readsAway: 0.02,
   badFile: 0.05,
   temporalOutage: 0.02,
@@ -76,6 +78,8 @@ export type Plan = {
   /** How many batches of the same content run; only their birth marks distinguish them. */
   readonly batches: number;
   readonly workers: number;
+  /** How many parts may be fetched at a time, of all batches. */
+  readonly fileSlots?: number;
   /** The maximum number of runs per page. */
   readonly pageRuns: number;
   readonly strangers: number;
@@ -190,7 +194,7 @@ export function planOf(seed: number, size: Size = 'small'): Plan {
   const reserve = isEstimate ? { reserve: 'p99' as const } : {};
   const pool = isLarge ? {} : poolOf(plan);
   const whole = { ...plan, ...budget, ...caps, retriesAtMs, ...canary, ...ladder, ...reserve, ...pool };
-  return withNotify(withAuto(whole, draw), draw);
+  return withFileSlots(withNotify(withAuto(whole, draw), draw), draw, isLarge);
 }
 
 /** Drawn last: whether the batch finds its concurrency, and whether a change of it does. */
@@ -203,7 +207,11 @@ function withAuto(plan: Plan, draw: () => number): Plan {
   return { ...plan, ...adaptive, commands };
 }
 
-/** Drawn after all others: who is notified, from the beginning or from a change of the limits on, and retries after the end. */
+/** Drawn last: how many parts may be fetched at a time. */
+const withFileSlots = (plan: Plan, draw: () => number, isLarge: boolean): Plan =>
+  isLarge || draw() < 0.6 ? plan : { ...plan, fileSlots: 1 + Math.floor(draw() * 3) };
+
+/** Drawn before that: who is notified, from the beginning or from a change of the limits on, and retries after the end. */
 function withNotify(plan: Plan, draw: () => number): Plan {
   const targets = (): readonly string[] => (draw() < 0.5 ? ['slack:a'] : ['slack:a', 'slack:b']);
   const notify = draw() < 0.4 ? { notify: targets() } : {};
@@ -281,6 +289,8 @@ export async function shrink(plan: Plan, fails: (plan: Plan) => Promise<boolean>
   if (least.batches > 1) await tryOne({ ...least, batches: 1 });
   if (least.workers > 1) await tryOne({ ...least, workers: 1 });
   if (least.strangers > 0) await tryOne({ ...least, strangers: 0 });
+  const { fileSlots: ________________, ...withSlots } = least;
+  if (least.fileSlots !== undefined) await tryOne(withSlots);
   const { pool: ___________, poolSize: ____________, ...alone } = least;
   if (least.pool !== undefined) await tryOne(alone);
   const { adaptive: __________, ...fixed } = least;
