@@ -3,6 +3,14 @@ import type { Mutant } from './mutant.ts';
 /** Bugs that lose a paid run, cancel a healthy one, or leave a row without its outcome. */
 export const REPORTING: readonly Mutant[] = [
   {
+    id: 'ends-without-another-look',
+    loses: 'rows that are sent again or appended while the last report to the pool is on its way',
+    file: 'workflows/batch-loop.ts',
+    old: 'state.version < 4 || told.inFlight === 0',
+    new: 'told.inFlight >= 0',
+    by: 'test/workflows/last-report.test.ts',
+  },
+  {
     id: 'age-by-our-own-clock',
     loses: 'healthy runs are cancelled if the service’s clock is behind ours',
     file: 'src/run-service/observation.ts',
