@@ -29,6 +29,8 @@ export type BatchEvent = {
   /** Who gave the command. */
   readonly by?: string;
   readonly reason?: string;
+  /** The places of the rows that a pause is about. */
+  readonly places?: readonly number[];
   /** What changed, in words and as limits. */
   readonly note?: string;
   readonly limits?: LimitChange;

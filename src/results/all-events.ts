@@ -6,6 +6,7 @@ import { problem } from '../errors/error.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
+import { reasonWithRows } from './reason-with-rows.ts';
 import { readEvents } from './event-files.ts';
 import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
@@ -48,9 +49,16 @@ export const partsWithAttempts = async (store: Store): Promise<readonly string[]
 
 type Line = { readonly at?: string; readonly event: string };
 
+type Named = Pick<BatchFile, 'mark' | 'sheet'>;
+
+/** The events of the batch as a whole, with rows instead of places. */
+async function* namedEvents(store: Store, file: Named) {
+  for await (const event of readEvents(store)) yield reasonWithRows(store, file, event);
+}
+
 /** All events, each as an object with `at` (ISO 8601) and `event`. */
-export async function* allEvents(store: Store): AsyncGenerator<Line> {
-  const batch = readEvents(store);
+export async function* allEvents(store: Store, file: Named): AsyncGenerator<Line> {
+  const batch = namedEvents(store, file);
   let next = await batch.next();
   const until = async function* (at: string): AsyncGenerator<Line> {
     for (; !next.done && shown(next.value).at <= at; next = await batch.next()) yield shown(next.value);
@@ -71,7 +79,7 @@ const shown = <E extends { readonly at: number }>({ at, ...event }: E) => ({
 });
 
 type Closed = {
-  readonly file: Pick<BatchFile, 'createdAt'>;
+  readonly file: Pick<BatchFile, 'createdAt' | keyof Named>;
   readonly store: Store;
   /** In milliseconds since 1970. */
   readonly startedAt: number;
@@ -86,7 +94,7 @@ export async function writeAllEvents({ file, store, startedAt, endedAt, confirm 
   try {
     await add({ at: file.createdAt, event: 'created' });
     await add({ at: new Date(startedAt).toISOString(), event: 'started' });
-    for await (const line of allEvents(store)) await add(line);
+    for await (const line of allEvents(store, file)) await add(line);
     await add({ at: new Date(endedAt).toISOString(), event: 'finished' });
     await confirm();
     await events.commit();

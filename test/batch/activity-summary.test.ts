@@ -20,22 +20,22 @@ const sent = (lane: number, from: number, count: number, gpu?: string): { attemp
 });
 
 describe('the summary of an activity', () => {
-  it('of a group names its rows, or its places if the batch has a queue', () => {
+  it('of a group names its rows, or counts them if the batch has a queue', () => {
     const group = { type: 'send', group: 1, ...sent(0, 33, 32) };
     expect(summary(group, { placesAreRows: true })).toBe('rows 33–64 → 32 runs');
-    expect(summary(group)).toBe('places 33–64 → 32 runs');
+    expect(summary(group)).toBe('32 rows → 32 runs');
     const lanes = [
       { gpu: 'T4', places: 50 },
       { gpu: 'H100', places: 50 },
     ];
     expect(summary({ type: 'send', group: 1, ...sent(1, 7, 1, 'H100') }, { lanes })).toBe(
-      'lane 1 places 7 → 1 run on H100',
+      '1 row → 1 run on H100',
     );
   });
 
-  it('of a row that is sent again names its place, which is no row number', () => {
+  it('of a row that is sent again does not name its place, which is no row number', () => {
     const again = { type: 'send', group: 1, ...sent(0, 101, 1) };
-    expect(summary(again, { placesAreRows: true })).toBe('places 101 → 1 run');
+    expect(summary(again, { placesAreRows: true })).toBe('1 row → 1 run');
   });
 
   it.each([

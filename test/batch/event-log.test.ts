@@ -37,7 +37,7 @@ describe('the log of a batch', () => {
         limits: { concurrency: 1 },
       },
       { at, event: 'resumed', by: 'ann@desk' },
-      { at, event: 'cancelled', by: 'ann@desk', reason: 'wrong sheet' },
+      { at, event: 'cancelled', running: true, by: 'ann@desk', reason: 'wrong sheet' },
     ]);
   });
 

@@ -6,8 +6,10 @@ import { allEvents } from '../../src/results/all-events.ts';
 import { writeEvents } from '../../src/results/event-files.ts';
 import { partName } from '../../src/results/parts.ts';
 import { folderStore } from '../../src/store/folder.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
 
+const FILE = { mark: '0123456789abcdef', sheet: { rows: 3, isQueued: false } } as unknown as BatchFile;
 const T = Date.UTC(2026, 10, 22);
 const at = (seconds: number): string => new Date(T + seconds * 1_000).toISOString();
 
@@ -38,7 +40,7 @@ describe('the events of a batch', () => {
     store.create(partName(pass, number), records.map((record) => `${JSON.stringify(record)}\n`).join(''));
   const read = async (): Promise<readonly unknown[]> => {
     const all: unknown[] = [];
-    for await (const event of allEvents(store)) all.push(event);
+    for await (const event of allEvents(store, FILE)) all.push(event);
     return all;
   };
 
@@ -89,7 +91,7 @@ describe('the events of a batch', () => {
 
   it('are not told without a part that is listed but not there', async () => {
     const listed = { ...store, list: async () => [partName(1, 1).split('/')[1] ?? ''] };
-    await expect(Array.fromAsync(allEvents(listed))).rejects.toMatchObject({ code: 'E504' });
+    await expect(Array.fromAsync(allEvents(listed, FILE))).rejects.toMatchObject({ code: 'E504' });
   });
 
   it('leave out rows that earlier batches bought, and keep attempts without a run', async () => {

@@ -65,7 +65,7 @@ describe('the workflow of a batch', () => {
       const data = event.activityTaskScheduledEventAttributes && event.userMetadata?.summary?.data;
       return data ? [JSON.parse(Buffer.from(data).toString()) as string] : [];
     });
-    expect(summaries).toContain('places 1–2 → 2 runs');
+    expect(summaries).toContain('2 rows → 2 runs');
     expect(summaries).toContain('results of 2 rows');
   });
 

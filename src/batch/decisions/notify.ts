@@ -6,7 +6,7 @@ import { NOTIFY_FAILED } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import { spentNano } from '../limits/budget.ts';
 import type { Notice } from '../notices/notice.ts';
-import type { PauseKind } from '../pausing/pause-kinds.ts';
+import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import type { State } from '../state/state.ts';
 import { isReached } from './guard.ts';
 import { dueIf, type Decision } from './decision.ts';
@@ -38,14 +38,17 @@ function newsOf(state: State): readonly News[] {
   const { params, notified, isClosed } = state;
   if (params.notify === undefined || params.notify.length === 0) return [];
   if (isClosed) return notified.includes('done') ? [] : [{ news: 'done' }];
-  const all: News[] = [...state.pauses].map(([kind, { reason }]) => pausedBy(kind, reason));
+  const all: News[] = [...state.pauses].map(([kind, one]) => pausedBy(kind, one));
   if (isReached(state, params.notifyFailed ?? NOTIFY_FAILED)) all.push({ news: 'failures' });
   if (params.maxCostNano !== undefined && spentNano(state) >= params.maxCostNano / 2)
     all.push({ news: 'half-budget' });
   return all.filter((news) => !notified.includes(nameOf(news)));
 }
 
-const pausedBy = (kind: PauseKind, reason: string): News => ({ news: 'paused', pause: { kind, reason } });
+const pausedBy = (kind: PauseKind, { reason, places }: Pause): News => ({
+  news: 'paused',
+  pause: { kind, reason, ...(places === undefined ? {} : { places }) },
+});
 
 /** Also those whose activity an earlier workflow run has started. */
 const waiting = ({ notices, notifying }: State): readonly Notice[] =>

@@ -9,11 +9,19 @@ import { isStuck, stuckFrom } from '../unconfirmed.ts';
 import { dueIf, NEVER, type Decision } from './decision.ts';
 import { nextAttemptAt } from './send.ts';
 
+const ROWS_NAMED = 10;
+
 export const pauseForUnconfirmed: Decision = {
   name: 'pause-for-unconfirmed',
   dueAt: (state) => (state.pauses.has('unconfirmed') ? NEVER : tooManyAt(state)),
   act: (state) => {
-    pause(state, 'unconfirmed', pauseReason(state));
+    const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
+    const places = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
+    const text = `${stuck.length} of ${ownSlots(state)} slots are held by attempts that may have started runs, and no run list resolves them`;
+    const more = stuck.length - places.length;
+    if (state.version >= 4) pause(state, 'unconfirmed', text, places);
+    else
+      pause(state, 'unconfirmed', `${text}: rows ${places.join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
     return [];
   },
 };
@@ -55,12 +63,3 @@ const holdAll = (state: State): boolean =>
   state.phases.sending + state.phases.running === 0 &&
   (hasUnsent(state) || state.phases.waiting > 0) &&
   (nextAttemptAt(state) === NEVER || (state.version >= 4 && grant(state).most === 0));
-
-const ROWS_NAMED = 10;
-
-function pauseReason(state: State): string {
-  const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
-  const rows = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
-  const more = stuck.length > ROWS_NAMED ? ` and ${stuck.length - ROWS_NAMED} more` : '';
-  return `${stuck.length} of ${ownSlots(state)} slots are held by attempts that may have started runs, and no run list resolves them: rows ${rows.join(', ')}${more}`;
-}

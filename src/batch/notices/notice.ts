@@ -1,6 +1,6 @@
 // A notification of one target.
 
-import type { PauseKind } from '../pausing/pause-kinds.ts';
+import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 
 export type Notice = {
   /** Unique among the notifications of a pass. */
@@ -10,5 +10,5 @@ export type Notice = {
   /** In milliseconds since 1970 by Temporal's clock. */
   readonly at: number;
   readonly pass: number;
-  readonly pause?: { readonly kind: PauseKind; readonly reason: string };
+  readonly pause?: Pick<Pause, 'reason' | 'places'> & { readonly kind: PauseKind };
 };

@@ -27,6 +27,8 @@ export const BY_RESUME_ONLY: ReadonlySet<PauseKind> = new Set([
 
 export type Pause = {
   readonly reason: string;
+  /** The places of rows that the reason is about: the workflow knows places, and whatever shows the reason names their rows. */
+  readonly places?: readonly number[];
   /** Temporal's time, for display. */
   readonly sinceWallAt: number;
   readonly probeAt: number;

@@ -25,11 +25,13 @@ import type { State } from '../state/state.ts';
 /** Pauses in which a single attempt probes whether the service accepts runs again. */
 const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);
 
-/** A second pause of the same kind does not replace the reason of the first. */
-export function pause(state: State, kind: PauseKind, reason: string): void {
+/** A second pause of the same kind does not replace the reason of the first. `places`: the rows that it is about. */
+export function pause(state: State, kind: PauseKind, reason: string, places?: readonly number[]): void {
   if (state.pauses.has(kind)) return;
-  note(state, { event: 'paused', kind, reason });
-  state.pauses.set(kind, { reason, sinceWallAt: state.wallAt, probeAt: state.now + PROBE_MS, probes: 0 });
+  const about = { reason, ...(places === undefined ? {} : { places }) };
+  note(state, { event: 'paused', kind, ...about });
+  const probeAt = state.now + PROBE_MS;
+  state.pauses.set(kind, { ...about, sinceWallAt: state.wallAt, probeAt, probes: 0 });
 }
 
 export function unpause(state: State, ...kinds: readonly PauseKind[]): void {

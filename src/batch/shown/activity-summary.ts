@@ -44,17 +44,17 @@ function textOf(state: Known, command: Command): string | undefined {
   }
 }
 
-/** `rows 33–64 → 32 runs on A10G`. Places are rows only in a batch without a queue. */
+/** `rows 33–64 → 32 runs on A10G`. Places are rows only in a batch without a queue; otherwise no number would mean anything to people. */
 function sendText({ params, lanes }: Known, { attempts }: Extract<Command, { type: 'send' }>): string {
   const places = attempts.map(({ place }) => place);
   const lane = laneOf(places[0] as number);
   const numbers = places.map(numberOf);
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   const areRows = params.placesAreRows === true && lane === 0 && last <= params.rows;
-  const which = lanes.length > 1 ? `lane ${lane} places` : areRows ? 'rows' : 'places';
   const span = first === last ? String(first) : `${first}–${last}`;
-  const gpu = attempts[0]?.gpu;
-  return `${which} ${span} → ${countOf(attempts.length, 'run')}${gpu === undefined ? '' : ` on ${gpu}`}`;
+  const what = areRows && lanes.length === 1 ? `rows ${span}` : countOf(attempts.length, 'row');
+  const gpu = attempts[0]?.gpu ?? lanes[lane]?.gpu;
+  return `${what} → ${countOf(attempts.length, 'run')}${gpu === undefined ? '' : ` on ${gpu}`}`;
 }
 
 const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

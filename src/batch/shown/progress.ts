@@ -62,7 +62,13 @@ export type Progress = ReturnType<typeof optionalLimits> & {
   /** Why the batch is paused, held back or waits, in one line. */
   readonly reason?: string;
   /** Every pause that holds, oldest first. */
-  readonly pauses: readonly { readonly kind: PauseKind; readonly reason: string; readonly since: number }[];
+  readonly pauses: readonly {
+    readonly kind: PauseKind;
+    readonly reason: string;
+    /** The places of the rows that the reason is about. */
+    readonly places?: readonly number[];
+    readonly since: number;
+  }[];
   readonly lastFailure?: State['lastFailure'];
   /** Attempts that failed, also of rows that are tried again, by why. */
   readonly failures?: FailureCounts;
@@ -72,9 +78,10 @@ export type Progress = ReturnType<typeof optionalLimits> & {
 
 export function progress(state: State): Progress {
   const { params, phases, tally, ledger, lastFailure, failures, acknowledgements, again } = state;
-  const pauses = [...state.pauses].map(([kind, { reason, sinceWallAt }]) => ({
+  const pauses = [...state.pauses].map(([kind, { reason, places, sinceWallAt }]) => ({
     kind,
     reason,
+    ...(places === undefined ? {} : { places }),
     since: sinceWallAt,
   }));
   const reason = pauses[0]?.reason ?? waitReason(state);

@@ -111,7 +111,8 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     }
     return code;
   },
-  paused: async ({ session, found, progress, reads }) => {
+  paused: async ({ session, found, progress: latest, reads }) => {
+    const progress = latest && (await shownProgress(found, latest));
     throw problem('E501', {
       batch: found.batch,
       reason: progress?.reason ?? '',

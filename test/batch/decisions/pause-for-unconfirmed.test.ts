@@ -17,7 +17,13 @@ describe('pause for unconfirmed', () => {
     world.pass(STUCK_MS - 1);
     expect(isPaused(world)).toBe(false);
     world.pass(1);
-    expect(progress(world.state).reason).toMatch(/^15 of 30 slots .*: rows 1, 3, 5, .*19 and 5 more$/);
+    expect(progress(world.state).reason).toMatch(/^15 of 30 slots .* no run list resolves them$/);
+    expect(progress(world.state).pauses[0]?.places).toEqual([1, 3, 5, 7, 9, 11, 13, 15, 17, 19]);
+    const older = new World({ rows: 60, concurrency: 30, unconfirmed: NEVER });
+    Object.assign(older.state, { version: 3 });
+    older.answer(0, ['dropped', 'accepted']);
+    older.pass(STUCK_MS);
+    expect(progress(older.state).reason).toMatch(/^15 of 30 slots .*: rows 1, 3, 5, .*19 and 5 more$/);
   });
 
   it('unconfirmed attempts that hold less than half of the slots pause nothing', () => {
@@ -56,7 +62,9 @@ describe('pause for unconfirmed', () => {
       const world = new World({ rows: 10, concurrency: 5, lists: false, unconfirmed: ASK });
       world.answer(0, ['accepted', 'dropped', 'accepted', 'accepted', 'accepted']);
       world.pass(STUCK_MS);
-      expect(progress(world.state).reason).toMatch(/^1 of 5 slots .*: rows 2$/);
+      expect(progress(world.state).reason).toMatch(/^1 of 5 slots .* no run list resolves them$/);
+      expect(progress(world.state).pauses).toMatchObject([{ kind: 'unconfirmed', places: [2] }]);
+      expect(world.state.log).toContainEqual(expect.objectContaining({ event: 'paused', places: [2] }));
       world.apply({ type: 'resume', unconfirmed: rule });
       expect(progress(world.state)).toMatchObject({ state: 'running', unconfirmed: 0 });
       expect(
