@@ -29,7 +29,7 @@ const bothCases = (url: string): Record<string, string> =>
 it('run --local works behind a proxy that refuses everything, and asks it for nothing', async () => {
   const proxy = await openProxy({ status: 403 });
   opened.push(proxy);
-  stage.environment = bothCases(proxy.url);
+  stage.environment = { ...bothCases(proxy.url), NODE_USE_ENV_PROXY: '1' };
   const ended = await stage.run(['run', stage.sheet(3), '-d', 'portraits', '--local', '-y']);
   expect(ended).toMatchObject({ code: 0 });
   expect(stage.results().map(({ outcome }) => outcome)).toEqual(['succeeded', 'succeeded', 'succeeded']);
@@ -67,22 +67,4 @@ it('a service that only the proxy can reach is used through it, with an authorit
   expect(stdout).toMatch(/except .*\.inside\.example \(NO_PROXY\)/);
   expect(stdout).toMatch(/NODE_EXTRA_CA_CERTS=\S+ca\.pem \(1 certificate: .*Hens Ltd/);
   expect(`${refused.stderr}${found.stdout}${stdout}`).not.toContain('corn-of-the-farm');
-});
-
-it('workers and commands reach a remote Temporal through the proxy with its login', async () => {
-  await stage.temporal();
-  const [, port] = (stage.environment['TEMPORAL_ADDRESS'] ?? '').split(':');
-  const proxy = await openProxy({
-    hosts: { 'temporal.example': Number(port) },
-    login: 'hen:corn-of-the-farm',
-  });
-  opened.push(proxy);
-  const refused = { TEMPORAL_ADDRESS: 'temporal.example:7233', HTTPS_PROXY: proxy.url };
-  const withLogin = { ...refused, HTTPS_PROXY: proxy.url.replace('//', '//hen:corn-of-the-farm@') };
-  await stage.worker(withLogin);
-  const { stdout } = await stage.run(['doctor'], withLogin);
-  expect(stdout).toMatch(/✓ temporal +temporal\.example:7233 .*1 worker/);
-  expect(new Set(proxy.asked)).toEqual(new Set(['CONNECT temporal.example:7233']));
-  const ended = await stage.run(['doctor'], refused);
-  expect(ended.stdout).toMatch(/✗ temporal .*through the proxy http:\/\/127\S+ of HTTPS_PROXY/);
 });

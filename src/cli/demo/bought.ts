@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseExactly } from '../../batch/digits.ts';
+import { fetchOutside } from '../../host/outgoing.ts';
 import { runListSchema, type Run } from '../../run-service/contract/run.ts';
 
 export type Bought = { readonly runs: number; readonly twice: number; readonly costUsd: number };
@@ -34,7 +35,7 @@ async function allRuns({ base, key, workflowId }: Shop): Promise<readonly Run[]>
   const runs: Run[] = [];
   for (;;) {
     const path = `/workflow/${workflowId}/runs?with_inputs=true&limit=${PAGE}&offset=${runs.length}`;
-    const answer = await fetch(`${base}${path}`, { headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetchOutside(`${base}${path}`, { headers: { authorization: `Bearer ${key}` } });
     const page = runListSchema.parse(parseExactly(await answer.text()));
     runs.push(...page);
     if (page.length < PAGE) return runs;

@@ -2,6 +2,7 @@
 // polls it until it ends, and keeps everything in memory. If it is killed, it starts again with row 1.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { fetchOutside } from '../../host/outgoing.ts';
 
 export type LoopParams = {
   readonly base: string;
@@ -26,7 +27,7 @@ export async function loopByHand({
 }: LoopParams): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const ask = async (path: string, init: RequestInit = {}): Promise<Record<string, string>> => {
-    const answer = await fetch(`${base}${path}`, { ...init, headers });
+    const answer = await fetchOutside(`${base}${path}`, { ...init, headers });
     return (await answer.json()) as Record<string, string>;
   };
   const runRow = async (number: number): Promise<void> => {

@@ -1,0 +1,28 @@
+import { afterEach, expect, it } from 'vitest';
+import { openProxy } from '../stage/proxy.ts';
+import { Stage } from '../stage/stage.ts';
+
+const stage = new Stage();
+const opened: { close: () => unknown }[] = [];
+afterEach(async () => {
+  await stage.close();
+  for (const one of opened.splice(0)) one.close();
+});
+
+it('workers and commands reach a remote Temporal through the proxy with its login', async () => {
+  await stage.temporal();
+  const [, port] = (stage.environment['TEMPORAL_ADDRESS'] ?? '').split(':');
+  const proxy = await openProxy({
+    hosts: { 'temporal.example': Number(port) },
+    login: 'hen:corn-of-the-farm',
+  });
+  opened.push(proxy);
+  const refused = { TEMPORAL_ADDRESS: 'temporal.example:7233', HTTPS_PROXY: proxy.url };
+  const withLogin = { ...refused, HTTPS_PROXY: proxy.url.replace('//', '//hen:corn-of-the-farm@') };
+  await stage.worker(withLogin);
+  const { stdout } = await stage.run(['doctor'], withLogin);
+  expect(stdout).toMatch(/✓ temporal +temporal\.example:7233 .*1 worker/);
+  expect(new Set(proxy.asked)).toEqual(new Set(['CONNECT temporal.example:7233']));
+  const ended = await stage.run(['doctor'], refused);
+  expect(ended.stdout).toMatch(/✗ temporal .*through the proxy http:\/\/127\S+ of HTTPS_PROXY/);
+});
