@@ -61,12 +61,13 @@ export async function execute(
       return notified(command.notice, async (notice) =>
         activities.notify({ notice, progress: progress(state) }, summary),
       );
-    case 'loadPass':
-      return stored(PASS, async () => ({
-        type: 'passLoaded',
-        pass: command.pass,
-        ...(await activities.loadPass({ pass: command.pass }, summary)),
-      }));
+    case 'loadPass': {
+      const { pass } = command;
+      const load = () => activities.loadPass({ pass }, summary);
+      // The microtasks of `stored` would change the order in which earlier versions act.
+      if (state.version < 4) return { type: 'passLoaded', pass, ...(await load()) };
+      return stored(PASS, async () => ({ type: 'passLoaded', pass, ...(await load()) }));
+    }
     case 'close':
       return stored(RESULTS, async () => {
         await activities.finalizeBatch(
