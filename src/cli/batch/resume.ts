@@ -16,6 +16,7 @@ import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { prepareNotify } from '../flags/notify-flags.ts';
 import { withSession, type Session } from '../session.ts';
+import { firstProbe, refusePaused } from './first-probe.ts';
 import { printBatchJson } from './print-batch.ts';
 import { count } from '../format.ts';
 
@@ -59,14 +60,21 @@ export default async function resume(this: Context, flags: Flags, name: string |
       ...(flags.unconfirmed === undefined ? {} : { unconfirmed: flags.unconfirmed }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     };
+    const ref = refOf(found);
     const resumed = await session.batches
-      .resume(refOf(found), decided, commandOptions(flags))
+      .resume(ref, decided, commandOptions(flags))
       .catch((error: unknown) => endedMeanwhile(found, error));
     const note = resumed?.note === undefined ? '' : `; ${resumed.note}`;
+    // A command that follows the batch shows what it finds anyway.
+    const latest =
+      resumed === undefined || session.stack !== undefined
+        ? undefined
+        : await firstProbe(async () => (await session.batches.status(ref)).progress, resumed.progress);
+    if (latest !== undefined) await refusePaused(found, latest);
     printer.notice(
       resumed === undefined ? `${found.batch} has ended meanwhile` : `${found.batch} continues${note}`,
     );
-    return followed(session, this, flags, found, printer, resumed?.progress);
+    return followed(session, this, flags, found, printer, latest);
   });
 }
 
