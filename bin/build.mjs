@@ -1,4 +1,5 @@
-// Makes dist/, which is what a package carries: the compiled sources, the page of the report, and the workflows as one bundle.
+// Makes dist/, which is what a package carries: the compiled sources, the lock file, the page of the report, and the workflows as
+// one bundle.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,6 +16,9 @@ execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', 'tsconfig.bui
   cwd: root,
   stdio: 'inherit',
 });
+
+// npm leaves the lock file out of a package, and would take the newest versions of all that it depends on.
+cpSync(join(root, 'package-lock.json'), join(dist, 'package-lock.json'));
 
 // The page of the report is read from its files when a report is written.
 const page = 'src/results/report/page';

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +9,12 @@ import { Stage } from './stage/stage.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const run = promisify(execFile);
+
+type Lock = {
+  readonly packages: Readonly<
+    Record<string, { readonly version: string; readonly dev?: true; readonly optional?: true }>
+  >;
+};
 
 describe('the packed tarball, installed in an empty folder', () => {
   const stage = new Stage();
@@ -20,11 +26,37 @@ describe('the packed tarball, installed in an empty folder', () => {
     const tarball = readdirSync(stage.folder).find((name) => name.endsWith('.tgz')) ?? '';
     mkdirSync(home);
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}');
-    await run('npm', ['install', '--no-audit', '--no-fund', stage.path(tarball), '@types/node@24'], {
-      cwd: home,
-    });
+    await run(
+      'npm',
+      ['install', '--ignore-scripts', '--no-audit', '--no-fund', stage.path(tarball), '@types/node@24'],
+      {
+        cwd: home,
+      },
+    );
   });
   afterAll(() => stage.close());
+
+  it('is a program with exactly the versions of the lock file, by the steps of the service of systemd', async () => {
+    const unit = readFileSync(join(ROOT, 'deploy/systemd/runsheet-worker.service'), 'utf8');
+    const place = stage.path('lib', 'runsheet');
+    mkdirSync(stage.path('bin'));
+    const steps = [...unit.matchAll(/^# {3}(.*\/usr\/local\/lib\/runsheet.*|sudo ln .*)$/gm)]
+      .map(([, step = '']) => step.replace('npm pack && ', '').replaceAll('sudo ', ''))
+      .map((step) => step.replaceAll('/usr/local/', `${stage.folder}/`));
+    expect(steps).toHaveLength(5);
+    await run('sh', ['-euc', steps.join('\n')], { cwd: stage.folder });
+    const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
+    const wanted = Object.entries(packages).filter(([name, { dev }]) => name !== '' && dev !== true);
+    const different = wanted.filter(([name, { version, optional = false }]) => {
+      const file = join(place, name, 'package.json');
+      if (!existsSync(file)) return !optional;
+      return (JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }).version !== version;
+    });
+    expect(wanted.length).toBeGreaterThan(200);
+    expect(different).toEqual([]);
+    const { stdout } = await run(stage.path('bin', 'runsheet'), ['--version']);
+    expect(stdout).toContain('0.1.0');
+  });
 
   it('carries compiled code and the workflow bundle, and no sources', () => {
     expect(existsSync(join(installed, 'dist', 'workflow-bundle.js'))).toBe(true);
