@@ -79,7 +79,6 @@ export async function startTemporal(
     home: folder,
     namespace,
     port: await freePort(),
-    uiPort: await freePort(),
     environment,
   });
   return {

@@ -61,6 +61,7 @@ const SETTINGS = {
   metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
   traces: { variable: 'RUNSHEET_TRACES', schema: z.literal('off').or(url) },
   search_attributes: { variable: 'RUNSHEET_SEARCH_ATTRIBUTES', schema: z.enum(['on', 'off']) },
+  temporal_ui: { variable: 'RUNSHEET_TEMPORAL_UI', schema: z.enum(['on', 'off']) },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
   /** Programs that notifications may start on a worker of a cluster, by their paths. */
   notify_exec: { variable: 'RUNSHEET_NOTIFY_EXEC', schema: z.string().min(1) },
@@ -134,6 +135,8 @@ export type Config = {
   readonly traces: string | undefined;
   /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
   readonly searchAttributes: 'on' | 'off' | undefined;
+  /** Whether an embedded server has Temporal's web UI. */
+  readonly hasTemporalUi: boolean;
   readonly logLevel: LogLevel;
   /** API keys of the local run service, which an argument list would expose. */
   readonly serviceTokens: readonly string[];
@@ -181,6 +184,7 @@ export function loadConfig(
     metrics: values.metrics,
     traces: tracesAddress(environment, values.traces),
     searchAttributes: values.search_attributes,
+    hasTemporalUi: values.temporal_ui === 'on',
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
     localSpeed: values.local_speed ?? 10,

@@ -2,6 +2,7 @@
 
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { boundConnections } from '../host/bounded-connections.ts';
+import { isAddressedHere } from '../host/local-requests.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
 import { refusalToWire } from '../run-service/contract/refusal.ts';
 import { API, authentication, openTokens } from './auth.ts';
@@ -52,6 +53,14 @@ export function createApp(
   const routes = routesOf(app);
   const known = openTokens(tokens);
   app.decorateRequest('owner', '');
+  if (listensHere)
+    app.addHook('onRequest', async (request, reply) => {
+      if (!isAddressedHere(request.raw))
+        await reply
+          .code(403)
+          .type('text/plain')
+          .send('This request was addressed to another host name, or comes from a page of another site.\n');
+    });
   app.addHook('onRequest', authentication(known));
   app.addHook('onRequest', readAnyType);
   // Bodies stay text: each route decides which types it reads, and how it parses numbers.

@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { boundConnections, type Connections } from '../host/bounded-connections.ts';
+import { isAddressedHere } from '../host/local-requests.ts';
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../run-service/contract/webhook.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
@@ -11,6 +12,8 @@ import { isGenuine, isOldToken, readToken } from './token.ts';
 
 export type ReceiverDeps = HandlerDeps & {
   readonly secret: string;
+  /** Only programs of this machine send webhooks. */
+  readonly onlyHere?: boolean;
   /** Called with the status of each answer. */
   readonly answered?: ((status: number) => void) | undefined;
 };
@@ -148,10 +151,11 @@ const CHECKS: ReadonlySet<string> = new Set([HEALTH, READY]);
 /** Returns the status of the response. */
 async function handle(
   handler: WebhookHandler,
-  { secret }: ReceiverDeps,
+  { secret, onlyHere = false }: ReceiverDeps,
   { isDraining }: State,
   request: IncomingMessage,
 ): Promise<number> {
+  if (onlyHere && !isAddressedHere(request)) return 403;
   if (request.url === HEALTH) return 200;
   if (request.url === READY) return isDraining ? 503 : 200;
   if (isOldToken(request.url)) return 410;

@@ -246,6 +246,7 @@ function receiverDeps(
   const storeLate = lateRuns(batches, log);
   return {
     secret: webhookSecret(config),
+    onlyHere: config.webhook.listen === undefined && config.webhook.url === undefined,
     getRun: async (batch, runId) => {
       const read = completions.expect(batch);
       try {

@@ -16,8 +16,8 @@ async function addEmbeddedWorkflows(home: string, evidence: Evidence): Promise<v
   const { cache, environment } = loadConfig();
   const program = await temporalBinary({ cache, environment, notice: () => undefined });
   const namespace = `runsheet-${readFileSync(join(home, 'instance'), 'utf8').slice(0, 8)}`;
-  const { temporal: port, ui: uiPort } = await choosePorts(home);
-  const { child, address } = await startServer({ program, home, namespace, port, uiPort, environment });
+  const { temporal: port } = await choosePorts(home);
+  const { child, address } = await startServer({ program, home, namespace, port, environment });
   await evidence.addWorkflows(address, namespace, payloadKeys({ ...loadConfig({}), home }, 'embedded'));
   child.kill('SIGKILL');
 }

@@ -143,12 +143,13 @@ describe('requests from other machines', () => {
     expect((await ask('GET', '/api/docs')).status).toBe(200);
   });
 
-  it('get the same for a foreign host name that resolves to this machine', async () => {
+  it('are refused under a foreign host name that resolves to this machine', async () => {
     const { ask, service } = await openService();
     const cookie = await cookieOf({ service });
     for (const path of PATHS) {
       const answer = await ask('GET', path, { headers: { ...cookie, host: 'pages.example' } });
-      expect([path, answer.status, answer.text]).toEqual([path, 403, expect.stringMatching(SENTENCE)]);
+      expect([path, answer.status]).toEqual([path, 403]);
+      expect(answer.text).toMatch(/another host name/);
     }
     expect((await ask('GET', '/live', { headers: { ...cookie, host: 'localhost:1' } })).status).toBe(200);
   });

@@ -151,7 +151,7 @@ describe('a token', () => {
     const { service } = await openService();
     const head = [
       `POST ${QUEUE} HTTP/1.1`,
-      'Host: x',
+      'Host: localhost',
       'Content-Type: application/json',
       'Content-Length: 1000000',
       '',

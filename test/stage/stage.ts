@@ -243,11 +243,11 @@ export class Stage {
 
 /** Starts the server, with other ports if another process has taken one meanwhile. */
 async function startSomewhere(
-  one: Omit<Parameters<typeof startServer>[0], 'port' | 'uiPort'>,
+  one: Omit<Parameters<typeof startServer>[0], 'port'>,
   tries = 3,
 ): Promise<{ options: Parameters<typeof startServer>[0]; server: Awaited<ReturnType<typeof startServer>> }> {
   const ports = await choosePorts(one.home);
-  const options = { ...one, port: ports.temporal, uiPort: ports.ui };
+  const options = { ...one, port: ports.temporal };
   try {
     return { options, server: await startServer(options) };
   } catch (error) {

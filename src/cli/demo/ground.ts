@@ -149,13 +149,12 @@ async function startTemporal({ config, notice }: GroundParams, folder: string) {
   mkdirSync(join(folder, 'logs'));
   const noProfile = join(folder, 'temporal.toml');
   writeFileSync(noProfile, '[profile.default]\n');
-  const { temporal: port, ui: uiPort, receiver: receiverPort } = await choosePorts(folder);
+  const { temporal: port, receiver: receiverPort } = await choosePorts(folder);
   const server = await startServer({
     program,
     home: folder,
     namespace: NAMESPACE,
     port,
-    uiPort,
     environment,
   });
   return { child: server.child, address: server.address, receiverPort, noProfile };

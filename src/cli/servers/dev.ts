@@ -9,6 +9,8 @@ import { serversSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { sayNext } from '../next-command.ts';
 
+const OFF = "off; RUNSHEET_TEMPORAL_UI=on shows Temporal's own pages";
+
 export default async function dev(
   this: Context,
   flags: { readonly out?: string; readonly output: 'text' | 'json' },
@@ -32,12 +34,12 @@ export default async function dev(
     );
   else {
     printer.data(`temporal   ${address}, namespace ${namespace}`);
-    printer.data(`pages      ${onTerminal(this, uiUrl)}`);
+    printer.data(`pages      ${uiUrl ? onTerminal(this, uiUrl) : OFF}`);
     printer.data(`receiver   ${receiver ?? 'none'}`);
     printer.data(`service    ${service ?? 'none'}`);
     printer.data(`live page  ${onTerminal(this, dashboardPage)}`);
   }
-  printer.notice('Everyone who has these addresses can open both pages: keep them secret.');
+  printer.notice('Everyone who has the address of a page can open it: keep it secret.');
   printer.notice('Ctrl-C ends the servers; commands in other terminals use them');
   sayNext(printer, flags.output, ['run', 'runsheet run <sheet> -d portraits --local']);
   await interrupts.first;

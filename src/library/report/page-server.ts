@@ -4,6 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
+import { isAddressedHere } from '../../host/local-requests.ts';
 import { openPageLogin, type PageLogin } from '../../host/page-login.ts';
 
 /** When nothing more will be new, and without a request for so long, the page is not in use any more. */
@@ -67,7 +68,7 @@ const HEADERS = {
 async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   const { page, login, port } = served;
-  const isOurs = [`127.0.0.1:${port()}`, `localhost:${port()}`].includes(request.headers.host ?? '');
+  const isOurs = isAddressedHere(request) && request.headers.host?.endsWith(`:${port()}`);
   if (!isOurs || request.method !== 'GET') return void response.writeHead(isOurs ? 405 : 403).end();
   const opened = login.opens(request);
   if (opened !== undefined) return void response.writeHead(303, opened).end();

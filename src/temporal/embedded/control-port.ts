@@ -22,7 +22,7 @@ const stackMessage = z.discriminatedUnion('type', [
     type: z.literal('ready'),
     address: text,
     namespace: text,
-    uiUrl: text,
+    uiUrl: text.optional(),
     receiver: text.optional(),
     service: text.optional(),
     /** The dashboard of that service. */

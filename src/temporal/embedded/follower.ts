@@ -27,7 +27,8 @@ export type FollowParams = {
 
 export type Follower = {
   readonly temporal: TemporalAddress;
-  readonly uiUrl: string;
+  /** The address of Temporal's web UI, if it is on. */
+  readonly uiUrl: string | undefined;
   readonly receiver: string | undefined;
   /** The base address of the local run service, if it runs. */
   readonly service: string | undefined;

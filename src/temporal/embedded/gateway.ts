@@ -8,6 +8,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
 import { z } from 'zod';
 import { boundConnections } from '../../host/bounded-connections.ts';
+import { isAddressedHere } from '../../host/local-requests.ts';
 import { openPageLogin } from '../../host/page-login.ts';
 
 /** Where Temporal's web UI sends payloads to be decrypted. */
@@ -42,6 +43,7 @@ export async function openGateway(params: GatewayParams): Promise<Gateway> {
   const proxy = createProxyServer({});
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (!isAddressedHere(request)) return refuse(response, 403, CLOSED);
     const opened = login.opens(request);
     const pages = params.pages();
     if (opened !== undefined) return refuse(response, 303, '', opened);

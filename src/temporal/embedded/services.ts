@@ -55,7 +55,7 @@ export function openStackServices(params: ServicesParams) {
       // A worker without a server waits for a long time; it exits when its channel to the stack breaks.
       child.catch(() => undefined);
       temporal = await keepServer(params, namespace);
-      gateway = await openPages(params, namespace, temporal);
+      if (params.config.hasTemporalUi) gateway = await openPages(params, namespace, temporal);
       worker = await child;
     },
 
@@ -71,11 +71,10 @@ export function openStackServices(params: ServicesParams) {
     /** The current children; undefined before `start` has finished. */
     current: async () =>
       temporal &&
-      worker &&
-      gateway && {
+      worker && {
         temporal: temporal.current(),
         /** The gateway's address of Temporal's web UI. */
-        pages: gateway.address,
+        pages: gateway?.address,
         worker: worker.current(),
         service: (await service)?.current(),
       },
@@ -98,7 +97,8 @@ export function openStackServices(params: ServicesParams) {
 
 async function keepServer(params: ServicesParams, namespace: string): Promise<Supervised<TemporalServer>> {
   const { home, cache, environment } = params.config;
-  const { temporal: port, ui: uiPort } = params.ports;
+  const { temporal: port, ui } = params.ports;
+  const uiPort = params.config.hasTemporalUi ? ui : undefined;
   return supervise({
     start: async () => {
       const program = await temporalBinary({ cache, environment, notice: params.notice });

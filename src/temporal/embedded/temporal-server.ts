@@ -2,6 +2,7 @@
 // file, so that a kill loses nothing; with a unique namespace, so that another server on our port is detected.
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -17,7 +18,8 @@ export type ServerParams = {
   readonly home: string;
   readonly namespace: string;
   readonly port: number;
-  readonly uiPort: number;
+  /** The port of its web UI; without it, it has none. */
+  readonly uiPort?: number | undefined;
   /** Our environment; the server gets only what it needs. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
@@ -26,7 +28,7 @@ export type TemporalServer = {
   readonly child: ChildProcess;
   readonly address: string;
   /** The address of its web UI, which shows encrypted payloads to every user of the machine. */
-  readonly pages: string;
+  readonly pages: string | undefined;
 };
 
 export const databaseOf = (home: string): string => join(home, 'temporal.db');
@@ -41,7 +43,8 @@ const RETENTION_MS = 90 * 86_400_000;
 export async function startServer(params: ServerParams): Promise<TemporalServer> {
   const log = openSync(serverLog(params.home), 'a');
   const from = fstatSync(log).size;
-  const child = spawn(params.program, flags(params), {
+  const ui = uiOf(params);
+  const child = spawn(params.program, flags(params, ui), {
     detached: true,
     stdio: ['ignore', log, log],
     env: serverEnvironment(params),
@@ -63,7 +66,7 @@ export async function startServer(params: ServerParams): Promise<TemporalServer>
   return {
     child,
     address,
-    pages: `http://127.0.0.1:${params.uiPort}`,
+    pages: ui && `http://${ui.host}:${ui.port}`,
   };
 }
 
@@ -93,10 +96,32 @@ const SETTINGS = [
   'system.enableActivityEagerExecution=true',
   `history.transferProcessorMaxPollRPS=${READS_PER_SECOND}`,
   `history.timerProcessorMaxPollRPS=${READS_PER_SECOND}`,
+  // Its HTTP API, which cannot be turned off, answers every Host by default; no name below .invalid exists.
+  'frontend.httpAllowedHosts=["runsheet.invalid"]',
 ];
 
-function flags({ home, namespace, port, uiPort }: ServerParams): readonly string[] {
-  const local = ['--ip', '127.0.0.1', '--port', String(port), '--ui-port', String(uiPort)];
+type Ui = { readonly host: string; readonly port: number };
+
+/**
+ * The UI answers requests with any Host, so a page of another site could reach it by giving its own name the address of the UI.
+ * On Linux that address is one of 16 million that mean this machine.
+ */
+function uiOf({ uiPort }: ServerParams): Ui | undefined {
+  if (uiPort === undefined) return undefined;
+  const drawn = [randomInt(1, 255), randomInt(256), randomInt(1, 255)];
+  return { host: process.platform === 'linux' ? `127.${drawn.join('.')}` : '127.0.0.1', port: uiPort };
+}
+
+const uiFlags = (ui: Ui | undefined): readonly string[] =>
+  ui === undefined
+    ? ['--headless']
+    : [
+        ...['--ui-ip', ui.host, '--ui-port', String(ui.port)],
+        ...['--ui-codec-endpoint', CODEC_PATH, '--ui-disable-news-fetch'],
+      ];
+
+function flags({ home, namespace, port }: ServerParams, ui: Ui | undefined): readonly string[] {
+  const local = ['--ip', '127.0.0.1', '--port', String(port), ...uiFlags(ui)];
   const database = [
     '--db-filename',
     databaseOf(home),
@@ -110,9 +135,6 @@ function flags({ home, namespace, port, uiPort }: ServerParams): readonly string
     'server',
     'start-dev',
     ...local,
-    '--ui-codec-endpoint',
-    CODEC_PATH,
-    '--ui-disable-news-fetch',
     '--namespace',
     namespace,
     ...database,

@@ -1,0 +1,103 @@
+// A page of another site can send requests to every port of the user's machine, also under its own name (DNS rebinding). The
+// ports are those on which the processes really listen, so that a new one is found.
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
+import { familyOf } from '../stage/processes.ts';
+import { Stage } from '../stage/stage.ts';
+
+const LISTENING = '0A';
+
+/** By inode of the socket, the address on which it listens. */
+function listeners(): ReadonlyMap<string, { readonly host: string; readonly port: number }> {
+  const lines = readFileSync('/proc/net/tcp', 'utf8').trim().split('\n').slice(1);
+  return new Map(
+    lines.flatMap((line) => {
+      const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+      const [host = '', port = ''] = local.split(':');
+      const bytes = host.match(/../g)?.map((byte) => Number.parseInt(byte, 16)) ?? [];
+      const found = { host: bytes.toReversed().join('.'), port: Number.parseInt(port, 16) };
+      return state === LISTENING ? [[inode, found] as const] : [];
+    }),
+  );
+}
+
+function portsOf(pids: readonly number[]) {
+  const all = listeners();
+  return pids.flatMap((pid) =>
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
+      const found = inode === undefined ? undefined : all.get(inode);
+      return found === undefined
+        ? []
+        : [{ ...found, program: readFileSync(`/proc/${pid}/comm`, 'utf8').trim() }];
+    }),
+  );
+}
+
+const PATHS = ['/', '/metrics', '/api/v1/namespaces'];
+
+/** What a port answers to requests with these headers, each kind once, except that there is no such page. */
+async function answersOf(at: { host: string; port: number }, headers: readonly string[]): Promise<string> {
+  const kinds = await Promise.all(PATHS.map(async (path) => kindOf(await answerOf(at, path, headers))));
+  return [...new Set(kinds)].filter((kind) => kind !== '404').join(' ');
+}
+
+/** Empty if the port closes the connection, as gRPC does. */
+async function answerOf(at: { host: string; port: number }, path: string, headers: readonly string[]) {
+  const socket = connect(at.port, at.host);
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  socket.on('error', () => undefined);
+  socket.setTimeout(3_000, () => socket.destroy());
+  socket.write([`GET ${path} HTTP/1.1`, ...headers, 'connection: close', '', ''].join('\r\n'));
+  await new Promise((closed) => socket.once('close', closed));
+  return text;
+}
+
+function kindOf(text: string): string {
+  const status = /^HTTP\/1\.[01] (\d+)/.exec(text)?.[1];
+  if (status === undefined) return 'closed';
+  return status === '200' && text.includes('# HELP ') ? 'metrics' : status;
+}
+
+/** Temporal's metrics cannot be turned off: counts, and the names of task queues and of kinds of calls. */
+const METRICS = 'metrics';
+const EXPECTED = expect.stringMatching(/^(?:403|closed|metrics)$/);
+
+describe.runIf(process.platform === 'linux').each(['off', 'on'])("with Temporal's UI %s", (ui) => {
+  const stage = new Stage();
+  let ports: ReturnType<typeof portsOf> = [];
+
+  beforeAll(async () => {
+    stage.environment = { RUNSHEET_TEMPORAL_UI: ui };
+    await stage.start(['dev']).says(/live page +http/);
+    const run = stage.start(['run', stage.sheet(200), '-d', 'portraits', '--local', '-c', '1']);
+    await run.says(/done=[1-9]/);
+    const page = stage.start(['open', '--no-open']);
+    await page.says(/http:\/\/127\.0\.0\.1/);
+    const stack = readRecord(stage.path('.runsheet'))?.pid;
+    ports = portsOf([...familyOf(stack), ...familyOf(page.child.pid)]);
+  });
+  afterAll(() => stage.close());
+
+  it('no port of the embedded servers answers a page of another site', async () => {
+    const own = ports.map(({ port }) => `127.0.0.1:${port}`);
+    const asked = ports.map(async (at, index) => ({
+      ...at,
+      foreignHost: await answersOf(at, ['host: evil.example']),
+      foreignOrigin: await answersOf(at, [`host: ${own[index]}`, 'origin: http://evil.example']),
+    }));
+    const answers = await Promise.all(asked);
+    // Temporal's UI checks no Host: it has an address that no page can guess, and its payloads are encrypted.
+    const hidden = answers.filter(({ host }) => host !== '127.0.0.1');
+    expect(hidden.map(({ program }) => program)).toEqual(ui === 'on' ? ['temporal'] : []);
+    const others = answers.filter(({ host }) => host === '127.0.0.1');
+    for (const one of others) expect(one).toEqual({ ...one, foreignHost: EXPECTED, foreignOrigin: EXPECTED });
+    expect(others.filter(({ foreignHost }) => foreignHost === METRICS).length).toBe(1);
+    // Temporal's HTTP API, the webhook receiver, the local run service, the page of the batch, and the gateway to the UI.
+    expect(others.filter(({ foreignHost }) => foreignHost === '403').length).toBe(ui === 'on' ? 5 : 4);
+  });
+});
