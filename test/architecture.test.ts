@@ -288,6 +288,15 @@ describe('the tree', () => {
     expect(SOURCES.filter((file) => /process\.env/.test(textOf(file)))).toEqual(['src/host/config.ts']);
   });
 
+  it('opens connections to other machines in one file, which knows the proxy', () => {
+    const opens = /\bnew (?:Agent|Pool|ProxyAgent|EnvHttpProxyAgent)\(\{|\bawait fetch\(/;
+    const openers = SOURCES.filter((file) => opens.test(textOf(file)));
+    // The scripts of pages run in a browser.
+    expect(openers.filter((file) => !/\/page\/|-script\.ts$/.test(file))).toEqual(['src/host/outgoing.ts']);
+    const grpc = SOURCES.filter((file) => /\bConnection\.connect\(/.test(textOf(file)));
+    expect(grpc.filter((file) => !/(?:client|worker)Route\(/.test(textOf(file)))).toEqual([]);
+  });
+
   it('prints in one folder', () => {
     const printers = SOURCES.filter((file) => /console\.|process\.(stdout|stderr)/.test(textOf(file)));
     expect(printers.filter((file) => !file.startsWith('src/cli/'))).toEqual([]);

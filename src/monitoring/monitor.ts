@@ -10,6 +10,7 @@ import { createBatchGauges } from './batch-gauges.ts';
 import { createMeters, type Meters } from './meters.ts';
 import { openMonitorServer, type Listen } from './monitor-server.ts';
 import { diskOf } from '../host/disk-space.ts';
+import { fetchOutside } from '../host/outgoing.ts';
 import { canReach, canWrite, watchReadiness, type Checks } from './readiness.ts';
 import { openStore } from '../store/open-store.ts';
 import { createWorkerGauges } from './worker-gauges.ts';
@@ -70,7 +71,7 @@ export async function createMonitor(): Promise<Monitor> {
 /** Empty while Temporal's core does not answer: its metrics must not hide ours. */
 async function coreMetrics(address: string, log: Logger): Promise<string> {
   try {
-    const answer = await fetch(`http://${address}/metrics`, { signal: AbortSignal.timeout(CORE_MS) });
+    const answer = await fetchOutside(`http://${address}/metrics`, { signal: AbortSignal.timeout(CORE_MS) });
     return answer.ok ? await answer.text() : '';
   } catch (error) {
     log.debug({ reason: errorMessage(error) }, "the metrics of Temporal's core could not be read");
