@@ -39,9 +39,11 @@ export function budgetOf(draw: () => number, rows: number, always = false): Part
 }
 
 /** The same state if the batch reserved the highest cost of each attempt. */
-const inFull = (state: State): State => ({ ...state, params: paramsInFull(state) });
+const inFull = (state: State): State =>
+  state.params.reserve === undefined ? state : { ...state, params: paramsInFull(state) };
 
 function paramsInFull({ params }: State): State['params'] {
+  if (params.reserve === undefined) return params;
   const { reserve: _, ...others } = params;
   return others;
 }
