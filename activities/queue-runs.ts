@@ -266,7 +266,9 @@ async function complete(
 /** Resolves the accepted attempts of an abandoned group, which the workflow holds as unconfirmed. */
 async function signalSeen(deps: Deps, ref: BatchRef, results: readonly PostResult[]): Promise<void> {
   const runs = results.flatMap((one) =>
-    one.result === 'accepted' ? [{ place: one.place, attempt: one.attempt, runId: one.runId }] : [],
+    one.result === 'accepted' && !one.isKnown
+      ? [{ place: one.place, attempt: one.attempt, runId: one.runId }]
+      : [],
   );
   if (runs.length > 0) await deps.signals.runsSeen(ref, runs);
 }

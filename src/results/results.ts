@@ -13,6 +13,7 @@ import { writeAllEvents } from './all-events.ts';
 import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
 import { Report } from './report/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
+import { idleBefore, idleTimes, shownIdle } from './idle-times.ts';
 import { CostFacts, summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
 
 /** Other batches of the worker must not wait for long: a row takes some 40 µs. */
@@ -42,7 +43,8 @@ export async function writeResults({
   const lines = new Pieces(() => store.draft('results.jsonl'));
   const { startedAt, throughPass } = times;
   const rows = await countRows(store, file, throughPass);
-  const report = new Report({ file, store, startedAt, rows, confirm });
+  const idle = await idleTimes(store, throughPass, times.endedAt);
+  const report = new Report({ file, store, startedAt, rows, confirm, idle });
   let reused = 0;
   const costs = new CostFacts();
   try {
@@ -66,7 +68,9 @@ export async function writeResults({
   }
   await writeAllEvents({ file, store, confirm, ...times });
   const ended = { ...times, workers, reading: await reading };
-  const summary = { ...summaryOf(file, progress, ended), ...costs.facts(), reused };
+  const seconds = (times.endedAt - startedAt - idleBefore(idle, times.endedAt)) / 1000;
+  const facts = { ...costs.facts(), seconds, idle: shownIdle(idle), reused };
+  const summary = { ...summaryOf(file, progress, ended), ...facts };
   await report.write(summary);
   await confirm();
   await writeSummary(store, summary);

@@ -29,7 +29,10 @@ export type Summary = {
   readonly bought_twice: number;
   readonly started_at: string;
   readonly ended_at: string;
+  /** Without `idle`. */
   readonly seconds: number;
+  /** When it had ended and was not continued yet; absent in older batches, whose `seconds` include it. */
+  readonly idle?: readonly { readonly from: string; readonly to: string }[];
   /** An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
   readonly cost_usd: number;
   /** The same with the duplicate runs. */

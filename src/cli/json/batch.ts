@@ -23,6 +23,10 @@ const summarySchema = z.object({
   seconds: amount,
   cost_usd: amount,
   total_cost_usd: amount.describe('with duplicate runs'),
+  idle: z
+    .array(z.object({ from: time, to: time }))
+    .nullable()
+    .describe('when it had ended and was not continued yet; no part of seconds'),
   undelivered: z
     .object({ rows: count, cost_usd: amount })
     .nullable()

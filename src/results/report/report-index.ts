@@ -5,6 +5,7 @@
 //                      picture, and the beginning of each cell of the sheet
 //   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome, kind
 
+import { idleBefore, type Idle } from '../idle-times.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../batch/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -53,6 +54,8 @@ type IndexParams = {
   /** The columns of the sheet. */
   readonly columns: readonly string[];
   readonly startedAt: number;
+  /** Times are as if these had not been. */
+  readonly idle?: readonly Idle[];
 };
 
 export class ReportIndex {
@@ -63,10 +66,12 @@ export class ReportIndex {
   readonly #gpus = new Map<string, number>();
   readonly #cellShown: number;
   readonly #base: number;
+  readonly #idle: readonly Idle[];
   #created = 0;
   #rows = 0;
 
-  constructor({ rows, columns, startedAt }: IndexParams) {
+  constructor({ rows, columns, startedAt, idle = [] }: IndexParams) {
+    this.#idle = idle;
     this.columns = columns.slice(0, COLUMNS_SHOWN);
     this.#cellShown = Math.min(CELL_MOST, Math.max(CELL_LEAST, Math.floor(COLUMN_CHARACTERS / rows)));
     this.#base = startedAt - LEAD_MS;
@@ -124,7 +129,9 @@ export class ReportIndex {
   }
 
   #tick(time: string | undefined): number {
-    const tick = time === undefined ? 0 : Math.round((Date.parse(time) - this.#base) / TICK_MS);
+    if (time === undefined) return 0;
+    const at = Date.parse(time);
+    const tick = Math.round((at - idleBefore(this.#idle, at) - this.#base) / TICK_MS);
     return tick > 0 && tick < 0xffffffff ? tick : 0;
   }
 

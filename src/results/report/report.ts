@@ -1,6 +1,7 @@
 // Writes report.html: one page that opens offline from the folder, with an index of all rows; their full cells are beside it. Text
 // from sheets and services is data in it, never markup: the page's script inserts it as text.
 
+import type { Idle } from '../idle-times.ts';
 import { OUTCOME_CLASS, OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../batch/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -22,6 +23,8 @@ type ReportParams = {
   readonly store: Store;
   readonly startedAt: number;
   readonly rows: number;
+  /** Charts leave it out. */
+  readonly idle?: readonly Idle[];
   /** Called before files get their final names. */
   readonly confirm: () => Promise<void>;
 };
@@ -49,9 +52,9 @@ export class Report {
 
   constructor(params: ReportParams) {
     this.#params = params;
-    const { file, rows, startedAt, store, confirm } = params;
+    const { file, rows, startedAt, store, confirm, idle = [] } = params;
     const columns = columnsOf(file);
-    this.#index = new ReportIndex({ rows, startedAt, columns: columns.map(({ name }) => name) });
+    this.#index = new ReportIndex({ rows, startedAt, idle, columns: columns.map(({ name }) => name) });
     this.#files = new RowFiles({ store, columns, confirm });
   }
 
