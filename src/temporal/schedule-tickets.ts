@@ -11,6 +11,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { parseCron } from '../create-batch/schedule/cron.ts';
 import type { ScheduleDefinition } from '../create-batch/schedule/definition.ts';
 import { isOnRule, zoneOf } from '../create-batch/schedule/zone.ts';
@@ -59,45 +60,47 @@ export function openTickets(home: string): TicketFolder {
   const folder = join(home, 'schedules');
   const read = (name: string): Ticket | undefined => readTicket(fileOf(folder, name));
   const save = (name: string, ticket: Ticket): void => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
     const file = fileOf(folder, name);
     writeFileSync(`${file}.new`, JSON.stringify(ticket), { mode: 0o600 });
     renameSync(`${file}.new`, file);
   };
-  const change = (name: string, edit: (ticket: Ticket) => Ticket): void => {
-    const ticket = read(name);
-    if (ticket !== undefined) save(name, edit(ticket));
-  };
+  const change = (name: string, edit: (ticket: Ticket) => Ticket): void =>
+    alone(folder, () => {
+      const ticket = read(name);
+      if (ticket !== undefined) save(name, edit(ticket));
+    });
   return {
-    write: (definition) => {
-      const settings = hashOf(definition);
-      const old = read(definition.name);
-      if (old?.settings === settings) return;
-      const { pausedAt, last } = old ?? {};
-      const kept = { ...(pausedAt === undefined ? {} : { pausedAt }), ...(last && { last }) };
-      save(definition.name, { settings, since: Date.now(), ...kept, allowed: [] });
-    },
-    remove: (name) => rmSync(fileOf(folder, name), { force: true }),
+    write: (definition) =>
+      alone(folder, () => {
+        const settings = hashOf(definition);
+        const old = read(definition.name);
+        if (old?.settings === settings) return;
+        const { pausedAt, last } = old ?? {};
+        const kept = { ...(pausedAt === undefined ? {} : { pausedAt }), ...(last && { last }) };
+        save(definition.name, { settings, since: Date.now(), ...kept, allowed: [] });
+      }),
+    remove: (name) => alone(folder, () => rmSync(fileOf(folder, name), { force: true })),
     pause: (name, isPaused) =>
       change(name, ({ pausedAt, ...ticket }) =>
         isPaused ? { ...ticket, pausedAt: pausedAt ?? Date.now() } : ticket,
       ),
     allow: (name, times) =>
       change(name, (ticket) => ({ ...ticket, allowed: [...ticket.allowed, times].slice(-ALLOWED_MAX) })),
-    refusal: (definition, firing, now) => {
-      const ticket = read(definition.name);
-      if (ticket === undefined) return 'the state folder has no ticket for it';
-      if (ticket.settings !== hashOf(definition)) return 'the schedule was changed without runsheet';
-      const used = ticket.allowed.findIndex((one) => allows(one, definition, firing));
-      if (used < 0) {
-        const refused = refusalByRule(ticket, definition, firing, now);
-        if (refused === undefined) save(definition.name, { ...ticket, last: firing });
-        return refused;
-      }
-      const allowed = ticket.allowed.map((one, at) => (at === used ? { ...one, last: firing } : one));
-      save(definition.name, { ...ticket, allowed });
-      return undefined;
-    },
+    refusal: (definition, firing, now) =>
+      alone(folder, () => {
+        const ticket = read(definition.name);
+        if (ticket === undefined) return 'the state folder has no ticket for it';
+        if (ticket.settings !== hashOf(definition)) return 'the schedule was changed without runsheet';
+        const used = ticket.allowed.findIndex((one) => allows(one, definition, firing));
+        if (used < 0) {
+          const refused = refusalByRule(ticket, definition, firing, now);
+          if (refused === undefined) save(definition.name, { ...ticket, last: firing });
+          return refused;
+        }
+        const allowed = ticket.allowed.map((one, at) => (at === used ? { ...one, last: firing } : one));
+        save(definition.name, { ...ticket, allowed });
+        return undefined;
+      }),
     isLast: (definition, { nominalTime, run }) => {
       const ticket = read(definition.name);
       if (ticket?.settings !== hashOf(definition)) return false;
@@ -105,6 +108,19 @@ export function openTickets(home: string): TicketFolder {
       return firings.some((last) => last?.nominalTime === nominalTime && last.run === run);
     },
   };
+}
+
+const LOCK_WAIT_MS = 10_000;
+
+/**
+ * Reads, changes and writes a ticket while no other process does: a command and a worker would lose each other's changes. The lock of
+ * a database ends with its process, so no lock stays behind.
+ */
+function alone<T>(folder: string, work: () => T): T {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  using lock = new DatabaseSync(join(folder, 'lock'), { timeout: LOCK_WAIT_MS });
+  lock.exec('BEGIN EXCLUSIVE');
+  return work();
 }
 
 /** A firing that waits for the batch before it, or for its worker, may come much later than its time. */

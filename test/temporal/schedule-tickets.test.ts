@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../src/create-batch/schedule/definition.ts';
 import { openTickets, type TicketFolder } from '../../src/temporal/schedule-tickets.ts';
@@ -134,5 +137,32 @@ describe('a trigger', () => {
     expect(refusal(nightly, Date.parse('2026-11-02T02:00:00Z'), now)).toBeUndefined();
     expect(refusal(nightly, Date.parse('2026-11-02T03:00:00Z'), now)).toMatch(/not on its rule/);
     expect(refusal(nightly, Date.parse('2026-11-03T02:00:00Z'), now)).toBeDefined();
+  });
+});
+
+describe('several processes', () => {
+  it('lose no change of each other', async () => {
+    tickets.write(minutely);
+    const code = `
+      const { openTickets } = await import(process.argv[1]);
+      const tickets = openTickets(process.argv[2]);
+      const first = Number(process.argv[3]);
+      for (let at = first; at < first + 5; at += 1) tickets.allow(process.argv[4], { from: at, to: at, isOnRule: false });
+    `;
+    const module = fileURLToPath(new URL('../../src/temporal/schedule-tickets.ts', import.meta.url));
+    const allowing = [1_000, 2_000, 3_000, 4_000].map((first) =>
+      promisify(execFile)(process.execPath, [
+        '--input-type=module',
+        '-e',
+        code,
+        module,
+        home,
+        String(first),
+        minutely.name,
+      ]),
+    );
+    await Promise.all(allowing);
+    const times = [1_000, 2_000, 3_000, 4_000].flatMap((first) => [0, 1, 2, 3, 4].map((at) => first + at));
+    expect(times.filter((time) => refusal(minutely, time, time) !== undefined)).toEqual([]);
   });
 });
