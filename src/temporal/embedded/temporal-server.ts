@@ -116,8 +116,13 @@ const uiFlags = (ui: Ui | undefined): readonly string[] =>
   ui === undefined
     ? ['--headless']
     : [
-        ...['--ui-ip', ui.host, '--ui-port', String(ui.port)],
-        ...['--ui-codec-endpoint', CODEC_PATH, '--ui-disable-news-fetch'],
+        '--ui-ip',
+        ui.host,
+        '--ui-port',
+        String(ui.port),
+        '--ui-codec-endpoint',
+        CODEC_PATH,
+        '--ui-disable-news-fetch',
       ];
 
 function flags({ home, namespace, port }: ServerParams, ui: Ui | undefined): readonly string[] {
