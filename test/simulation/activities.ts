@@ -165,7 +165,7 @@ export function collect(
 }
 
 function fetchOutputs(
-  { world, service }: SimBatch,
+  { world, service, passes }: SimBatch,
   rows: readonly EndedRow[],
   isHostAway: boolean,
 ): { readonly records: readonly SimRecord[]; readonly deferred: readonly DeferredRow[] } {
@@ -173,7 +173,10 @@ function fetchOutputs(
   const deferred: DeferredRow[] = [];
   for (const end of rows) {
     const last = end.attempts.at(-1);
-    const outcome = last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
+    const ended = last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
+    const isFetch = passes.fetchedAt(end.place) !== undefined;
+    const outcome = isFetch && ended !== 'succeeded' ? 'failed' : ended;
+    if (isFetch) world.saw(`files fetched again: ${outcome}`);
     const isBad =
       outcome === 'succeeded' && (world.shouldInject('badFile') || !service.showsOutputs(last?.runId ?? ''));
     if (outcome !== 'succeeded' || (!isBad && !isHostAway)) {

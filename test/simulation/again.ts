@@ -20,6 +20,8 @@ export class Passes {
   readonly #appended: number[] = [];
   /** The place that a row had before, by its place. */
   readonly #before = new Map<number, number>();
+  /** The paid run whose files a place fetches, by the place. */
+  readonly #fetched = new Map<number, string>();
   readonly #lastNumbers: number[];
 
   constructor(params: BatchParams) {
@@ -47,6 +49,10 @@ export class Passes {
       segments.some((one) => one.lane === lane && number >= one.first && number < one.first + one.count),
     );
     return FIRST_PASS + 1 + at;
+  }
+
+  fetchedAt(place: number): string | undefined {
+    return this.#fetched.get(place);
   }
 
   /** How many rows the passes up to this one have appended. */
@@ -82,7 +88,14 @@ export class Passes {
     const fresh = take(appended, true);
     for (let at = 0; at < appended; at += 1) this.#appended.push(placeIn(lane, fresh + at));
     const again = take(wanted.length, false);
-    for (const [at, { end }] of wanted.entries()) this.#before.set(placeIn(lane, again + at), end.place);
+    for (const [at, { end, outcome }] of wanted.entries()) {
+      const place = placeIn(lane, again + at);
+      this.#before.set(place, end.place);
+      const last = end.attempts.at(-1);
+      const paid = this.#fetched.get(end.place) ?? (last?.outcome === 'succeeded' ? last.runId : undefined);
+      // Only its files are missing; sometimes the user wants a new run instead.
+      if (outcome === 'failed' && paid !== undefined && world.chance(0.9)) this.#fetched.set(place, paid);
+    }
     this.#passes.push({ segments, appended });
     return true;
   }

@@ -305,6 +305,7 @@ export class SimBatch {
     const deps = {
       service: this.service,
       mark: this.mark,
+      fetchedAt: (place: number) => this.passes.fetchedAt(place),
       beforePost: () =>
         this.world.claim(!this.isPausedByUser, () => 'a POST started while the user had paused the batch'),
       signalSeen: (runs: readonly { place: number; attempt: number; runId: string }[]) =>

@@ -68,7 +68,8 @@ export function costOf(
   const costs: RunCost[] = [];
   for (const { end, outcome } of records) {
     tally = tallyOutcome(tally, outcome);
-    for (const attempt of isCounted ? end.attempts : []) {
+    const isFetch = batch.passes.fetchedAt(end.place) !== undefined;
+    for (const attempt of isCounted && !isFetch ? end.attempts : []) {
       const run = service.byId.get(attempt.runId ?? '');
       if (run === undefined || attempt.outcome === 'unknown') continue;
       if (run.endsAt > world.now || world.chance(0.05)) {

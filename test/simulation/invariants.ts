@@ -31,6 +31,7 @@ export function judge(world: World, batch: SimBatch, verdict: Verdict): void {
     const record = records.get(row);
     const runs = runsOf.get(row) ?? [];
     if (record === undefined) checkMissing(world, batch, row, runs, verdict);
+    else if (batch.passes.fetchedAt(row) !== undefined) checkFetched(world, batch, record, runs);
     else checkRow(world, batch, { row, ...record, attempts: record.end.attempts, runs }, verdict);
   }
   checkAccount(world, batch);
@@ -55,6 +56,22 @@ function recordsOf(world: World, batch: SimBatch): ReadonlyMap<number, SimRecord
     }
   }
   return records;
+}
+
+/** R32: a row whose files are fetched again has no second run, and succeeds only by the run that was paid for. */
+function checkFetched(
+  world: World,
+  { passes, service }: SimBatch,
+  { end, outcome }: SimRecord,
+  runs: readonly SimRun[],
+): void {
+  const paid = passes.fetchedAt(end.place) ?? '';
+  world.claim(runs.length === 0, () => `row ${end.place} was bought again, although ${paid} was paid for`);
+  const isTrue = end.attempts.at(-1)?.runId === paid && service.byId.get(paid)?.outcome === 'succeeded';
+  world.claim(
+    outcome !== 'succeeded' || isTrue,
+    () => `row ${end.place} succeeded by another run than ${paid}`,
+  );
 }
 
 /** Only cancelled rows may have no part, and they must have no runs; a pass that was asked for later has all its rows. */

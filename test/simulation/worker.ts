@@ -74,6 +74,8 @@ export class SimWorker {
       readonly service: SimService;
       readonly mark: number;
       readonly beforePost: () => void;
+      /** The run that this place's row has paid for, if only its files are fetched. */
+      readonly fetchedAt: (place: number) => string | undefined;
       readonly signalSeen: (runs: readonly AttemptRun[]) => void;
       /** Calls `go` with the next ends of runs, unless the function that it returns was called before. */
       readonly waitForEnds: (go: (ends: RunEnds) => void) => () => void;
@@ -108,7 +110,9 @@ export class SimWorker {
       world.saw('completed too late');
       if (ends !== undefined) deps.signalEnds(ends);
       const runs = results.flatMap((one) =>
-        one.result === 'accepted' ? [{ place: one.place, attempt: one.attempt, runId: one.runId }] : [],
+        one.result === 'accepted' && !one.isKnown
+          ? [{ place: one.place, attempt: one.attempt, runId: one.runId }]
+          : [],
       );
       if (runs.length > 0) deps.signalSeen(runs);
     };
@@ -134,7 +138,7 @@ export class SimWorker {
       results.push(result);
       world.saw(`class ${result.result}`);
       if (results.length < attempts.length) return;
-      if (mayWait && results.every((one) => one.result === 'accepted')) waitThenFinish();
+      if (mayWait && results.every((one) => one.result === 'accepted' && !one.isKnown)) waitThenFinish();
       else finish();
     };
     const isLeased = (): boolean =>
@@ -147,6 +151,10 @@ export class SimWorker {
         world.saw('lease closed');
         return resolve({ ...name, result: 'not-sent', retryAfterMs: 0, reason: 'the lease is closed' });
       }
+      const paid = deps.fetchedAt(name.place);
+      if (paid !== undefined && name.attempt > 1)
+        return resolve({ ...name, result: 'left-out', reason: 'its run is not bought again' });
+      if (paid !== undefined) return resolve({ ...name, result: 'accepted', runId: paid, isKnown: true });
       if (world.shouldInject('leftOut'))
         return resolve({ ...name, result: 'left-out', reason: 'the sheet no longer has it' });
       if (world.shouldInject('unreachable'))
