@@ -203,7 +203,7 @@ function packLane(one: Lane): LaneTuple {
 }
 
 const kindOf = ({ isAgain, isCanary }: Segment): SegmentKind =>
-  isCanary ? (isAgain ? 3 : 2) : isAgain ? 1 : 0;
+  ((isAgain ? 1 : 0) + (isCanary ? 2 : 0)) as SegmentKind;
 
 const packClimb = ({ size, rung, isProven, rungs }: Climb) =>
   [size, rung, isProven ? 1 : 0, rungs.map(({ unpriced }) => unpriced)] as const;

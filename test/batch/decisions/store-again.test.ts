@@ -98,6 +98,13 @@ describe('store again', () => {
     expect(world.problems).toEqual([]);
   });
 
+  it('a store that shows a pass, and takes no part, stays named', () => {
+    const world = fullStore();
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    world.apply({ type: 'passLoaded', pass: 2, segments: [] });
+    expect(progress(world.state)).toMatchObject({ state: 'paused', pauses: [{ kind: 'store' }] });
+  });
+
   it('a part that the store wrote without reporting success is counted once', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'succeeded');
