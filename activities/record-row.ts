@@ -121,6 +121,9 @@ async function readUsage(
   }
 }
 
+/** After such a time without its files, the other rows of the part are deferred as well. */
+const SLOW_HOST_MS = 25_000;
+
 type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
   readonly reason?: string | undefined;
   readonly texts: readonly string[];
@@ -135,6 +138,9 @@ async function deliver(
   const last = ended.attempts.at(-1);
   if (last?.outcome !== 'succeeded' || last.runId === undefined)
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
+  // Otherwise every row of the part would wait as long for the same host before the batch hears of it.
+  const slowHost = ended.isLastTry ? undefined : traffic?.slowHost;
+  if (slowHost !== undefined) return { place: ended.place, kind: 'host', reason: slowHost };
   const startedAt = Date.now();
   const wanted = { store, service, runId: last.runId, names, signal, ...(traffic && { traffic }) };
   const batch = `${file.batch}~${file.mark}`;
@@ -151,6 +157,8 @@ async function deliver(
     return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
   const { kind } = delivery;
   const reason = delivery.kind === 'host' ? `${delivery.host}: ${delivery.reason}` : delivery.reason;
+  if (traffic !== undefined && kind === 'host' && Date.now() - startedAt >= SLOW_HOST_MS)
+    traffic.slowHost ??= reason;
   if (!ended.isLastTry) return { place: ended.place, kind, reason };
   return { outcome: 'failed', reason: whyMissing(reason), files: [], texts: [] };
 }

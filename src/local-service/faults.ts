@@ -60,6 +60,7 @@ export const OTHER_FAULTS = {
   'lie-webhook': 'a webhook says success, whatever the status of the run is',
   'post-retries': 'a webhook is retried with POST instead of GET',
   'lose-file': 'a file answers 404, drawn for each request',
+  'slow-file': 'a file arrives at 200 bytes a second, drawn for each request',
   'away-file': 'a file answers 503, drawn for each request',
   'private-file': 'the addresses of files expire an hour after Get Run showed them',
   'cut-file': 'the connection breaks in the middle of a file, drawn for each request',
@@ -134,7 +135,8 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   ): boolean {
     if (areRatesZero && faults === '') return false;
     const rate = rates[fault] ?? 0;
-    const named = faults !== '' && faults.split(' ').includes(fault);
+    // A rate of 0 that was set ends also what runs name.
+    const named = faults !== '' && rates[fault] !== 0 && faults.split(' ').includes(fault);
     if (!named && (rate === 0 || chance(seed, fault, number, occasion) >= rate)) return false;
     counts[fault] = (counts[fault] ?? 0) + 1;
     return true;

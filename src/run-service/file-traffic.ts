@@ -1,4 +1,4 @@
-// Counts the files that are being downloaded for one batch, so that their speed can be shown.
+// What is known of the downloads of one part: their number and speed, which is shown, and whether their host is slow.
 
 export type Traffic = {
   /** Downloads in progress. */
@@ -12,6 +12,8 @@ export type Traffic = {
 const SPAN_MS = 10_000;
 
 export class FileTraffic {
+  /** Why a host let a download wait for long. */
+  slowHost: string | undefined;
   #files = 0;
   #bytes = 0;
   readonly #samples: { readonly at: number; readonly bytes: number }[];

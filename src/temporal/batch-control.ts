@@ -19,6 +19,7 @@ import {
 import type { UserCommand } from '../batch/events.ts';
 import type { LimitChange } from '../batch/params.ts';
 import type { Progress } from '../batch/shown/progress.ts';
+import { fetchesFiles, withSlowFiles } from './slow-files.ts';
 import { userHere } from './user-here.ts';
 import { problem } from '../errors/error.ts';
 import { workflowIdOf } from '../batch/workflow-ids.ts';
@@ -61,7 +62,7 @@ export function openControl(reach: () => Client) {
     const memo = described.memo as BatchMemo | undefined;
     const waitsSinceMs = waitsSince(described.raw);
     return {
-      progress: memo?.progress,
+      progress: memo?.progress && (await withSlowFiles(reach(), described, memo.progress)),
       waitsSinceMs,
       isUnattended: waitsSinceMs !== undefined && Date.now() - waitsSinceMs > UNATTENDED_MS,
       isRunning: described.status.name === 'RUNNING',
@@ -141,13 +142,20 @@ async function acknowledged(
 
 const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.PendingActivityState;
 
-/** Since when the oldest task waits for a worker. A scheduled retry has a time in the future and does not count. */
+/**
+ * Since when the oldest task waits for a worker. A scheduled retry has a time in the future and does not count. While an activity of
+ * the batch is alive there are workers, and a part only waits for a slot for its files.
+ */
 function waitsSince({
   pendingWorkflowTask,
   pendingActivities,
 }: WorkflowExecutionDescription['raw']): number | undefined {
-  const activities = (pendingActivities ?? [])
-    .filter(({ state }) => state === PENDING_ACTIVITY_STATE_SCHEDULED)
+  const all = pendingActivities ?? [];
+  const isAttended = all.some(
+    ({ lastHeartbeatTime }) => Date.now() - (optionalTsToMs(lastHeartbeatTime) ?? 0) < UNATTENDED_MS,
+  );
+  const activities = all
+    .filter((one) => one.state === PENDING_ACTIVITY_STATE_SCHEDULED && !(isAttended && fetchesFiles(one)))
     .map(({ scheduledTime }) => optionalTsToMs(scheduledTime));
   const times = [optionalTsToMs(pendingWorkflowTask?.originalScheduledTime), ...activities];
   const past = times.filter((time) => time !== undefined && time <= Date.now()) as number[];

@@ -217,6 +217,24 @@ describe('collecting rows', () => {
     expect(fetched.toSorted()).toEqual(['r1', 'r1', 'r2', 'r3']);
   });
 
+  it('defers the rest of a part whose host lets downloads wait for long, but not a row at its last try', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    let asked = 0;
+    const download = async (): Promise<never> => {
+      asked += 1;
+      vi.setSystemTime(Date.now() + 60_000);
+      throw new HostFault('files', 'slow: only 200 bytes/s arrived in 60 s', 1);
+    };
+    const rows = Array.from({ length: 60 }, (_, at) => ended(at + 1));
+    const { deferred } = await write(rows, { download }).finally(() => vi.useRealTimers());
+    expect(deferred.map(({ kind }) => kind)).toEqual(rows.map(() => 'host'));
+    expect(new Set(deferred.map(({ reason }) => reason)).size).toBe(1);
+    // Those that had begun.
+    expect(asked).toBeLessThanOrEqual(16);
+    rmSync(join(folder, PART));
+    expect((await write([...rows.slice(1), lastTry(1)], { download })).deferred).toHaveLength(59);
+  });
+
   it('defers all rows while the service cannot be read', async () => {
     const getRun = async () => {
       throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });

@@ -1,5 +1,6 @@
 // Gives the activities that a simulated workflow requests to their models, and their results back.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import type { Event } from '../../src/batch/events.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
@@ -28,7 +29,7 @@ const REQUESTS: { readonly [N in Name]: (batch: SimBatch, input: Input<N>) => Wo
       if (continues === undefined) return done({ value: { params, serviceNowMs } });
       const closed = JSON.parse(store.closed) as Snapshot;
       world.claim(
-        JSON.stringify(closed.params) === JSON.stringify(state.params),
+        isDeepStrictEqual(closed.params, JSON.parse(JSON.stringify(state.params))),
         () => 'the batch goes on without limits that it had acknowledged',
       );
       done({ value: { params, closed, serviceNowMs } });

@@ -12,16 +12,18 @@ const SILENT_MS = 100_000;
 export function watchLiveness(batch: SimBatch): void {
   const { world, temporal } = batch;
   let seen = '';
-  let since = { at: world.now, wallAt: temporal.clock.now };
+  let stillMs = 0;
+  // Timers of a clock that was set back wait until it shows again what it had shown; one that is set forward lets them fire.
+  let latest = temporal.clock.now;
   const look = (): void => {
     const now = progress(batch.state);
     const counts = `${batch.generation} ${countsOf(now)}`;
     const { phases, overdue, finished } = batch.state;
     const mayEnd = phases.sending + phases.running > overdue.size;
-    if (!batch.isRunning || finished || mayEnd || counts !== seen) {
-      seen = counts;
-      since = { at: world.now, wallAt: temporal.clock.now };
-    } else if (Math.min(world.now - since.at, temporal.clock.now - since.wallAt) > SILENT_MS) check(batch);
+    if (!batch.isRunning || finished || mayEnd || counts !== seen) [seen, stillMs] = [counts, 0];
+    else if (stillMs > SILENT_MS) check(batch);
+    stillMs += Math.max(0, Math.min(LOOK_MS, temporal.clock.now - latest));
+    latest = Math.max(latest, temporal.clock.now);
     if (!batch.isOver) world.after(LOOK_MS, look);
   };
   world.after(LOOK_MS, look);

@@ -1,5 +1,6 @@
 // Serves the output files of runs. A picture is drawn when it is downloaded; like in the real service, no token is needed.
 
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
 import type { RunRow } from '../runs/run-row.ts';
@@ -59,11 +60,27 @@ const PAGE = '<!doctype html><script>document.title = "a script ran"</script>';
 const isPast = (query: unknown, nowMs: number): boolean =>
   !(Number((query as Readonly<Record<string, unknown>>)['expires']) >= nowMs);
 
+const SLOW = { bytes: 20, everyMs: 100 };
+
+async function trickle(answer: FastifyReply['raw'], file: Buffer): Promise<void> {
+  answer.writeHead(200, { 'content-type': 'image/png', 'content-length': file.length });
+  for (let at = 0; at < file.length && !answer.destroyed; at += SLOW.bytes) {
+    answer.write(file.subarray(at, at + SLOW.bytes));
+    await wait(SLOW.everyMs, undefined, { ref: false });
+  }
+  answer.end();
+}
+
 function sendFile(
   reply: FastifyReply,
   picture: Buffer,
   { shouldInject, fetched }: { readonly shouldInject: (fault: Fault) => boolean; readonly fetched: number },
 ): FastifyReply {
+  if (shouldInject('slow-file')) {
+    reply.hijack();
+    void trickle(reply.raw, picture);
+    return reply;
+  }
   void reply.type('image/png');
   // A PNG may have any bytes after its end.
   if (shouldInject('changed-file'))

@@ -39,7 +39,8 @@ describe('the label of a payload', () => {
   });
 
   it('says whether clients read it', () => {
-    const read = [workflowLabel('runsheetFiring', 'result'), memoLabel('progress'), OTHER];
+    const beat = activityLabel(CALL, 'heartbeat');
+    const read = [workflowLabel('runsheetFiring', 'result'), memoLabel('progress'), beat, OTHER];
     expect(read.every(isForClients)).toBe(true);
     expect([signalLabel('pause'), activityLabel(CALL, 'input'), 'others', ''].some(isForClients)).toBe(false);
   });
