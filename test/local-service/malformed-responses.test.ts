@@ -21,7 +21,7 @@ async function rawAnswer(
   socket.on('error', () => (end = 'reset'));
   await once(socket, 'connect');
   socket.write(
-    `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n` +
+    `${method} ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
   socket.setTimeout(400, () => socket.destroy());
