@@ -1,7 +1,7 @@
 // Ends a batch: compares the parts with the workflow's counts, reads the run lists once more, and writes the results and the
 // report.
 
-import { activityInfo, Context } from '@temporalio/activity';
+import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
 import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../src/batch/attempt.ts';
@@ -10,7 +10,7 @@ import type { ReadBack } from '../src/batch/commands.ts';
 import type { BatchEvent } from '../src/batch/batch-event.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
-import { snapshotName } from '../src/store/passes.ts';
+import { writeSnapshot } from '../src/store/passes.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
@@ -18,6 +18,7 @@ import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/newest-records.ts';
 import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
+import { confirmOurs } from './confirm-ours.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { StoreConflict, withStore } from './store-failure.ts';
@@ -50,7 +51,7 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
     await writeEvents(store, input.logNumber, input.log);
     const { progress, startedAt, endedAt, isEvidenceLost, throughPass, closed } = input;
     const confirm = () => confirmOurs(deps);
-    await store.write(snapshotName(throughPass), `${JSON.stringify(closed)}\n`);
+    await writeSnapshot(store, throughPass, closed, confirm);
     const over = new AbortController();
     const reading = readAgain(deps, open, input, known, over.signal);
     // It may fail before the results need it.
@@ -64,14 +65,6 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
     }
     deps.traces?.batchEnded(file, { progress, startedAt, endedAt });
   });
-}
-
-/**
- * Throws if Temporal no longer waits for this attempt. An abandoned attempt, for example on a frozen worker, may have read the
- * run lists earlier than the current one, so its files would name fewer duplicates.
- */
-async function confirmOurs({ completion }: Deps): Promise<void> {
-  await completion.heartbeat(activityInfo().taskToken, undefined);
 }
 
 /** R27: counts the rows in the parts; throws {@link StoreConflict} if the counts differ from the workflow's. */

@@ -8,6 +8,7 @@ import { summarizedPass } from '../src/results/summary.ts';
 import { createStarted, jsonIn, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
 import { createContinued, FIRST_PASS, readContinued, snapshotName } from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
+import { confirmOurs } from './confirm-ours.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { READS } from '../src/batch/version.ts';
 import { finalFailure } from './final-failure.ts';
@@ -39,7 +40,7 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   // The file is written before anything is sent, so a folder without it never bought a run.
   const own = { at: new Date().toISOString(), ...time, workflow: executionOf() };
   const closed = continues === undefined ? undefined : await closedState(store);
-  if (closed !== undefined) await continueAs(open, own.workflow);
+  if (closed !== undefined) await continueAs(deps, open, own.workflow);
   else if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
   const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
@@ -76,6 +77,7 @@ function readable(text: string): Snapshot | undefined {
 
 /** An end is continued at most once, whatever the pass: a second workflow run would buy the rows of its passes a second time. */
 async function continueAs(
+  deps: Deps,
   { file: { batch }, store }: OpenBatch,
   own: ReturnType<typeof executionOf>,
 ): Promise<void> {
@@ -84,7 +86,10 @@ async function continueAs(
   const before = isNew ? own : await readContinued(store, pass);
   if (before?.workflowId !== own.workflowId || before.runId !== own.runId)
     throw problem('E515', { batch, folder: store.location });
-  await replaceStarted(store, own);
+  await replaceStarted(store, async () => {
+    await confirmOurs(deps);
+    return own;
+  });
 }
 
 /** The workflow run that scheduled this activity. */

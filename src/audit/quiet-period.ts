@@ -1,6 +1,7 @@
 // Enforces a quiet period before a rebuild trusts the run lists: a request that was on the wire when the batch ended may
 // start a run, and be listed, only later. A file in the batch folder keeps the start of the period, by our own clock.
 
+import { randomUUID } from 'node:crypto';
 import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
 import type { BatchFile } from '../store/batch-file.ts';
@@ -16,17 +17,19 @@ export async function assertQuiet(
   { store, file, batch }: { readonly store: Store; readonly file: BatchFile; readonly batch: string },
   now: number,
 ): Promise<void> {
-  const text = await store.read(QUIET_FILE);
-  const { since = null } = JSON.parse(text ?? '{}') as { since?: number | null };
-  // A start in the future means that the clock was set back.
-  const from = since !== null && since <= now ? since : now;
-  if (from !== since) await store.write(QUIET_FILE, JSON.stringify({ since: from }));
+  let from = now;
+  await store.update(QUIET_FILE, (text) => {
+    const { since = null } = JSON.parse(text ?? '{}') as { since?: number | null };
+    // A start in the future means that the clock was set back.
+    from = since !== null && since <= now ? since : now;
+    return from === since ? undefined : JSON.stringify({ since: from, id: randomUUID() });
+  });
   const leftMs = from + quietMsOf(file) - now;
   if (leftMs <= 0) return;
   const reason = `its last requests may still start runs; repeat the same command in ${Math.ceil(leftMs / 1000)} s, when the run list is complete`;
   throw problem('E511', { batch, reason });
 }
 
-/** The batch continues, so the next rebuild needs a new quiet period. */
+/** The batch continues, so the next rebuild needs a new quiet period. The id makes it another file than after earlier ones. */
 export const endQuiet = (store: Store): Promise<void> =>
-  store.write(QUIET_FILE, JSON.stringify({ since: null }));
+  store.update(QUIET_FILE, () => JSON.stringify({ since: null, id: randomUUID() }));

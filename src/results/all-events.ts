@@ -89,7 +89,7 @@ type Closed = {
 
 /** Writes `events.jsonl`: a view, which is written again when rows are sent again. */
 export async function writeAllEvents({ file, store, startedAt, endedAt, confirm }: Closed): Promise<void> {
-  const events = new Pieces(() => store.draft('events.jsonl'));
+  const events = new Pieces(() => store.draft('events.jsonl', 'view'));
   const add = (line: Line): Promise<void> | undefined => events.add(`${JSON.stringify(line)}\n`);
   try {
     await add({ at: file.createdAt, event: 'created' });

@@ -15,7 +15,7 @@ export async function openDuplicates(store: Store): Promise<DuplicatesDraft> {
   let draft: Draft | undefined;
   return {
     add: async (run) => {
-      draft ??= await store.draft(DUPLICATES_FILE);
+      draft ??= await store.draft(DUPLICATES_FILE, 'view');
       await draft.write(`${JSON.stringify(run)}\n`);
     },
     commit: async () => draft?.commit(),

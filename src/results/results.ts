@@ -38,9 +38,9 @@ export async function writeResults({
   ...times
 }: ResultsParams): Promise<void> {
   const workers = await countWorkers(store);
-  const results = new CsvPieces(() => store.draft('results.csv'));
-  const failures = new CsvPieces(() => store.draft('failures.csv'));
-  const lines = new Pieces(() => store.draft('results.jsonl'));
+  const results = new CsvPieces(() => store.draft('results.csv', 'view'));
+  const failures = new CsvPieces(() => store.draft('failures.csv', 'view'));
+  const lines = new Pieces(() => store.draft('results.jsonl', 'view'));
   const { startedAt, throughPass } = times;
   const rows = await countRows(store, file, throughPass);
   const idle = await idleTimes(store, throughPass, times.endedAt);
@@ -72,8 +72,7 @@ export async function writeResults({
   const facts = { ...costs.facts(), seconds, idle: shownIdle(idle), reused };
   const summary = { ...summaryOf(file, progress, ended), ...facts };
   await report.write(summary);
-  await confirm();
-  await writeSummary(store, summary);
+  await writeSummary(store, summary, confirm);
 }
 
 /** The sheet's columns, then the result columns. */

@@ -7,7 +7,7 @@ import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
 import { undelivered, type PartRecord } from './row-record.ts';
-import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
+import { jsonIn, SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, passName } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
@@ -239,8 +239,21 @@ function parsed(text: string, place: string): Summary {
 const unreadable = (place: string, cause?: unknown) =>
   problem('E504', { what: `${place} is not the summary of a batch` }, { cause });
 
-export const writeSummary = (store: Store, summary: Summary): Promise<void> =>
-  store.write(SUMMARY_FILE, `${JSON.stringify(summary, undefined, 2)}\n`);
+/**
+ * Replaces the summary of this or an earlier pass. `confirm`: throws if another worker writes it now; called after the present one
+ * was read.
+ */
+export const writeSummary = (
+  store: Store,
+  summary: Summary,
+  confirm: () => Promise<void> = async () => undefined,
+): Promise<void> =>
+  store.update(SUMMARY_FILE, async (current) => {
+    await confirm();
+    const there = current === undefined ? undefined : (jsonIn(current) as Partial<Summary> | undefined);
+    if (there !== undefined && passOf(there) > summary.pass) return undefined;
+    return `${JSON.stringify(summary, undefined, 2)}\n`;
+  });
 
 /** Rows that have an outcome other than succeeded. */
 export const notSucceeded = ({ outcomes }: Pick<Summary, 'outcomes'>): number =>

@@ -1,5 +1,6 @@
 // The file with the answers that `plan --save` keeps for a deployment, in the folder of the batches. Each save replaces it.
 
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { jsonIn } from './batch-file.ts';
 import type { Store } from './store.ts';
@@ -31,11 +32,21 @@ export type KeptAnswers = z.infer<typeof answers>;
 
 /** `whose`: the name of the file. A file that cannot be read has no answers. */
 export async function readAnswers(store: Store, whose: string): Promise<readonly KeptAnswers[]> {
-  const text = await store.read(fileOf(whose));
-  return text === undefined ? [] : (schema.safeParse(jsonIn(text)).data?.answers ?? []);
+  return answersIn(await store.read(fileOf(whose)));
 }
 
-export const writeAnswers = (store: Store, whose: string, all: readonly KeptAnswers[]): Promise<void> =>
-  store.write(fileOf(whose), `${JSON.stringify({ answers: all }, null, 2)}\n`);
+const answersIn = (text: string | undefined): readonly KeptAnswers[] =>
+  text === undefined ? [] : (schema.safeParse(jsonIn(text)).data?.answers ?? []);
+
+/** `next`: those that are kept now, and those that are kept from then on. */
+export const updateAnswers = (
+  store: Store,
+  whose: string,
+  next: (kept: readonly KeptAnswers[]) => readonly KeptAnswers[],
+): Promise<void> =>
+  store.update(
+    fileOf(whose),
+    (text) => `${JSON.stringify({ answers: next(answersIn(text)), id: randomUUID() }, null, 2)}\n`,
+  );
 
 const fileOf = (whose: string): string => `.answers/${whose}.json`;

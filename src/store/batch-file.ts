@@ -268,7 +268,10 @@ export type Started = z.infer<typeof startedSchema>;
 
 /** undefined if the batch was not started. Throws E504 for an invalid started.json. */
 export async function readStarted(store: Store): Promise<Started | undefined> {
-  const text = await store.read(STARTED_FILE);
+  return startedIn(store, await store.read(STARTED_FILE));
+}
+
+function startedIn(store: Store, text: string | undefined): Started | undefined {
   if (text === undefined) return undefined;
   const parsed = startedSchema.safeParse(jsonIn(text));
   if (parsed.success) return parsed.data;
@@ -279,12 +282,13 @@ export async function readStarted(store: Store): Promise<Started | undefined> {
 export const createStarted = (store: Store, started: Started): Promise<boolean> =>
   store.create(STARTED_FILE, `${JSON.stringify(started)}\n`);
 
-/** A rebuilt batch continues in another workflow run. */
-export async function replaceStarted(store: Store, workflow: Started['workflow']): Promise<void> {
-  const before = await readStarted(store);
-  const started = { at: new Date().toISOString(), ...before, workflow };
-  await store.write(STARTED_FILE, `${JSON.stringify(started)}\n`);
-}
+/** A rebuilt batch continues in another workflow run. `newest` is asked for it after the present file was read. */
+export const replaceStarted = (store: Store, newest: () => Promise<Started['workflow']>): Promise<void> =>
+  store.update(STARTED_FILE, async (text) => {
+    const before = startedIn(store, text);
+    const started = { at: new Date().toISOString(), ...before, workflow: await newest() };
+    return `${JSON.stringify(started)}\n`;
+  });
 
 /** How many evidence files earlier passes have written. */
 export const countEvidence = (store: Store): Promise<number> => lastNumber(store, EVIDENCE);

@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, createReadStream, mkdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import {
+  accessSync,
+  createReadStream,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  type Dirent,
+} from 'node:fs';
 import { access, link, open, readFile, readdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { undefinedIfAbsent } from './absent.ts';
 import { discardFolder } from './discard-folder.ts';
+import { replacedMeanwhile } from './replaced-meanwhile.ts';
 import { writeOnThread } from './file-writer.ts';
 import { dropResumable, openResumable } from './resumable.ts';
 import type { Draft, Store } from './store.ts';
@@ -51,7 +60,17 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
       await writeWhole(within(name), content, rename, makeFolder);
     },
     create: (name, content) => writeWhole(within(name), content, linkOnce, makeFolder),
-    draft: (name) => openDraft(within(name), rename, makeFolder),
+    update: async (name, next) => {
+      for (;;) {
+        const place = unlessReplaced(within(name));
+        const content = await next(await readFile(within(name), 'utf8').catch(undefinedIfAbsent));
+        if (content === undefined || (await writeWhole(within(name), content, place, makeFolder))) return;
+      }
+    },
+    draft: (name, of) => {
+      const place = of === 'view' ? orRefused(unlessReplaced(within(name))) : rename;
+      return openDraft(within(name), place, makeFolder);
+    },
     remove: (name) => rm(within(name), { force: true }),
     clear: async (folder) => {
       if (folder === '' || (await liesWithin(within(folder), root))) await discardFolder(folderOf(folder));
@@ -136,6 +155,30 @@ async function linkOnce(beside: string, path: string): Promise<boolean> {
     await rm(beside, { force: true });
   }
 }
+
+/** Renames unless the file was replaced since this call; false if it was. Nothing of this process comes between the two system calls. */
+function unlessReplaced(path: string): Place {
+  const before = versionOf(path);
+  return async (beside) => {
+    if (versionOf(path) !== before) {
+      await rm(beside, { force: true });
+      return false;
+    }
+    renameSync(beside, path);
+    return true;
+  };
+}
+
+const versionOf = (path: string): string => {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found === undefined ? '' : `${found.ino} ${found.mtimeNs} ${found.size}`;
+};
+
+const orRefused =
+  (place: Place): Place =>
+  async (beside, path) => {
+    if ((await place(beside, path)) === false) throw replacedMeanwhile(path);
+  };
 
 /** False if the name was taken. */
 async function writeWhole(

@@ -18,7 +18,10 @@ const fileOf = (schedule: string): string => `${MISSED_FOLDER}/${schedule}.json`
 
 /** undefined if there is none that can be read. */
 export async function readMissed(out: string, schedule: string): Promise<MissedRecord | undefined> {
-  const text = await openStore(out).read(fileOf(schedule));
+  return recordIn(await openStore(out).read(fileOf(schedule)));
+}
+
+function recordIn(text: string | undefined): MissedRecord | undefined {
   try {
     return text === undefined ? undefined : schema.parse(JSON.parse(text));
   } catch {
@@ -27,5 +30,13 @@ export async function readMissed(out: string, schedule: string): Promise<MissedR
   }
 }
 
+/** Leaves the record of a later firing, and that of a schedule that was made again. */
 export const keepMissed = (out: string, schedule: string, record: MissedRecord): Promise<void> =>
-  openStore(out).write(fileOf(schedule), JSON.stringify(record));
+  openStore(out).update(fileOf(schedule), (text) => {
+    const there = recordIn(text);
+    const isOlder = there === undefined || !isLater(there, record);
+    return isOlder ? JSON.stringify(record) : undefined;
+  });
+
+const isLater = (one: MissedRecord, other: MissedRecord): boolean =>
+  one.createdAt > other.createdAt || (one.createdAt === other.createdAt && one.firing > other.firing);

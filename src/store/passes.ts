@@ -2,6 +2,7 @@
 // next number, created once, so of two commands at the same time one is first.
 
 import { z } from 'zod';
+import type { Snapshot } from '../batch/state/snapshot.ts';
 import type { PassSegment } from '../batch/state/lanes.ts';
 import { problem } from '../errors/error.ts';
 import { jsonIn, lastNumber, type Started } from './batch-file.ts';
@@ -70,6 +71,18 @@ export async function readPasses(store: Store, after: number, through: number): 
   for (let pass = after + 1; pass <= through; pass += 1) passes.push(await readPass(store, pass));
   return passes;
 }
+
+/** `confirm`: throws if another worker writes it now; called after the present one was read. */
+export const writeSnapshot = (
+  store: Store,
+  pass: number,
+  closed: Snapshot,
+  confirm: () => Promise<void>,
+): Promise<void> =>
+  store.update(snapshotName(pass), async () => {
+    await confirm();
+    return `${JSON.stringify(closed)}\n`;
+  });
 
 /** The state of the batch when it ended, from which the next pass continues. */
 export const snapshotName = (pass: number): string => `snapshots/${numbered(pass)}.json`;

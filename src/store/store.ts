@@ -26,6 +26,9 @@ export interface ResumableDraft extends Draft {
   leave(): Promise<void>;
 }
 
+/** Called between the reading of a file and its replacement. */
+export type Next = (current: string | undefined) => string | undefined | Promise<string | undefined>;
+
 type FileFacts = {
   readonly bytes: number;
   /** In milliseconds since 1970. */ readonly modifiedAt: number;
@@ -55,7 +58,14 @@ export interface Store {
   write(name: string, content: string | Uint8Array, as?: 'synced' | 'cached'): Promise<void>;
   /** Writes a whole file unless it exists; returns false and changes nothing if it does. */
   create(name: string, content: string | Uint8Array): Promise<boolean>;
-  draft(name: string): Promise<Draft>;
+  /**
+   * Replaces a file by what `next` makes of its content (undefined: there is none), or leaves it if that is undefined. If another
+   * writer was faster, `next` is asked again. Nothing that arrives late puts old content back, so content has to differ from all
+   * earlier content of the file.
+   */
+  update(name: string, next: Next): Promise<void>;
+  /** A `view` is made again from other files: its draft is refused with E612 if another writer has replaced it since it was opened. */
+  draft(name: string, of?: 'view'): Promise<Draft>;
   /** Does nothing if there is no such file. */
   remove(name: string): Promise<void>;
   /** Removes `folder` and everything in it, hidden and partial files too. An interrupted removal of a batch can be repeated. */

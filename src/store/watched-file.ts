@@ -1,6 +1,7 @@
 // The file in the folder of a batch that follows a sheet (run --watch): which sheet, and what it asks of rows without an outcome, if
 // that is no longer what their places would send. Each save replaces it.
 
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { jsonIn } from './batch-file.ts';
 import type { Store } from './store.ts';
@@ -22,8 +23,9 @@ export type PlaceRange = WatchedFile['places'][number];
 
 export type WatchedFile = z.infer<typeof schema>;
 
+/** `saved` makes it another file even if the sheet is as it was two saves before. */
 export const writeWatched = (store: Store, file: WatchedFile): Promise<void> =>
-  store.write(WATCHED_FILE, `${JSON.stringify(file)}\n`);
+  store.update(WATCHED_FILE, () => `${JSON.stringify({ ...file, saved: randomUUID() })}\n`);
 
 /** undefined if the batch follows no sheet. */
 export async function readWatched(store: Store): Promise<WatchedFile | undefined> {

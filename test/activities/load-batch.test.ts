@@ -8,6 +8,7 @@ import { loadBatch, type LoadedBatch } from '../../activities/load-batch.ts';
 import { problem } from '../../src/errors/error.ts';
 import { STARTED_FILE } from '../../src/store/batch-file.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
+import type { Next } from '../../src/store/store.ts';
 import { depsOf, REF, type Given } from './deps.ts';
 
 async function loaded(
@@ -20,13 +21,18 @@ async function loaded(
     location: '/nowhere',
     read: async (name: string) => files.get(name),
     write: async (name: string, text: string | Uint8Array) => void files.set(name, String(text)),
+    update: async (name: string, next: Next) => {
+      const text = await next(files.get(name));
+      if (text !== undefined) files.set(name, text);
+    },
     create: async (name: string, text: string | Uint8Array) => {
       const isNew = !files.has(name);
       if (isNew) files.set(name, String(text));
       return isNew;
     },
   };
-  const deps = depsOf({ webhooks: { secret: 's', receiver: () => 'http://r' }, ...given, store });
+  const completion = { heartbeat: async () => undefined } as unknown as NonNullable<Given['completion']>;
+  const deps = depsOf({ completion, webhooks: { secret: 's', receiver: () => 'http://r' }, ...given, store });
   const environment = new MockActivityEnvironment();
   const open = () => (broken ? Promise.reject(broken) : deps.open(REF));
   return { loaded: await environment.run(() => loadBatch({ ...deps, open }, { ...REF, ...input })), files };

@@ -30,7 +30,8 @@ function elsewhere(store: Store, failing = Number.POSITIVE_INFINITY): Store {
     ...others,
     write: async (...given) => counted().then(() => store.write(...given)),
     create: async (...given) => counted().then(() => store.create(...given)),
-    draft: async (name) => counted().then(() => store.draft(name)),
+    update: async (...given) => counted().then(() => store.update(...given)),
+    draft: async (...given) => counted().then(() => store.draft(...given)),
     clear: async (folder) => counted().then(() => store.clear(folder)),
   };
 }

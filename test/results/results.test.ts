@@ -80,8 +80,12 @@ describe('the files of a finished batch', () => {
       await store.write(name, content, as);
       finished.push(name);
     },
-    draft: async (name): Promise<Draft> => {
-      const draft = await store.draft(name);
+    update: async (name, next) => {
+      await store.update(name, next);
+      finished.push(name);
+    },
+    draft: async (name, of): Promise<Draft> => {
+      const draft = await store.draft(name, of);
       return {
         ...draft,
         commit: async () => {

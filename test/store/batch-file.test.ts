@@ -152,7 +152,7 @@ describe('started.json', () => {
     const store = folderStore(place());
     await createStarted(store, started);
     const workflow = { workflowId: 'w', runId: 'second' };
-    await replaceStarted(store, workflow);
+    await replaceStarted(store, async () => workflow);
     expect(await readStarted(store)).toEqual({ ...started, workflow });
   });
 

@@ -88,6 +88,39 @@ export function storeContract({ open, again, safeBytes }: StoreKind): void {
     });
   });
 
+  describe('an update', () => {
+    it('sees what is there, and leaves it if it says so', async () => {
+      const seen: (string | undefined)[] = [];
+      const next = (result: string | undefined) => (current: string | undefined) => {
+        seen.push(current);
+        return result;
+      };
+      await store.update('a/count', next(undefined));
+      expect(await store.exists('a/count')).toBe(false);
+      await store.update('a/count', next('one'));
+      await again(store).update('a/count', next(undefined));
+      expect(await store.read('a/count')).toBe('one');
+      await again(store).update('a/count', next('two'));
+      expect([await store.read('a/count'), seen]).toEqual(['two', [undefined, undefined, 'one', 'one']]);
+    });
+
+    it('is asked again if another writer was faster', async () => {
+      await store.write('count', '1');
+      await store.update('count', async (current = '') => {
+        if (current === '1') await again(store).update('count', (other) => `${other}+2`);
+        return `${current}+3`;
+      });
+      expect(await store.read('count')).toBe('1+2+3');
+    });
+
+    it('loses nothing of others at the same moment', async () => {
+      const writers = ['a', 'b', 'c', 'd', 'e'];
+      await Promise.all(writers.map((own) => again(store).update('all', (text = '') => text + own)));
+      expect(((await store.read('all')) ?? '').split('').toSorted()).toEqual(writers);
+      expect(await store.list('')).toEqual(['all']);
+    });
+  });
+
   describe('a folder', () => {
     it('lists its files and its folders, sorted, without hidden ones', async () => {
       expect([await store.list(''), await store.folders('')]).toEqual([[], []]);
@@ -152,6 +185,29 @@ export function storeContract({ open, again, safeBytes }: StoreKind): void {
       await draft.commit();
       await draft.discard();
       expect(await store.read('results.csv')).toBe('half of the new');
+    });
+
+    it.each([
+      ['small', 3],
+      ['large', 9 << 20],
+    ])('of a view that another writer replaced meanwhile is refused: %s', async (_, bytes) => {
+      const ofNone = await store.draft('results.csv', 'view');
+      await ofNone.write(large(bytes));
+      const first = await store.draft('results.csv', 'view');
+      await first.write('first');
+      await first.commit();
+      await expect(ofNone.commit()).rejects.toMatchObject({ code: 'E612' });
+      await ofNone.discard();
+      const ofFirst = await store.draft('results.csv', 'view');
+      await ofFirst.write(large(bytes));
+      await store.write('results.csv', 'second');
+      await expect(ofFirst.commit()).rejects.toMatchObject({ code: 'E612' });
+      await ofFirst.discard();
+      expect([await store.read('results.csv'), await store.list('')]).toEqual(['second', ['results.csv']]);
+      const last = await store.draft('results.csv', 'view');
+      await last.write(large(bytes));
+      await last.commit();
+      expect((await store.facts('results.csv'))?.bytes).toBe(bytes);
     });
 
     it('leaves nothing if it is discarded', async () => {

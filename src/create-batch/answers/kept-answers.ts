@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { answersTo, type Guess } from '../../sheet/guesses/guess.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
-import { readAnswers, writeAnswers, type KeptAnswers } from '../../store/answers-file.ts';
+import { readAnswers, updateAnswers, type KeptAnswers } from '../../store/answers-file.ts';
 import { openStore } from '../../store/open-store.ts';
 
 /** Whose answers these are. */
@@ -26,8 +26,10 @@ export const keptAnswers = (of: AnswersOf): Promise<readonly KeptAnswers[]> =>
 
 /** Replaces the answers for these columns. */
 export async function keepAnswers(of: AnswersOf, kept: KeptAnswers): Promise<void> {
-  const others = (await keptAnswers(of)).filter(({ columns }) => !isSame(columns, kept.columns));
-  await writeAnswers(openStore(of.out), whoseOf(of), [kept, ...others].slice(0, MOST_KEPT));
+  await updateAnswers(openStore(of.out), whoseOf(of), (all) => {
+    const others = all.filter(({ columns }) => !isSame(columns, kept.columns));
+    return [kept, ...others].slice(0, MOST_KEPT);
+  });
 }
 
 export const isSame = (one: readonly string[], other: readonly string[]): boolean =>

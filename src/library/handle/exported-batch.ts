@@ -35,7 +35,7 @@ export type Exported = Written & { readonly file: URL };
 export async function exportBatch(found: FoundBatch, options: ExportOptions = {}): Promise<Exported> {
   const as = exportFormat(options);
   const path = await targetOf(found, as, options);
-  const draft = await openStore(dirname(path)).draft(basename(path)).catch(explained);
+  const draft = await openStore(dirname(path)).draft(basename(path), 'view').catch(explained);
   try {
     const written = await exportTo(found, { ...options, as }, draft, dirname(path));
     await draft.commit();

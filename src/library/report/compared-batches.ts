@@ -65,7 +65,7 @@ export async function compareBatches(
     file,
     base: `${store.localPath ? linkFrom(from, folder) : batch}/`,
   });
-  const draft = await openStore(from).draft(basename(target)).catch(explained);
+  const draft = await openStore(from).draft(basename(target), 'view').catch(explained);
   try {
     await page.write(draft, { a: at(a), b: at(b), sums, verdict });
     await draft.commit();

@@ -57,7 +57,7 @@ export async function rebuildBatch(
   if (!isOurs) throw problem('E511', { batch, reason: 'another command is rebuilding it' });
   await session.batches.start(ref, { snapshot: rebuilt.snapshot }, shownBatch(file), file.workerTag);
   // From now on workers accept tasks of this execution only.
-  await replaceStarted(store, await session.batches.firstRun(ref));
+  await replaceStarted(store, () => session.batches.firstRun(ref));
   await endQuiet(store);
   const { snapshot: _, ...rows } = rebuilt;
   return rows;

@@ -66,13 +66,13 @@ export class Report {
   async write(summary: Summary): Promise<void> {
     const { file, store, confirm, startedAt, rows } = this.#params;
     await this.#files.end();
-    const page = new Pieces(() => store.draft(REPORT_FILE));
+    const page = new Pieces(() => store.draft(REPORT_FILE, 'view'));
     try {
       const { columns } = this.#index;
       const facts = { ...factsOf(file, { rows, startedAt, columns }), gpus: this.#index.gpus, summary };
       for await (const piece of pageOf(facts, this.#index.blobs(), false)) await page.add(piece);
       await confirm();
-      await store.write(SMALL_FILE, NO_SMALL_COPIES);
+      await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
       await page.commit();
     } finally {
       await page.discard();

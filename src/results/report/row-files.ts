@@ -48,7 +48,13 @@ export class RowFiles {
     this.#rows.text(']');
     const script = `runsheetRows(${number},"${await this.#rows.base64()}")\n`;
     this.#rows = new Deflated();
-    await confirm();
-    await store.write(rowsFile(number), script);
+    const draft = await store.draft(rowsFile(number), 'view');
+    try {
+      await draft.write(script);
+      await confirm();
+      await draft.commit();
+    } finally {
+      await draft.discard();
+    }
   }
 }

@@ -60,7 +60,8 @@ export async function copyLarge(
   await pMap(files, copy, { concurrency: AT_A_TIME });
   const column = new Deflated();
   for (const one of has) column.uint8(one);
-  await store.write(SMALL_FILE, `runsheetSmall("${await column.base64()}")\n`);
+  const script = `runsheetSmall("${await column.base64()}")\n`;
+  await store.update(SMALL_FILE, () => script);
   return count;
 }
 

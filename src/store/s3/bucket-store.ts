@@ -14,8 +14,8 @@ import { withoutKeys } from './s3-fault.ts';
 import { LetterCount } from './list-bounds.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { abortUploads } from './multipart.ts';
-import { cachedReads } from './cached-reads.ts';
-import { copy, create, look, put, remove } from './objects.ts';
+import { cachedReads, sizeOf } from './cached-reads.ts';
+import { copy, create, look, put, remove, update } from './objects.ts';
 import { stream } from './object-stream.ts';
 import { dropResumable, openResumable } from './part-files.ts';
 
@@ -45,7 +45,7 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
     return key === '' ? '' : `${key}/`;
   };
   const readCached = cachedReads(client, settings.cache, keyOf(BATCH_FILE));
-  const draft: Store['draft'] = async (name) => openDraft(client, keyOf(name));
+  const draft: Store['draft'] = async (name, of) => openDraft(client, keyOf(name), of);
   return {
     location,
     read: async (name) => (await readCached(name, keyOf(name)))?.toString(),
@@ -59,6 +59,7 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
     folders: (folder) => namesIn(client, prefixOf(folder), 'prefixes'),
     write: async (name, content) => void (await put(client, keyOf(name), bytesOf(content))),
     create: (name, content) => create(client, keyOf(name), bytesOf(content)),
+    update: (name, next) => update(client, keyOf(name), next, sizeOf(name)),
     draft,
     remove: (name) => remove(client, keyOf(name)),
     clear: async (folder) => clear(client, prefixOf(folder)),

@@ -29,7 +29,7 @@ export function cachedReads(client: S3Client, folder: string | undefined, batchK
 /** Files that grow with the rows of a batch; of all others, such as batch.json, those of many batches are in memory together. */
 const LARGE = /^(?:layout|parts|passes|snapshots|events|evidence)\/|^watched\.json$/;
 
-const sizeOf = (name: string): 'page' | 'small' => (LARGE.test(name) ? 'page' : 'small');
+export const sizeOf = (name: string): 'page' | 'small' => (LARGE.test(name) ? 'page' : 'small');
 
 const markIn = (batchFile: Buffer | undefined): string | undefined =>
   batchFile && /"mark":\s*"([0-9a-f]{16})"/.exec(batchFile.toString())?.[1];

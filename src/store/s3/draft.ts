@@ -3,18 +3,30 @@
 import type { Draft } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
 import { abortUploads, Multipart, PART_BYTES } from './multipart.ts';
-import { put } from './objects.ts';
+import { look, put, replaceOnce } from './objects.ts';
+import { replacedMeanwhile } from '../replaced-meanwhile.ts';
+import { s3Address } from '../../host/batches-address.ts';
 
 /** Uploads of the same file that began earlier belong to processes that are gone. */
 const ABANDONED_MS = 24 * 3_600_000;
 
-export function openDraft(client: S3Client, key: string): Draft {
+export async function openDraft(client: S3Client, key: string, of?: 'view'): Promise<Draft> {
+  const replaces = of === 'view' ? { etag: (await look(client, key))?.etag } : undefined;
   const waiting = new Waiting();
   let upload: Multipart | undefined;
   let finished = false;
   const begin = async (): Promise<Multipart> => {
     await abortUploads(client, key, ABANDONED_MS);
     return Multipart.begin(client, key);
+  };
+  const commit = async (): Promise<boolean> => {
+    if (upload !== undefined) {
+      if (waiting.bytes > 0) await upload.add(waiting.take());
+      return upload.complete(replaces);
+    }
+    if (replaces !== undefined) return replaceOnce(client, key, waiting.take(), replaces.etag);
+    await put(client, key, waiting.take());
+    return true;
   };
   return {
     write: async (content) => {
@@ -25,11 +37,7 @@ export function openDraft(client: S3Client, key: string): Draft {
       }
     },
     commit: async () => {
-      if (upload === undefined) await put(client, key, waiting.take());
-      else {
-        if (waiting.bytes > 0) await upload.add(waiting.take());
-        await upload.complete();
-      }
+      if (!(await commit())) throw replacedMeanwhile(s3Address({ ...client.place, key }));
       finished = true;
     },
     discard: async () => {

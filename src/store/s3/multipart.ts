@@ -4,7 +4,7 @@ import { copySource } from '../../host/s3-settings.ts';
 import type { S3Client } from './s3-client.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
-import { etagOf, headersOf, look, newWriter } from './objects.ts';
+import { etagOf, headersOf, look, newWriter, unless } from './objects.ts';
 import { escaped, textOf, textsIn } from './s3-xml.ts';
 
 /** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
@@ -59,7 +59,8 @@ export class Multipart {
     return this.#client.send({ method: 'PUT', key: this.#key, query, ...more });
   }
 
-  async complete(): Promise<void> {
+  /** False if the object is no longer the one that it `replaces`. */
+  async complete(replaces?: { readonly etag: string | undefined }): Promise<boolean> {
     const parts = this.#etags.map(
       (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
     );
@@ -67,19 +68,21 @@ export class Multipart {
       `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
     );
     const query = { uploadId: this.#id };
-    const headers = { 'content-type': 'application/xml' };
+    const headers = { 'content-type': 'application/xml', ...(replaces && unless(replaces.etag)) };
     const answer = await this.#client.send({
       method: 'POST',
       key: this.#key,
       query,
       headers,
       body,
-      accepts: [404],
+      accepts: [404, 412],
       expects: 'CompleteMultipartUploadResult',
     });
-    if (answer.status !== 404) return;
+    if (answer.status !== 404 && answer.status !== 412) return true;
     const isOurs = answer.mayBeDone && (await look(this.#client, this.#key))?.writer === this.#writer;
-    if (!isOurs) throw refused(this.#client.place, refusalIn(answer.status, answer.body));
+    if (!isOurs && answer.status === 404)
+      throw refused(this.#client.place, refusalIn(answer.status, answer.body));
+    return isOurs;
   }
 
   abort(): Promise<void> {

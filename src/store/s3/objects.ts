@@ -5,6 +5,8 @@ import { s3Address, type S3Place } from '../../host/batches-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
 import { mediaTypeOf } from '../media-types.ts';
 import type { Answer, Asked, S3Client } from './s3-client.ts';
+import type { Next } from '../store.ts';
+import { replacedMeanwhile } from '../replaced-meanwhile.ts';
 import { withoutConditions } from './s3-fault.ts';
 
 const WRITER = 'x-amz-meta-writer';
@@ -85,11 +87,42 @@ export async function create(client: S3Client, key: string, body: Uint8Array): P
   return createOnce(client, key, body);
 }
 
-async function createOnce(client: S3Client, key: string, body: Uint8Array): Promise<boolean> {
+const createOnce = (client: S3Client, key: string, body: Uint8Array): Promise<boolean> =>
+  replaceOnce(client, key, body, undefined);
+
+/** The condition under which an object is still the one that was read; undefined: there was none. */
+export const unless = (etag: string | undefined): Readonly<Record<string, string>> =>
+  etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
+
+/** Others that write all the time are none of ours. */
+const UPDATE_TRIES = 10;
+
+/** As {@link Store.update}. The condition names the object that was read, so a try that arrives late is refused. */
+export async function update(client: S3Client, key: string, next: Next, size?: Asked['size']): Promise<void> {
+  await assureConditions(client);
+  for (let tries = 0; tries < UPDATE_TRIES; tries += 1) {
+    const there = await client.send({ method: 'GET', key, accepts: [404], ...(size && { size }) });
+    const isThere = there.status !== 404;
+    const content = await next(isThere ? there.body.toString() : undefined);
+    if (content === undefined) return;
+    const etag = isThere ? etagOf(there) : undefined;
+    if (await replaceOnce(client, key, Buffer.from(content), etag)) return;
+  }
+  throw replacedMeanwhile(s3Address({ ...client.place, key }));
+}
+
+/** Replaces the object with this etag, or creates it; false if another writer was faster. */
+export async function replaceOnce(
+  client: S3Client,
+  key: string,
+  body: Uint8Array,
+  etag: string | undefined,
+): Promise<boolean> {
   const writer = newWriter();
-  const headers = { ...headersOf(client, key, writer), 'if-none-match': '*' };
-  const { status, mayBeDone } = await client.send({ method: 'PUT', key, headers, body, accepts: [412] });
-  if (status !== 412) return true;
+  const headers = { ...headersOf(client, key, writer), ...unless(etag) };
+  const accepts = etag === undefined ? [412] : [404, 412];
+  const { status, mayBeDone } = await client.send({ method: 'PUT', key, headers, body, accepts });
+  if (status !== 412 && status !== 404) return true;
   if (!mayBeDone) return false;
   const there = await look(client, key);
   // Without metadata, only the content can tell.
@@ -97,16 +130,19 @@ async function createOnce(client: S3Client, key: string, body: Uint8Array): Prom
   return there.writer === writer;
 }
 
-/** Buckets whose server was found to refuse a second object of the same name. */
+/** Buckets whose server was found to keep conditions. */
 const assured = new Map<string, Promise<void>>();
 
-/** Throws E612 for a server that ignores the condition: there, of two commands each would believe that it made the batch. */
+/**
+ * Throws E612 for a server that ignores conditions: there, of two commands each would believe that it made the batch, and a late
+ * request could put an old file back.
+ */
 function assureConditions(client: S3Client): Promise<void> {
   if (client.isAmazon) return Promise.resolve();
   const { server } = client;
   const before = assured.get(server);
   if (before !== undefined) return before;
-  const now = refuseSecond(client);
+  const now = refuseOthers(client);
   assured.set(server, now);
   now.catch(() => assured.delete(server));
   return now;
@@ -114,11 +150,14 @@ function assureConditions(client: S3Client): Promise<void> {
 
 const PROBE = '.conditional-writes';
 
-async function refuseSecond(client: S3Client): Promise<void> {
+async function refuseOthers(client: S3Client): Promise<void> {
   const { key: folder } = client.place;
   const key = folder === '' ? PROBE : `${folder}/${PROBE}`;
   const body = Buffer.from('two writers, one object\n');
   // An object of an earlier process proves it with one request.
-  if (!(await createOnce(client, key, body))) return;
-  if (await createOnce(client, key, body)) throw withoutConditions(client.place);
+  const isFirst = await createOnce(client, key, body);
+  if (isFirst && (await createOnce(client, key, body)))
+    throw withoutConditions(client.place, 'If-None-Match');
+  const other = `"${'0'.repeat(32)}"`;
+  if (await replaceOnce(client, key, body, other)) throw withoutConditions(client.place, 'If-Match');
 }

@@ -87,10 +87,10 @@ export const withoutKeys = (place: S3Place): RunsheetError =>
     hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT_URL_S3 (in the environment of the workers as well)',
   });
 
-export const withoutConditions = (place: S3Place): RunsheetError =>
+export const withoutConditions = (place: S3Place, condition: 'If-Match' | 'If-None-Match'): RunsheetError =>
   problem('E612', {
     place: s3Address(place),
-    reason: 'its server ignores If-None-Match, so one batch could overwrite another',
+    reason: `its server ignores ${condition}, so one writer could overwrite another`,
     hint: 'use a server with conditional writes, or a local folder for --out',
   });
 

@@ -21,7 +21,13 @@ export type Fault =
   /** S3 does it, and the connection breaks before the answer. */
   | { readonly kind: 'answer lost' }
   /** The connection breaks after some bytes of the answer. */
-  | { readonly kind: 'cut'; readonly bytes: number };
+  | { readonly kind: 'cut'; readonly bytes: number }
+  /** The connection breaks at once; S3 gets the request when `until` is over, and `arrived` gets its status. */
+  | {
+      readonly kind: 'held';
+      readonly until: Promise<unknown>;
+      readonly arrived: (status: number) => void;
+    };
 
 export type FaultyProxy = AsyncDisposable & {
   readonly endpoint: string;
@@ -67,6 +73,10 @@ async function pass(
     answer.end(`<Error><Code>${fault.code}</Code><Message>as the test wants it</Message></Error>`);
     return;
   }
+  if (fault?.kind === 'held') {
+    incoming.socket.destroy();
+    await fault.until;
+  }
   if (fault?.kind === 'late') await wait(fault.ms);
   const { method, url: path, headers } = incoming;
   // The signature covers the host as the client has written it.
@@ -74,6 +84,7 @@ async function pass(
   sent.end(body);
   const [got] = (await once(sent, 'response')) as [IncomingMessage];
   const content = Buffer.concat(await got.toArray());
+  if (fault?.kind === 'held') return fault.arrived(got.statusCode ?? 0);
   if (fault?.kind === 'answer lost') return void incoming.socket.destroy();
   answer.writeHead(got.statusCode ?? 500, got.headers);
   if (fault?.kind !== 'cut') return void answer.end(content);
