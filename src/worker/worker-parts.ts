@@ -5,7 +5,7 @@ import type { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { OwnCompletion } from '../../activities/async-completion.ts';
+import { OwnCompletion } from '../temporal/encryption/own-completion.ts';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
 import { DownloadSlots } from '../../activities/download-slots.ts';
 import type { Deps } from '../../activities/deps.ts';
