@@ -1,7 +1,7 @@
 // Dispatches each event to its handler. Handlers only change the state; decisions issue the commands.
 
 import { noteServiceTime } from '../clock.ts';
-import { RESULTS, type Event } from '../events.ts';
+import { PASS, RESULTS, type Event } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import { runningRow, type State } from '../state/state.ts';
 import { onGrant, onUsageReported } from './granted.ts';
@@ -12,7 +12,7 @@ import { onPartCollected, onStoreFailed } from './part-collected.ts';
 import { onRunsCancelled, onRunsOverdue } from './runs-overdue.ts';
 import { onRunsCompleted } from './runs-completed.ts';
 import { onRunsSeen } from './runs-seen.ts';
-import { onPassLoaded, onRetry, reopen } from './retry-rows.ts';
+import { leaveCancelledPasses, onPassLoaded, onRetry, reopen } from './retry-rows.ts';
 import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from './user-command.ts';
 
 export function applyEvent(state: State, event: Event): void {
@@ -43,6 +43,7 @@ export function applyEvent(state: State, event: Event): void {
     case 'partCollected':
       return onPartCollected(state, event.part, event.result);
     case 'storeFailed':
+      if (event.item === PASS && leaveCancelledPasses(state)) return;
       return onStoreFailed(state, event.item, event.reason);
     case 'logKept':
       return onLogKept(state, event.count);

@@ -9,7 +9,7 @@ import { rejoined } from '../pool/messages.ts';
 import { unpause } from '../pausing/pauses.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
-import { acknowledge, originOf } from './user-command.ts';
+import { acknowledge, originOf, type Answer } from './user-command.ts';
 
 export function onRetry(state: State, command: Extract<Event, { type: 'retry' }>): void {
   const { commandId, pass } = command;
@@ -44,7 +44,7 @@ export function onPassLoaded(
   const again = segments.reduce((sum, { count, isNew }) => sum + (isNew ? 0 : count), 0);
   if (appended > 0) state.params = { ...state.params, rows: state.params.rows + appended };
   // A batch that is being cancelled sends nothing more, so these rows keep their outcome, or are cancelled.
-  const isCancelled = state.cancelling !== undefined || pass <= state.cancelledPass;
+  const isCancelled = isCancelledPass(state, pass);
   if (isCancelled) {
     addLanes(state.lanes, segments);
     state.tally = tallyOutcome(state.tally, 'cancelled', appended);
@@ -56,14 +56,34 @@ export function onPassLoaded(
       unpause(state, 'canary');
     }
   }
-  const answer = isCancelled
-    ? { ok: false, note: 'the batch is cancelled: it sends nothing more' }
-    : { ok: true, note: noteOf(again, appended) };
+  const answer = isCancelled ? CANCELLED : { ok: true, note: noteOf(again, appended) };
   const event = appended > 0 ? 'appended' : 'retried';
   if (segments.length > 0) note(state, { event, ...originOf(origin), note: answer.note });
-  const due = state.passCommands.filter((one) => one.pass <= pass);
-  state.passCommands = state.passCommands.filter((one) => one.pass > pass);
+  answerPasses(state, pass, answer);
+}
+
+const CANCELLED = { ok: false, note: 'the batch is cancelled: it sends nothing more' } as const;
+
+const isCancelledPass = ({ cancelling, cancelledPass }: State, pass: number): boolean =>
+  cancelling !== undefined || pass <= cancelledPass;
+
+function answerPasses(state: State, through: number, answer: Answer): void {
+  const due = state.passCommands.filter((one) => one.pass <= through);
+  state.passCommands = state.passCommands.filter((one) => one.pass > through);
   for (const { id } of due) acknowledge(state, id, answer);
+}
+
+/**
+ * Leaves out passes that send nothing and cannot be read, because a cancelled batch must end; false if the next pass has to be
+ * read. Its rows keep the outcome that they have, and later it is a cancelled pass.
+ */
+export function leaveCancelledPasses(state: State): boolean {
+  if (state.version < 4 || !isCancelledPass(state, state.wantedPass)) return false;
+  state.isLoadingPass = false;
+  state.cancelledPass = Math.max(state.cancelledPass, state.wantedPass);
+  answerPasses(state, state.wantedPass, CANCELLED);
+  state.wantedPass = state.pass;
+  return true;
 }
 
 /** `10 rows appended, 2 rows sent again`. */

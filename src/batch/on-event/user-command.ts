@@ -23,7 +23,7 @@ import { notifyAgain } from './notified.ts';
 import { decideUnconfirmed } from './list-read.ts';
 import { fetchNow } from './part-collected.ts';
 
-type Answer = Omit<Acknowledgement, 'id'>;
+export type Answer = Omit<Acknowledgement, 'id'>;
 const DONE: Answer = { ok: true };
 const ALL_ENDED = 'every row has its outcome already';
 

@@ -98,6 +98,43 @@ describe('store again', () => {
     expect(world.problems).toEqual([]);
   });
 
+  it.each([
+    ['before', true],
+    ['during', false],
+  ])('a cancelled batch ends without a pass that cannot be read, cancelled %s the try', (_, isBefore) => {
+    const world = new World({ rows: 3, concurrency: 3 });
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    const unreadable = { type: 'storeFailed', item: PASS, reason: 'passes/00002.json is no pass' } as const;
+    if (isBefore) world.apply(unreadable);
+    world.apply({ type: 'cancel', running: true });
+    world.apply(unreadable);
+    expect(world.state.acknowledgements).toContainEqual({
+      id: 'c',
+      ok: false,
+      note: 'the batch is cancelled: it sends nothing more',
+    });
+    world.loads.length = 0;
+    world.settle();
+    expect([world.state.finished, world.loads, world.problems]).toEqual([true, [], []]);
+    const { outcomes } = world.state.tally;
+    expect(outcomes.succeeded + outcomes.cancelled).toBe(3);
+    expect(world.state.pass).toBe(1);
+  });
+
+  it('a pass that was cancelled while the batch closed keeps it from ending only until it cannot be read', () => {
+    const world = new World({ rows: 1 });
+    world.answer(0, ['accepted']);
+    world.finish('run-0', 'succeeded');
+    world.collect();
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    world.apply({ type: 'cancel', running: false });
+    world.close();
+    expect(world.loads.splice(0)).toEqual([{ type: 'loadPass', pass: 2 }]);
+    world.apply({ type: 'storeFailed', item: PASS, reason: 'passes/00002.json is no pass' });
+    world.settle();
+    expect([world.state.finished, world.state.tally.outcomes.succeeded]).toEqual([true, 1]);
+  });
+
   it('a store that shows a pass, and takes no part, stays named', () => {
     const world = fullStore();
     world.apply({ type: 'retry', commandId: 'c', pass: 2 });
