@@ -35,7 +35,7 @@ describe('the targets of a schedule', () => {
   const create = (...flags: readonly string[]) =>
     stage.run(
       ['schedule', 'create', 'nightly', stage.sheet(3), '-d', 'quick'].concat(
-        ['--cron', '0 2 30 2 *', '--tz', 'UTC'],
+        ['--cron', '0 2 29 2 *', '--tz', 'UTC'],
         flags,
       ),
     );

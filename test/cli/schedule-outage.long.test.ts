@@ -42,7 +42,7 @@ describe('a schedule that fires every ten seconds', () => {
     await close();
   };
   const create = async (...flags: readonly string[]): Promise<void> => {
-    const never = ['--cron', '0 2 30 2 *', '--tz', 'UTC'];
+    const never = ['--cron', '0 2 29 2 *', '--tz', 'UTC'];
     const made = await stage.run([
       'schedule',
       'create',
