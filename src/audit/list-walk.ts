@@ -52,8 +52,8 @@ export class ListWalk {
 /** The minimum number of runs in a complete list: the latest of the known runs may not be listed yet. */
 export const leastShown = (known: number, concurrency: number): number => Math.max(0, known - concurrency);
 
-/** A `Date` has full seconds, and the answer that had it took some time. */
-const MEASURED_MARGIN_MS = 60_000;
+/** A service may date its runs somewhat earlier than its answers: by another machine, or by when the request arrived. */
+const MEASURED_MARGIN_MS = 600_000;
 /** If the service says no time, clock changes up to this size may remain unnoticed. */
 const UNMEASURED_MARGIN_MS = 3_600_000;
 

@@ -53,12 +53,12 @@ describe('the runs of a batch in the service’s lists', () => {
     expect(await ownIds(service)).toEqual(idsOf(own));
   });
 
-  it('cost no page of the runs that the deployment had before, if the clocks are known', async () => {
+  it('cost only the pages of ten minutes before the batch, if the clocks are known', async () => {
     const own = rows(100);
-    // Of the hour before the batch, newest first.
+    // Of the hour before the batch, newest first: 480 pages, 8 for each minute.
     const earlier = strangersRuns(96_000).map((run, at) => ({
       ...run,
-      createdAtMs: STARTED - 120_000 - at * 35,
+      createdAtMs: STARTED - at * 37.5,
     }));
     const pagesRead = async (offset: ListParams['back']['offset']): Promise<number> => {
       const service = listing([...own, ...earlier]);
@@ -66,10 +66,10 @@ describe('the runs of a batch in the service’s lists', () => {
       expect(await ownIds(service, { back })).toEqual(idsOf(own));
       return service.asked.length;
     };
-    expect(await pagesRead({ min: -500, max: 800 })).toBe(2);
-    expect(await pagesRead({ min: -600_000, max: 0 })).toBeGreaterThan(50);
-    // A service without a time is read back further.
-    expect(await pagesRead(undefined)).toBeGreaterThan(450);
+    expect(await pagesRead({ min: -500, max: 800 })).toBe(82);
+    // As far as the clocks may have moved, it is read back further.
+    expect(await pagesRead({ min: -600_000, max: 0 })).toBe(162);
+    expect(await pagesRead(undefined)).toBe(482);
   });
 
   it.each([7, 100])('are all found while new runs come in between pages of %i', async (most) => {
@@ -144,6 +144,11 @@ describe('reading a list', () => {
     const own = rows(300, { at: STARTED + offset });
     const back = { ...BACK, offset: { min: offset, max: offset } };
     expect(await ownIds(listing(own, { nowMs: NOW + offset }), { back })).toHaveLength(300);
+  });
+
+  it('finds all runs of a service that dates them 90 s before the time in its answers', async () => {
+    const own = rows(3, { at: STARTED - 90_000 });
+    expect(await ownIds(listing(own, { most: 1 }))).toEqual(idsOf(own));
   });
 
   it.each([
