@@ -182,12 +182,14 @@ describe('a payload under a label', () => {
 
   it('shows no label in plain text, and nothing that plain payloads claim is believed', async () => {
     const { encode, decode } = encryptionWith(keysFrom(''));
-    const forged = {
+    const claim = Buffer.from('signal pause input');
+    const forged = (...names: readonly string[]): Payload => ({
       ...plain('x'),
-      metadata: { ...plain('x').metadata, [LABEL]: Buffer.from('signal pause input') },
-    };
-    expect(await encode([forged], OURS)).toEqual([plain('x')]);
-    expect(await decode([forged], OURS)).toEqual([plain('x')]);
+      metadata: { ...plain('x').metadata, ...Object.fromEntries(names.map((name) => [name, claim])) },
+    });
+    expect(await encode([forged(LABEL)], OURS)).toEqual([plain('x')]);
+    for (const names of [[LABEL], [REFUSED], [ELSEWHERE], [LABEL, REFUSED, ELSEWHERE]])
+      expect(await decode([forged(...names)], OURS)).toEqual([plain('x')]);
   });
 });
 

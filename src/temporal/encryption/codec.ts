@@ -8,7 +8,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec, SerializationContext } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import { activityIdIn, isForClients, LABEL, OTHER } from '../../batch/payloads/labels.ts';
+import { activityIdIn, ELSEWHERE, isForClients, LABEL, OTHER, REFUSED } from '../../batch/payloads/labels.ts';
 import { scheduleOfFiring } from '../../batch/workflow-ids.ts';
 import { problem } from '../../errors/error.ts';
 import type { PayloadKey, PayloadKeys } from './payload-keys.ts';
@@ -66,8 +66,11 @@ export function decoded(
 ): { readonly payload: Payload; readonly label?: string } {
   if (metadataOf(payload, 'encoding') === ENCODING) return decrypted(payload, keys, context);
   if (!readsPlain) throw problem('E408', { owner: ownerIn(context) });
-  const { [LABEL]: forged, ...metadata } = payload.metadata ?? {};
-  return { payload: forged == null ? payload : { ...payload, metadata } };
+  // Marks that only a worker's codec may set: the guard of our workflows believes them.
+  const forged = [LABEL, REFUSED, ELSEWHERE].filter((name) => payload.metadata?.[name] != null);
+  if (forged.length === 0) return { payload };
+  const believed = Object.entries(payload.metadata ?? {}).filter(([name]) => !forged.includes(name));
+  return { payload: { ...payload, metadata: Object.fromEntries(believed) } };
 }
 
 function encrypted(payload: Payload, { id, key }: PayloadKey, owner: string, label: string): Payload {
