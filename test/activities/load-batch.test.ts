@@ -70,6 +70,23 @@ describe('loading a batch', () => {
     await expect(open(problem('E504', { what: 'no batch' }))).rejects.toMatchObject({ code: 'E504' });
   });
 
+  it('replaces started.json for a batch that goes on, unless Temporal no longer waits for this attempt', async () => {
+    const closed = JSON.stringify(closedSnapshot(begin(paramsOf({ rows: 3 }), WRITES, 1_000)));
+    const ended = () =>
+      new Map([
+        ...startedBy({ ...OWN, runId: 'before' }),
+        ['summary.json', summaryOfPass(1)],
+        ['snapshots/00001.json', closed],
+      ]);
+    const goesOn = await loaded({}, ended(), undefined, { continues: 2 });
+    expect(JSON.parse(goesOn.files.get(STARTED_FILE) ?? '')).toMatchObject({ at: THEN, workflow: OWN });
+    const files = ended();
+    const heartbeat = async () => Promise.reject(new Error('the activity is gone'));
+    const completion = { heartbeat } as unknown as NonNullable<Given['completion']>;
+    await expect(loaded({ completion }, files, undefined, { continues: 2 })).rejects.toThrow('is gone');
+    expect(files.get(STARTED_FILE)).toContain('before');
+  });
+
   it('tests whether the service has lists, and relies on webhooks only with a receiver', async () => {
     const listed = await loaded({ workflowId: 'w', service: { listRuns: async () => [] } });
     expect(listed.loaded.params).toMatchObject({ rows: 3, lists: true, webhooks: true, pass: 1 });
