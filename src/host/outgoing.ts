@@ -66,7 +66,10 @@ class Outgoing extends Dispatcher {
     const proxy = this.options.proxied === false ? undefined : proxyFor(origin);
     return proxy === undefined
       ? this.direct.dispatch(request, handler)
-      : this.through(proxy, origin).dispatch(request, namingProxy(handler, proxy));
+      : this.through(proxy, origin).dispatch(
+          request,
+          namingProxy(handler, proxy, origin.protocol === 'https:'),
+        );
   }
 
   override close(): Promise<void> {
@@ -158,12 +161,16 @@ function openForwarding(proxy: Proxy, options: OutgoingOptions): Dispatcher {
   );
 }
 
-/** An answer 407 is the proxy's and becomes an error. Errors say through which proxy the request went. */
-const namingProxy = (handler: Dispatcher.DispatchHandler, proxy: Proxy): Dispatcher.DispatchHandler => ({
+/** Errors say through which proxy the request went. An answer 407 is the proxy's and becomes an error, but not `tunnelled`: the service sent it. */
+const namingProxy = (
+  handler: Dispatcher.DispatchHandler,
+  proxy: Proxy,
+  tunnelled: boolean,
+): Dispatcher.DispatchHandler => ({
   onRequestStart: (...args) => handler.onRequestStart?.(...args),
   onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
   onResponseStart: (controller, status, ...rest) => {
-    if (status === 407) controller.abort(new ProxyRefusal(proxy, status));
+    if (status === 407 && !tunnelled) controller.abort(new ProxyRefusal(proxy, status));
     else handler.onResponseStart?.(controller, status, ...rest);
   },
   onResponseData: (...args) => handler.onResponseData?.(...args),

@@ -155,7 +155,7 @@ describe('a POST', () => {
     expect(facts.error).not.toContain('a-wrong-password');
   });
 
-  it.each([502, 503])(
+  it.each([407, 502, 503])(
     'that the service itself answers with %i through a tunnel is unconfirmed',
     async (code) => {
       await staged();
