@@ -113,6 +113,8 @@ export function guardFor(
     const network = networkOf(address);
     if (network === 'public') return true;
     if (network === 'reserved') return false;
+    // The proxy may know the service's name as another machine, and no proxy is used for an address of this one.
+    if (network === 'loopback' && proxyFor(new URL(base)) !== undefined) return false;
     if (isIP(service) === 0)
       return NAMED.has(network) && (await networksOfName(new URL(base), resolve)).has(network);
     return network === 'metadata' ? isSame(address, service) : networkOf(service) === network;

@@ -4,7 +4,8 @@ import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
+import { takeProxies } from '../../src/host/proxies.ts';
 import { guardFor, networkOf, type NetworkGuard, type Resolve } from '../../src/run-service/networks.ts';
 import { openFileTransport, openTransport } from '../../src/run-service/transport.ts';
 import { request } from 'undici';
@@ -103,6 +104,20 @@ describe('a service with a name', () => {
       found.every((one) => networkOf(one.address) === 'loopback'),
     );
     await dispatcher.close();
+  });
+});
+
+describe('a service behind a proxy', () => {
+  afterEach(() => void takeProxies({}));
+
+  it('opens no address of this machine, because the proxy may find its name elsewhere', async () => {
+    takeProxies({ https_proxy: 'http://proxy.example:3128' });
+    for (const one of ['127.0.0.1', '::1']) expect(await opens(guarded([one]), one)).toBe(false);
+    // An address of this machine in a form that a proxy is asked for.
+    expect(await opens(guardFor('https://[64:ff9b::7f00:1]/api'), '127.0.0.1')).toBe(false);
+    expect(await opens(guarded(['10.0.0.1']), '10.0.0.1')).toBe(true);
+    takeProxies({ https_proxy: 'http://proxy.example:3128', no_proxy: '.example' });
+    expect(await opens(guarded(['127.0.0.1']), '127.0.0.1')).toBe(true);
   });
 });
 
