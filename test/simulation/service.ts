@@ -237,7 +237,9 @@ export class SimService {
 
   /** Counts the open runs of each batch, without extra runs. */
   #count({ mark, isExtra }: SimRun, by: 1 | -1): void {
-    if (mark !== undefined && !isExtra) this.live[mark] = (this.live[mark] ?? 0) + by;
+    if (mark === undefined || isExtra) return;
+    this.live[mark] = (this.live[mark] ?? 0) + by;
+    if (this.live[mark] === this.#world.plan.concurrency) this.#world.saw('cap reached');
   }
 
   #outcome(): Outcome {

@@ -67,7 +67,6 @@ export function checkSlots(batch: SimBatch, attempts: readonly AttemptRef[]): vo
   const unknown = atRisk(state.ledger) + (service.extra[mark] ?? 0);
   const most = concurrency + unknown;
   world.claim(live <= most, () => `${live} runs are open, the maximum is ${most}`);
-  if (live === concurrency) world.saw('cap reached');
   if (gpuConcurrency === undefined) return;
   for (const [gpu, cap] of Object.entries(gpuConcurrency)) {
     const onGpu = service.runs.filter(
