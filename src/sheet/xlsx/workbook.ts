@@ -115,7 +115,7 @@ function noSheet(file: string, wanted: string | undefined, visible: readonly str
     'E102',
     {
       what: `${file} has no sheet "${wanted}"`,
-      hint: `${near === undefined ? '' : `did you mean ${near}? `}sheets: ${list(visible)}`,
+      hint: `${near === undefined ? '' : `did you mean ${near}? `}sheets: ${list(visible.map(shortened))}`,
     },
     { place: { file }, correction: correctionOf(wanted, near) },
   );

@@ -66,13 +66,23 @@ export function joined(file: string, text: string, more: string): string {
 
 const longText = (file: string): RunsheetError => tooLarge(file, 'has a text of more than 4 MiB');
 
-/** Parses a small part. Does nothing if it is missing. */
+/** Five million shared texts. The file's size alone would allow ten times as many, if it has an incompressible part. */
+const MOST_ELEMENTS = 10_000_000;
+
+/** Parses a part that is no sheet. Does nothing if it is missing. Throws E102 also for too many elements. */
 export async function readXml(
   file: string,
   bytes: AsyncIterable<Uint8Array> | undefined,
   handlers: XmlHandlers,
 ): Promise<void> {
-  if (bytes !== undefined) for await (const _ of parseXml(file, bytes, handlers));
+  let elements = 0;
+  const open: XmlHandlers['open'] = (name, attributes) => {
+    elements += 1;
+    if (elements > MOST_ELEMENTS)
+      throw tooLarge(file, `has more than ${MOST_ELEMENTS} elements in a part that is no sheet`);
+    handlers.open?.(name, attributes);
+  };
+  if (bytes !== undefined) for await (const _ of parseXml(file, bytes, { ...handlers, open }));
 }
 
 const unreadable = (file: string, why: string): RunsheetError =>

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RunsheetError } from '../../../src/errors/error.ts';
 import { sheetHead } from '../../../src/sheet/xlsx/unpacked-sheet.ts';
 import { textRow, unpacked, workbook, type Parts } from './workbooks.ts';
 
@@ -23,5 +24,25 @@ describe('the sheet of a workbook', () => {
     expect(await headOf({ ...two, rows: '', more: sheet2(textRow('b')) })).toEqual(['B']);
     const hidden = book(name('A', 's1'), name('B', 's2', 'state="hidden"'));
     expect(await headOf({ ...two, workbook: hidden, more: sheet2(textRow('b')) })).toEqual(['A']);
+  });
+
+  it('that does not exist is answered with a few names of those that do, each shortened', async () => {
+    const sheets = Array.from(
+      { length: 3000 },
+      (_, at) => `<sheet name="${at}${'n'.repeat(500)}" r:id="x${at}"/>`,
+    );
+    const relations = sheets.map(
+      (_, at) => `<Relationship Id="x${at}" Type="worksheet" Target="x${at}.xml"/>`,
+    );
+    const path = await workbook({
+      workbook: `<workbook xmlns:r="r"><sheets>${sheets.join('')}</sheets></workbook>`,
+      relations: relations.join(''),
+    });
+    const refused = await unpacked(path, 'nosuch').catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'E102',
+      hint: expect.stringMatching(/^sheets: 0n+….*and 2970 more$/),
+    });
+    expect((refused as RunsheetError).hint?.length).toBeLessThan(3000);
   });
 });

@@ -63,6 +63,11 @@ const HOSTILE: readonly (readonly [string, () => Parts, RegExp])[] = [
     /has a text of more than 4 MiB/,
   ],
   [
+    'has millions of shared texts without content, and a stored picture that raises the bound of its size',
+    () => ({ strings: Readable.from(repeated(25e6, '<si/>', '<sst>', '</sst>')), stored: 15e5 }),
+    /has more than 10000000 elements/,
+  ],
+  [
     'refers a million times to one shared text',
     () => ({ strings: `<si><t>${LONG}</t></si>`, rows: rows(1e6, '<row><c t="s"><v>0</v></c></row>') }),
     /has texts that grow to more than 32 MiB/,

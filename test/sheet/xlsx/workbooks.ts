@@ -23,7 +23,10 @@ export type Parts = {
   /** What stands in `<sheetData>`. */
   readonly rows?: string | Readable;
   readonly behind?: string;
-  readonly strings?: string;
+  /** A stream: the whole part. */
+  readonly strings?: string | Readable;
+  /** Bytes of a part that is stored uncompressed. */
+  readonly stored?: number;
   readonly cellFormats?: string;
   readonly workbook?: string;
   /** Further relations of the workbook. */
@@ -46,6 +49,7 @@ export async function workbook(parts: Parts): Promise<string> {
     rows = '',
     behind = '',
     strings,
+    stored,
     cellFormats = '',
     workbook: book,
     relations = '',
@@ -72,7 +76,9 @@ export async function workbook(parts: Parts): Promise<string> {
   if (typeof rows === 'string')
     add('xl/worksheets/sheet1.xml', `<worksheet ${MAIN}><sheetData>${rows}</sheetData>${behind}</worksheet>`);
   else zip.addReadStream(rows, 'xl/worksheets/sheet1.xml');
-  if (strings !== undefined) add('xl/sharedStrings.xml', `<sst ${MAIN}>${strings}</sst>`);
+  if (stored !== undefined) zip.addBuffer(Buffer.alloc(stored), 'xl/media/image1.png', { compress: false });
+  if (typeof strings === 'object') zip.addReadStream(strings, 'xl/sharedStrings.xml');
+  else if (strings !== undefined) add('xl/sharedStrings.xml', `<sst ${MAIN}>${strings}</sst>`);
   add('xl/styles.xml', `<styleSheet ${MAIN}>${cellFormats}</styleSheet>`);
   for (const [name, text] of Object.entries(more)) add(name, text);
   return zipped(zip);
