@@ -28,23 +28,29 @@ export function withoutSecrets(text: string): string {
     .replaceAll(MAC, `$1${STRUCK}`);
 }
 
-/** Whether it is an address, not a path. */
-export const isAddress = (sheet: string): boolean => /^[a-z][a-z\d+.-]*:\/\//i.test(sheet);
+/** Whether it is an address, not a path. A drive of Windows has one letter. `URL` also reads `https:host`, and blanks before it. */
+export const isAddress = (sheet: string): boolean =>
+  /^\s*(?:(?:https?|s3|file):|[a-z][a-z\d+.-]+:\/\/)/i.test(sheet);
+
+const PARTS = /^\s*(?<scheme>[a-z\d+.-]+:)(?<slashes>\/{0,2})(?:(?<user>[^/?#]*)@)?(?<rest>[^]*)$/i;
 
 /** The place of a sheet without what may be secret: the query of an address may contain a signature, and its beginning a password. */
 export function shownAddress(sheet: string): string {
   if (!isAddress(sheet)) return sheet;
-  const plain = sheet.replace(/[?#].*$/s, '').replace(/^([a-z\d+.-]+:\/\/)[^/]*@/i, '$1');
-  // A password with a slash ends where no parser can tell.
-  return plain.includes('@') && !URL.canParse(plain) ? plain.replace(/:\/\/.*$/s, '://…') : plain;
+  const { scheme = '', slashes = '', rest = '' } = PARTS.exec(sheet)?.groups ?? {};
+  const plain = `${scheme}${slashes}${rest.replace(/[?#][^]*$/, '')}`;
+  // A password with a slash, `?` or `#` ends where no parser can tell.
+  return rest.includes('@') || !URL.canParse(plain) ? `${scheme}//…` : plain;
 }
 
 /** What {@link shownAddress} leaves out. */
 export function secretsIn(sheet: string): readonly string[] {
   if (!isAddress(sheet)) return [];
-  const [, user = ''] = /^[a-z\d+.-]+:\/\/([^/?#]*)@/i.exec(sheet) ?? [];
-  const [, query = ''] = /\?([^#]*)/.exec(sheet) ?? [];
-  return [user, ...user.split(':'), query].filter(Boolean);
+  const { user = '', rest = '' } = PARTS.exec(sheet)?.groups ?? {};
+  const [, query = ''] = /\?([^#]*)/.exec(rest) ?? [];
+  // Up to the last `@`: what precedes its first colon may be a host.
+  const [, login = '', password = ''] = /^((?:[^:]*:)?([^]*))@/.exec(rest) ?? [];
+  return [user, ...user.split(':'), query, login, password].filter(Boolean);
 }
 
 /** Compares a given secret in constant time. */
