@@ -5,6 +5,8 @@
 //   a signal that is refused             is dropped and logged
 //   a result of an activity              is a failure `Refused`: the activity is scheduled again, except for `queueRuns`, whose
 //                                        group is then unconfirmed
+//   a group that ends without its worker is `Refused` too: with commands to Temporal alone a stranger can fail, cancel or time
+//                                        out a group that was sent, so nothing but its worker says that it was not
 //   the input of the workflow            fails the task: nothing starts
 //
 // A payload that another worker may be able to decrypt fails the task, so that the task goes there.
@@ -36,9 +38,12 @@ import { labelCommand, metadataText, payloadsIn, type Failure } from './payload-
 
 type Job = NonNullable<ActivateInput['activation']['jobs']>[number];
 type Call = { readonly activityType: string; readonly activityId: string };
+type Result = NonNullable<NonNullable<Job['resolveActivity']>['result']>;
+type Guard = { isSealed: boolean; isStrict: boolean };
 
 const AGAIN_MS = 1_000;
 const REFUSED_RESULT = 'Refused';
+const TIMED_OUT = 'Activity task timed out';
 /** The first version of batches whose signals have strict shapes. */
 const STRICT_FROM = 4;
 
@@ -47,12 +52,12 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
   // An application's own workflows may be on the same worker.
   if (!isOwnWorkflow(workflowType)) return {};
   const calls = new Map<number, Call>();
-  const guard = { isSealed: false, isStrict: workflowType !== 'runsheetBatch' };
+  const guard: Guard = { isSealed: false, isStrict: workflowType !== 'runsheetBatch' };
   const dropped = new Map<string, number>();
 
   const takes = (job: Job): boolean => {
     if (job.initializeWorkflow) Object.assign(guard, checkStart(job.initializeWorkflow));
-    if (job.resolveActivity) checkResult(job.resolveActivity, guard.isSealed, calls);
+    if (job.resolveActivity) checkResult(job.resolveActivity, guard, calls);
     const fault = job.signalWorkflow ? faultOf(job.signalWorkflow, guard.isStrict) : undefined;
     if (fault !== undefined) reportDropped(dropped, job.signalWorkflow?.signalName ?? '', fault);
     return fault === undefined;
@@ -157,7 +162,7 @@ const KINDS_MOST = 100;
 /** Replaces a result that is not one of this call. */
 function checkResult(
   resolved: NonNullable<Job['resolveActivity']>,
-  isSealed: boolean,
+  { isSealed, isStrict }: Guard,
   calls: Map<number, Call>,
 ): void {
   const call = calls.get(resolved.seq ?? 0);
@@ -170,10 +175,23 @@ function checkResult(
   const missing = isSealed && completed && !result ? 'it has no payload' : undefined;
   const reason = completed
     ? (missing ?? (result && refusal(result, activityLabel(about, 'result'))))
-    : failureFault(failed?.failure ?? cancelled?.failure, about, isSealed);
+    : (failureFault(failed?.failure ?? cancelled?.failure, about, isSealed) ??
+      (isSealed && isStrict ? endFault(resolved.result, call) : undefined));
   if (!reason) return;
   log.warn('the result of an activity was refused', { activity: call.activityType, reason });
   resolved.result = { failed: { failure: refusedFailure(call, reason) } };
+}
+
+/** Why it is not believed that the activity ended like this: its worker has not said so, which takes an encrypted payload. */
+function endFault({ failed, cancelled }: Result, { activityType }: Call): string | undefined {
+  const failure = failed?.failure ?? cancelled?.failure;
+  const cause = failure?.cause;
+  if (!cause || !(cause.timeoutFailureInfo || cause.canceledFailureInfo)) return undefined;
+  const { thrown, heartbeats } = payloadsIn(cause);
+  if (thrown.length + heartbeats.length > 0) return undefined;
+  if (activityType === 'queueRuns') return 'no worker has said that nothing was sent';
+  // The SDK writes this message for events that only the server makes.
+  return failed && failure.message !== TIMED_OUT ? 'no worker fails like this' : undefined;
 }
 
 function failureFault(
