@@ -9,6 +9,11 @@ import type { EndedRow } from '../../src/batch/state/row-state.ts';
 /** The result of fetching a row's files: `host` and `file` are the kinds of failure. */
 export type Fetch = 'fetched' | DeferredRow['kind'];
 
+/** Of all rows of a part, or of each of them. */
+export type Fetched = Fetch | ((place: number) => Fetch);
+
+const fetchOf = (fetch: Fetched, place: number): Fetch => (typeof fetch === 'string' ? fetch : fetch(place));
+
 type Part = {
   readonly rows: ReadonlySet<number>;
   readonly tally: Tally;
@@ -31,26 +36,29 @@ export class Folder {
     for (const run of runs) this.evidence.set(run.runId, run);
   }
 
-  write(number: number, rows: readonly EndedRow[], fetch: Fetch): PartResult {
+  write(number: number, rows: readonly EndedRow[], fetch: Fetched): PartResult {
     const part = this.#parts.get(number) ?? this.#create(number, rows, fetch);
-    const kind = fetch === 'fetched' ? 'host' : fetch;
     const missing = rows.filter(({ place }) => !part.rows.has(place));
     return {
       tally: part.tally,
       fetched: part.fetched,
       unpriced: part.unpriced,
       costs: part.costs,
-      deferred: missing.map(({ place }) => ({ place, kind, reason: `the ${kind} is away` })),
+      deferred: missing.map(({ place }) => {
+        const found = fetchOf(fetch, place);
+        const kind = found === 'fetched' ? 'host' : found;
+        return { place, kind, reason: `the ${kind} is away` };
+      }),
     };
   }
 
-  #create(number: number, rows: readonly EndedRow[], fetch: Fetch): Part {
+  #create(number: number, rows: readonly EndedRow[], fetch: Fetched): Part {
     let [tally, fetched] = [NO_TALLY, 0];
     const unpriced: number[] = [];
     const costs: (readonly [number, number])[] = [];
     const written = new Set<number>();
     for (const end of rows) {
-      const outcome = outcomeOf(end, fetch);
+      const outcome = outcomeOf(end, fetchOf(fetch, end.place));
       if (outcome === undefined) continue;
       if (this.rows.has(end.place)) this.repeated.push(end.place);
       written.add(end.place);

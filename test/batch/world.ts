@@ -13,7 +13,7 @@ import { begin } from '../../src/batch/state/begin.ts';
 import { runningRow, type State } from '../../src/batch/state/state.ts';
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
 import { WRITES } from '../../src/batch/version.ts';
-import { Folder, type Fetch } from './folder.ts';
+import { Folder, type Fetched } from './folder.ts';
 import { openRuns, problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
 import { paramsOf } from './params.ts';
 import { Service, type End, type PlannedResult, type Run } from './service.ts';
@@ -192,7 +192,7 @@ export class World {
   }
 
   /** Writes one part; the store may be full, or write it without reporting success. */
-  collect(index = 0, fetch: Fetch = 'fetched', store: 'works' | 'full' | 'silent' = 'works'): void {
+  collect(index = 0, fetch: Fetched = 'fetched', store: 'works' | 'full' | 'silent' = 'works'): void {
     const [command] = this.collects.splice(index % Math.max(1, this.collects.length), 1);
     if (command === undefined) return;
     const { part, rows } = command;

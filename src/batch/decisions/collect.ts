@@ -55,8 +55,12 @@ function endedDueAt(state: State, share: number): number {
 const isAwaited = ({ gate, params, pauses }: State): boolean =>
   gate === 'closed' || params.maxCostNano !== undefined || pauses.size > 0;
 
-const takeProbe = ({ deferred, ended }: State): readonly Ended[] =>
-  [...deferred, ...ended].slice(0, FILES_PROBE_ROWS);
+/** Half of a probe are rows that have not been tried: files that are refused for ever keep no good ones waiting. */
+function takeProbe({ version, deferred, ended }: State): readonly Ended[] {
+  if (version < 4) return [...deferred, ...ended].slice(0, FILES_PROBE_ROWS);
+  const untried = ended.slice(0, Math.max(FILES_PROBE_ROWS / 2, FILES_PROBE_ROWS - deferred.length));
+  return [...deferred.slice(0, FILES_PROBE_ROWS - untried.length), ...untried];
+}
 
 function takeDue(state: State): readonly Ended[] {
   const due = state.deferred.filter(({ deferral }) => deferral.notBefore <= state.now);

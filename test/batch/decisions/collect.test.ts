@@ -120,17 +120,57 @@ describe('collect', () => {
     expect(world.collects).toEqual([]);
   });
 
-  it('collecting probes with a few rows while no file can be fetched, the deferred ones first', () => {
+  it('collecting probes with a few rows while no file can be fetched: deferred ones and new ones', () => {
     const world = hostAway();
     for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
     world.pass(PROBE_MS - 1);
     expect(world.collects).toEqual([]);
     world.pass(1);
-    expect(rowsOf(world)).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]]);
+    expect(rowsOf(world)).toEqual([[1, 2, 3, 4, 6, 7, 8, 9]]);
     world.collect(0, 'host');
     expect(world.waitFor(collect)).toBe(2 * PROBE_MS);
     expect(world.sends).toEqual([]);
   });
+
+  it('collecting probes with the deferred rows first in a batch of an older version', () => {
+    const world = hostAway();
+    for (let run = 5; run < 50; run += 1) world.finish(`run-${run}`, 'succeeded');
+    Object.assign(world.state, { version: 3 });
+    world.pass(PROBE_MS);
+    expect(rowsOf(world)).toEqual([[1, 2, 3, 4, 5, 6, 7, 8]]);
+  });
+
+  it('collecting lets every row probe, however many others wait and fail', () => {
+    const world = hostAway(20);
+    for (let run = 20; run < 60; run += 1) world.finish(`run-${run}`, 'succeeded');
+    const turns = new Map<number, number>();
+    for (let probes = 0; probes < 20; probes += 1) {
+      world.pass(world.waitFor(collect));
+      for (const place of rowsOf(world).flat()) turns.set(place, (turns.get(place) ?? 0) + 1);
+      world.collect(0, 'host');
+    }
+    expect(turns.size).toBe(60);
+  });
+
+  it.each([20, 40])(
+    'collecting fetches good files soon, though the first 20 are refused, with %i slots',
+    (concurrency) => {
+      const world = running({ rows: 400, concurrency, timing: RARE });
+      const since = world.wallAt;
+      const fetch = (place: number) => (place <= 20 ? 'file' : 'fetched');
+      const good = () => [...world.folder.outcomes].filter(([, one]) => one === 'succeeded').length;
+      let firstMs = 0;
+      // Each run takes a minute.
+      for (let secs = 1; good() < 380 && secs < 20_000; secs += 1) {
+        world.pass(1_000);
+        if (secs % 60 === 0) finishAll(world);
+        while (world.collects.length > 0) world.collect(0, fetch);
+        while (world.sends.length > 0) world.answer(0, ['accepted']);
+        if (firstMs === 0 && good() > 0) firstMs = world.wallAt - since;
+      }
+      expect(firstMs).toBeLessThan(300_000);
+    },
+  );
 
   it('collecting probes with one part at a time, although more rows wait', () => {
     const world = hostAway();
