@@ -7,7 +7,7 @@ import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { recordsBefore } from '../src/results/batch-rows.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
-import { placeOf, type PartRecord } from '../src/results/row-record.ts';
+import { isFetched, placeOf, type PartRecord } from '../src/results/row-record.ts';
 import { FileTraffic, type Traffic } from '../src/run-service/file-traffic.ts';
 import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
 import type { Deps, OpenBatch } from './deps.ts';
@@ -125,7 +125,3 @@ function resultOf(
     ),
   };
 }
-
-/** Whether its files were fetched now; a row that was sent again without success keeps those that it had. */
-const isFetched = ({ outcome, attempts, before, result_attempt: kept }: PartRecord): boolean =>
-  outcome === 'succeeded' && kept === undefined && attempts.length > (before?.attempts ?? 0);

@@ -93,6 +93,21 @@ export function undelivered(
   return attempt?.outcome === 'succeeded' && attempt.run_id !== undefined ? attempt : undefined;
 }
 
+/**
+ * Whether its files were fetched for this record. A row that is sent again without success keeps the files that it had; a row
+ * whose files are fetched again has no new attempt.
+ */
+export const isFetched = ({
+  outcome,
+  attempts,
+  before,
+  result_attempt: kept,
+}: Pick<PartRecord, 'outcome' | 'before' | 'result_attempt'> & {
+  readonly attempts: readonly unknown[];
+}): boolean =>
+  outcome === 'succeeded' &&
+  (before?.outcome !== 'succeeded' || (kept === undefined && attempts.length > before.attempts));
+
 /** A line of results.jsonl: inputs and result of a row. */
 export type RowRecord = Omit<PartRecord, 'place' | 'before' | 'change'> & {
   readonly key: string;

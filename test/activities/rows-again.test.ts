@@ -124,7 +124,11 @@ describe('the record of a row that was sent again', () => {
 
     it('has them, and no second run and no second cost', async () => {
       const result = await collect(found, () => Buffer.from('a picture'));
-      expect(result).toMatchObject({ again: 1, tally: { outcomes: { succeeded: 1, failed: -1 } } });
+      expect(result).toMatchObject({
+        again: 1,
+        fetched: 1,
+        tally: { outcomes: { succeeded: 1, failed: -1 } },
+      });
       expect(result.tally.gpus).toEqual({});
       const [record] = await records();
       const before = { outcome: 'failed', attempts: 2 };
@@ -154,6 +158,7 @@ describe('the record of a row that was sent again', () => {
       const result = await collect(end, refused, true);
       expect(result).toMatchObject({
         again: 1,
+        fetched: 0,
         tally: { outcomes: { succeeded: 0, failed: 0, unknown: 0 } },
       });
       expect(await records()).toMatchObject([{ outcome: 'failed', reason, attempts: paid.attempts }]);

@@ -136,7 +136,6 @@ export function collect(
     ...priced,
     ...passes,
     tally: addTallies(priced.tally, passes.tally),
-    fetched: records.filter(({ outcome }) => outcome === 'succeeded').length,
   };
   try {
     const kept = store.createPart(part, written);

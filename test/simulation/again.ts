@@ -5,6 +5,7 @@ import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/t
 import { laneOf, lanesOf, numberOf, placeIn, type PassSegment } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { replaces } from '../../src/results/record-again.ts';
+import { isFetched } from '../../src/results/row-record.ts';
 import type { SimRecord, SimStore } from './store.ts';
 import type { World } from './world.ts';
 
@@ -105,18 +106,28 @@ export class Passes {
     world: World,
     store: SimStore,
     records: readonly SimRecord[],
-  ): { readonly tally: Tally; readonly again: number } {
+  ): { readonly tally: Tally; readonly again: number; readonly fetched: number } {
     const best = this.results(store);
-    let [tally, again] = [NO_TALLY, 0];
+    let [tally, again, fetched] = [NO_TALLY, 0, 0];
     for (const record of records) {
       const earlier = best.get(this.#before.get(record.end.place) ?? 0);
+      if (isFetched(this.#asWritten(record, earlier))) fetched += 1;
       if (earlier === undefined) continue;
       again += 1;
       const isKept = betterOf(record, earlier) !== record.outcome;
       if (earlier === 'succeeded') world.saw(`a success sent again: ${record.outcome}`);
       tally = tallyOutcome(tally, isKept ? record.outcome : earlier, -1);
     }
-    return { tally, again };
+    return { tally, again, fetched };
+  }
+
+  /** What its line of the part says of its files; `earlier`: the result that its row had. */
+  #asWritten({ end, outcome }: SimRecord, earlier: Outcome | undefined): Parameters<typeof isFetched>[0] {
+    const attempts = this.#fetched.has(end.place) ? [] : end.attempts;
+    if (earlier === undefined) return { outcome, attempts };
+    const best = betterOf({ end, outcome }, earlier);
+    const before = { outcome: earlier, attempts: 0 };
+    return { outcome: best, attempts, before, ...(best === outcome ? {} : { result_attempt: 0 }) };
   }
 
   /** The result of a row after each of its places that has a record. */
