@@ -110,10 +110,10 @@ function notSentBy(
   const row = rows.get(place);
   const reason = row && wishes.againstSending(place, row, file.deployment.gpu);
   if (reason !== undefined) return [{ place, attempt, result: 'left-out', reason }];
-  if (row?.fetch === undefined) return [];
-  return attempt === 1
-    ? [{ place, attempt, result: 'accepted', runId: row.fetch, isKnown: true }]
-    : [{ place, attempt, result: 'left-out', reason: 'its run is not bought again' }];
+  // The first attempt of a rebuilt batch is not number 1, and an attempt without an answer is followed by another.
+  return row?.fetch === undefined
+    ? []
+    : [{ place, attempt, result: 'accepted', runId: row.fetch, isKnown: true }];
 }
 
 function requestFor(

@@ -152,8 +152,6 @@ export class SimWorker {
         return resolve({ ...name, result: 'not-sent', retryAfterMs: 0, reason: 'the lease is closed' });
       }
       const paid = deps.fetchedAt(name.place);
-      if (paid !== undefined && name.attempt > 1)
-        return resolve({ ...name, result: 'left-out', reason: 'its run is not bought again' });
       if (paid !== undefined) return resolve({ ...name, result: 'accepted', runId: paid, isKnown: true });
       if (world.shouldInject('leftOut'))
         return resolve({ ...name, result: 'left-out', reason: 'the sheet no longer has it' });
