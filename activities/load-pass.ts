@@ -10,11 +10,15 @@ import { executionOf } from './load-batch.ts';
 
 type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'> & { readonly appended?: number };
 
-type Input = BatchRef & { readonly pass: number };
+type Input = BatchRef & {
+  readonly pass: number;
+  /** The batch pauses if the store fails. A batch of version 1 to 3 would fail, so Temporal retries its activity. */
+  readonly mayPause?: true;
+};
 
 /** A pass that cannot be read pauses the batch; nothing else would name the reason. */
 export const loadPass = (deps: Deps, input: Input): Promise<LoadedPass> =>
-  withStore(() => readWanted(deps, input));
+  input.mayPause ? withStore(() => readWanted(deps, input)) : readWanted(deps, input);
 
 async function readWanted(deps: Deps, { pass, ...ref }: Input): Promise<LoadedPass> {
   const { store } = await deps.open(ref);

@@ -61,13 +61,10 @@ export async function execute(
       return notified(command.notice, async (notice) =>
         activities.notify({ notice, progress: progress(state) }, summary),
       );
-    case 'loadPass': {
-      const { pass } = command;
-      const load = () => activities.loadPass({ pass }, summary);
+    case 'loadPass':
       // The microtasks of `stored` would change the order in which earlier versions act.
-      if (state.version < 4) return { type: 'passLoaded', pass, ...(await load()) };
-      return stored(PASS, async () => ({ type: 'passLoaded', pass, ...(await load()) }));
-    }
+      if (state.version >= 4) return passLoaded(activities, command, summary);
+      return { ...command, type: 'passLoaded', ...(await activities.loadPass(inputOf(command), summary)) };
     case 'close':
       return stored(RESULTS, async () => {
         await activities.finalizeBatch(
@@ -100,6 +97,17 @@ function inputOf<C extends Command>(command: C): Omit<C, 'type'> {
 }
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>;
+
+const passLoaded = (
+  activities: BatchRuntime['activities'],
+  { pass }: CommandOf<'loadPass'>,
+  summary: string | undefined,
+): Promise<Event> =>
+  stored(PASS, async () => ({
+    type: 'passLoaded',
+    pass,
+    ...(await activities.loadPass({ pass, mayPause: true }, summary)),
+  }));
 
 /** A run that the service refuses to cancel continues, and ends like any other. */
 async function cancelled(

@@ -14,9 +14,12 @@ const PASS = JSON.stringify({
 });
 const EIO = Object.assign(new Error('i/o error'), { code: 'EIO' });
 
-const load = (read: (name: string) => Promise<string | undefined>): Promise<unknown> =>
+const load = (
+  read: (name: string) => Promise<string | undefined>,
+  input: { readonly mayPause?: true } = { mayPause: true },
+): Promise<unknown> =>
   new MockActivityEnvironment().run(() =>
-    loadPass(depsOf({ store: { location: '/nowhere', read } }), { ...REF, pass: 2 }),
+    loadPass(depsOf({ store: { location: '/nowhere', read } }), { ...REF, pass: 2, ...input }),
   );
 
 it('a pass is read from its file', async () => {
@@ -36,4 +39,9 @@ it.each([
   ],
 ] as const)('a pass that is %s is a failure of the store, with its reason', async (_, read) => {
   await expect(load(read)).rejects.toMatchObject({ type: 'StoreFailed', nonRetryable: true });
+});
+
+it('a batch that would fail by a failure of the store gets an error that Temporal retries', async () => {
+  await expect(load(() => Promise.reject(EIO), {})).rejects.toBe(EIO);
+  await expect(load(async () => undefined, {})).rejects.toMatchObject({ code: 'E504' });
 });
