@@ -57,7 +57,7 @@ it('a reason is shown without rows while the store is away', async () => {
 
 it('progress and events show rows and no place', async () => {
   const state = begin(paramsOf(), WRITES, 1_000);
-  pause(state, 'unconfirmed', WHY, PLACES);
+  pause(state, 'unconfirmed', WHY, { places: PLACES });
   const shown = await shownProgress({ store, file: FILE }, progress(state));
   expect([shown.reason, shown.pauses]).toMatchObject([NAMED, [{ kind: 'unconfirmed', reason: NAMED }]]);
   await writeEvents(store, 1, state.log);

@@ -19,7 +19,7 @@ export const pauseForUnconfirmed: Decision = {
     const places = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
     const text = `${stuck.length} of ${ownSlots(state)} slots are held by attempts that may have started runs, and no run list resolves them`;
     const more = stuck.length - places.length;
-    if (state.version >= 4) pause(state, 'unconfirmed', text, places);
+    if (state.version >= 4) pause(state, 'unconfirmed', text, { places });
     else
       pause(state, 'unconfirmed', `${text}: rows ${places.join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
     return [];

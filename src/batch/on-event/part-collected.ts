@@ -90,8 +90,12 @@ export function onStoreFailed(state: State, item: StoreItem, reason: string): vo
   // The results are written: an entry of the log must not keep the batch from ending.
   if (state.isClosed && item === LOG) return dropLog(state);
   state.unstored.add(item);
-  const what = item === PASS ? 'rows to be sent again cannot be read' : 'the batch folder cannot be written';
-  pause(state, 'store', `${what}: ${clipped(reason, REASON_BYTES)}`);
+  const text = clipped(reason, REASON_BYTES);
+  if (item === PASS)
+    return pause(state, 'store', `rows to be sent again cannot be read: ${text}`, { isRead: true });
+  // The store is worse than that pause says, and reading the pass must not end it.
+  if (state.pauses.get('store')?.isRead) state.pauses.delete('store');
+  pause(state, 'store', `the batch folder cannot be written: ${text}`);
 }
 
 function learnCosts(state: State, costs: readonly RunCost[]): void {

@@ -37,7 +37,8 @@ export function onPassLoaded(
   { pass, segments, appended = 0, ...origin }: Extract<Event, { type: 'passLoaded' }>,
 ): void {
   state.isLoadingPass = false;
-  if (state.unstored.size === 0) unpause(state, 'store');
+  // That a pass can be read does not show that the store can be written.
+  if (state.pauses.get('store')?.isRead) unpause(state, 'store');
   if (pass !== state.pass + 1) return;
   state.pass = pass;
   state.notified = [];

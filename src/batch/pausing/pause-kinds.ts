@@ -29,6 +29,8 @@ export type Pause = {
   readonly reason: string;
   /** The places of rows that the reason is about: the workflow knows places, and whatever shows the reason names their rows. */
   readonly places?: readonly number[];
+  /** Only a pass could not be read (version 4); no write has failed. */
+  readonly isRead?: true;
   /** Temporal's time, for display. */
   readonly sinceWallAt: number;
   readonly probeAt: number;

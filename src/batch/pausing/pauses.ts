@@ -5,7 +5,7 @@
 //   blocked      the service refuses every request (401, credits, no such deployment)  one attempt probes
 //   unreachable  no attempt was accepted for a while: throttled or not sent             one attempt probes
 //   unreadable   runs cannot be read                                                    every poll probes
-//   store        the batch folder takes no writes                                       one write probes
+//   store        the batch folder takes no writes, or a pass cannot be read             one write or read probes
 //   files        no output can be fetched                                               a few rows probe
 //   unconfirmed  attempts that no list resolves hold half of the slots                  until they are resolved
 //   pool         its pool is gone, does not answer or has no slots                      until the pool grants slots
@@ -17,7 +17,7 @@
 //
 // The first probe comes after 15 s, later ones less often.
 
-import type { PauseKind } from './pause-kinds.ts';
+import type { Pause, PauseKind } from './pause-kinds.ts';
 import { PROBE_MAX_MS, PROBE_MS } from '../bounds.ts';
 import { note } from '../event-log.ts';
 import type { State } from '../state/state.ts';
@@ -25,13 +25,19 @@ import type { State } from '../state/state.ts';
 /** Pauses in which a single attempt probes whether the service accepts runs again. */
 const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);
 
-/** A second pause of the same kind does not replace the reason of the first. `places`: the rows that it is about. */
-export function pause(state: State, kind: PauseKind, reason: string, places?: readonly number[]): void {
+/** A second pause of the same kind does not replace the reason of the first. */
+export function pause(
+  state: State,
+  kind: PauseKind,
+  reason: string,
+  { places, isRead }: Pick<Pause, 'places' | 'isRead'> = {},
+): void {
   if (state.pauses.has(kind)) return;
   const about = { reason, ...(places === undefined ? {} : { places }) };
   note(state, { event: 'paused', kind, ...about });
   const probeAt = state.now + PROBE_MS;
-  state.pauses.set(kind, { ...about, sinceWallAt: state.wallAt, probeAt, probes: 0 });
+  const read = isRead === undefined ? {} : { isRead };
+  state.pauses.set(kind, { ...about, ...read, sinceWallAt: state.wallAt, probeAt, probes: 0 });
 }
 
 export function unpause(state: State, ...kinds: readonly PauseKind[]): void {

@@ -142,6 +142,49 @@ describe('store again', () => {
     expect(progress(world.state)).toMatchObject({ state: 'paused', pauses: [{ kind: 'store' }] });
   });
 
+  it('a store that shows a pass while it is probed with its only part stays named, and nothing is bought', () => {
+    const world = running({ rows: 300, concurrency: 250 });
+    for (let run = 0; run < 110; run += 1) world.finish(`run-${run}`, 'succeeded');
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    full(world);
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    world.pass(PROBE_MS);
+    expect([world.collects.length, world.state.unstored.size]).toEqual([1, 0]);
+    world.apply({ type: 'passLoaded', pass: 2, segments: [{ lane: 0, first: 5_001, count: 1 }] });
+    world.finish('run-115', 'succeeded');
+    expect(progress(world.state)).toMatchObject({ state: 'paused', pauses: [{ kind: 'store' }] });
+    expect(world.sends).toEqual([]);
+  });
+
+  it('a store that takes no part after it failed to show a pass is named for that, and a pass does not end it', () => {
+    const world = running({ rows: 300, concurrency: 250 });
+    for (let run = 0; run < 210; run += 1) world.finish(`run-${run}`, 'succeeded');
+    while (world.sends.length > 0) world.answer(0, ['accepted']);
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    world.apply({ type: 'storeFailed', item: PASS, reason: 'EIO' });
+    full(world);
+    expect(progress(world.state).reason).toBe('the batch folder cannot be written: ENOSPC');
+    world.pass(PROBE_MS);
+    expect(world.loads).toHaveLength(2);
+    world.continueAsNew();
+    world.apply({ type: 'passLoaded', pass: 2, segments: [] });
+    expect(progress(world.state)).toMatchObject({ state: 'paused', pauses: [{ kind: 'store' }] });
+  });
+
+  it('a pass ends no pause of a batch of an earlier version, because its history has none', () => {
+    const world = running({ rows: 2, concurrency: 2 });
+    Object.assign(world.state, { version: 3 });
+    world.finish('run-0', 'succeeded');
+    world.pass(2_000);
+    expect(world.collects).toHaveLength(1);
+    world.collect(0, 'fetched', 'full');
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    world.pass(PROBE_MS);
+    expect(world.state.unstored.size).toBe(0);
+    world.apply({ type: 'passLoaded', pass: 2, segments: [] });
+    expect(world.state.pauses.has('store')).toBe(true);
+  });
+
   it('a part that the store wrote without reporting success is counted once', () => {
     const world = running({ rows: 2, concurrency: 2 });
     world.finish('run-0', 'succeeded');
