@@ -14,6 +14,7 @@ import {
 import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { problemsOf } from './invariants.ts';
+import { WRITES } from '../../src/batch/version.ts';
 import { World } from './world.ts';
 
 const T4 = 0;
@@ -60,6 +61,7 @@ describe('a large batch in seven lanes whose rows are all sent again three times
         addSegments(
           state.lanes,
           GPUS.map((_, lane) => ({ lane, first: begin + done + 1, count: Math.min(PAGE, places - done) })),
+          WRITES,
         );
     }
     expect(state.lanes.map(unsentIn).reduce((sum, count) => sum + count, 0)).toBe(28 * places - 1);

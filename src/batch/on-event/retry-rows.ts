@@ -50,7 +50,7 @@ export function onPassLoaded(
     addLanes(state.lanes, segments);
     state.tally = tallyOutcome(state.tally, 'cancelled', appended);
   } else {
-    addSegments(state.lanes, segments);
+    addSegments(state.lanes, segments, state.version);
     state.again += again;
     if (state.version >= 4 && state.gate === 'closed' && again > 0) {
       tryCanaryAgain(state.lanes);

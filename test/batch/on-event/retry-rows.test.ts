@@ -5,6 +5,7 @@ import { addSegments, placeIn } from '../../../src/batch/state/lanes.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { closedSnapshot, continueFrom, restore, snapshot } from '../../../src/batch/state/snapshot.ts';
 import { problemsOf } from '../invariants.ts';
+import { WRITES } from '../../../src/batch/version.ts';
 import { World } from '../world.ts';
 
 const AGAIN = [{ lane: 0, first: 5_001, count: 2 }] as const;
@@ -26,10 +27,14 @@ const retry = (pass: number, commandId = `c${pass}`) => ({ type: 'retry', comman
 /** A batch that has sent nothing, with appended rows in two files that follow each other. */
 function snapshotOf([first, second]: readonly [number, number]) {
   const world = new World({ rows: 3, concurrency: 0 });
-  addSegments(world.state.lanes, [
-    { lane: 0, first, count: second - first, isNew: true },
-    { lane: 0, first: second, count: 1, isNew: true },
-  ]);
+  addSegments(
+    world.state.lanes,
+    [
+      { lane: 0, first, count: second - first, isNew: true },
+      { lane: 0, first: second, count: 1, isNew: true },
+    ],
+    WRITES,
+  );
   return snapshot(world.state);
 }
 
@@ -175,7 +180,7 @@ describe('a batch that runs', () => {
     while (world.sends.length > 0) world.answer(0, ['accepted']);
     const again = restore(JSON.parse(JSON.stringify(snapshot(world.state))));
     expect(again).toMatchObject({ pass: 1, wantedPass: 2, isLoadingPass: false });
-    addSegments(again.lanes, AGAIN);
+    addSegments(again.lanes, AGAIN, WRITES);
     expect(restore(JSON.parse(JSON.stringify(snapshot(again)))).lanes).toEqual(again.lanes);
     expect(problemsOf(again)).toEqual([]);
   });
