@@ -50,16 +50,20 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   return { params, closed: { ...closed, params: now }, ...time };
 }
 
-/** The state at the end of the latest pass. Fails for good with E504 if it is missing or damaged: no wait mends it. */
+/**
+ * The state at the end of the latest pass. Fails for good with E504 if it is missing or damaged: no wait mends it. A store that does
+ * not show the summary either may be a disk that is away, and is tried again.
+ */
 async function closedState(store: Store): Promise<Snapshot> {
   const through = await summarizedPass(store);
   const text = through === undefined ? undefined : await store.read(snapshotName(through));
   const closed = text === undefined ? undefined : readable(text);
   if (closed !== undefined) return closed;
   const name = through === undefined ? 'a summary' : snapshotName(through);
-  throw finalFailure(
-    problem('E504', { what: `${store.location} has no readable state to continue from (${name})` }),
-  );
+  const failure = problem('E504', {
+    what: `${store.location} has no readable state to continue from (${name})`,
+  });
+  throw (await summarizedPass(store)) === undefined ? failure : finalFailure(failure);
 }
 
 /** undefined if the workflow could not continue from it. */

@@ -117,6 +117,27 @@ describe('loading a batch', () => {
     expect(files).toEqual(before);
   });
 
+  it.each([
+    ['before its summary is read', 0],
+    ['after its summary is read', 1],
+  ])(
+    'retries a folder that vanishes with its disk %s: no state of it is missing for good',
+    async (_, read) => {
+      const files = new Map([
+        ['summary.json', summaryOfPass(1)],
+        ['snapshots/00001.json', JSON.stringify(closedSnapshot(begin(paramsOf(), WRITES, 1)))],
+      ]);
+      let reads = 0;
+      files.get = (name) => {
+        reads += 1;
+        return reads > read ? undefined : Map.prototype.get.call(files, name);
+      };
+      const error = await loaded({}, files, undefined, { continues: 2 }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'E504' });
+      expect(error).not.toHaveProperty('nonRetryable');
+    },
+  );
+
   it('continues an end once: another workflow run may not, whatever pass it names', async () => {
     const closed = closedSnapshot(begin(paramsOf(), WRITES, 1));
     const ended = (more: readonly (readonly [string, string])[] = []) =>
