@@ -1,6 +1,7 @@
 // s3://bucket/key as an https URL that is signed for some minutes.
 
 import { problem } from '../errors/error.ts';
+import { shownAddress } from '../errors/redact.ts';
 import { isBucket } from '../host/batches-address.ts';
 import type { S3Settings } from '../host/s3-settings.ts';
 
@@ -15,22 +16,19 @@ export async function signedS3Url(
   const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/is.exec(address) ?? [];
   if (bucket === undefined || key === undefined || !isBucket(bucket) || !isKey(key))
     throw problem('E106', {
-      path: shownS3(address),
+      path: shownAddress(address),
       why: 'its address names no file of a bucket',
       hint: 'write it as s3://bucket/folder/sheet.csv; a bucket has lower-case letters, digits, dots and hyphens',
     });
   if (settings === undefined)
     throw problem('E602', {
-      what: `${shownS3(address)} needs the keys of S3`,
+      what: `${shownAddress(address)} needs the keys of S3`,
       hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT_URL_S3 (in the environment of the workers as well)',
     });
   // Loaded only for sheets in S3.
   const { S3Client } = await import('../store/s3/s3-client.ts');
   return new S3Client({ bucket, key }, settings).link(key, VALID_SECONDS, at);
 }
-
-/** What stands before `@` would be a key and its secret. */
-const shownS3 = (address: string): string => address.replace(/^(s3:\/\/).*@/is, '$1');
 
 /** A URL would leave such a folder. */
 const isKey = (key: string): boolean => key.split('/').every((part) => part !== '.' && part !== '..');

@@ -68,9 +68,10 @@ function smtpAddress(text: string): string {
   return encryptedIfNamed(url);
 }
 
-/** With a user, the connection must be encrypted before the password is sent, whatever the address says, but on this machine. */
+/** With a login, the connection must be encrypted before it is sent, whatever the address says, but on this machine. */
 function encryptedIfNamed(url: URL): string {
-  if (url.protocol === 'smtps:' || url.username === '' || isThisMachine(url.hostname)) return url.href;
+  const isNamed = url.username !== '' || url.password !== '';
+  if (url.protocol === 'smtps:' || !isNamed || isThisMachine(url.hostname)) return url.href;
   for (const name of ['ignoreTLS', 'opportunisticTLS', 'secure']) url.searchParams.delete(name);
   url.searchParams.set('requireTLS', 'true');
   return url.href;

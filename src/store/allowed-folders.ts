@@ -49,7 +49,9 @@ function isBelow(sheet: string, folder: string): boolean {
 function isBelowS3(sheet: string, folder: string): boolean {
   const [own, other] = [s3PlaceOf(sheet), s3PlaceOf(folder)];
   if (own === undefined || own.bucket !== other?.bucket) return false;
-  return other.key === '' || own.key.startsWith(`${other.key}/`);
+  // The object that is read has its key as the address has it: another slash is part of the key.
+  const key = sheet.slice(`s3://${own.bucket}/`.length);
+  return other.key === '' || key.startsWith(`${other.key}/`);
 }
 
 /** undefined for a folder that cannot hold a batch. */

@@ -40,7 +40,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
   };
   return {
     location: root,
-    read: (name) => readFile(within(name), 'utf8').catch(undefinedIfAbsent),
+    read: async (name) => readFile(readable(name), 'utf8').catch(undefinedIfAbsent),
     open: (name, bytes = CHUNK_MOST) =>
       createReadStream(readable(name), { highWaterMark: chunkBytes(bytes) }),
     exists: (name) =>

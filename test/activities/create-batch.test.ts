@@ -292,6 +292,7 @@ describe('a sheet', () => {
     ['file://anna9:zebrastripe@host/hens.csv', 'file://host/hens.csv'],
     ['s3://anna9:zebrastripe@bucket/hens.csv', 's3://bucket/hens.csv'],
     ['s3://anna9:zebra/stripe@bucket/hens.csv', 's3://…'],
+    ['https://anna9:zebra#stripe@example.org/hens.csv', 'https://…'],
   ])('is not read with a password in its address: %s', async (address, shown) => {
     const { type, nonRetryable, message } = await failureOf(make(address, 'one', { sheets: 's3://bucket' }));
     expect([type, nonRetryable]).toEqual(['E106', true]);

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDownloads } from '../../src/run-service/download.ts';
+import { errorMessage } from '../../src/errors/error.ts';
 import { signedS3Url } from '../../src/create-batch/s3-address.ts';
 import { sheetAt } from '../../src/create-batch/sheet-address.ts';
 import { s3Settings } from '../../src/host/s3-settings.ts';
@@ -62,6 +63,15 @@ describe('an address in S3', () => {
     's3://sheets/../other/k.csv',
   ])('names no other host: %s', async (address) =>
     expect(urlOf(address)).rejects.toMatchObject({ code: 'E106' }),
+  );
+
+  it.each(['s3://anna9:zebra/stripe@bucket/k', 's3:anna9:zebrastripe@bucket/k'])(
+    'that has a password is refused without it: %s',
+    async (address) => {
+      const refused = await urlOf(address).catch(errorMessage);
+      expect(refused).toMatch(/^s3:\S+ cannot be read/);
+      expect(refused).not.toMatch(/anna9|zebra|stripe/);
+    },
   );
 
   it('carries the token of a session', async () => {

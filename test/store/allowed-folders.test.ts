@@ -36,7 +36,7 @@ describe('a worker of a cluster', () => {
     out: join(root, 'batches'),
     sheets: [join(root, 'also'), 's3://bucket/sheets', 's3://whole'],
   };
-  const read = (sheet: string) => allowedSheet(sheet.startsWith('s3:') ? sheet : join(root, sheet), places);
+  const read = (sheet: string) => allowedSheet(/^s3:/i.test(sheet) ? sheet : join(root, sheet), places);
 
   it.each([
     ['sheets/new/a.csv', 'sheets/new/a.csv'],
@@ -45,9 +45,12 @@ describe('a worker of a cluster', () => {
     ['also/none.csv', 'sheets/none.csv'],
   ])('reads %s below its places', (sheet, real) => expect(read(sheet)).toBe(join(root, real)));
 
-  it.each(['s3://bucket/sheets/a.csv', 's3://whole/a.csv'])('reads %s below its places', (sheet) =>
-    expect(read(sheet)).toBe(sheet),
-  );
+  it.each([
+    's3://bucket/sheets/a.csv',
+    'S3://bucket/sheets/b/a.csv',
+    's3://whole/a.csv',
+    's3://whole//a.csv',
+  ])('reads %s below its places', (sheet) => expect(read(sheet)).toBe(sheet));
 
   it.each([
     'secret/a.csv',
@@ -62,5 +65,8 @@ describe('a worker of a cluster', () => {
     's3://bucket/a.csv',
     's3://bucket/sheets/../a.csv',
     's3://other/a.csv',
+    // Its key begins with the second slash.
+    's3://bucket//sheets/a.csv',
+    's3://bucket/sheets',
   ])('does not read %s', (sheet) => expect(read(sheet)).toBeUndefined());
 });

@@ -49,6 +49,7 @@ describe('a batch folder', () => {
     symlinkSync(join(folder, 'outputs', 'own.png'), join(folder, 'outputs', 'inside.png'));
     for (const name of ['outputs/link.png', 'outputs/folder/key.png']) {
       expect([await store.exists(name), await store.facts(name)]).toEqual([false, undefined]);
+      expect(await store.read(name)).toBeUndefined();
       await expect(buffer(store.open(name))).rejects.toThrow('ENOENT');
     }
     for (const name of ['outputs/own.png', 'outputs/inside.png'])

@@ -138,20 +138,25 @@ describe('a mail', () => {
     expect(text).toContain('b is done: 0 of 3 rows succeeded');
   });
 
-  it.each(['', '?ignoreTLS=true&requireTLS=false', '?opportunisticTLS=true'])(
-    'is not sent with a password without TLS to another machine%s',
-    async (query) => {
-      const { url, mails, logins } = await mailServer();
-      // The address of this machine in a form that looks like another one.
-      const RUNSHEET_SMTP_URL = `${url.replace('127.0.0.1', '2130706433')}${query}`;
-      const { smtp } = notifySettings({ RUNSHEET_SMTP_URL }, {});
-      await expect(send(noticeTo('mailto:you@example.org'), { smtp })).rejects.toMatchObject({
-        nonRetryable: true,
-        message: expect.stringContaining('a password is sent only over TLS'),
-      });
-      expect([mails, logins]).toEqual([[], []]);
-    },
-  );
+  it.each([
+    ['', ''],
+    ['', '?ignoreTLS=true&requireTLS=false'],
+    ['', '?opportunisticTLS=true'],
+    [':pass-of-hens@', ''],
+    ['hen@', ''],
+  ])('is not sent with a login without TLS to another machine: %s%s', async (login, query) => {
+    const { url, mails, logins } = await mailServer();
+    // The address of this machine in a form that looks like another one.
+    const elsewhere = url.replace('127.0.0.1', '2130706433');
+    const address = login === '' ? elsewhere : elsewhere.replace(/\/\/.*@/, `//${login}`);
+    const RUNSHEET_SMTP_URL = `${address}${query}`;
+    const { smtp } = notifySettings({ RUNSHEET_SMTP_URL }, {});
+    await expect(send(noticeTo('mailto:you@example.org'), { smtp })).rejects.toMatchObject({
+      nonRetryable: true,
+      message: expect.stringContaining('a password is sent only over TLS'),
+    });
+    expect([mails, logins]).toEqual([[], []]);
+  });
 
   it('that the server refuses is not sent again; without a server there is none', async () => {
     const { url } = await mailServer(true);
