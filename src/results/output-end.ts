@@ -18,7 +18,7 @@ export function formatOf(head: Buffer): Format | undefined {
   const at = (from: number, to: number): string => head.toString('latin1', from, to);
   if (at(0, 8) === '\u0089PNG\r\n\u001a\n') return { name: 'PNG', ending: () => seen(PNG_END) };
   if (at(0, 3) === '\u00ff\u00d8\u00ff') return { name: 'JPEG', ending: () => new JpegEnd() };
-  if (/^GIF8[79]a/.test(at(0, 6))) return { name: 'GIF', ending: () => tail(64, /;[\0\s]*$/) };
+  if (/^GIF8[79]a/.test(at(0, 6))) return { name: 'GIF', ending: () => tail(1 << 16, GIF_END) };
   if (at(0, 4) === 'RIFF' && at(8, 12) === 'WEBP')
     return { name: 'WEBP', ending: () => declared(riffBytes(head)) };
   if (at(0, 4) === 'RIFF' && at(8, 12) === 'WAVE')
@@ -31,6 +31,8 @@ export function formatOf(head: Buffer): Format | undefined {
   return { name: isPicture ? 'AVIF' : 'MP4', ending: () => new Boxes(!isPicture) };
 }
 
+/** The end of the last picture and of the file; without a picture, the end of the file. */
+const GIF_END = /\0;|;[\0\s]*$/;
 const ZIP_END = new RegExp(Buffer.from('504b0506', 'hex').toString('latin1'));
 const PNG_END = Buffer.from('49454e44ae426082', 'hex');
 
@@ -66,9 +68,10 @@ const declared = (bytes: number): Ending => ({
   isWhole: (there) => there >= bytes || bytes >= 0x7fff_0000,
 });
 
+/** Some programs count a last padding byte that they do not write. */
 const riffBytes = (head: Buffer): number => {
   const bytes = head.readUInt32LE(4);
-  return bytes === 0 ? 0 : bytes + 8;
+  return bytes === 0 ? 0 : bytes + 8 - 1;
 };
 
 /** Whole if an end marker follows the picture's own data; a preview in the metadata has an end marker, too. */
@@ -110,13 +113,13 @@ function scanAt(head: Buffer): number | 'cut' | 'unknown' {
   return head.length < JPEG_HEAD_BYTES ? 'cut' : 'unknown';
 }
 
-/** Whole if no box of the file extends behind its end, and if a video has its index. */
+/** Whole if no box of the file extends behind its end, and if a video has its index, which an unknown box may hide. */
 class Boxes implements Ending {
   readonly #needsIndex: boolean;
   #at = 0;
   #next = 0;
   #header: Buffer = Buffer.of();
-  #hasIndex = false;
+  #mayHaveIndex = false;
   #isOver = false;
 
   constructor(needsIndex: boolean) {
@@ -138,16 +141,18 @@ class Boxes implements Ending {
     const header = this.#header;
     this.#header = Buffer.of();
     const type = header.toString('latin1', 4, 8);
-    if (type === 'moov') this.#hasIndex = true;
+    if (type === 'moov') this.#mayHaveIndex = true;
     const short = header.readUInt32BE(0);
     const bytes = short === 1 ? Number(header.readBigUInt64BE(8)) : short;
-    // 0: to the end of the file. Anything else was appended by another program.
-    if (bytes < 8 || !BOX.test(type)) this.#isOver = true;
+    const isUnknown = bytes >= 8 && !BOX.test(type);
+    if (isUnknown) this.#mayHaveIndex = true;
+    // 0: to the end of the file. Anything else is unknown, or was appended by another program.
+    if (bytes < 8 || isUnknown) this.#isOver = true;
     else this.#next += bytes;
   }
 
   isWhole(bytes: number): boolean {
-    return this.#next <= bytes && (this.#hasIndex || !this.#needsIndex);
+    return this.#next <= bytes && (this.#mayHaveIndex || !this.#needsIndex);
   }
 }
 

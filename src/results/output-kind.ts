@@ -122,11 +122,9 @@ function writingOf(text: string): Writing {
   return /^[{[]/.test(start) ? 'JSON' : 'text';
 }
 
-/** What hosts answer instead of a file. */
+/** What hosts answer instead of a file. JSON may well be an output. */
 const isErrorBody = (written: Writing, text: string): boolean =>
-  written === 'JSON'
-    ? /^\s*\{\s*"(?:error|errors|detail|message)"\s*:/i.test(text)
-    : written === 'XML' && /^(?:\s|<\?xml[^>]*>)*<Error\b/i.test(text);
+  written === 'XML' && /^(?:\s|<\?xml[^>]*>)*<Error\b/i.test(text);
 
 const SAMPLE_BYTES = 4_096;
 /** Control characters that no text has. */

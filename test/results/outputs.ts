@@ -45,6 +45,8 @@ const MOOV = box('moov', Buffer.alloc(50));
 const MDAT = box('mdat', Buffer.alloc(500, 1));
 export const MP4 = Buffer.concat([FTYP, box('free', Buffer.of()), MDAT, MOOV]);
 export const FAST_MP4 = Buffer.concat([FTYP, MOOV, MDAT]);
+/** A program wrote a box of its own. */
+export const ODD_MP4 = Buffer.concat([FTYP, box('junk', Buffer.alloc(9)), MOOV, MDAT]);
 /** Its media box declares its size in 64 bits. */
 export const LONG_MP4 = Buffer.concat([
   FTYP,
