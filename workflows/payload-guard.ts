@@ -24,6 +24,7 @@ import {
 } from '@temporalio/workflow';
 import {
   activityLabel,
+  continuedLabel,
   ELSEWHERE,
   isOwnWorkflow,
   LABEL,
@@ -75,7 +76,9 @@ export const interceptors: WorkflowInterceptorsFactory = () => {
         concludeActivation: (input, next) => {
           const output = next(input);
           const { runId } = workflowInfo();
-          for (const command of output.commands) labelCommand(command, { workflowType, runId, calls });
+          const namesRun = workflowType === 'runsheetBatch' && guard.isStrict;
+          for (const command of output.commands)
+            labelCommand(command, { workflowType, runId, calls, namesRun });
           return output;
         },
       },
@@ -113,18 +116,29 @@ function refusal(payload: Payload | null | undefined, ...labels: readonly string
 
 /** Throws for a workflow that somebody started with payloads of another place. */
 function checkStart(start: NonNullable<Job['initializeWorkflow']>) {
-  const { workflowType, arguments: args, memo, parentWorkflowInfo } = start;
+  const {
+    workflowType,
+    arguments: args,
+    memo,
+    parentWorkflowInfo,
+    continuedFromExecutionRunId: from,
+  } = start;
   const type = workflowType ?? '';
+  const continued = from ? [continuedLabel(type, from)] : [];
   // The workflow of an application that starts a batch as its child labels nothing.
   const also = parentWorkflowInfo ? [OTHER] : [];
-  for (const payload of args ?? []) refuse(refusal(payload, workflowLabel(type, 'input'), ...also));
+  for (const payload of args ?? [])
+    refuse(refusal(payload, workflowLabel(type, 'input'), ...continued, ...also));
   for (const [field, payload] of Object.entries(memo?.fields ?? {}))
     refuse(refusal(payload, memoLabel(field), ...also));
   const [first] = args ?? [];
   const isSealed = metadataText(first, LABEL) !== undefined;
   if (type !== 'runsheetBatch' || first == null) return { isSealed };
   const { version = 1 } = defaultPayloadConverter.fromPayload<{ readonly version?: number }>(first);
-  return { isSealed, isStrict: version >= STRICT_FROM };
+  const isStrict = version >= STRICT_FROM;
+  // Whoever answers a workflow task can continue the batch as new, with a copied input of an earlier time.
+  if (isStrict && from) for (const payload of args ?? []) refuse(refusal(payload, ...continued));
+  return { isSealed, isStrict };
 }
 
 function refuse(reason: string | undefined): void {

@@ -4,6 +4,7 @@ import type { Payload } from '@temporalio/common';
 import type { ConcludeActivationInput } from '@temporalio/workflow';
 import {
   activityLabel,
+  continuedLabel,
   LABEL,
   memoLabel,
   signalLabel,
@@ -16,6 +17,8 @@ export type Failure = NonNullable<NonNullable<Command['failWorkflowExecution']>[
 type Fields = Readonly<Record<string, Payload>> | null | undefined;
 
 type Own = Pick<ActivityCall, 'workflowType' | 'runId'> & {
+  /** Whether its continued input names the run that wrote it. */
+  readonly namesRun: boolean;
   /** The activities that have no result yet. */
   readonly calls: Map<number, Pick<ActivityCall, 'activityType' | 'activityId'>>;
 };
@@ -37,7 +40,7 @@ function writeFields(fields: Fields): void {
 }
 
 /** Payloads of other commands, such as summaries, are read by nothing but Temporal's web UI. */
-export function labelCommand(command: Command, { calls, ...own }: Own): void {
+export function labelCommand(command: Command, { calls, namesRun, ...own }: Own): void {
   const { scheduleActivity, startChildWorkflowExecution: child } = command;
   const { signalExternalWorkflowExecution: signal, continueAsNewWorkflowExecution: next } = command;
   if (scheduleActivity) {
@@ -52,7 +55,8 @@ export function labelCommand(command: Command, { calls, ...own }: Own): void {
   }
   if (signal) write(signal.args, signalLabel(signal.signalName ?? ''));
   if (next) {
-    write(next.arguments, workflowLabel(next.workflowType || own.workflowType, 'input'));
+    const type = next.workflowType || own.workflowType;
+    write(next.arguments, namesRun ? continuedLabel(type, own.runId) : workflowLabel(type, 'input'));
     writeFields(next.memo);
   }
   write([command.completeWorkflowExecution?.result], workflowLabel(own.workflowType, 'result'));

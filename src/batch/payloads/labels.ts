@@ -14,7 +14,8 @@
 //   other                                                  anyone                      Temporal's web UI
 //
 // `other` are summaries, details, and all payloads of an application's own workflows. Labels of activities also name the call,
-// because the result of one call must not be the result of another one.
+// because the result of one call must not be the result of another one. From version 4 on, a batch that continues as new names
+// the run that wrote its input.
 
 export const OTHER = 'other';
 
@@ -22,6 +23,10 @@ type WorkflowPart = 'input' | 'result' | 'failure';
 type ActivityPart = 'input' | 'result' | 'failure' | 'heartbeat';
 
 export const workflowLabel = (type: string, part: WorkflowPart): string => `workflow ${type} ${part}`;
+
+/** The input with which this run continues as new: an earlier state of the batch must not come again. */
+export const continuedLabel = (type: string, runId: string): string =>
+  `${workflowLabel(type, 'input')} @${runId}`;
 
 export const signalLabel = (name: string): string => `signal ${name} input`;
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   activityIdIn,
   activityLabel,
+  continuedLabel,
   isForClients,
   isOwnWorkflow,
   isOwnWorkflowId,
@@ -18,6 +19,8 @@ describe('the label of a payload', () => {
     const parts = ['input', 'result', 'failure'] as const;
     const labels = [
       ...parts.map((part) => workflowLabel('runsheetBatch', part)),
+      continuedLabel('runsheetBatch', 'r'),
+      continuedLabel('runsheetBatch', 's'),
       ...([...parts, 'heartbeat'] as const).map((part) => activityLabel(CALL, part)),
       activityLabel({ ...CALL, activityId: '8' }, 'result'),
       activityLabel({ ...CALL, runId: 's' }, 'result'),
@@ -40,7 +43,13 @@ describe('the label of a payload', () => {
 
   it('says whether clients read it', () => {
     const beat = activityLabel(CALL, 'heartbeat');
-    const read = [workflowLabel('runsheetFiring', 'result'), memoLabel('progress'), beat, OTHER];
+    const read = [
+      workflowLabel('runsheetFiring', 'result'),
+      memoLabel('progress'),
+      beat,
+      OTHER,
+      continuedLabel('runsheetBatch', 'r'),
+    ];
     expect(read.every(isForClients)).toBe(true);
     expect([signalLabel('pause'), activityLabel(CALL, 'input'), 'others', ''].some(isForClients)).toBe(false);
   });

@@ -1,0 +1,127 @@
+// Everyone who can reach an embedded server can take a workflow task from its queue and answer it with copied payloads.
+
+import { randomBytes, randomUUID } from 'node:crypto';
+import proto from '@temporalio/proto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { BatchRef } from '../../src/batch/batch-ref.ts';
+import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import { loadConfig } from '../../src/host/config.ts';
+import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
+import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { Stage, until } from '../stage/stage.ts';
+import { changedBundle } from './generations.ts';
+import { openRig, refOf, Script, type Rig } from './rig.ts';
+
+const ROWS = 4;
+const KEYS = payloadKeys(loadConfig({ RUNSHEET_PAYLOAD_KEY: randomBytes(32).toString('hex') }), 'embedded');
+const { HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT, COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION } = {
+  ...proto.temporal.api.enums.v1.HistoryEventFilterType,
+  ...proto.temporal.api.enums.v1.CommandType,
+};
+
+/** The runs of the first rows end when the test says so, and the others at its end. */
+class TwoSteps extends Script {
+  readonly first = Promise.withResolvers<void>();
+  readonly others = Promise.withResolvers<void>();
+
+  override work(...given: Parameters<Script['work']>) {
+    const work = super.work(...given);
+    return {
+      ...work,
+      pollRuns: async (input: BatchRef & { runs: AttemptRun[] }) => {
+        await (input.runs.some(({ place }) => place > 2) ? this.others : this.first).promise;
+        await work.pollRuns(input);
+      },
+    };
+  }
+}
+
+describe('a batch that a stranger continues as new', () => {
+  const stage = new Stage();
+  const script = new TwoSteps();
+  let rig: Rig;
+  beforeAll(async () => {
+    rig = await openRig(stage, script, false, KEYS);
+  });
+  afterAll(async () => {
+    script.first.resolve();
+    script.others.resolve();
+    await rig.close();
+    await stage.close();
+  });
+
+  it('from an earlier state of it sends nothing again', async () => {
+    const bundle = await changedBundle([
+      ['src/batch/bounds.ts', /CONTINUE_AT_EVENTS = [\d_]+/, 'CONTINUE_AT_EVENTS = 60'],
+    ]);
+    const worker = await rig.worker(bundle);
+    const ref = refOf('continued');
+    script.rows.set(ref.batch, ROWS);
+    const service = rig.client.workflowService;
+    const execution = { workflowId: workflowIdOf(ref) };
+    const named = { namespace: 'stage', execution };
+    const groups = () => script.groups.get(ref.batch)?.length ?? 0;
+    const runIdNow = async () =>
+      (await service.describeWorkflowExecution(named)).workflowExecutionInfo?.execution?.runId ?? '';
+    const disturb = () =>
+      service.signalWorkflowExecution({
+        namespace: 'stage',
+        workflowExecution: execution,
+        signalName: 'x',
+        requestId: randomUUID(),
+      });
+
+    await rig.batches.start(ref);
+    await until(() => groups() === 1, 'the first rows are sent', 20_000);
+    const first = await runIdNow();
+    await Promise.all(Array.from({ length: 60 }, disturb));
+    await until(async () => (await runIdNow()) !== first, 'it continues as new', 20_000);
+    const { history } = await service.getWorkflowExecutionHistory({
+      namespace: 'stage',
+      execution: { ...execution, runId: first },
+      historyEventFilterType: HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+    });
+    const copied = history?.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes;
+    script.first.resolve();
+    await until(() => groups() === 2, 'the other rows are sent', 20_000);
+    await worker.stop();
+
+    const second = await runIdNow();
+    await service.resetStickyTaskQueue(named);
+    await disturb();
+    const { taskToken } = await service.pollWorkflowTaskQueue({
+      namespace: 'stage',
+      taskQueue: { name: TASK_QUEUE },
+      identity: 'a stranger',
+    });
+    await service.respondWorkflowTaskCompleted({
+      namespace: 'stage',
+      taskToken,
+      identity: 'a stranger',
+      commands: [
+        {
+          commandType: COMMAND_TYPE_CONTINUE_AS_NEW_WORKFLOW_EXECUTION,
+          continueAsNewWorkflowExecutionCommandAttributes: {
+            workflowType: { name: 'runsheetBatch' },
+            taskQueue: copied?.taskQueue ?? null,
+            input: copied?.input ?? null,
+            memo: copied?.memo ?? null,
+            workflowRunTimeout: copied?.workflowRunTimeout ?? null,
+            workflowTaskTimeout: copied?.workflowTaskTimeout ?? null,
+          },
+        },
+      ],
+    });
+    const third = await runIdNow();
+    expect(new Set([first, second, third]).size).toBe(3);
+
+    await rig.worker(bundle);
+    const handle = rig.client.workflow.getHandle(execution.workflowId, third);
+    const refused = async () =>
+      (await handle.fetchHistory()).events?.find((one) => one.workflowTaskFailedEventAttributes != null);
+    await until(async () => (await refused()) !== undefined || groups() > 2, 'its input is read', 30_000);
+    expect(groups()).toBe(2);
+    expect((await refused())?.workflowTaskFailedEventAttributes).toBeDefined();
+  });
+});
