@@ -34,9 +34,11 @@ function faultAt(state: State): number {
   const { failure, size } = membership;
   if (failure !== undefined) return failure.since + POOL_GONE_MS;
   if (size === 0) return 0;
-  return isUnanswered(membership)
-    ? state.now + Math.max(0, membership.life + POOL_GONE_MS - state.wallAt)
-    : NEVER;
+  return isUnanswered(membership) ? joinedAt(state, membership) + POOL_GONE_MS : NEVER;
 }
+
+/** By the batch's clock. A membership of an older version knows only Temporal's time. */
+const joinedAt = ({ now, wallAt }: State, membership: Membership): number =>
+  membership.joinedAt ?? now - wallAt + membership.life;
 
 const isUnanswered = ({ epoch }: Membership): boolean => epoch === 0;

@@ -26,7 +26,7 @@ export function reopen(state: State): void {
   state.finished = false;
   state.cancelling = undefined;
   // A batch that has left its pool joins again: it has no slots before the pool grants some.
-  if (state.membershipLeft !== undefined) state.membership = rejoined(state.membershipLeft, state.wallAt);
+  if (state.membershipLeft !== undefined) state.membership = rejoined(state.membershipLeft, state);
   state.membershipLeft = undefined;
   // Only rows that end from now on count for --fail-after.
   state.resumedAt = state.endings;

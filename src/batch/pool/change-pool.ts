@@ -11,7 +11,7 @@ export const isPoolName = (value: unknown): boolean =>
 /** Joins the pool of the new parameters, after the batch has left the one before. */
 export function changePool(state: State, before: string | undefined): void {
   leave(state, before);
-  state.membership = state.params.pool === undefined ? undefined : newMembership(state.wallAt);
+  state.membership = state.params.pool === undefined ? undefined : newMembership(state.wallAt, state);
 }
 
 /** The last report is sent even if an earlier one is still on its way. */

@@ -37,6 +37,8 @@ export type Grant = {
 /** What a batch knows about its place in a pool. */
 export type Membership = {
   readonly life: number;
+  /** When the batch joined, by its own clock; absent in older versions. */
+  readonly joinedAt?: number;
   /** The number of its latest report. */
   readonly number: number;
   readonly epoch: number;
@@ -55,15 +57,24 @@ export type Membership = {
 export type Leave = { readonly pool: string; readonly usage: Usage };
 
 /** A batch that joins has no slots until its pool grants some. */
-export const newMembership = (life: number): Membership => ({ life, number: 0, epoch: 0, limit: 0 });
+export const newMembership = (life: number, { version, now }: Joining): Membership => ({
+  life,
+  ...(version >= 4 ? { joinedAt: now } : {}),
+  number: 0,
+  epoch: 0,
+  limit: 0,
+});
+
+type Joining = { readonly version: number; readonly now: number };
 
 /** A batch that had ended joins again. */
-export const rejoined = ({ life }: Membership, wallAt: number): Membership =>
-  newMembership(Math.max(wallAt, life + 1));
+export const rejoined = ({ life }: Membership, joining: Joining & { readonly wallAt: number }): Membership =>
+  newMembership(Math.max(joining.wallAt, life + 1), joining);
 
 /** Nothing is known about the reports that an earlier workflow run sent, so the next one comes immediately. */
-export const untold = ({ life, number, epoch, limit, size }: Membership): Membership => ({
+export const untold = ({ life, joinedAt, number, epoch, limit, size }: Membership): Membership => ({
   life,
+  ...(joinedAt === undefined ? {} : { joinedAt }),
   number,
   epoch,
   limit,

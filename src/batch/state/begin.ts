@@ -57,7 +57,7 @@ export function begin(params: BatchParams, version: number, wallAt: number): Sta
     consecutiveFailures: 0,
     pauses: new Map(),
     rateLimit: NO_LIMIT,
-    ...(params.pool === undefined ? {} : { membership: newMembership(wallAt) }),
+    ...(params.pool === undefined ? {} : { membership: newMembership(wallAt, { version, now: wallAt }) }),
     nextStartAt: 0,
     peakConcurrency: params.concurrency,
     unstored: new Set(),

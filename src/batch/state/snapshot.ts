@@ -144,13 +144,16 @@ export const closedSnapshot = (state: State): Snapshot => ({
 });
 
 /** The state with which an ended batch goes on. The time since its end was no step of a clock. */
-export const continueFrom = (closed: Snapshot, pass: number, wallAt: number): State => ({
-  ...restore({ ...closed, wallAt }),
-  ...(closed.membership === undefined ? {} : { membership: rejoined(closed.membership, wallAt) }),
-  wantedPass: pass,
-  // The lists still show its runs by the service's clock as it was then.
-  ...(closed.version >= 4 ? {} : { serviceOffset: undefined }),
-});
+export function continueFrom(closed: Snapshot, pass: number, wallAt: number): State {
+  const state = restore({ ...closed, wallAt });
+  return {
+    ...state,
+    ...(closed.membership === undefined ? {} : { membership: rejoined(closed.membership, state) }),
+    wantedPass: pass,
+    // The lists still show its runs by the service's clock as it was then.
+    ...(closed.version >= 4 ? {} : { serviceOffset: undefined }),
+  };
+}
 
 /** Rebuilds the state. Throws if only a newer worker can continue the batch. */
 export function restore(packed: Snapshot): State {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { POOL_AGAIN_MS, POOL_GONE_MS } from '../../../src/batch/bounds.ts';
-import type { Grant } from '../../../src/batch/pool/messages.ts';
+import { newMembership, type Grant } from '../../../src/batch/pool/messages.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS } from '../scenes.ts';
 import { World } from '../world.ts';
@@ -43,6 +43,40 @@ describe('a batch that its pool leaves without slots', () => {
       state: 'paused',
       reason: expect.stringContaining('does not answer'),
     });
+  });
+
+  it('pauses after 30 s although the clock was set back an hour before it joined again', () => {
+    const world = new World({ pool: 'gpus', rows: 1, concurrency: 1 });
+    grant(world, { limit: 1, size: 8 });
+    world.settle();
+    world.jump(-3_600_000);
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    world.apply({ type: 'passLoaded', pass: 2, segments: [{ lane: 0, first: 1, count: 1 }] });
+    expect(progress(world.state).granted).toBe(0);
+    world.pass(POOL_GONE_MS - 1);
+    expect(kinds(world)).toEqual([]);
+    world.pass(1);
+    expect(kinds(world)).toEqual(['pool']);
+  });
+
+  it('counts the time by its own clock also when it continues as new', () => {
+    const world = inPool();
+    world.apply({ type: 'usageReported' });
+    world.pass(POOL_GONE_MS - 1_000);
+    world.continueAsNew();
+    world.pass(1_000);
+    expect(kinds(world)).toEqual(['pool']);
+  });
+
+  it('pauses after 30 s by the clock of Temporal if an older version has joined', () => {
+    const world = inPool();
+    world.apply({ type: 'usageReported' });
+    const { joinedAt: _, ...older } = world.state.membership ?? newMembership(0, world.state);
+    Object.assign(world.state, { membership: older });
+    world.pass(POOL_GONE_MS - 1);
+    expect(kinds(world)).toEqual([]);
+    world.pass(1);
+    expect(kinds(world)).toEqual(['pool']);
   });
 
   it('pauses immediately when the size of the pool is 0, and asks for slots meanwhile', () => {

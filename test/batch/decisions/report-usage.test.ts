@@ -75,7 +75,12 @@ describe('report usage', () => {
     world.close();
     expect(world.state.finished).toBe(true);
     expect(said(world)).toMatchObject([{ life, number: 2, left: true, used: 0 }]);
-    expect(continueFrom(closed, 2, 5).membership).toEqual({ life: life + 1, number: 0, epoch: 0, limit: 0 });
+    expect(continueFrom(closed, 2, 5).membership).toMatchObject({
+      life: life + 1,
+      number: 0,
+      epoch: 0,
+      limit: 0,
+    });
     expect(continueFrom(closed, 2, 2 * life).membership).toMatchObject({ life: 2 * life });
   });
 
