@@ -13,12 +13,33 @@ export const onlyFirstTry: ActivityInterceptorsFactory = ({ info }) => ({
         info.attempt === 1 &&
         info.heartbeatDetails === undefined &&
         info.currentAttemptScheduledTimestampMs === info.scheduledTimestampMs;
-      if (info.activityType === 'queueRuns' && !isFirst)
-        throw ApplicationFailure.create({
-          message: 'Temporal scheduled this group again, and an earlier attempt may have sent it',
-          type: 'MayBeSent',
-          nonRetryable: true,
-        });
+      if (info.activityType === 'queueRuns' && !isFirst) throw mayBeSent();
+      return next(input);
+    },
+  },
+});
+
+const mayBeSent = (): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: 'Temporal scheduled this group again, and an earlier attempt may have sent it',
+    type: 'MayBeSent',
+    nonRetryable: true,
+  });
+
+const REMEMBERED_MOST = 50_000;
+/** The groups that this process has begun, the oldest first. */
+const begun = new Set<string>();
+
+/** Sends no group twice in one process: whoever answers a workflow task can schedule a copy of an earlier call. */
+export const onlyOnce: ActivityInterceptorsFactory = ({ info }) => ({
+  inbound: {
+    execute: async (input, next) => {
+      if (info.activityType !== 'queueRuns') return next(input);
+      const call = `${info.workflowExecution?.runId} ${info.activityId}`;
+      if (begun.has(call)) throw mayBeSent();
+      begun.add(call);
+      const [oldest = ''] = begun;
+      if (begun.size > REMEMBERED_MOST) begun.delete(oldest);
       return next(input);
     },
   },

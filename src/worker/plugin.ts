@@ -27,7 +27,7 @@ import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { workerEncryptionWith } from '../temporal/encryption/worker-codec.ts';
 import { payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
-import { onlyFirstTry } from '../temporal/first-try.ts';
+import { onlyFirstTry, onlyOnce } from '../temporal/first-try.ts';
 import { openParts } from './worker-parts.ts';
 
 export type WorkerPluginOptions = {
@@ -135,7 +135,7 @@ const SLOTS = {
   stickyQueueScheduleToStartTimeout,
 };
 
-const guardsOf = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys)];
+const guardsOf = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys), onlyOnce];
 
 const WORKFLOW_GUARDS = ['query-replay-guard', 'payload-guard'].map((name) =>
   fileURLToPath(new URL(`../../workflows/${name}${extname(import.meta.url)}`, import.meta.url)),

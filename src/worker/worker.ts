@@ -16,7 +16,7 @@ import { connectWorker } from '../temporal/connect-worker.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
 import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
-import { onlyFirstTry } from '../temporal/first-try.ts';
+import { onlyFirstTry, onlyOnce } from '../temporal/first-try.ts';
 import { installRuntime } from '../temporal/runtime.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { openTickets } from '../temporal/schedule-tickets.ts';
@@ -124,7 +124,7 @@ export const workerInterceptors = (
   activity: [...ownPayloads(keys), ...(server === 'embedded' ? guardsOf(client, home) : []), ...others],
 });
 
-const ownPayloads = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys)];
+const ownPayloads = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys), onlyOnce];
 
 const guardsOf = (client: Client, home: string) => [
   guardActivities(client, startedBy),

@@ -1,5 +1,6 @@
 // Temporal has no authentication on a shared machine: another user can make it retry an activity that must not be retried.
 
+import { randomUUID } from 'node:crypto';
 import type { Info } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
@@ -14,7 +15,7 @@ const ASKED_MS = 1_000;
 async function tried(server: 'embedded' | 'cluster', info: Partial<Info>): Promise<string> {
   const asked = { scheduledTimestampMs: ASKED_MS, currentAttemptScheduledTimestampMs: ASKED_MS };
   const environment = new MockActivityEnvironment(
-    { activityType: 'queueRuns', ...asked, ...info },
+    { activityType: 'queueRuns', activityId: randomUUID(), ...asked, ...info },
     { interceptors: workerInterceptors(server, NOT_BEGUN, { home: '/nowhere', keys: NO_KEYS }).activity },
   );
   return environment.run(async (ref: typeof REF) => (ref === REF ? 'sent' : ''), REF) as Promise<string>;
@@ -41,6 +42,14 @@ const NO_KEYS = { keys: [], readsPlain: true, isComplete: false };
 describe('the first attempt of a group', () => {
   it('is sent', async () => {
     expect(await tried('cluster', {})).toBe('sent');
+  });
+
+  it('is not sent, and not reported as unsent, if this worker has begun the same call before', async () => {
+    const call = { activityId: 'copied' };
+    expect(await tried('cluster', call)).toBe('sent');
+    await expect(tried('cluster', call)).rejects.toMatchObject({ type: 'MayBeSent', nonRetryable: true });
+    const workflowExecution = { workflowId: 'runsheet:b~1', runId: 'another' };
+    expect(await tried('cluster', { ...call, workflowExecution })).toBe('sent');
   });
 
   it('sends nothing if another workflow started the batch', async () => {
