@@ -136,7 +136,7 @@ function checkStart(start: NonNullable<Job['initializeWorkflow']>) {
   if (type !== 'runsheetBatch' || first == null) return { isSealed };
   const { version = 1 } = defaultPayloadConverter.fromPayload<{ readonly version?: number }>(first);
   const isStrict = version >= STRICT_FROM;
-  // Whoever answers a workflow task can continue the batch as new, with a copied input of an earlier time.
+  // A stranger that answers a workflow task could continue the batch as new, with a copied input of an earlier time.
   if (isStrict && from) for (const payload of args ?? []) refuse(refusal(payload, ...continued));
   return { isSealed, isStrict };
 }
