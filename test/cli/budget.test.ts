@@ -54,9 +54,9 @@ describe('--max-cost', () => {
     expect(bought).toBeLessThan(ROWS);
     expect(await billed()).toBeLessThanOrEqual(Number(LIMIT));
 
-    // Neither the same command nor a resume without a higher limit buys anything.
+    // Neither the same command nor a resume without a higher limit buys anything, and both say so.
     expect((await stage.run(['run', sheet, ...flags])).code).toBe(8);
-    expect((await stage.run(['resume', batch])).code).toBe(0);
+    expect((await stage.run(['resume', batch])).code).toBe(8);
     expect((await stage.run(['watch', batch])).code).toBe(8);
     expect(await stage.truth()).toHaveLength(bought);
     const status = await stage.run(['status', batch]);

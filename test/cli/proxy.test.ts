@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { makeAuthority, openProxy, openTls } from '../stage/proxy.ts';
+import { makeAuthority, openFront, openProxy } from '../stage/proxy.ts';
 import { KEY, Stage } from '../stage/stage.ts';
 
 let stage: Stage;
@@ -41,7 +41,7 @@ it('a service that only the proxy can reach is used through it, with an authorit
   const port = Number(new URL(base).port);
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-ca-'));
   const authority = makeAuthority(folder, 'service.example');
-  const tls = await openTls(authority, port);
+  const tls = await openFront(authority, port);
   const proxy = await openProxy({
     hosts: { 'service.example:443': tls.port },
     login: 'hen:corn-of-the-farm',

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request as forward, type IncomingMessage } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
@@ -118,6 +119,31 @@ export async function openTls(
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** A web server with this certificate before a service of this machine, which knows only its own name. */
+export async function openFront(
+  { key, certificate }: Authority,
+  to: number,
+): Promise<{ readonly port: number; readonly close: () => void }> {
+  const server = createHttpsServer({ key, cert: certificate }, (asking, response) => {
+    const headers = { ...asking.headers, host: `127.0.0.1:${to}` };
+    const far = forward({ port: to, method: asking.method, path: asking.url, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    far.on('error', () => response.writeHead(502).end());
+    asking.pipe(far);
+  });
+  server.on('tlsClientError', () => undefined);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
     },
   };
 }
