@@ -114,7 +114,7 @@ function refusal(payload: Payload | null | undefined, ...labels: readonly string
   return label === undefined || labels.includes(label) ? undefined : `it is encrypted as "${label}"`;
 }
 
-/** Throws for a workflow that somebody started with payloads of another place. */
+/** Throws for a workflow that a stranger started with payloads of another place. */
 function checkStart(start: NonNullable<Job['initializeWorkflow']>) {
   const {
     workflowType,

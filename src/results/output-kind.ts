@@ -34,7 +34,7 @@ const FIRM: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Texts that may well be a page: somebody's workflow may write one. */
+/** Texts that may well be a page: a workflow may write one. */
 const MAY_BE_PAGE: ReadonlySet<string> = new Set(words('txt md log'));
 
 /** What recognised bytes count as. An animation is a picture and a video; many containers hold both video and audio. */

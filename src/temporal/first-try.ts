@@ -30,7 +30,7 @@ const REMEMBERED_MOST = 50_000;
 /** The groups that this process has begun, the oldest first. */
 const begun = new Set<string>();
 
-/** Sends no group twice in one process: whoever answers a workflow task can schedule a copy of an earlier call. */
+/** Sends no group twice in one process: a stranger that answers a workflow task can schedule a copy of an earlier call. */
 export const onlyOnce: ActivityInterceptorsFactory = ({ info }) => ({
   inbound: {
     execute: async (input, next) => {

@@ -27,7 +27,7 @@ import { depsOf, downloadOf, MARK, REF, runOf } from './deps.ts';
 
 const ROWS = 3;
 
-/** What becomes of a row each time that it is sent. */
+/** How each sending of a row ends. */
 const ENDS = [...OUTCOMES, 'not sent', 'proved absent', 'no files'] as const;
 type End = (typeof ENDS)[number];
 

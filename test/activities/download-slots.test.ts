@@ -4,7 +4,7 @@ import { DownloadSlots } from '../../activities/download-slots.ts';
 
 const { signal: LASTING } = new AbortController();
 
-/** Downloads that end when they are told to. */
+/** Downloads that end on command. */
 class Downloads {
   readonly slots: DownloadSlots;
   readonly #open: { readonly batch: string; readonly end: () => void }[] = [];

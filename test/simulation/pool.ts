@@ -15,7 +15,7 @@ import type { World } from './world.ts';
 export type PoolPlan = {
   readonly pool: string;
   readonly poolSize: number;
-  /** Somebody terminates the pool, or sets its size to 0, and mends that after a while. */
+  /** A user terminates the pool, or sets its size to 0, and mends that after a while. */
   readonly poolTrouble?: { readonly kind: 'gone' | 'empty'; readonly atMs: number; readonly forMs: number };
 };
 

@@ -22,7 +22,7 @@ export type Fault =
   | { readonly kind: 'answer lost' }
   /** The connection breaks after some bytes of the answer. */
   | { readonly kind: 'cut'; readonly bytes: number }
-  /** The connection breaks at once; S3 gets the request when `until` is over, and `arrived` gets its status. */
+  /** The connection breaks immediately; S3 gets the request when `until` is over, and `arrived` gets its status. */
   | {
       readonly kind: 'held';
       readonly until: Promise<unknown>;
