@@ -34,7 +34,7 @@ export function pauseHint(
   if (kind === 'budget')
     return `to continue with a higher limit: ${resume} --max-cost ${higher(maxCostNano)}`;
   if (kind === 'canary')
-    return `show the rows: runsheet rows ${batch}; to try one again alone: runsheet retry ${batch} --row <n> --set <input>=<value>; to send the others: ${resume}; to stop: runsheet cancel ${batch}`;
+    return `show the rows: runsheet rows ${batch}; one that retry sends again with --set is tried alone; to send the others: ${resume}; to stop: runsheet cancel ${batch}`;
   if (kind === 'failures') return `show the rows: runsheet rows ${batch}; to continue: ${resume}`;
   if (kind === 'unconfirmed')
     return `decide about them: ${resume} --unconfirmed unknown (or fail, or resubmit, which may pay for a row twice)`;

@@ -13,7 +13,8 @@ const PAUSES: readonly Case[] = [
     name: 'too many rows fail',
     arrange: (ground) => ground.sheet('fails.csv', 'prompt,runsheet_faults\nx,fail\ny,fail\nz,\nw,\n'),
     args: runOf('fails', '--fail-after', '1', '--retries', '0', '-c', '1'),
-    leads: [0, 0],
+    // The next row fails as well.
+    leads: [0, 'E501'],
   },
   {
     code: 'E501',
@@ -26,7 +27,7 @@ const PAUSES: readonly Case[] = [
     code: 'E501',
     name: 'the next row may cost more than is left',
     arrange: (ground) => ground.sheet('dear.csv', 'prompt\nd1\nd2\nd3\n'),
-    args: runOf('dear', '--max-cost', '0.1', '-c', '1'),
+    args: runOf('dear', '--max-cost', '0.15', '-c', '1'),
     leads: [0],
   },
   {
