@@ -15,7 +15,9 @@ export class SimReceivers {
     const { world, state } = batch;
     const { number, to, pass } = notice;
     const name = `${pass} ${nameOf(notice)} ${to}`;
-    const commands = state.knownCommands.length + state.pendingCommands.length;
+    // A cancel by Temporal has no id, and is forgotten when it is in force.
+    const commands =
+      state.knownCommands.length + state.pendingCommands.filter(({ id }) => id !== undefined).length;
     const before = this.#received.get(name) ?? { numbers: new Set<number>(), commands };
     // Another try, and the same notification from the next workflow run, are the same for the receiver.
     const isRepeated = before.numbers.has(number);
