@@ -104,8 +104,8 @@ export default defineConfig({
     hookTimeout: 180_000,
     coverage: {
       provider: 'v8',
-      include: ['src/batch/**'],
-      thresholds: { 'src/batch/**': { lines: 100, functions: 100, branches: 100, statements: 100 } },
+      include: ['src/batch/**', 'src/options/**'],
+      thresholds: { lines: 100, functions: 100, branches: 100, statements: 100 },
     },
     projects: projectsOf('short'),
   },

@@ -1,6 +1,6 @@
 // Makes the batch of a firing from the sheet as it is now. A firing has one batch, which a retry finds again.
 
-import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
+import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
 import { problem } from '../src/errors/error.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';

@@ -4,7 +4,7 @@ import { missedAmong, missedSince } from '../src/batch/notices/missed-times.ts';
 import type { MissedTimes } from '../src/batch/notices/schedule-notice.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import { locationOf } from '../src/store/batch-folders.ts';
-import { keepMissed, MISSED_FOLDER, readMissed } from '../src/store/missed-record.ts';
+import { keepMissed, MISSED_FOLDER, readMissed } from '../src/schedule/missed-record.ts';
 import type { FiringInput } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 

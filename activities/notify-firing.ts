@@ -3,14 +3,14 @@
 import { basename } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import type { ScheduleNotice } from '../src/batch/notices/schedule-notice.ts';
-import { parseCron } from '../src/create-batch/schedule/cron.ts';
-import { firingOf, type ScheduleDefinition } from '../src/create-batch/schedule/definition.ts';
+import { parseCron } from '../src/schedule/cron.ts';
+import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
 import { shownAddress } from '../src/errors/redact.ts';
-import { isOnRule, shown, zoneOf } from '../src/create-batch/schedule/zone.ts';
+import { isOnRule, shown, zoneOf } from '../src/schedule/zone.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
-import { scheduleNoticeBody } from '../src/store/schedule-notice-body.ts';
+import { scheduleNoticeBody } from '../src/notices/schedule-notice-body.ts';
 import type { Deps } from './deps.ts';
-import { deliver } from './notices/deliver.ts';
+import { deliver } from '../src/notices/deliver.ts';
 
 export type FiringNotice = {
   readonly definition: ScheduleDefinition;

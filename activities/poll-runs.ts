@@ -5,7 +5,7 @@
 import { Context, activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
-import { clipped } from '../src/batch/shown/clipped.ts';
+import { clipped } from '../src/options/clipped.ts';
 import type { PolledRun } from '../src/batch/commands.ts';
 import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
 import { errorMessage, isRunsheetError } from '../src/errors/error.ts';

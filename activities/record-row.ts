@@ -1,6 +1,6 @@
 // Creates the record of a row with an outcome: time and cost of each attempt, and the files of the last one if it succeeded.
 
-import { costOf, DEFAULT_PRICES } from '../src/batch/gpu.ts';
+import { costOf, DEFAULT_PRICES } from '../src/options/gpu.ts';
 import type { DeferredRow } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';

@@ -4,9 +4,9 @@ import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { Notice } from '../src/batch/notices/notice.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import { reasonWithRows } from '../src/results/reason-with-rows.ts';
-import { noticeBody } from '../src/store/notice-body.ts';
+import { noticeBody } from '../src/notices/notice-body.ts';
 import type { Deps } from './deps.ts';
-import { deliver } from './notices/deliver.ts';
+import { deliver } from '../src/notices/deliver.ts';
 
 export type NoticeInput = BatchRef & { readonly notice: Notice; readonly progress: Progress };
 

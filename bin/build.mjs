@@ -21,7 +21,7 @@ execFileSync(process.execPath, [join(typescript, 'bin/tsc'), '-p', 'tsconfig.bui
 cpSync(join(root, 'package-lock.json'), join(dist, 'package-lock.json'));
 
 // The page of the report is read from its files when a report is written.
-const page = 'src/results/report/page';
+const page = 'src/results/page/browser';
 cpSync(join(root, page), join(dist, page), {
   recursive: true,
   filter: (path) => !path.endsWith('tsconfig.json'),

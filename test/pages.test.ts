@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PAUSE_KINDS } from '../src/batch/pausing/pause-kinds.ts';
 import { onBatches } from '../src/cli/batch/batch-commands.ts';
-import { MALFORMED_RESPONSES, OTHER_FAULTS } from '../src/local-service/faults.ts';
+import { MALFORMED_RESPONSES, OTHER_FAULTS } from '../src/service/faults.ts';
 
 const page = (name: string): string => readFileSync(join(import.meta.dirname, '..', name), 'utf8');
 

@@ -1,6 +1,7 @@
 /** Files of one subject in several layers; those in src/cli are named after their commands. */
 export const SAME_MEANING: readonly string[] = [
   'answers.ts',
+  'bounds.ts',
   'cancel-runs.ts',
   'create-batch.ts',
   'dashboard.ts',

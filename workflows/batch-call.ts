@@ -1,8 +1,8 @@
 // The options of a batch that a workflow awaits, and the call of `createBatch` that they mean.
 
 import type { BatchCall } from '../activities/create-batch.ts';
-import { AUTO_MOST } from '../src/batch/bounds.ts';
-import type { RetriesByKind } from '../src/batch/failure-kind.ts';
+import { AUTO_MOST } from '../src/options/bounds.ts';
+import type { RetriesByKind } from '../src/options/failure-kind.ts';
 
 type Request = BatchCall['request'];
 

@@ -3,7 +3,7 @@
 
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { DESKTOP, openBrowser, openPage, PHONE } from '../../test/results/report/browser.ts';
+import { DESKTOP, openBrowser, openPage, PHONE } from '../../test/results/page/browser.ts';
 
 const PICTURES = join(import.meta.dirname, '../../docs/pictures');
 

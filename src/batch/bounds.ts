@@ -1,5 +1,7 @@
 // The limits of a batch, each with the reason for its size. Names in _MS are milliseconds, names in _BYTES bytes of JSON.
 
+import { CONCURRENCY_MAX } from '../options/bounds.ts';
+
 /** Attempts per group: many share one activity under load, and few become unconfirmed if the worker is lost. */
 export const GROUP_ATTEMPTS = 32;
 
@@ -29,18 +31,6 @@ export const SHARED_RUN_MOST_MS = 20_000;
 export const STATE_BYTES_MAX = 1_500_000;
 export const ROWS_MAX = 10_000;
 
-/** Retries per row; the snapshot holds all earlier attempts of a row. */
-export const RETRIES_MAX = 20;
-export const CONCURRENCY_MAX = 3_000;
-/** More rows than this are no trial any more, and choosing them takes seconds. */
-export const CANARY_ROWS_MAX = 100;
-export const STARTS_PER_MINUTE_MAX = 100_000;
-
-/** A million dollars: sums of nano-dollars stay exact. */
-export const MAX_COST_NANO_MAX = 1e15;
-
-/** The rungs of a ladder, the size classes of its rows, and how many runs of a class try a rung before one has succeeded on it. */
-export const RUNGS_MAX = 7;
 export const SIZE_CLASSES_MAX = 16;
 export const UNPROVEN_MOST = 2;
 
@@ -91,13 +81,6 @@ export const POLL_INTERVAL_MOST_MS = 15_000;
 /** How long the service may take to end an overdue run that we asked it to cancel. */
 export const CANCEL_PATIENCE_MS = 60_000;
 
-/** Targets of notifications, and the size of each: both travel with the batch's parameters and its memo. */
-export const NOTIFY_TARGETS_MAX = 5;
-export const NOTIFY_TARGET_BYTES = 200;
-
-/** The share of rows without success that is notified unless the user chose another one. */
-export const NOTIFY_FAILED = { share: 0.05 };
-
 /** After this time a notification is given up: it delays the end of the batch by no more. */
 export const NOTIFY_WITHIN_MS = 60_000;
 
@@ -141,8 +124,6 @@ export const RATE_GAP_MIN_MS = 10;
 export const RATE_GAP_MAX_MS = 10_000;
 export const RATE_GAP_SHRINK = 0.8;
 
-/** With -c auto: the most runs without another bound, and the start if the deployment names no limit. */
-export const AUTO_MOST = 256;
 export const AUTO_START = 4;
 
 /**
@@ -249,9 +230,6 @@ export const POOL_AGAIN_MS = 10_000;
 export const POOL_GONE_MS = 30_000;
 /** A pool repeats the grant of a member that was silent for so long: that fails if its workflow has ended. */
 export const POOL_SILENT_MS = 60_000;
-export const POOL_SIZE_MAX = 100_000;
-export const POOL_WEIGHT_MAX = 1_000;
-export const POOL_URGENCY_MAX = 9;
 /** Members of a pool: each reports every few seconds while its runs change, and all of them must fit into a memo. */
 export const POOL_MEMBERS_MAX = 200;
 /** How many grants of a pool are on their way at the same time. */

@@ -2,7 +2,7 @@
 // store has them.
 
 import { LOG_AFTER_MS, LOG_MAX, REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
-import { clipped } from './shown/clipped.ts';
+import { clipped } from '../options/clipped.ts';
 import type { BatchEvent } from './batch-event.ts';
 import type { State } from './state/state.ts';
 

@@ -3,7 +3,7 @@
 
 import type { AttemptRef, AttemptRun } from './attempt.ts';
 import type { PostClass } from './classify-response.ts';
-import type { FailureKind } from './failure-kind.ts';
+import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { PassSegment } from './state/lanes.ts';
 import type { LimitChange } from './params.ts';

@@ -1,6 +1,6 @@
 // Counts why attempts failed, for display: by the kind of failure that their logs show, else by their outcome.
 
-import type { FailureKind } from './failure-kind.ts';
+import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 
 export type FailureCounts = Readonly<Partial<Record<FailureKind | Outcome, number>>>;

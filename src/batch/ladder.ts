@@ -9,7 +9,7 @@
 
 import { UNPROVEN_MOST } from './bounds.ts';
 import { note } from './event-log.ts';
-import type { FailureKind } from './failure-kind.ts';
+import type { FailureKind } from '../options/failure-kind.ts';
 import { accountsOf, laneWith, type Account, type Climb, type Lane } from './state/lanes.ts';
 import type { Outcome } from './outcome.ts';
 import { put } from './state/put-row.ts';

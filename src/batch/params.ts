@@ -1,6 +1,6 @@
 // The part of batch.json that the batch workflow needs for its decisions.
 
-import type { RetriesByKind } from './failure-kind.ts';
+import type { RetriesByKind } from '../options/failure-kind.ts';
 
 /** How fast and how patiently to call a service, in milliseconds. */
 export type Timing = {

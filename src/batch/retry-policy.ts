@@ -1,7 +1,7 @@
 // Decides whether and when a row is retried. To change the retry policy, change `retryAt`.
 
 import { RETRY_BASE_MS, RETRY_MAX_MS } from './bounds.ts';
-import { retriesFor, type FailureKind } from './failure-kind.ts';
+import { retriesFor, type FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
 

@@ -1,7 +1,7 @@
 // What a new batch is asked for, as JSON, and what the service adds to it: so a command, a program and an activity make
 // batches in the same way.
 
-import { DEFAULT_PRICES } from '../batch/gpu.ts';
+import { DEFAULT_PRICES } from '../options/gpu.ts';
 import { DEFAULT_TIMING } from '../batch/params.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';

@@ -2,7 +2,7 @@
 // batch.json.
 
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
-import { mostRetries } from '../batch/failure-kind.ts';
+import { mostRetries } from '../options/failure-kind.ts';
 import {
   DEFAULT_TIMING,
   optionalLimits,

@@ -1,20 +1,20 @@
 // Checks the name and the settings of a new batch that a command, a program or a workflow asks for. The numbers have
 // travelled as JSON, so that NaN has become null. All of it throws E602.
 
+import { mostConcurrency } from '../batch/bounds.ts';
 import {
   CANARY_ROWS_MAX,
   CONCURRENCY_MAX,
   MAX_COST_NANO_MAX,
-  mostConcurrency,
   NOTIFY_TARGETS_MAX,
   POOL_URGENCY_MAX,
   POOL_WEIGHT_MAX,
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
-} from '../batch/bounds.ts';
-import { FAILURE_KINDS, mostRetries } from '../batch/failure-kind.ts';
-import { GPUS, isGpu } from '../batch/gpu.ts';
-import { readTarget } from '../batch/notices/notify-target.ts';
+} from '../options/bounds.ts';
+import { FAILURE_KINDS, mostRetries } from '../options/failure-kind.ts';
+import { GPUS, isGpu } from '../options/gpu.ts';
+import { readTarget } from '../options/notify-target.ts';
 import type { FailAfter } from '../batch/params.ts';
 import { list, nearest, problem } from '../errors/error.ts';
 import { isName } from './batch-id.ts';

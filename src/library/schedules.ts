@@ -1,14 +1,14 @@
 // The schedules of a program: sheets that run at fixed times.
 
-import { definitionFrom } from '../create-batch/schedule/definition.ts';
+import { definitionFrom } from '../schedule/definition.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { requestFrom, type BatchOptions } from './start/batch-options.ts';
 import { serviceOf } from './connect-options.ts';
-import { draftNow } from './firing-now.ts';
+import { draftNow } from '../schedule/firing-now.ts';
 import { placeOf } from './start/given-rows.ts';
 import { refuseNoPool } from './start/known-pool.ts';
-import { prepareNotify } from './start/notify-targets.ts';
+import { prepareNotify } from '../notices/notify-targets.ts';
 import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
 

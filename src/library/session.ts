@@ -8,7 +8,7 @@ import { connectClient, givenClient, type TemporalClient } from '../temporal/con
 import { openPools, type Pools } from '../temporal/pools.ts';
 import { openSchedules, type Schedules } from '../temporal/schedules.ts';
 import { isSearchWanted } from '../temporal/search-attributes.ts';
-import { openTickets } from '../temporal/schedule-tickets.ts';
+import { openTickets } from '../schedule/tickets.ts';
 import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 import { countWorkers } from '../store/workers.ts';
 import { writeAllEvents } from './all-events.ts';
 import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
-import { Report } from './report/report.ts';
+import { Report } from './page/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
 import { idleBefore, idleTimes, shownIdle } from './idle-times.ts';
 import { CostFacts, summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';

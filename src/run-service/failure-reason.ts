@@ -1,6 +1,6 @@
 // Recognises from the log of a failed run why it failed. Get Run contains no reason.
 
-import type { Failure, FailureKind } from '../batch/failure-kind.ts';
+import type { Failure, FailureKind } from '../options/failure-kind.ts';
 import type { LogLine } from './contract/log-entry.ts';
 
 /** The first pattern that matches decides. */

@@ -1,8 +1,8 @@
 // Derives an attempt's outcome from its run. Only this decides that a run has ended (R8).
 
 import { REASON_BYTES } from '../batch/bounds.ts';
-import { clipped } from '../batch/shown/clipped.ts';
-import type { Failure, FailureKind } from '../batch/failure-kind.ts';
+import { clipped } from '../options/clipped.ts';
+import type { Failure, FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { RunTimes } from '../batch/events.ts';

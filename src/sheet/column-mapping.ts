@@ -1,7 +1,7 @@
 // Decides which cell provides which input, and as which type. Computed once, before the first row is read, so each error
 // in the header is reported once.
 
-import { isGpu } from '../batch/gpu.ts';
+import { isGpu } from '../options/gpu.ts';
 import { list, nearest, problem, type Correction, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { type Kind, kindOf, notAllowed, readText } from './parse-cell.ts';

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { UNCONFIRMED_MS } from '../batch/bounds.ts';
-import { FAILURE_KINDS } from '../batch/failure-kind.ts';
+import { FAILURE_KINDS } from '../options/failure-kind.ts';
 import { optionalLimits, type BatchParams } from '../batch/params.ts';
 import { attemptCosts } from './attempt-cost.ts';
 import type { Store } from './store.ts';

@@ -81,7 +81,7 @@ async function keep(path: string, code: string): Promise<void> {
 
 async function sourcesHash(): Promise<string> {
   const hash = createHash('sha256');
-  const folders = [WORKFLOWS, at('../batch')];
+  const folders = [WORKFLOWS, at('../batch'), at('../options')];
   for (const folder of folders) {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries

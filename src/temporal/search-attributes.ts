@@ -6,7 +6,7 @@ import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { Logger } from 'pino';
-import { clipped } from '../batch/shown/clipped.ts';
+import { clipped } from '../options/clipped.ts';
 import { KEYWORD_BYTES, SEARCH_ATTRIBUTES } from '../batch/shown/search-values.ts';
 import type { SearchedBatch } from '../batch/shown/shown-batch.ts';
 import { errorMessage } from '../errors/error.ts';

@@ -27,13 +27,13 @@ import { openDownloads } from '../run-service/download.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { cacheRows } from '../sheet/placed-rows.ts';
-import { allowedPrograms } from '../store/allowed-programs.ts';
+import { allowedPrograms } from '../notices/allowed-programs.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { openWorkerNotes } from '../store/workers.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-signals.ts';
 import { openPools } from '../temporal/pools.ts';
-import { missedSoFar } from '../temporal/missed-so-far.ts';
+import { missedSoFar } from '../schedule/missed-so-far.ts';
 import { environmentFor } from '../host/child-environment.ts';
 import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import {

@@ -10,7 +10,7 @@ import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/worker-monitor.ts';
 import { readStarted } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
-import { guardFirings } from '../temporal/authentic-firing.ts';
+import { guardFirings } from '../schedule/authentic-firing.ts';
 import { guardActivities } from '../temporal/authentic-work.ts';
 import { connectWorker } from '../temporal/connect-worker.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
@@ -19,7 +19,7 @@ import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { onlyFirstTry, onlyOnce } from '../temporal/first-try.ts';
 import { installRuntime } from '../temporal/runtime.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
-import { openTickets } from '../temporal/schedule-tickets.ts';
+import { openTickets } from '../schedule/tickets.ts';
 import { checkWebhookSecret, createMemberOf, identityParts } from './member.ts';
 import { openParts, type PartsParams } from './worker-parts.ts';
 

@@ -14,7 +14,7 @@ import { loadConfig } from '../../src/host/config.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { Place } from '../create-batch/creating.ts';
-import { openService, TOKEN } from '../local-service/asking.ts';
+import { openService, TOKEN } from '../service/asking.ts';
 import { fileHost } from '../run-service/file-host.ts';
 import { sheetsOf, textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { depsOf } from './deps.ts';

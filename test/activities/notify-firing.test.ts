@@ -10,11 +10,11 @@ import { findMissed } from '../../activities/find-missed.ts';
 import { createWork } from '../../activities/index.ts';
 import type { ScheduleNotice } from '../../src/batch/notices/schedule-notice.ts';
 import { loadConfig } from '../../src/host/config.ts';
-import { scheduleNoticeSchema } from '../../src/store/schedule-notice-body.ts';
-import { definitionOf } from '../create-batch/schedule/definition.ts';
+import { scheduleNoticeSchema } from '../../src/notices/schedule-notice-body.ts';
+import { definitionOf } from '../schedule/definition.ts';
 import { depsOf } from './deps.ts';
-import { receiver, type Request } from './notices/receiver.ts';
-import { SETTINGS } from './notices/notice.ts';
+import { receiver, type Request } from '../notices/receiver.ts';
+import { SETTINGS } from '../notices/notice.ts';
 
 const NOMINAL = Date.parse('2026-11-23T01:00:00Z');
 const DEFINITION = definitionOf({ sheet: '/data/{{date}}.csv' });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { activitySummary, SUMMARY_BYTES } from '../../src/batch/shown/activity-summary.ts';
 import type { SentAttempt } from '../../src/batch/attempt.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import { jsonBytes } from '../../src/batch/shown/clipped.ts';
+import { jsonBytes } from '../../src/options/clipped.ts';
 import type { Command } from '../../src/batch/commands.ts';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CONCURRENCY_MAX, mostConcurrency, RETRIES_MAX } from '../../src/batch/bounds.ts';
+import { mostConcurrency } from '../../src/batch/bounds.ts';
+import { CONCURRENCY_MAX, RETRIES_MAX } from '../../src/options/bounds.ts';
 
 describe('concurrency', () => {
   it('the most runs at the same time are 3,000 if rows are hardly tried again, and fewer the more often they may be', () => {

@@ -13,8 +13,8 @@ import {
   LOG_MAX,
   mostConcurrency,
   REPORTED_MAX,
-  RETRIES_MAX,
 } from '../../src/batch/bounds.ts';
+import { RETRIES_MAX } from '../../src/options/bounds.ts';
 import { note } from '../../src/batch/event-log.ts';
 import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts';
 import { acknowledge } from '../../src/batch/on-event/user-command.ts';

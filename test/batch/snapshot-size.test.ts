@@ -9,9 +9,9 @@ import {
   mostConcurrency,
   REPORTED_MAX,
   RESUBMITS_MOST,
-  RETRIES_MAX,
   STATE_BYTES_MAX,
 } from '../../src/batch/bounds.ts';
+import { RETRIES_MAX } from '../../src/options/bounds.ts';
 import { unconfirmedRows, unsentPlaces } from '../../src/batch/state/state.ts';
 import { isFull } from '../../src/batch/state/state-size.ts';
 import { Crowd } from './crowd.ts';

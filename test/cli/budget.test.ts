@@ -1,7 +1,7 @@
 // A limit of the cost, with a service that loses answers: its own records say what was bought.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_PRICES } from '../../src/batch/gpu.ts';
+import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
 import { Stage } from '../stage/stage.ts';
 
 const ROWS = 12;

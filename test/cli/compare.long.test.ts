@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
-import { CHROMIUM, openBrowser, openPage } from '../results/report/browser.ts';
+import { CHROMIUM, openBrowser, openPage } from '../results/page/browser.ts';
 import { Stage, type Ended } from '../stage/stage.ts';
 
 const ROWS = 60;

@@ -8,7 +8,7 @@ import type { ProgressView } from '../../src/cli/follow/progress-view.ts';
 import { protocolFor, terminalPicture } from '../../src/cli/follow/terminal-pictures.ts';
 import { openStrips, type Strip } from '../../src/results/picture-strip.ts';
 import { scene } from '../results/export/scene.ts';
-import { noisePng } from '../results/report/large-pictures.ts';
+import { noisePng } from '../results/page/large-pictures.ts';
 
 /** Escape and bell as words. */
 const readable = (codes: string): string =>

@@ -2,7 +2,7 @@
 
 import { renameSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_PRICES } from '../../src/batch/gpu.ts';
+import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
 import { Stage, type Running } from '../stage/stage.ts';
 
 const DEPLOYMENTS = JSON.stringify([

@@ -1,6 +1,6 @@
 // The local run service as a target: at a thousand times the speed, with one deployment per behaviour, behind the gateway.
 
-import { deploymentSpecSchema, startLocalService } from '../../src/local-service/server.ts';
+import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
 import { openBreakingGateway } from './breaking-gateway.ts';
 import type { Flavour, Violation } from './rule.ts';
 import { openService, type Service } from './service.ts';

@@ -13,7 +13,7 @@ import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import { createBatch, type CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { createParams } from '../../src/create-batch/batch-request.ts';
 import { loadConfig } from '../../src/host/config.ts';
-import { deploymentSpecSchema, startLocalService } from '../../src/local-service/server.ts';
+import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
 
 const KEY = 'console-key-0123456789';
 

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deploymentSpecSchema, startLocalService } from '../../src/local-service/server.ts';
+import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
 
 const CLIENT = 'comfydeploy==0.7.0';
 const KEY = 'key-of-the-python-client';

@@ -6,7 +6,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DEMO_DEPLOYMENTS, startLocalService, type BehaviourName } from '../../src/local-service/server.ts';
+import { DEMO_DEPLOYMENTS, startLocalService, type BehaviourName } from '../../src/service/server.ts';
 
 const VERSION = '4.32.5';
 const TOKEN = 'fuzzed-token';

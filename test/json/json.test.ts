@@ -20,7 +20,7 @@ import { paramsOf } from '../batch/params.ts';
 import { World } from '../batch/world.ts';
 import { Console } from '../console/console.ts';
 import { endBatch } from '../console/ended-batch.ts';
-import { definitionOf } from '../create-batch/schedule/definition.ts';
+import { definitionOf } from '../schedule/definition.ts';
 import { contradictions, publishedSchema } from './schemas.ts';
 
 const SHEET = 'prompt,seed\na,1\nb,18446744073709551615\nc,3\n';

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type Runsheet } from '../../src/index.ts';
-import { CHROMIUM, DESKTOP, openBrowser } from '../results/report/browser.ts';
+import { CHROMIUM, DESKTOP, openBrowser } from '../results/page/browser.ts';
 import { Stage } from '../stage/stage.ts';
 
 const ROWS = 40;

@@ -11,10 +11,10 @@ import { serveComparison } from '../../src/library/report/comparison-server.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/report-server.ts';
 import type { Servers } from '../../src/library/servers.ts';
-import { pageSource } from '../../src/results/report/page-source.ts';
+import { pageSource } from '../../src/results/page/page-source.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
-import { writeScene } from '../results/report/scene.ts';
+import { writeScene } from '../results/page/scene.ts';
 
 const ROWS = 3;
 /** No Temporal server runs. */

@@ -31,7 +31,7 @@ import { createBatchFile, layoutOf, type BatchFile } from '../../src/store/batch
 import { folderStore } from '../../src/store/folder.ts';
 import { depsOf, MARK, REF } from '../activities/deps.ts';
 import { paramsOf } from '../batch/params.ts';
-import { readReport } from './report/read-report.ts';
+import { readReport } from './page/read-report.ts';
 
 const ESCAPE = '\t\u001B[31m\u001B]0;title\u0007\u009B2J';
 const BIDI = '\u202Egpj.exe\u2066\u200B\u{E0041}';

@@ -18,7 +18,7 @@ import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
-import { readReport } from './report/read-report.ts';
+import { readReport } from './page/read-report.ts';
 
 const MARK = '0123456789abcdef';
 const MIB = 1024 * 1024;

@@ -7,7 +7,7 @@ import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { connectV1 } from '../../src/run-service/v1.ts';
-import { openService, TOKEN } from '../local-service/asking.ts';
+import { openService, TOKEN } from '../service/asking.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';

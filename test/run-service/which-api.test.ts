@@ -3,7 +3,7 @@ import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { whichApi } from '../../src/run-service/which-api.ts';
-import { openService, TOKEN } from '../local-service/asking.ts';
+import { openService, TOKEN } from '../service/asking.ts';
 import { answer, scriptedAt } from './scripted.ts';
 
 const at = (base: string, token = TOKEN) => ({

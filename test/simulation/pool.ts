@@ -6,7 +6,7 @@ import type { Usage } from '../../src/batch/pool/messages.ts';
 import { newPool, type PoolState } from '../../src/batch/pool/pool-state.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src/batch/pool/pool-step.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';
-import { numbersFrom } from '../../src/local-service/chance.ts';
+import { numbersFrom } from '../../src/service/chance.ts';
 import type { SimBatch } from './batch.ts';
 import type { Plan } from './plan.ts';
 import type { SimTemporal } from './temporal.ts';

@@ -1,7 +1,7 @@
 // The simulated time and random numbers of a world, its counters, and the problems found.
 
-import { TimerQueue } from '../../src/local-service/timer-queue.ts';
-import { numbersFrom } from '../../src/local-service/chance.ts';
+import { TimerQueue } from '../../src/service/timer-queue.ts';
+import { numbersFrom } from '../../src/service/chance.ts';
 import { CALM_AFTER_MS, type Fault, type Plan } from './plan.ts';
 
 const START_MS = 1_800_000_000_000;

@@ -11,7 +11,7 @@ const ALLOWED: readonly (readonly [file: string, name: string, why: string])[] =
   ['src/cli/servers/cluster-checks.ts', 'file', 'empty, only to see who sees it'],
   ['activities/fetch-file.ts', 'path', 'the file of a run'],
   ['src/create-batch/reuse/file-copies.ts', 'to.name', 'the file of a run'],
-  ['src/results/report/small-copies.ts', 'smallCopyOf(path)', 'made of the file of a run'],
+  ['src/results/page/small-copies.ts', 'smallCopyOf(path)', 'made of the file of a run'],
   ['activities/keep-evidence.ts', 'evidenceName(number)', 'a number is used once'],
   ['src/results/event-files.ts', 'eventsName(number)', 'a number is used once'],
   ['src/sheet/queue.ts', 'queueName(this.#lane, this.#page)', 'in the layout of a mark'],

@@ -12,7 +12,7 @@ import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import type { runsheetFiring } from '../../workflows/firing.ts';
-import { definitionOf } from '../create-batch/schedule/definition.ts';
+import { definitionOf } from '../schedule/definition.ts';
 import { registerSearchAttributes, searchAttributesFor } from '../../src/temporal/search-attributes.ts';
 import { Stage, until } from '../stage/stage.ts';
 import type { order, thoroughOrder } from './awaiting.ts';

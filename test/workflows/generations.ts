@@ -31,7 +31,7 @@ export async function changedBundle(
 ): Promise<WorkflowBundle> {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-release-'));
   try {
-    for (const name of ['workflows', 'src/batch'])
+    for (const name of ['workflows', 'src/batch', 'src/options'])
       cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

@@ -3,7 +3,7 @@
 
 import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import { pause } from '../pausing/pauses.ts';
 import type { Canary } from '../params.ts';
 import { unsentPlaces, type State } from '../state/state.ts';

@@ -2,7 +2,7 @@
 // --max-cost is spent. Each is notified once in a pass, each kind of pause too. What a user has changed since may be notified
 // again (on-event/notified.ts). A batch without targets notes nothing, so a target that is added learns of what still holds.
 
-import { NOTIFY_FAILED } from '../bounds.ts';
+import { NOTIFY_FAILED } from '../../options/bounds.ts';
 import type { Command } from '../commands.ts';
 import { spentNano } from '../limits/budget.ts';
 import type { Notice } from '../notices/notice.ts';

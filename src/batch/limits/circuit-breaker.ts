@@ -9,7 +9,7 @@ import {
   RETRY_AFTER_MAX_MS,
   UNREACHABLE_AFTER,
 } from '../bounds.ts';
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import type { NotAccepted } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import type { State } from '../state/state.ts';

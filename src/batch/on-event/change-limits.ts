@@ -1,24 +1,23 @@
 // Changes the limits of a running batch, unless its state has no room for what they allow.
 
+import { mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
 import {
   CONCURRENCY_MAX,
   MAX_COST_NANO_MAX,
   NOTIFY_FAILED,
   NOTIFY_TARGETS_MAX,
-  mostConcurrency,
   POOL_URGENCY_MAX,
   POOL_WEIGHT_MAX,
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
-  STATE_BYTES_MAX,
-} from '../bounds.ts';
-import { FAILURE_KINDS, mostRetries } from '../failure-kind.ts';
-import { isGpu } from '../gpu.ts';
+} from '../../options/bounds.ts';
+import { FAILURE_KINDS, mostRetries } from '../../options/failure-kind.ts';
+import { isGpu } from '../../options/gpu.ts';
 import { accountsOf } from '../state/lanes.ts';
 import { attemptCost, usdText } from '../limits/budget.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
 import { changePool, isPoolName } from '../pool/change-pool.ts';
-import { readTarget } from '../notices/notify-target.ts';
+import { readTarget } from '../../options/notify-target.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state/state.ts';
 import { neededBytes } from '../state/state-size.ts';
 

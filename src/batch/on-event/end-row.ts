@@ -1,8 +1,8 @@
 // Gives a row its outcome; the row then waits to be collected.
 
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import { countFailure } from '../failure-counts.ts';
-import type { FailureKind } from '../failure-kind.ts';
+import type { FailureKind } from '../../options/failure-kind.ts';
 import { OUTCOME_CLASS, type Outcome } from '../outcome.ts';
 import { baseOf, type Base } from '../state/row-state.ts';
 import { put } from '../state/put-row.ts';

@@ -1,7 +1,7 @@
 // Handles what a pool says.
 
 import { POOL_AGAIN_MS, REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import type { Grant } from '../pool/messages.ts';
 import type { State } from '../state/state.ts';
 

@@ -6,7 +6,7 @@
 import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
 import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import type { ListReading } from '../events.ts';
 import { pastWith, type Unconfirmed } from '../state/row-state.ts';
 import { nextAttempt } from '../ladder.ts';

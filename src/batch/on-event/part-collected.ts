@@ -11,7 +11,7 @@ import {
   REASON_BYTES,
 } from '../bounds.ts';
 import { note } from '../event-log.ts';
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import { LOG, PASS, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
 import { pause, unpause } from '../pausing/pauses.ts';

@@ -2,7 +2,7 @@
 
 import { belongingOf, keepEvidence, reportDuplicate } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
-import { clippedAtWord } from '../shown/clipped.ts';
+import { clippedAtWord } from '../../options/clipped.ts';
 import type { RunCompletion } from '../events.ts';
 import { countFailure } from '../failure-counts.ts';
 import { learn, nextAttempt } from '../ladder.ts';

@@ -2,7 +2,7 @@
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { SHORT_REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import type { OverdueRun } from '../events.ts';
 import { amend } from '../state/put-row.ts';
 import { runningRow, type State } from '../state/state.ts';

@@ -2,7 +2,7 @@
 
 import { cancelRun } from '../accounting/duplicates.ts';
 import { ACKNOWLEDGED_MOST, COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
-import { clipped } from '../shown/clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
 import { budgetLeft } from '../limits/budget.ts';

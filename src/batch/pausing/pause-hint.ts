@@ -1,6 +1,6 @@
 // Tells the user how to continue a paused batch, for each kind of pause.
 
-import { MAX_COST_NANO_MAX } from '../bounds.ts';
+import { MAX_COST_NANO_MAX } from '../../options/bounds.ts';
 import type { PauseKind } from './pause-kinds.ts';
 
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';

@@ -2,7 +2,7 @@
 
 import type { AttemptRun } from '../attempt.ts';
 import type { Event, OverdueRun, RunCompletion } from '../events.ts';
-import { FAILURE_KINDS } from '../failure-kind.ts';
+import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { OUTCOMES } from '../outcome.ts';
 import type { LimitChange } from '../params.ts';
 import type { Grant, MemberUsage } from '../pool/messages.ts';

@@ -1,15 +1,7 @@
 // Applies what a pool has received, and returns the members to which a grant must be sent. Pure, as the step of a batch.
 
-import {
-  POOL_DEPARTED_MAX,
-  POOL_MEMBERS_MAX,
-  POOL_SILENT_MS,
-  POOL_SIZE_MAX,
-  POOL_URGENCY_MAX,
-  POOL_WEIGHT_MAX,
-  COMMANDS_KNOWN,
-  CONCURRENCY_MAX,
-} from '../bounds.ts';
+import { POOL_DEPARTED_MAX, POOL_MEMBERS_MAX, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
+import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX, CONCURRENCY_MAX } from '../../options/bounds.ts';
 import { afterReport, newestGrant } from './charges.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import type { Member, PoolState } from './pool-state.ts';

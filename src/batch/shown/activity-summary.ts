@@ -1,7 +1,7 @@
 // What Temporal's UI shows beside each activity. It is short: the server refuses more than 400 bytes with encryption, a refused
 // command would block the workflow, and the id of the workflow takes up to 130 of them.
 
-import { clipped } from './clipped.ts';
+import { clipped } from '../../options/clipped.ts';
 import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';

@@ -1,7 +1,7 @@
 // What Temporal's UI shows of a batch from its start on, and what the batch is found by.
 
 import { SUMMARY_BYTES } from './activity-summary.ts';
-import { clippedAtWord } from './clipped.ts';
+import { clippedAtWord } from '../../options/clipped.ts';
 
 /** A line, and Markdown, both encrypted like all payloads; and what is never encrypted. */
 export type ShownBatch = {

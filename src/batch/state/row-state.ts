@@ -11,7 +11,7 @@
 import type { AttemptRef } from '../attempt.ts';
 import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } from '../bounds.ts';
 import type { PostClass } from '../classify-response.ts';
-import { jsonBytes } from '../shown/clipped.ts';
+import { jsonBytes } from '../../options/clipped.ts';
 import type { Outcome, PastAttempt } from '../outcome.ts';
 
 export type Base = AttemptRef & {

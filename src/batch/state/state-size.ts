@@ -1,7 +1,7 @@
 // Limits the size of the state. A snapshot must fit into one payload, so a row enters only if its later attempts fit too.
 
 import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from '../bounds.ts';
-import { mostRetries } from '../failure-kind.ts';
+import { mostRetries } from '../../options/failure-kind.ts';
 import { mayPass } from '../canary.ts';
 import type { Lane } from './lanes.ts';
 import type { State } from './state.ts';

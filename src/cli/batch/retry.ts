@@ -2,8 +2,8 @@
 // up.
 
 import { addPass, candidates, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
-import type { FailureKind } from '../../batch/failure-kind.ts';
-import type { Gpu } from '../../batch/gpu.ts';
+import type { FailureKind } from '../../options/failure-kind.ts';
+import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';

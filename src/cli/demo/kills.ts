@@ -3,7 +3,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { BatchHandle } from '../../library/handle/batch-handle.ts';
-import { numbersFrom } from '../../local-service/chance.ts';
+import { numbersFrom } from '../../service/chance.ts';
 import type { Summary } from '../../results/summary.ts';
 import { readBought, untilQuiet, type Bought } from './bought.ts';
 import { DEPLOYMENT, type Ground } from './ground.ts';

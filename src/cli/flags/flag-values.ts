@@ -6,14 +6,14 @@ import {
   MAX_COST_NANO_MAX,
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
-} from '../../batch/bounds.ts';
-import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../../batch/failure-kind.ts';
-import { GPUS, isGpu, type Gpu } from '../../batch/gpu.ts';
+} from '../../options/bounds.ts';
+import { FAILURE_KINDS, type FailureKind, type RetriesByKind } from '../../options/failure-kind.ts';
+import { GPUS, isGpu, type Gpu } from '../../options/gpu.ts';
 import type { FailAfter, GpuConcurrency, UnconfirmedRule } from '../../batch/params.ts';
 import { isName, SCHEDULE_NAME_MAX } from '../../create-batch/batch-id.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
 import { isTag, NO_TAG } from '../../host/worker-tag.ts';
-import { absoluteTarget } from '../../library/start/notify-targets.ts';
+import { absoluteTarget } from '../../notices/notify-targets.ts';
 
 /** Throws what is wrong with a value. The message continues after the flag and the value. */
 const fail = (what: string, hint?: string): never => {

@@ -1,8 +1,8 @@
 // Flags that several commands share, as the parser wants them. A flag of a single command is described in
 // command-list.ts.
 
-import { CANARY_ROWS_MAX } from '../../batch/bounds.ts';
-import { FAILURE_KINDS } from '../../batch/failure-kind.ts';
+import { CANARY_ROWS_MAX } from '../../options/bounds.ts';
+import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { APIS, type Api } from '../../host/api-version.ts';
 import {

@@ -1,7 +1,7 @@
 // Flags of the limits of a batch, for a new batch and for one that runs.
 
-import type { RetriesByKind } from '../../batch/failure-kind.ts';
-import { RETRIES_MAX } from '../../batch/bounds.ts';
+import type { RetriesByKind } from '../../options/failure-kind.ts';
+import { RETRIES_MAX } from '../../options/bounds.ts';
 import type { FailAfter, GpuConcurrency } from '../../batch/params.ts';
 import { optional, parsed, repeatable } from './flag-kinds.ts';
 import {

@@ -2,7 +2,7 @@
 
 import type { LimitChange } from '../../batch/params.ts';
 import type { Config } from '../../host/config.ts';
-import { prepareNotify as prepare, targetsOf } from '../../library/start/notify-targets.ts';
+import { prepareNotify as prepare, targetsOf } from '../../notices/notify-targets.ts';
 import type { LimitFlags } from './limit-flags.ts';
 
 /** Throws E602 for too many. */

@@ -1,6 +1,6 @@
 // The flags of a batch that shares the slots of a pool.
 
-import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX } from '../../batch/bounds.ts';
+import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX } from '../../options/bounds.ts';
 import { optional, parsed } from './flag-kinds.ts';
 import { poolOf, wholeFrom } from './flag-values.ts';
 import { proposing } from '../completion/propose.ts';

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { isAddress } from '../../errors/redact.ts';
 import { EXIT, problem } from '../../errors/error.ts';
-import { FileSaves } from '../../library/watched/file-saves.ts';
+import { FileSaves } from '../../create-batch/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { SavedSheet, type Save } from '../../library/watched/saved-sheet.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';

@@ -1,7 +1,7 @@
 // Lists the commands on schedules with their arguments and their help.
 
 import { buildRouteMap } from '@stricli/core';
-import { OVERLAPS } from '../../create-batch/schedule/overlaps.ts';
+import { OVERLAPS } from '../../schedule/overlaps.ts';
 import { command } from '../command.ts';
 import {
   boolean,

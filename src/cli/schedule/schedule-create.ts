@@ -1,7 +1,7 @@
 // schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
 
 import type { DraftBatch } from '../../create-batch/create-batch.ts';
-import { definitionFrom, isFilled, type ScheduleDefinition } from '../../create-batch/schedule/definition.ts';
+import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import type { CreatedSchedule } from '../../temporal/schedules.ts';
@@ -9,7 +9,7 @@ import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
-import { draftNow } from '../../library/firing-now.ts';
+import { draftNow } from '../../schedule/firing-now.ts';
 import { refuseNoPool } from '../../library/start/known-pool.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { prepareNotify } from '../flags/notify-flags.ts';

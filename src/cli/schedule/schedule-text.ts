@@ -1,14 +1,14 @@
 // How commands show a schedule, as text and as JSON.
 
 import { toString as cronText } from 'cronstrue';
-import { parseCron } from '../../create-batch/schedule/cron.ts';
-import type { ScheduleDefinition } from '../../create-batch/schedule/definition.ts';
-import { shown, zoneOf, type Zone } from '../../create-batch/schedule/zone.ts';
+import { parseCron } from '../../schedule/cron.ts';
+import type { ScheduleDefinition } from '../../schedule/definition.ts';
+import { shown, zoneOf, type Zone } from '../../schedule/zone.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
 import { openBatchFolder } from '../../store/batch-folders.ts';
-import type { FiringInfo } from '../../temporal/firings.ts';
-import type { MetChange } from '../../temporal/schedule-times.ts';
+import type { FiringInfo } from '../../schedule/firings.ts';
+import type { MetChange } from '../../schedule/times.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
 import { count, money, plural, span } from '../format.ts';
 import { scheduleSchema } from '../json/schedule.ts';

@@ -1,7 +1,7 @@
 // schedule trigger: fires now, or at past times of the rule.
 
-import type { ScheduleDefinition } from '../../create-batch/schedule/definition.ts';
-import { instantOf, zoneOf, type Zone } from '../../create-batch/schedule/zone.ts';
+import type { ScheduleDefinition } from '../../schedule/definition.ts';
+import { instantOf, zoneOf, type Zone } from '../../schedule/zone.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { printerFor, type Context } from '../context.ts';
 import { triggerSchema } from '../json/schedule.ts';

@@ -1,6 +1,6 @@
 // schedule list, show, pause, resume, delete.
 
-import { zoneOf } from '../../create-batch/schedule/zone.ts';
+import { zoneOf } from '../../schedule/zone.ts';
 import { EXIT } from '../../errors/error.ts';
 import type { ScheduleInfo } from '../../temporal/schedules.ts';
 import { configOf } from '../flags/batch-options.ts';

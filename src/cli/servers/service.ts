@@ -10,7 +10,7 @@ import {
   startLocalService,
   type BehaviourName,
   type DeploymentSpec,
-} from '../../local-service/server.ts';
+} from '../../service/server.ts';
 import { openLog } from '../../host/log.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';

@@ -13,7 +13,7 @@ import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { QueuePages } from '../queue-pages.ts';
-import { hasPlace, placesIn } from './sheet-places.ts';
+import { hasPlace, placesIn } from '../watched/sheet-places.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 

@@ -24,8 +24,8 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from './add-pass.ts';
-import { DELETED, isLeftOut, requestHash, type Request } from './left-out.ts';
-import { sheetPlaces, type SheetPlaces } from './sheet-places.ts';
+import { DELETED, isLeftOut, requestHash, type Request } from '../watched/left-out.ts';
+import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';
 
 /** The sheet in pages. */
 export type DraftRows = { readonly layout: Store; readonly pages: number };

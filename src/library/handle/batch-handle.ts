@@ -35,7 +35,7 @@ import type {
   RowsOptions,
 } from './handle-options.ts';
 import { refuseNoPool } from '../start/known-pool.ts';
-import { prepareNotify } from '../start/notify-targets.ts';
+import { prepareNotify } from '../../notices/notify-targets.ts';
 import { rebuildBatch } from '../start/rebuilt-batch.ts';
 import { inputChangeOf, passParams, perhapsPaid } from './retried-rows.ts';
 import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';

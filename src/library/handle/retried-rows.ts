@@ -1,8 +1,8 @@
 // Which rows of a batch are sent again, and with what.
 
 import type { Candidates, PassParams } from '../../create-batch/append/add-pass.ts';
-import type { FailureKind } from '../../batch/failure-kind.ts';
-import type { Gpu } from '../../batch/gpu.ts';
+import type { FailureKind } from '../../options/failure-kind.ts';
+import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import type { Config } from '../../host/config.ts';

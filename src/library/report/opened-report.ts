@@ -2,7 +2,7 @@
 
 import { pathToFileURL } from 'node:url';
 import type { FoundBatch } from '../handle/found-batch.ts';
-import { makeSmallCopies } from '../../results/report/small-copies.ts';
+import { makeSmallCopies } from '../../results/page/small-copies.ts';
 import { serveReport } from './report-server.ts';
 import type { Servers } from '../servers.ts';
 

@@ -3,7 +3,7 @@
 
 import type { ServerResponse } from 'node:http';
 import { problem } from '../../errors/error.ts';
-import { pageSource, type PageName } from '../../results/report/page-source.ts';
+import { pageSource, type PageName } from '../../results/page/page-source.ts';
 import { undefinedIfAbsent } from '../../store/absent.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -1,6 +1,6 @@
 // What a program asks of a new batch.
 
-import { CANARY_ROWS_MAX } from '../../batch/bounds.ts';
+import { CANARY_ROWS_MAX } from '../../options/bounds.ts';
 import { withoutNone } from '../../batch/params.ts';
 import { isName } from '../../create-batch/batch-id.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';

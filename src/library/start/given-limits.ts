@@ -8,13 +8,13 @@ import {
   POOL_WEIGHT_MAX,
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
-} from '../../batch/bounds.ts';
-import { FAILURE_KINDS, type FailureKind } from '../../batch/failure-kind.ts';
-import { GPUS, isGpu, type Gpu } from '../../batch/gpu.ts';
+} from '../../options/bounds.ts';
+import { FAILURE_KINDS, type FailureKind } from '../../options/failure-kind.ts';
+import { GPUS, isGpu, type Gpu } from '../../options/gpu.ts';
 import type { FailAfter, LimitChange } from '../../batch/params.ts';
 import { isName } from '../../create-batch/batch-id.ts';
 import { list, problem } from '../../errors/error.ts';
-import { absoluteTarget, targetsOf } from './notify-targets.ts';
+import { absoluteTarget, targetsOf } from '../../notices/notify-targets.ts';
 
 /** Limits that may change while a batch runs. In a running batch, `null` removes a limit. */
 export type Limits = {

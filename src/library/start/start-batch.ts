@@ -10,7 +10,7 @@ import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import { limitChangeOf } from './given-limits.ts';
 import { withSource, type MadeBefore, type Source } from './given-source.ts';
 import { refuseNoPool } from './known-pool.ts';
-import { prepareNotify } from './notify-targets.ts';
+import { prepareNotify } from '../../notices/notify-targets.ts';
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';

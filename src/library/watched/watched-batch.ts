@@ -1,7 +1,7 @@
 // Finds the batch that follows a sheet, so that the same command continues it although the sheet has changed since.
 
 import { listBatchFolders } from '../../store/batch-folders.ts';
-import { readWatched } from '../../store/watched-file.ts';
+import { readWatched } from '../../create-batch/watched/watched-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 
 export type WatchedParams = {

@@ -1,6 +1,6 @@
 // What a finished batch would have taken and cost with other limits or on another GPU.
 
-import { DEFAULT_PRICES } from '../../batch/gpu.ts';
+import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import { refuseTooMany } from '../../create-batch/check-request.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
 import { readEvents } from '../../results/event-files.ts';

@@ -2,7 +2,7 @@
 
 import { resultAttempt, type FileRecord } from '../row-record.ts';
 import type { ShownRow } from '../shown-row.ts';
-import { cellOf } from '../report/report-row.ts';
+import { cellOf } from '../page/report-row.ts';
 
 export type Side = 'a' | 'b';
 

@@ -6,7 +6,7 @@ import { rowsOf } from '../batch-rows.ts';
 import { shownRow, type ShownRow } from '../shown-row.ts';
 import { changeOf, SumUp, type ComparisonSums } from './comparison-sums.ts';
 import { comparedPair, comparedRow, type ComparedPair } from './compared-pair.ts';
-import { ComparisonPage } from './comparison-page.ts';
+import { ComparisonPage } from '../page/comparison-page.ts';
 import type { PairedBy } from './paired-by.ts';
 import { pairedRows } from './paired-rows.ts';
 

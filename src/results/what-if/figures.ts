@@ -1,7 +1,7 @@
 // The figures of a replay as people want them. A replay of very many rows is extrapolated from two smaller ones, because all of
 // its sums grow evenly with the rows after the beginning of a batch.
 
-import { DEFAULT_PRICES } from '../../batch/gpu.ts';
+import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import type { MeasuredRow } from './measured-batch.ts';
 import { lanesOfRows, replay, type Replayed, type ReplayParams } from './replay.ts';
 

@@ -2,7 +2,7 @@
 // reads the beginning and a part of the rest, because a million rows do not fit into memory.
 
 import { createInterface } from 'node:readline';
-import type { FailureKind } from '../../batch/failure-kind.ts';
+import type { FailureKind } from '../../options/failure-kind.ts';
 import { laneOf } from '../../batch/state/lanes.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';

@@ -4,8 +4,8 @@
 //   queue ──▶ waits for a machine ──▶ starts, cold or warm ──▶ runs ──▶ ended
 
 import { chance } from '../../batch/retry-policy.ts';
-import { createMachines, type Container, type Ticket } from '../../local-service/runs/machines.ts';
-import { TimerQueue } from '../../local-service/timer-queue.ts';
+import { createMachines, type Container, type Ticket } from '../../service/runs/machines.ts';
+import { TimerQueue } from '../../service/timer-queue.ts';
 import type { MeasuredAttempt } from './measured-batch.ts';
 import type { ServiceFacts } from './service-facts.ts';
 

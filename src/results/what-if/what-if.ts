@@ -1,8 +1,8 @@
 // Replays a finished batch under other limits or on another GPU. What the batch did not measure makes an interval: each unknown
 // has a value that makes the batch fast and one that makes it slow, and the batch is replayed with both.
 
-import { DEFAULT_PRICES } from '../../batch/gpu.ts';
-import { FAILURE_KINDS, retriesFor } from '../../batch/failure-kind.ts';
+import { DEFAULT_PRICES } from '../../options/gpu.ts';
+import { FAILURE_KINDS, retriesFor } from '../../options/failure-kind.ts';
 import { withoutNone, type BatchParams, type LimitChange } from '../../batch/params.ts';
 import { paramsOf } from '../../store/batch-file.ts';
 import type { Sample } from '../forecast/sample.ts';

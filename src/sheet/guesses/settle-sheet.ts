@@ -1,6 +1,6 @@
 // Turns the guesses about a sheet into options, so that everything that reads it later guesses nothing.
 
-import { GPUS } from '../../batch/gpu.ts';
+import { GPUS } from '../../options/gpu.ts';
 import { list, nearest, problem, RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';

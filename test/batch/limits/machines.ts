@@ -11,8 +11,8 @@ import type { BatchParams } from '../../../src/batch/params.ts';
 import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batch/state/snapshot.ts';
 import type { State } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
-import { numbersFrom } from '../../../src/local-service/chance.ts';
-import { TimerQueue } from '../../../src/local-service/timer-queue.ts';
+import { numbersFrom } from '../../../src/service/chance.ts';
+import { TimerQueue } from '../../../src/service/timer-queue.ts';
 import { paramsOf } from '../params.ts';
 
 export type ServiceShape = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CONCURRENCY_MAX, mostConcurrency, RETRIES_MAX } from '../../../src/batch/bounds.ts';
+import { mostConcurrency } from '../../../src/batch/bounds.ts';
+import { CONCURRENCY_MAX, RETRIES_MAX } from '../../../src/options/bounds.ts';
 import type { LimitChange } from '../../../src/batch/params.ts';
 import { changeLimits } from '../../../src/batch/on-event/change-limits.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { REASON_BYTES, SHORT_REASON_BYTES } from '../../../src/batch/bounds.ts';
-import { jsonBytes } from '../../../src/batch/shown/clipped.ts';
+import { jsonBytes } from '../../../src/options/clipped.ts';
 import type { RunCompletion } from '../../../src/batch/events.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running, runOfFirst, unconfirmed } from '../scenes.ts';

@@ -53,7 +53,7 @@ function pageOf(runs: readonly ChaosResult[]): string {
     '',
     '## Injected faults',
     '',
-    '`runsheet service --help` and `src/local-service/faults.ts` describe each fault. Counts from the last moments before a kill of the service are missing.',
+    '`runsheet service --help` and `src/service/faults.ts` describe each fault. Counts from the last moments before a kill of the service are missing.',
     '',
     table(
       ['fault', 'times'],

@@ -13,7 +13,7 @@ import { remembering } from '../../../src/run-service/remembering.ts';
 import { ServiceClock } from '../../../src/run-service/service-clock.ts';
 import { openTransport } from '../../../src/run-service/transport.ts';
 import { connectV1 } from '../../../src/run-service/v1.ts';
-import { openService, TOKEN } from '../../local-service/asking.ts';
+import { openService, TOKEN } from '../../service/asking.ts';
 import { Place } from '../creating.ts';
 import { addResults } from '../earlier.ts';
 

@@ -5,10 +5,10 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
 import { parseExactly } from '../../../src/batch/digits.ts';
-import { hashOf, numbersFrom } from '../../../src/local-service/chance.ts';
-import { inksFrom } from '../../../src/local-service/pictures/colours.ts';
-import { paintMosaic, paletteOf } from '../../../src/local-service/pictures/mosaic.ts';
-import { encodePng } from '../../../src/local-service/pictures/png.ts';
+import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
+import { inksFrom } from '../../../src/service/pictures/colours.ts';
+import { paintMosaic, paletteOf } from '../../../src/service/pictures/mosaic.ts';
+import { encodePng } from '../../../src/service/pictures/png.ts';
 import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts';
 import type { SheetRow } from '../../../src/sheet/pages.ts';
 

@@ -8,7 +8,7 @@ import { connectRunService } from '../../../src/run-service/client.ts';
 import { keyFromEnvironment } from '../../../src/host/api-key.ts';
 import { ServiceClock } from '../../../src/run-service/service-clock.ts';
 import { openTransport } from '../../../src/run-service/transport.ts';
-import { openService, present, TOKEN } from '../../local-service/asking.ts';
+import { openService, present, TOKEN } from '../../service/asking.ts';
 import { scripted, answer } from '../scripted.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';

@@ -8,7 +8,7 @@ import { s3Settings, takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { LetterCount, PageCount } from '../../../src/store/s3/list-bounds.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
-import { present } from '../../local-service/asking.ts';
+import { present } from '../../service/asking.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 const ENOUGH = 300;

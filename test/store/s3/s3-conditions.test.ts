@@ -8,7 +8,7 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { copy } from '../../../src/store/s3/objects.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
-import { present } from '../../local-service/asking.ts';
+import { present } from '../../service/asking.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 

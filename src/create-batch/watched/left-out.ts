@@ -1,0 +1,58 @@
+// Rows that a watched sheet no longer asks for as they are queued. The watching command writes its wishes anew for each save, and a
+// worker reads them before it sends: a row that was changed or deleted before it was sent is left out. A place that asks for what the
+// wish says is sent, and so is a place of a later pass or of a retry, so no wish has to be taken back.
+
+import { hash } from 'node:crypto';
+import type { SheetRow } from '../../sheet/pages.ts';
+import type { Store } from '../../store/store.ts';
+import { readWatchedText, watchedIn } from './watched-file.ts';
+import { hasPlace } from './sheet-places.ts';
+
+/** The reasons of rows that were left out. When the sheet asks for such a row, it is sent. */
+const LEFT_OUT = {
+  changed: 'left out: the sheet was saved with other inputs before this row was sent',
+  deleted: 'left out: the sheet was saved without this row before it was sent',
+} as const;
+
+const REASONS: ReadonlySet<string> = new Set(Object.values(LEFT_OUT));
+export const isLeftOut = (reason: string | undefined): boolean => reason !== undefined && REASONS.has(reason);
+
+/** The wish of a row that the sheet no longer has. */
+export const DELETED = '';
+
+export type Wishes = {
+  /** Why a row must not be sent as it is queued. */
+  againstSending(place: number, row: SheetRow, ownGpu: string | undefined): string | undefined;
+};
+
+/** What a row asks of the run service. */
+export type Request = Pick<SheetRow, 'gpu' | 'inputs'>;
+
+export const requestHash = ({ gpu, inputs }: Request, ownGpu: string | undefined): string =>
+  hash('sha256', `${gpu ?? ownGpu ?? ''}\n${JSON.stringify(inputs)}`, 'hex').slice(0, 32);
+
+/** The file that a worker parsed last, because each group reads it and saves are rare. */
+const parsed = new WeakMap<Store, { readonly text: string; readonly wishes: Wishes }>();
+
+export async function readWishes(store: Store): Promise<Wishes> {
+  const text = (await readWatchedText(store)) ?? '';
+  const known = parsed.get(store);
+  if (known?.text === text) return known.wishes;
+  const wishes = wishesIn(text);
+  parsed.set(store, { text, wishes });
+  return wishes;
+}
+
+function wishesIn(text: string): Wishes {
+  const watched = watchedIn(text);
+  if (watched === undefined) return { againstSending: () => undefined };
+  const { rows, places } = watched;
+  return {
+    againstSending: (place, row, ownGpu) => {
+      const wish = rows[row.row];
+      if (wish === undefined || !hasPlace(places, place) || wish === requestHash(row, ownGpu))
+        return undefined;
+      return wish === DELETED ? LEFT_OUT.deleted : LEFT_OUT.changed;
+    },
+  };
+}

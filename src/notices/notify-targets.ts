@@ -1,0 +1,81 @@
+// Who is notified of a batch, and what this machine must know for that.
+
+import { accessSync, constants } from 'node:fs';
+import { resolve } from 'node:path';
+import { NOTIFY_TARGETS_MAX } from '../options/bounds.ts';
+import { readTarget, UNNAMED, type Target, type WrongTarget } from '../options/notify-target.ts';
+import type { LimitChange } from '../batch/params.ts';
+import { problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import { allowProgram } from './allowed-programs.ts';
+import { shellWord } from '../errors/outside-text.ts';
+
+/** A program is named by its absolute path, because the worker runs in another folder. */
+export function absoluteTarget(text: string): { readonly text: string } | WrongTarget {
+  const given = text.startsWith(PROGRAM) ? `${PROGRAM}${resolve(text.slice(PROGRAM.length))}` : text;
+  const target = readTarget(given);
+  return 'wrong' in target ? target : { text: given };
+}
+
+const PROGRAM = 'exec:';
+
+/** Targets replace those that the batch had. Throws E602 for too many. */
+export function targetsOf(given: readonly string[]): NonNullable<LimitChange['notify']> {
+  const targets = [...new Set(given)];
+  if (targets.length === 0) return 'none';
+  if (targets.length <= NOTIFY_TARGETS_MAX) return targets;
+  throw problem('E602', {
+    what: `${targets.length} targets are too many to notify`,
+    hint: `a batch notifies at most ${NOTIFY_TARGETS_MAX}; one of them may pass it on`,
+  });
+}
+
+/**
+ * Embedded servers run here with these settings, so a missing one is refused; programs are allowed to start. On a cluster only its
+ * workers know. Throws E602.
+ */
+export async function prepareNotify(
+  config: Config,
+  { notify }: Pick<LimitChange, 'notify'>,
+  isCluster: () => boolean | Promise<boolean>,
+): Promise<void> {
+  if (notify === undefined || notify === 'none' || (await isCluster())) return;
+  for (const text of notify) {
+    const target = readTarget(text) as Target;
+    const missing = missingFor(target, config.notify);
+    if (missing !== undefined)
+      throw problem('E602', { what: `to notify ${text}, ${missing.what} is missing`, hint: missing.hint });
+    if (target.kind === 'exec') allowProgram(config.home, target.path);
+  }
+}
+
+type Missing = { readonly what: string; readonly hint: string };
+
+function missingFor(target: Target, { urls, slack, smtp }: Config['notify']): Missing | undefined {
+  if (target.kind === 'slack' && !slack.has(target.name))
+    return addressOf('RUNSHEET_SLACK_WEBHOOK', target.name);
+  if (target.kind === 'named' && !urls.has(target.name)) return addressOf('RUNSHEET_NOTIFY_URL', target.name);
+  if (target.kind === 'mailto' && smtp === undefined)
+    return { what: 'a mail server', hint: 'set RUNSHEET_SMTP_URL=smtps://user:password@host:465' };
+  if (target.kind === 'exec' && !isProgram(target.path))
+    return {
+      what: 'a program there',
+      hint: `check the path, or make it executable: chmod +x ${shellWord(target.path)}`,
+    };
+  return undefined;
+}
+
+/** The setting without a name is the one of `slack:`. */
+const addressOf = (variable: string, name: string): Missing =>
+  name === UNNAMED
+    ? { what: 'the address of the webhook', hint: `set ${variable}=https://…` }
+    : { what: `the address of the name ${name}`, hint: `set ${variable}=${name}=https://…` };
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,162 @@
+// The index of the report: what the page needs of every row to draw, sort and filter its cards, as compressed columns. The page
+// decodes 100,000 rows in some tenths of a second, and memory holds only compressed bytes while it is written.
+//
+//   of each row        outcome (128: reused), attempts, files, bytes and path of the first file, key, reason, group of the same
+//                      picture, and the beginning of each cell of the sheet
+//   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome, kind
+
+import { idleBefore, type Idle } from '../idle-times.ts';
+import { OUTCOMES } from '../../batch/outcome.ts';
+import { FAILURE_KINDS } from '../../options/failure-kind.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import type { AttemptRecord, RowRecord } from '../row-record.ts';
+import { Deflated } from './deflated.ts';
+import { SamePictures } from './same-pictures.ts';
+import { beginningOf } from './report-row.ts';
+
+/** Columns of the sheet in the index, and the characters of a cell: fewer if the batch has very many rows. */
+export const COLUMNS_SHOWN = 16;
+const CELL_MOST = 240;
+const CELL_LEAST = 12;
+const COLUMN_CHARACTERS = 8_000_000;
+const REASON_SHOWN = 160;
+
+/** The unit of times between attempts, in milliseconds: 32 bits are more than a year. */
+export const TICK_MS = 10;
+/** The unit of costs, in US dollars. */
+export const COST_UNIT = 1e-7;
+/** The first tick is a day before the batch, because the service has a clock of its own. */
+export const LEAD_MS = 86_400_000;
+
+const NUMBERS = {
+  outcome: 1,
+  attempts: 1,
+  files: 1,
+  bytes: 4,
+  same: 4,
+  'a.created': 4,
+  'a.ended': 4,
+  'a.queue': 4,
+  'a.cold': 4,
+  'a.run': 4,
+  'a.cost': 4,
+  'a.gpu': 1,
+  'a.outcome': 1,
+  'a.kind': 1,
+} as const;
+type NumberColumn = keyof typeof NUMBERS;
+const TEXTS = ['key', 'file', 'reason'] as const;
+
+export type Blob = { readonly name: string; readonly bytesEach: number; readonly data: string };
+
+type IndexParams = {
+  readonly rows: number;
+  /** The columns of the sheet. */
+  readonly columns: readonly string[];
+  readonly startedAt: number;
+  /** Times are as if these had not been. */
+  readonly idle?: readonly Idle[];
+};
+
+export class ReportIndex {
+  readonly columns: readonly string[];
+  readonly #numbers = new Map<string, Deflated>();
+  readonly #texts = new Map<string, Deflated>();
+  readonly #same = new SamePictures();
+  readonly #gpus = new Map<string, number>();
+  readonly #cellShown: number;
+  readonly #base: number;
+  readonly #idle: readonly Idle[];
+  #created = 0;
+  #rows = 0;
+
+  constructor({ rows, columns, startedAt, idle = [] }: IndexParams) {
+    this.#idle = idle;
+    this.columns = columns.slice(0, COLUMNS_SHOWN);
+    this.#cellShown = Math.min(CELL_MOST, Math.max(CELL_LEAST, Math.floor(COLUMN_CHARACTERS / rows)));
+    this.#base = startedAt - LEAD_MS;
+    for (const name of Object.keys(NUMBERS)) this.#numbers.set(name, new Deflated());
+    for (const name of [...TEXTS, ...this.columns.map((_, at) => `c${at}`)])
+      this.#texts.set(name, new Deflated());
+  }
+
+  /** GPU names by the numbers of `a.gpu`; 0 is no GPU. */
+  get gpus(): readonly string[] {
+    return ['', ...this.#gpus.keys()];
+  }
+
+  add(record: RowRecord, cells: readonly string[]): void {
+    const { outcome, attempts, files, key, reason = '', reused_from } = record;
+    const [first] = files;
+    this.#rows += 1;
+    this.#number('outcome', OUTCOMES.indexOf(outcome) + (reused_from === undefined ? 0 : 128));
+    this.#number('attempts', Math.min(attempts.length, 255));
+    this.#number('files', Math.min(files.length, 255));
+    this.#number('bytes', Math.min(first?.bytes ?? 0, 0xffffffff));
+    this.#text('key', key);
+    this.#text('file', first?.path ?? '');
+    this.#text('reason', beginningOf(reason, REASON_SHOWN));
+    for (const at of this.columns.keys()) this.#text(`c${at}`, beginningOf(cells[at] ?? '', this.#cellShown));
+    this.#same.add(first?.sha256, JSON.stringify(record.inputs));
+    for (const attempt of attempts.slice(-255)) this.#attempt(attempt);
+  }
+
+  /** The compressed columns; nothing can be added afterwards. */
+  async *blobs(): AsyncGenerator<Blob> {
+    for (const group of this.#same.groups()) this.#number('same', group);
+    for (const [name, column] of this.#numbers)
+      yield { name, bytesEach: NUMBERS[name as NumberColumn], data: await column.base64() };
+    for (const [name, column] of this.#texts) yield { name, bytesEach: 0, data: await column.base64() };
+  }
+
+  #attempt(attempt: AttemptRecord): void {
+    const { created_at, ended_at, queue_seconds, cold_start_seconds, run_seconds, cost_usd = 0 } = attempt;
+    const created = this.#tick(created_at);
+    const ended = this.#tick(ended_at);
+    // An attempt without times keeps the time of the one before, so that differences stay small.
+    const at = created === 0 ? this.#created : created;
+    this.#number('a.created', at - this.#created);
+    this.#created = at;
+    this.#number('a.ended', created === 0 || ended === 0 ? 0 : Math.max(0, ended - at) + 1);
+    this.#number('a.queue', milliseconds(queue_seconds));
+    this.#number('a.cold', milliseconds(cold_start_seconds));
+    this.#number('a.run', milliseconds(run_seconds));
+    this.#number('a.cost', Math.min(Math.round(cost_usd / COST_UNIT), 0xffffffff));
+    this.#number('a.gpu', this.#gpu(attempt.gpu_used));
+    this.#number('a.outcome', attempt.outcome === 'absent' ? 255 : OUTCOMES.indexOf(attempt.outcome));
+    const kind = attempt.failure === undefined ? 0 : FAILURE_KINDS.indexOf(attempt.failure) + 1;
+    this.#number('a.kind', kind + (attempt.climbed ? 128 : 0));
+  }
+
+  #tick(time: string | undefined): number {
+    if (time === undefined) return 0;
+    const at = Date.parse(time);
+    const tick = Math.round((at - idleBefore(this.#idle, at) - this.#base) / TICK_MS);
+    return tick > 0 && tick < 0xffffffff ? tick : 0;
+  }
+
+  #gpu(name: string | undefined): number {
+    if (name === undefined) return 0;
+    const shown = terminalLine(name);
+    const known = this.#gpus.get(shown) ?? this.#gpus.size + 1;
+    if (known > 255) return 0;
+    this.#gpus.set(shown, known);
+    return known;
+  }
+
+  #number(name: NumberColumn, value: number): void {
+    const column = this.#numbers.get(name);
+    if (NUMBERS[name] === 1) column?.uint8(value);
+    else column?.uint32(value);
+  }
+
+  /** A line of the column. The user's own cells keep their characters, except those that end a line. */
+  #text(name: string, text: string): void {
+    const line = name === 'reason' ? terminalLine(text) : text.replaceAll(/[\n\r]+/g, ' ').toWellFormed();
+    this.#texts.get(name)?.text(this.#rows === 1 ? line : `\n${line}`);
+  }
+}
+
+/** 0: not known. A service with a wrong clock may report negative times. */
+const milliseconds = (seconds: number | undefined): number =>
+  seconds === undefined ? 0 : Math.min(Math.max(0, Math.round(seconds * 1_000)), 0xfffffffe) + 1;

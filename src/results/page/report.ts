@@ -1,0 +1,136 @@
+// Writes report.html: one page that opens offline from the folder, with an index of all rows; their full cells are beside it. Text
+// from sheets and services is data in it, never markup: the page's script inserts it as text.
+
+import type { Idle } from '../idle-times.ts';
+import { OUTCOME_CLASS, OUTCOMES } from '../../batch/outcome.ts';
+import { FAILURE_KINDS } from '../../options/failure-kind.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { ownColumns } from '../../sheet/result-columns.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
+import { Pieces } from '../../store/pieces.ts';
+import type { Store } from '../../store/store.ts';
+import type { RowRecord } from '../row-record.ts';
+import type { Summary } from '../summary.ts';
+import { htmlPage } from './html-page.ts';
+import { COLUMNS_SHOWN, COST_UNIT, LEAD_MS, ReportIndex, TICK_MS, type Blob } from './report-index.ts';
+import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
+import { RowFiles, ROWS_EACH } from './row-files.ts';
+
+const REPORT_FILE = 'report.html';
+
+type ReportParams = {
+  readonly file: BatchFile;
+  readonly store: Store;
+  readonly startedAt: number;
+  readonly rows: number;
+  /** Charts leave it out. */
+  readonly idle?: readonly Idle[];
+  /** Called before files get their final names. */
+  readonly confirm: () => Promise<void>;
+};
+
+/** What the page knows before it has any row. */
+export type PageFacts = {
+  readonly batch: string;
+  readonly mark: string;
+  readonly rows: number;
+  readonly deployment: string;
+  readonly rehearsal: boolean;
+  readonly sheet: { readonly name: string; readonly sha256: string };
+  readonly columns: readonly string[];
+  readonly gpus: readonly string[];
+  readonly startedAt: number;
+  /** undefined while the batch runs. */
+  readonly summary?: Summary;
+};
+
+/** Collects the rows of an ended batch, in order, and writes the page. */
+export class Report {
+  readonly #params: ReportParams;
+  readonly #index: ReportIndex;
+  readonly #files: RowFiles;
+
+  constructor(params: ReportParams) {
+    this.#params = params;
+    const { file, rows, startedAt, store, confirm, idle = [] } = params;
+    const columns = columnsOf(file);
+    this.#index = new ReportIndex({ rows, startedAt, idle, columns: columns.map(({ name }) => name) });
+    this.#files = new RowFiles({ store, columns, confirm });
+  }
+
+  add(record: RowRecord, cells: readonly string[]): Promise<void> | undefined {
+    this.#index.add(record, cells);
+    return this.#files.add(record, cells);
+  }
+
+  async write(summary: Summary): Promise<void> {
+    const { file, store, confirm, startedAt, rows } = this.#params;
+    await this.#files.end();
+    const page = new Pieces(() => store.draft(REPORT_FILE, 'view'));
+    try {
+      const { columns } = this.#index;
+      const facts = { ...factsOf(file, { rows, startedAt, columns }), gpus: this.#index.gpus, summary };
+      for await (const piece of pageOf(facts, this.#index.blobs(), false)) await page.add(piece);
+      await confirm();
+      await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
+      await page.commit();
+    } finally {
+      await page.discard();
+    }
+  }
+}
+
+/** The columns of the sheet, and whether they give inputs. */
+function columnsOf({ sheet }: Pick<BatchFile, 'sheet'>) {
+  const inputs = new Set(sheet.inputs.flatMap(({ from }) => ('column' in from ? [from.column] : [])));
+  return ownColumns(sheet.columns).map((name) => ({ name, isInput: inputs.has(name) }));
+}
+
+const factsOf = (
+  file: BatchFile,
+  known: Pick<PageFacts, 'rows' | 'startedAt' | 'columns'>,
+): Omit<PageFacts, 'gpus'> => ({
+  batch: file.batch,
+  mark: file.mark,
+  deployment: terminalLine(file.deployment.name ?? file.deployment.id),
+  rehearsal: file.service.rehearsal,
+  sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
+  ...known,
+});
+
+/** The page of a batch that runs: it asks its server for rows. */
+export async function livePage(file: BatchFile, startedAt: number) {
+  const columns = columnsOf(file)
+    .filter(({ isInput }) => isInput)
+    .slice(0, COLUMNS_SHOWN)
+    .map(({ name }) => name);
+  const facts = { ...factsOf(file, { rows: file.sheet.rows, startedAt, columns }), gpus: [''] };
+  return { columns, html: (await Array.fromAsync(pageOf(facts, [], true))).join('') };
+}
+
+/** The page in pieces. `isServed`: it asks its server for rows. */
+function pageOf(
+  facts: PageFacts,
+  blobs: Iterable<Blob> | AsyncIterable<Blob>,
+  isServed: boolean,
+): AsyncGenerator<string> {
+  const { summary } = facts;
+  const known = { ...facts, ...(summary && { summary: shownSummary(summary) }), ...UNITS, isServed };
+  return htmlPage({ name: 'report', title: facts.batch, facts: known, blobs, isServed });
+}
+
+const UNITS = {
+  outcomes: OUTCOMES.map((name) => ({ name, seen: OUTCOME_CLASS[name] })),
+  failureKinds: FAILURE_KINDS,
+  tickMs: TICK_MS,
+  leadMs: LEAD_MS,
+  costUnit: COST_UNIT,
+  rowsEach: ROWS_EACH,
+};
+
+/** Removes invisible characters from the service's texts. */
+const shownSummary = (summary: Summary): Summary => ({
+  ...summary,
+  deployment: terminalLine(summary.deployment),
+  gpus: Object.fromEntries(Object.entries(summary.gpus).map(([gpu, use]) => [terminalLine(gpu), use])),
+});

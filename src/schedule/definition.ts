@@ -1,0 +1,146 @@
+// What a schedule does at each firing, as one JSON value: the rule, the sheet, and the request of the batch.
+
+import { resolve } from 'node:path';
+import { problem } from '../errors/error.ts';
+import type { SheetFormat } from '../sheet/sheet-options.ts';
+import { isName, SCHEDULE_NAME_MAX } from '../create-batch/batch-id.ts';
+import { isAddress, shownAddress } from '../errors/redact.ts';
+import type { OVERLAPS } from './overlaps.ts';
+import type { BatchRequest } from '../create-batch/batch-request.ts';
+import { parseCron } from './cron.ts';
+import { ownZone, shown, zoneOf } from './zone.ts';
+
+export type ScheduleDefinition = {
+  readonly name: string;
+  /** Five fields. */
+  readonly cron: string;
+  readonly timezone: string;
+  /** What happens at a firing while the batch of an earlier one runs. */
+  readonly overlap: (typeof OVERLAPS)[number];
+  /** How late a firing may be, if no server ran at its time. */
+  readonly catchupMs: number;
+  /** Absolute; may contain `{{date}}` and `{{time}}`. */
+  readonly sheet: string;
+  readonly format?: SheetFormat;
+  /** The folder of the batches. Absolute. */
+  readonly out: string;
+  readonly request: Omit<BatchRequest, 'name' | 'again'>;
+  /** Each batch pauses this long after its firing. */
+  readonly deadlineMs?: number;
+  /** Whether a firing keeps the results of rows that earlier batches have; otherwise it buys every row. */
+  readonly reuse: boolean;
+};
+
+export type AskedSchedule = Omit<ScheduleDefinition, 'timezone' | 'overlap' | 'catchupMs'> & {
+  /** (default: the machine's) */
+  readonly timezone?: string;
+  /** (default: `skip`) */
+  readonly overlap?: ScheduleDefinition['overlap'];
+  /** (default: an hour) */
+  readonly catchupMs?: number;
+};
+
+const CATCHUP_MS = 3_600_000;
+/** Temporal fires at least this late. */
+const CATCHUP_LEAST_MS = 10_000;
+
+/** Throws E602 for a rule that Temporal cannot keep. */
+export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
+  const { name, overlap = 'skip', catchupMs = CATCHUP_MS, sheet, format, deadlineMs } = asked;
+  if (catchupMs < CATCHUP_LEAST_MS)
+    throw problem('E602', {
+      what: `a firing that may be at most ${catchupMs / 1_000} s late would be missed`,
+      hint: 'allow at least 10s, for example: --catchup 1h',
+    });
+  if (!isName(name) || name.length > SCHEDULE_NAME_MAX)
+    throw problem('E602', {
+      what: `${JSON.stringify(name)} cannot be the name of a schedule`,
+      hint: `use letters, digits, dots, underscores and hyphens, at most ${SCHEDULE_NAME_MAX}`,
+    });
+  refuseOtherPlaceholders(sheet);
+  return {
+    name,
+    cron: parseCron(asked.cron).fields,
+    timezone: zoneOf(asked.timezone ?? ownZone()).name,
+    overlap,
+    catchupMs,
+    sheet: isAddress(sheet) ? sheet : resolve(sheet),
+    ...(format && { format }),
+    out: asked.out,
+    request: asked.request,
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+    reuse: asked.reuse,
+  };
+}
+
+/** `nightly-20261123T010000Z`: two firings never share a batch, also when a clock is set back. */
+export const batchNameAt = (schedule: string, nominalTime: number): string =>
+  `${schedule}-${new Date(nominalTime).toISOString().replace(/\.\d+/, '').replaceAll(/[-:]/g, '')}`;
+
+/** What a firing asks for: `{{date}}` and `{{time}}` are the nominal time on the clock of the schedule's zone. */
+export function firingOf(
+  definition: ScheduleDefinition,
+  nominalTime: number,
+): Pick<ScheduleDefinition, 'sheet' | 'request'> & { readonly name: string } {
+  const fill = filling(definition.timezone, nominalTime);
+  const { options } = definition.request;
+  const set = Object.fromEntries(Object.entries(options.set).map(([name, value]) => [name, fill(value)]));
+  return {
+    name: batchNameAt(definition.name, nominalTime),
+    sheet: fill(definition.sheet),
+    request: { ...definition.request, options: { ...options, set } },
+  };
+}
+
+function filling(timezone: string, nominalTime: number): (text: string) => string {
+  const [date = '', time = ''] = shown(zoneOf(timezone), nominalTime).toISOString().split('T');
+  const hourAndMinute = time.slice(0, 5).replace(':', '');
+  return (text) => text.replaceAll('{{date}}', date).replaceAll('{{time}}', hourAndMinute);
+}
+
+/** Whether a text differs from firing to firing. */
+export const isFilled = (text: string): boolean => /\{\{(?:date|time)\}\}/.test(text);
+
+/** A placeholder that is never filled would name a file that never exists. Throws E602. */
+export function refuseOtherPlaceholders(sheet: string): void {
+  const other = [...sheet.matchAll(/\{\{[^}]*\}\}/g)].find(([one]) => !isFilled(one));
+  if (other !== undefined)
+    throw problem('E602', {
+      what: `the sheet's path contains ${other[0]}`,
+      hint: 'a schedule fills {{date}} (2026-11-23) and {{time}} (0200)',
+    });
+}
+
+type Leaves = ReadonlyMap<string, string>;
+
+/** What the new definition changes: `cron "0 2 * * *" → "0 3 * * *"`. */
+export function changesBetween(
+  { sheet: oldSheet, ...old }: ScheduleDefinition,
+  { sheet, ...given }: ScheduleDefinition,
+): readonly string[] {
+  const [before, after] = [leavesOf(old), leavesOf(given)];
+  const names = [...new Set([...before.keys(), ...after.keys()])].filter(
+    (name) => before.get(name) !== after.get(name),
+  );
+  return [
+    ...(sheet === oldSheet ? [] : [sheetChange(oldSheet, sheet)]),
+    ...names.map((name) => `${name} ${before.get(name) ?? 'none'} → ${after.get(name) ?? 'none'}`),
+  ];
+}
+
+function sheetChange(old: string, given: string): string {
+  const [before, after] = [shownAddress(old), shownAddress(given)].map((one) => JSON.stringify(one));
+  return before === after
+    ? `sheet ${before} → the same address with another query`
+    : `sheet ${before} → ${after}`;
+}
+
+/** The settings by name, without the levels above them that a user never sees. */
+function leavesOf(value: unknown, path: readonly string[] = []): Leaves {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return new Map(value === undefined ? [] : [[nameOf(path), JSON.stringify(value)]]);
+  return new Map(Object.entries(value).flatMap(([key, inner]) => [...leavesOf(inner, [...path, key])]));
+}
+
+const HIDDEN = new Set(['request', 'options', 'settings', 'order']);
+const nameOf = (path: readonly string[]): string => path.filter((part) => !HIDDEN.has(part)).join('.');

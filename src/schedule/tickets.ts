@@ -1,0 +1,191 @@
+// The tickets of schedules: files in the state folder, which only its owner can write. Every user of the machine can connect to
+// an embedded server: he cannot read or create payloads, but he can copy them, and change or trigger schedules. So a worker of an
+// embedded server makes a batch for a firing only if the ticket has the same definition, and its time is
+//
+//   on the rule, no longer past than a firing may be late, and not in a pause, or
+//   allowed by `runsheet schedule trigger`: one time around the command, or the times of the rule between --from and --to.
+//
+// A firing has one batch, so whatever others do, no time is bought twice. The times of each kind only advance, so that this also holds
+// for a time whose batch a user has removed.
+
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { parseCron } from './cron.ts';
+import type { ScheduleDefinition } from './definition.ts';
+import { isOnRule, zoneOf } from './zone.ts';
+
+/** What `runsheet schedule trigger` allowed. */
+type Allowed = {
+  readonly from: number;
+  readonly to: number;
+  /** Whether the times are those of the rule; otherwise one time, whatever it is. */
+  readonly isOnRule: boolean;
+  /** The last firing that it allowed. */
+  readonly last?: Firing;
+};
+
+type Firing = {
+  readonly nominalTime: number;
+  /** The workflow run: a firing that tries again is the same one. */
+  readonly run: string;
+};
+
+type Ticket = {
+  /** The hash of the definition. */
+  readonly settings: string;
+  readonly since: number;
+  readonly pausedAt?: number;
+  /** The last firing on the rule. */
+  readonly last?: Firing;
+  readonly allowed: readonly Allowed[];
+};
+
+export type TicketFolder = {
+  /** A new ticket, or the one of another definition. */
+  write(definition: ScheduleDefinition): void;
+  remove(name: string): void;
+  pause(name: string, isPaused: boolean): void;
+  allow(name: string, times: Omit<Allowed, 'last'>): void;
+  /** Why the firing is refused; undefined if its batch may be made. */
+  refusal(definition: ScheduleDefinition, firing: Firing, now: number): string | undefined;
+  /** Whether the firing was accepted, and is the last of its kind. */
+  isLast(definition: ScheduleDefinition, firing: Firing): boolean;
+};
+
+const ALLOWED_MAX = 20;
+
+export function openTickets(home: string): TicketFolder {
+  const folder = join(home, 'schedules');
+  const read = (name: string): Ticket | undefined => readTicket(fileOf(folder, name));
+  const save = (name: string, ticket: Ticket): void => {
+    const file = fileOf(folder, name);
+    writeFileSync(`${file}.new`, JSON.stringify(ticket), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  };
+  const change = (name: string, edit: (ticket: Ticket) => Ticket): void =>
+    alone(folder, () => {
+      const ticket = read(name);
+      if (ticket !== undefined) save(name, edit(ticket));
+    });
+  return {
+    write: (definition) =>
+      alone(folder, () => {
+        const settings = hashOf(definition);
+        const old = read(definition.name);
+        if (old?.settings === settings) return;
+        const { pausedAt, last } = old ?? {};
+        const kept = { ...(pausedAt === undefined ? {} : { pausedAt }), ...(last && { last }) };
+        save(definition.name, { settings, since: Date.now(), ...kept, allowed: [] });
+      }),
+    remove: (name) => alone(folder, () => rmSync(fileOf(folder, name), { force: true })),
+    pause: (name, isPaused) =>
+      change(name, ({ pausedAt, ...ticket }) =>
+        isPaused ? { ...ticket, pausedAt: pausedAt ?? Date.now() } : ticket,
+      ),
+    allow: (name, times) =>
+      change(name, (ticket) => ({ ...ticket, allowed: [...ticket.allowed, times].slice(-ALLOWED_MAX) })),
+    refusal: (definition, firing, now) =>
+      alone(folder, () => {
+        const ticket = read(definition.name);
+        if (ticket === undefined) return 'the state folder has no ticket for it';
+        if (ticket.settings !== hashOf(definition)) return 'the schedule was changed without runsheet';
+        const used = ticket.allowed.findIndex((one) => allows(one, definition, firing));
+        if (used < 0) {
+          const refused = refusalByRule(ticket, definition, firing, now);
+          if (refused === undefined) save(definition.name, { ...ticket, last: firing });
+          return refused;
+        }
+        const allowed = ticket.allowed.map((one, at) => (at === used ? { ...one, last: firing } : one));
+        save(definition.name, { ...ticket, allowed });
+        return undefined;
+      }),
+    isLast: (definition, { nominalTime, run }) => {
+      const ticket = read(definition.name);
+      if (ticket?.settings !== hashOf(definition)) return false;
+      const firings = [ticket.last, ...ticket.allowed.map(({ last }) => last)];
+      return firings.some((last) => last?.nominalTime === nominalTime && last.run === run);
+    },
+  };
+}
+
+const LOCK_WAIT_MS = 10_000;
+
+/**
+ * Reads, changes and writes a ticket while no other process does: a command and a worker would lose each other's changes. The lock of
+ * a database ends with its process, so no lock stays behind.
+ */
+function alone<T>(folder: string, work: () => T): T {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  using lock = new DatabaseSync(join(folder, 'lock'), { timeout: LOCK_WAIT_MS });
+  lock.exec('BEGIN EXCLUSIVE');
+  return work();
+}
+
+/** A firing that waits for the batch before it, or for its worker, may come much later than its time. */
+const LATE_MS = 86_400_000;
+const CLOCK_MS = 60_000;
+
+function refusalByRule(
+  { since, pausedAt = Infinity, last }: Ticket,
+  definition: ScheduleDefinition,
+  firing: Firing,
+  now: number,
+): string | undefined {
+  const { nominalTime } = firing;
+  const { catchupMs, overlap } = definition;
+  const late = overlap === 'buffer' ? Infinity : catchupMs + LATE_MS;
+  const when = new Date(nominalTime).toISOString();
+  if (!matches(definition, nominalTime)) return `${when} is not on its rule`;
+  if (nominalTime < since - CLOCK_MS) return `${when} is before the schedule was made`;
+  if (nominalTime > now + CLOCK_MS) return `${when} has not come yet`;
+  if (nominalTime > pausedAt) return 'the schedule is paused';
+  if (!isNext(last, firing)) return `${when} is not after the last firing`;
+  return now - nominalTime > late ? `${when} is too long ago` : undefined;
+}
+
+/** Whether a firing is later than the last one, or that one again, whose activity is retried. */
+const isNext = (last: Firing | undefined, { nominalTime, run }: Firing): boolean =>
+  last === undefined ||
+  nominalTime > last.nominalTime ||
+  (nominalTime === last.nominalTime && run === last.run);
+
+/** The times between --from and --to fire one after another. */
+function allows(
+  { from, to, isOnRule: many, last }: Allowed,
+  definition: ScheduleDefinition,
+  firing: Firing,
+): boolean {
+  const { nominalTime } = firing;
+  if (nominalTime < from || nominalTime > to || !isNext(last, firing)) return false;
+  return many ? matches(definition, nominalTime) : last === undefined || last.nominalTime === nominalTime;
+}
+
+const matches = ({ cron, timezone }: ScheduleDefinition, at: number): boolean =>
+  isOnRule(parseCron(cron), zoneOf(timezone), at);
+
+const fileOf = (folder: string, name: string): string => join(folder, `${name}.json`);
+
+function readTicket(file: string): Ticket | undefined {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Ticket;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** The definition travels as JSON through Temporal, which may change the order of its names. */
+const hashOf = (definition: ScheduleDefinition): string =>
+  createHash('sha256')
+    .update(JSON.stringify(sorted(definition)))
+    .digest('hex');
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
+  const ordered = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(ordered.map(([name, inner]) => [name, sorted(inner)]));
+}

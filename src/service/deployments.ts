@@ -1,0 +1,147 @@
+// The deployments of the service: the format of a deployments file, and the two default deployments.
+
+import { z } from 'zod';
+import { parseExactly } from '../batch/digits.ts';
+import { GPUS, type Gpu } from '../options/gpu.ts';
+import { problem, errorMessage } from '../errors/error.ts';
+import type { DeploymentRecord } from '../run-service/contract/deployment.ts';
+import { idsOf, uuidOf } from './identity.ts';
+
+const seconds = z.number().nonnegative();
+const secondsByGpu = z.object({ default: seconds, ...byGpu(() => seconds.optional()) }).strict();
+
+const inputTypeSchema = z
+  .object({
+    name: z.string().min(1),
+    type: z.string().min(1),
+    required: z.boolean().default(false),
+    default: z.unknown().optional(),
+    min: z.number().optional(),
+    max: z.number().optional(),
+    options: z.array(z.string()).optional(),
+  })
+  .strict();
+
+/** One deployment of a deployments file. All times are those of the real service, before they are divided by `speed`. */
+export const deploymentSpecSchema = z
+  .object({
+    name: z.string().min(1),
+    id: z.uuid().optional(),
+    gpu: z.enum(GPUS).default('A10G'),
+    concurrencyLimit: z.int().positive().default(2),
+    runTimeoutSeconds: z.number().positive().default(300),
+    coldStartSeconds: seconds.default(7.8),
+    /** Between `queued` and `started` in a warm container. */
+    warmStartSeconds: seconds.default(0.01),
+    idleTimeoutSeconds: seconds.default(60),
+    runSeconds: z.union([seconds, secondsByGpu]).default(6),
+    /** 0.2 makes run times vary by up to 20 % in both directions, depending on the run number. */
+    runSpread: z.number().min(0).max(1).default(0),
+    inputTypes: z.array(inputTypeSchema).optional(),
+    /** The version of its machines' node component; null if they do not show it. */
+    machineVersion: z.string().min(1).nullable().default('v2.3.10'),
+    /** The machine type; null if the runs do not show it. */
+    machineType: z.string().min(1).nullable().default('comfy-deploy-serverless'),
+    /** GPU memory in GB that a run needs; it fails on a smaller GPU. */
+    vramGb: z.number().nonnegative().default(0),
+    /** More of it for each million pixels: inputs `width` × `height` × `batch_size`. */
+    vramGbPerMegapixel: z.number().nonnegative().default(0),
+    /** The number of pictures per run. */
+    outputs: z.int().min(0).max(100).default(1),
+    /** The edge of a picture in pixels. */
+    pictureSize: z.int().min(16).max(2048).default(160),
+  })
+  .strict()
+  .transform((spec) => ({ ...spec, id: (spec.id ?? uuidOf('deployment', spec.name)).toLowerCase() }));
+export type DeploymentSpec = Readonly<z.output<typeof deploymentSpecSchema>>;
+
+function byGpu<V>(value: (gpu: Gpu) => V): Record<Gpu, V> {
+  return Object.fromEntries(GPUS.map((gpu) => [gpu, value(gpu)])) as Record<Gpu, V>;
+}
+
+/** What `runsheet service` offers without a deployments file. */
+export const DEMO_DEPLOYMENTS: readonly DeploymentSpec[] = [
+  deploymentSpecSchema.parse({
+    name: 'portraits',
+    concurrencyLimit: 4,
+    coldStartSeconds: 5,
+    runSeconds: { default: 6, T4: 12, L4: 8, L40S: 4, A100: 3.2, 'A100-80GB': 3, H100: 2 },
+    runSpread: 0.2,
+    inputTypes: [
+      { name: 'number', type: 'int' },
+      { name: 'prompt', type: 'string', required: true },
+      { name: 'seed', type: 'int' },
+      { name: 'steps', type: 'int', default: 20, min: 1, max: 150 },
+    ],
+  }),
+  deploymentSpecSchema.parse({ name: 'anything', runSpread: 0.2 }),
+];
+
+/** Reads a deployments file, a JSON array. Throws E602, which names the invalid entry and its problem. */
+export function readDeployments(fileText: string): readonly DeploymentSpec[] {
+  const read = z.array(deploymentSpecSchema).min(1).safeParse(jsonOf(fileText));
+  if (!read.success) {
+    throw problem('E602', {
+      what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
+      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required`,
+    });
+  }
+  refuseRepeats(read.data);
+  return read.data;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseExactly(text);
+  } catch (cause) {
+    throw problem('E602', { what: `the deployments file is not JSON: ${errorMessage(cause)}` }, { cause });
+  }
+}
+
+/** `[1].runSeconds: Invalid input`, entries counted from 1. */
+function placed(issue: z.core.$ZodIssue): string {
+  const [entry, ...rest] = issue.path;
+  const place = entry === undefined ? 'it' : ['entry', Number(entry) + 1, rest.join('.')].join(' ').trim();
+  return `${place}: ${issue.message}`;
+}
+
+/** Throws E602 if two deployments have the same name or id. */
+export function refuseRepeats(specs: readonly DeploymentSpec[]): void {
+  for (const field of ['name', 'id'] as const) {
+    const seen = new Set<string>();
+    for (const spec of specs) {
+      if (seen.has(spec[field])) {
+        throw problem('E602', { what: `two deployments have the ${field} "${spec[field]}"` });
+      }
+      seen.add(spec[field]);
+    }
+  }
+}
+
+/** How long a run on `gpu` takes, in seconds, before spread and speed. */
+export function runSecondsOn(spec: DeploymentSpec, gpu: string): number {
+  const { runSeconds } = spec;
+  if (typeof runSeconds === 'number') return runSeconds;
+  return (runSeconds as Readonly<Record<string, number | undefined>>)[gpu] ?? runSeconds.default;
+}
+
+export const deploymentRecordOf = (spec: DeploymentSpec): DeploymentRecord => ({
+  id: spec.id,
+  name: spec.name,
+  ...idsOf(spec.id),
+  gpu: spec.gpu,
+  concurrencyLimit: spec.concurrencyLimit,
+  runTimeoutSeconds: spec.runTimeoutSeconds,
+  inputTypes: spec.inputTypes?.map(inputTypeOf),
+});
+
+type InputSpec = NonNullable<DeploymentSpec['inputTypes']>[number];
+
+// The contract distinguishes absent from undefined, so undefined fields are removed.
+const inputTypeOf = (input: InputSpec) =>
+  ({
+    name: input.name,
+    type: input.type,
+    required: input.required,
+    ...Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)),
+  }) as NonNullable<DeploymentRecord['inputTypes']>[number];

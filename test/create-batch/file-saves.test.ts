@@ -1,0 +1,124 @@
+// Saves of a real file, in the ways in which programs save.
+
+import {
+  mkdtempSync,
+  openSync,
+  closeSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { FileSaves, type FileSavesOptions } from '../../src/create-batch/watched/file-saves.ts';
+
+const SOON = { stableMs: 40, lookMs: 20 };
+const NEVER = new AbortController().signal;
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'runsheet-saves-'));
+  path = join(folder, 'prompts.xlsx');
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(path, 'one\n');
+});
+
+async function saves(options: FileSavesOptions = SOON): Promise<FileSaves> {
+  const found = new FileSaves(path, options);
+  onTestFinished(() => found[Symbol.dispose]());
+  await found.take();
+  return found;
+}
+
+async function timeOf(waiting: Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await waiting;
+  return performance.now() - began;
+}
+
+describe('a file that is watched', () => {
+  it('is saved once by a temporary file and a rename, also if it is missing in between', async () => {
+    const found = await saves();
+    const next = found.next(NEVER);
+    unlinkSync(path);
+    writeFileSync(`${path}.tmp`, 'two\n');
+    renameSync(`${path}.tmp`, path);
+    expect(await next).toBe('saved');
+    expect(await found.next(NEVER, 100)).toBe('again');
+  });
+
+  it('is saved only when it is written to its end', async () => {
+    const found = await saves({ stableMs: 150, lookMs: 20 });
+    const next = found.next(NEVER);
+    const file = openSync(path, 'w');
+    for (let piece = 0; piece < 6; piece += 1) {
+      writeSync(file, 'piece\n');
+      // The program writes slowly, but faster than the file counts as stable.
+      await wait(25);
+    }
+    const writtenAt = performance.now();
+    closeSync(file);
+    expect(await next).toBe('saved');
+    expect(performance.now() - writtenAt).toBeGreaterThan(50);
+    expect(await found.next(NEVER, 100)).toBe('again');
+  });
+
+  it('is not saved in the middle of a line until it has not changed for longer', async () => {
+    const found = await saves({ stableMs: 30, unendedMs: 400, lookMs: 20 });
+    writeFileSync(path, 'sku,price\na,12');
+    expect(await timeOf(found.next(NEVER))).toBeGreaterThan(380);
+    const next = found.next(NEVER);
+    writeFileSync(path, 'sku,price\nb,12');
+    await wait(120);
+    const endedAt = performance.now();
+    writeFileSync(path, 'sku,price\nb,1234\n');
+    expect(await next).toBe('saved');
+    expect(performance.now() - endedAt).toBeLessThan(350);
+    expect(await found.next(NEVER, 100)).toBe('again');
+  });
+
+  it.each([
+    ['a workbook', 'PK\u0003\u0004 no line break', 'latin1'],
+    ['UTF-16', '\ufeffsku\na\n', 'utf16le'],
+  ] as const)('is saved after a moment as %s', async (_, text, encoding) => {
+    const found = await saves({ stableMs: 30, unendedMs: 60_000, lookMs: 20 });
+    writeFileSync(path, text, encoding);
+    expect(await found.isTaken()).toBe(false);
+    expect(await found.next(NEVER)).toBe('saved');
+    expect(await found.isTaken()).toBe(true);
+  });
+
+  it('is not saved by a lock file beside it', async () => {
+    const found = await saves();
+    writeFileSync(join(folder, '.~lock.prompts.xlsx#'), 'someone');
+    expect(await found.next(NEVER, 150)).toBe('again');
+  });
+
+  it('is saved also if size and content are the same, and while no call waits for it', async () => {
+    const found = await saves();
+    utimesSync(path, 1, 1);
+    expect(await found.next(NEVER)).toBe('saved');
+  });
+
+  it('is noticed by an event without polling, and by polling alone', async () => {
+    const watched = (await saves({ stableMs: 20, lookMs: 60_000 })).next(NEVER);
+    const polled = (await saves({ stableMs: 20, lookMs: 20 })).next(NEVER);
+    await wait(100);
+    writeFileSync(path, 'two\n');
+    expect(await Promise.all([watched, polled])).toEqual(['saved', 'saved']);
+  });
+
+  it('is no longer waited for after the signal', async () => {
+    const found = await saves({ stableMs: 20, lookMs: 60_000 });
+    const stop = new AbortController();
+    const next = found.next(stop.signal);
+    stop.abort();
+    expect(await next).toBe('stopped');
+  });
+});

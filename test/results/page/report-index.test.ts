@@ -1,0 +1,62 @@
+// The index that the page decodes, read back column by column.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Script } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pageSource } from '../../../src/results/page/page-source.ts';
+import { TICK_MS } from '../../../src/results/page/report-index.ts';
+import type { RowRecord } from '../../../src/results/row-record.ts';
+import { folderStore } from '../../../src/store/folder.ts';
+import { readReport } from './read-report.ts';
+import { writeScene } from './scene.ts';
+
+describe('the index of a report', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'runsheet-index-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('has each row and each attempt, with its times', async () => {
+    const records: RowRecord[] = [];
+    const change = (record: RowRecord): RowRecord => (records.push(record), record);
+    await writeScene(folder, { rows: 200, pictures: 4, failing: 0.2, change });
+    const { texts, numbers, facts } = await readReport(folderStore(folder));
+    expect(texts('key')).toEqual(records.map(({ key }) => key));
+    expect(texts('file')).toEqual(records.map(({ files }) => files[0]?.path ?? ''));
+    expect(numbers('files')).toEqual(records.map(({ files }) => files.length));
+    expect(numbers('attempts')).toEqual(records.map(({ attempts }) => attempts.length));
+    const attempts = records.flatMap((record) => record.attempts);
+    expect(numbers('a.gpu').map((gpu) => facts.gpus[gpu])).toEqual(attempts.map(({ gpu_used }) => gpu_used));
+    let tick = 0;
+    const times = numbers('a.created').map((since) => (tick = (tick + since) >>> 0) * TICK_MS);
+    const created = attempts.map(({ created_at = '' }) => Date.parse(created_at));
+    const base = (created[0] ?? 0) - (times[0] ?? 0);
+    for (const [at, time] of times.entries())
+      expect(Math.abs(base + time - (created[at] ?? 0))).toBeLessThanOrEqual(TICK_MS);
+  });
+
+  it('groups rows with the same picture and other inputs, not repeats of the same inputs', async () => {
+    const change = (record: RowRecord): RowRecord =>
+      record.row > 5 ? record : { ...record, inputs: { prompt: 'the same' } };
+    await writeScene(folder, { rows: 20, pictures: 4, failing: 0, same: 5, change });
+    expect((await readReport(folderStore(folder))).numbers('same')).toEqual(
+      Array.from({ length: 20 }, () => 0),
+    );
+    await writeScene(folder, { rows: 20, pictures: 4, failing: 0, same: 5 });
+    const groups = (await readReport(folderStore(folder))).numbers('same');
+    expect(groups).toEqual(Array.from({ length: 20 }, (_, at) => Number(at < 5)));
+  });
+
+  it('comes with a script that a browser can read, whose parts know each other', () => {
+    const { script, policy } = pageSource('report');
+    expect(() => new Script(script)).not.toThrow();
+    const wanted = [...script.matchAll(/= modules\['([^']+)'\];/g)].map(([, name]) => name);
+    const defined = [...script.matchAll(/^modules\['([^']+)'\] = /gm)].map(([, name]) => name);
+    for (const name of wanted) expect(defined).toContain(name);
+    expect(script).not.toMatch(/^(?:import|export) /m);
+    expect(policy(false)).not.toMatch(/unsafe|connect-src|https?:/);
+  });
+});

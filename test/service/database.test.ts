@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openDatabase, type Database, type NewRun } from '../../src/service/database.ts';
+import { createWallClock } from '../../src/service/service-time.ts';
+import { DEMO_DEPLOYMENTS } from '../../src/service/server.ts';
+import { openCaller } from '../../src/service/webhooks/webhook-call.ts';
+import { createService } from '../../src/service/service.ts';
+import { present } from './asking.ts';
+
+const run = (id: string, deploymentId = 'd', owner = 'me'): NewRun => ({
+  id,
+  deploymentId,
+  inputs: '{}',
+  gpu: 'T4',
+  webhook: null,
+  intermediate: 0,
+  createdMs: 1,
+  outputs: 1,
+  owner,
+  faults: '',
+});
+
+function open(): Database {
+  const database = openDatabase(':memory:');
+  onTestFinished(() => database.close());
+  return database;
+}
+
+describe('the database', () => {
+  it('pages through the runs of each deployment separately, newest first', () => {
+    const database = open();
+    for (let n = 0; n < 6; n++) database.insert(run(`r${n}`, n % 2 === 0 ? 'even' : 'odd'));
+    const ids = (limit: number, offset: number): string[] =>
+      database.page('even', 'me', limit, offset).map(({ id }) => id);
+    expect([ids(2, 0), ids(2, 2), ids(2, 4)]).toEqual([['r4', 'r2'], ['r0'], []]);
+    expect([database.count('even', 'me'), database.count('other', 'me')]).toEqual([3, 0]);
+  });
+
+  it('shows each owner only their own runs of a deployment', () => {
+    const database = open();
+    for (let n = 0; n < 6; n++) database.insert(run(`r${n}`, 'd', n % 3 === 0 ? 'me' : 'you'));
+    const ids = (owner: string, offset: number): string[] =>
+      database.page('d', owner, 3, offset).map(({ id }) => id);
+    expect([ids('me', 0), ids('you', 0), ids('you', 3)]).toEqual([['r3', 'r0'], ['r5', 'r4', 'r2'], ['r1']]);
+    expect([database.count('d', 'me'), database.count('d', 'you')]).toEqual([2, 4]);
+  });
+
+  it('migrates a file of the first format, whose runs had one owner', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-database-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'old.db');
+    const first = openDatabase(file);
+    first.insert(run('a', 'd', 'user_local'));
+    first.close();
+    const old = new DatabaseSync(file);
+    for (const column of ['owner', 'faults', 'lostMs']) old.exec(`ALTER TABLE run DROP COLUMN ${column}`);
+    old.exec('PRAGMA user_version = 1');
+    old.close();
+    const again = openDatabase(file);
+    onTestFinished(() => again.close());
+    expect(again.find('a')).toMatchObject({ owner: 'user_local', faults: '', lostMs: 0 });
+    expect(again.count('d', 'user_local')).toBe(1);
+  });
+
+  it('migrates the deliveries of a file in which they named the id of their run', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-database-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'old.db');
+    const first = openDatabase(file);
+    for (const id of ['a', 'b']) first.insert(run(id));
+    first.close();
+    const old = new DatabaseSync(file);
+    old.exec(`DROP TABLE delivery; CREATE TABLE delivery (
+      run TEXT NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
+      body TEXT NOT NULL) STRICT; CREATE INDEX deliveryOfRun ON delivery (run)`);
+    const told = old.prepare("INSERT INTO delivery VALUES (?, ?, 'POST', 'delivered', 3, ?)");
+    for (const [at, id] of ['b', 'a', 'b'].entries()) told.run(id, at, `body ${at}`);
+    old.exec('PRAGMA user_version = 3');
+    old.close();
+    const again = openDatabase(file);
+    onTestFinished(() => again.close());
+    expect(again.deliveriesOf(2)).toMatchObject([{ body: 'body 0' }, { body: 'body 2', atMs: 2, tookMs: 3 }]);
+    expect(again.deliveriesOf(1)).toMatchObject([{ run: 1, body: 'body 1' }]);
+  });
+
+  it('rolls back a transaction that throws, and commits one that does not', () => {
+    const database = open();
+    const failing = (): void =>
+      database.together(() => {
+        database.together(() => database.insert(run('a')));
+        throw new Error('half way');
+      });
+    expect(failing).toThrow('half way');
+    expect(database.find('a')).toBeUndefined();
+    database.together(() => database.insert(run('b')));
+    expect(database.find('b')).toMatchObject({ id: 'b', status: 'not-started', endedMs: null });
+  });
+
+  it('refuses a file of a newer format', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'runsheet-local-service-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'newer.db');
+    const newer = new DatabaseSync(file);
+    newer.exec('PRAGMA user_version = 99');
+    newer.close();
+    expect(() => openDatabase(file)).toThrow('newer version (format 99)');
+  });
+});
+
+it('a service whose database fails stops its clock and accepts no more runs', async () => {
+  const events: string[] = [];
+  const service = createService({
+    speed: 1,
+    database: ':memory:',
+    deployments: DEMO_DEPLOYMENTS,
+    faults: {},
+    behaviour: 'specification',
+    seed: 1,
+    log: (event) => events.push(event),
+    webhooksAnywhere: false,
+    outside: { clock: createWallClock, newId: () => randomUUID(), caller: openCaller({ anywhere: false }) },
+  });
+  const spec = present(DEMO_DEPLOYMENTS[0]);
+  const order = {
+    deploymentId: spec.id,
+    inputs: {},
+    webhook: undefined,
+    webhookIntermediateStatus: false,
+    gpu: undefined,
+    flags: [],
+  };
+  service.database.close();
+  await expect(service.runs.accept(order, spec, 'me')).rejects.toThrow('database');
+  await expect(service.runs.accept(order, spec, 'me')).rejects.toThrow('the service has stopped');
+  expect(events).toEqual(['broken']);
+});

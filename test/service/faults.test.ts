@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import { createFaults } from '../../src/service/faults.ts';
+import { openService } from './asking.ts';
+import { openReceiver } from './receiver.ts';
+
+describe('the fault fail', () => {
+  it('ends a run half way, without outputs', async () => {
+    const { queue, ended, wire, service } = await openService({ runSeconds: 6 }, { faults: { fail: 1 } });
+    const id = await queue();
+    expect(await ended(id)).toMatchObject({ status: 'failed', outputs: [], progress: 0.57 });
+    expect((await wire(id))['run_duration']).toBe(0.03);
+    expect(service.stats().faults).toEqual({ fail: 1 });
+  });
+
+  it('hits the same runs with the same seed, and about as many as its rate says', () => {
+    const struck = (seed: number): number[] => {
+      const faults = createFaults({ fail: 0.3 }, seed);
+      return Array.from({ length: 10_000 }, (_, number) => number).filter((n) =>
+        faults.shouldInject('fail', { number: n }),
+      );
+    };
+    expect(struck(1)).toEqual(struck(1));
+    expect(struck(1)).not.toEqual(struck(2));
+    expect(Math.abs(struck(1).length - 3000)).toBeLessThan(150);
+  });
+
+  it('spares all runs at rate 0 and none at rate 1', () => {
+    const numbers = Array.from({ length: 1000 }, (_, number) => number);
+    const at = (rate: number): number =>
+      numbers.filter((number) => createFaults({ fail: rate }, 7).shouldInject('fail', { number })).length;
+    expect([at(0), at(1)]).toEqual([0, 1000]);
+  });
+});
+
+describe('the fault drop-answer', () => {
+  it('closes the connection but creates exactly one run, which ends like any other', async () => {
+    const { ask, queue, deploymentId, ended } = await openService({}, { faults: { 'drop-answer': 1 } });
+    await expect(queue({ inputs: { n: 1 } })).rejects.toThrow(/socket|closed|reset/i);
+    const { json } = await ask('GET', `/api/deployment/${deploymentId}/runs`);
+    const listed = json['data'] as { id: string }[];
+    expect(listed).toHaveLength(1);
+    expect((await ended(String(listed[0]?.id))).status).toBe('success');
+  });
+
+  it('hits some requests at a rate between 0 and 1; answered and dropped ones together are all runs', async () => {
+    const { ask, queue, deploymentId } = await openService({}, { faults: { 'drop-answer': 0.4 } });
+    const sent = await Promise.allSettled(Array.from({ length: 60 }, () => queue()));
+    const answered = sent.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const { json } = await ask('GET', `/api/deployment/${deploymentId}/runs?limit=1000`);
+    const listed = (json['data'] as { id: string }[]).map((run) => run.id);
+    expect(listed).toHaveLength(60);
+    expect(listed).toEqual(expect.arrayContaining(answered));
+    expect(answered.length).toBeGreaterThan(15);
+    expect(answered.length).toBeLessThan(55);
+  });
+});
+
+describe('the fault lose-webhook', () => {
+  it('sends no webhook at rate 1, and does not change the run', async () => {
+    const receiver = await openReceiver();
+    const { queue, ended, service } = await openService({}, { faults: { 'lose-webhook': 1 } });
+    expect((await ended(await queue({ webhook: receiver.url }))).status).toBe('success');
+    expect(service.stats().faults).toEqual({ 'lose-webhook': 4 });
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('is drawn separately for each change of a run', () => {
+    const faults = createFaults({ 'lose-webhook': 0.5 }, 1);
+    const changes = Array.from({ length: 40 }, (_, n) =>
+      faults.shouldInject('lose-webhook', { number: 1 }, `change ${n}`),
+    );
+    expect(new Set(changes)).toEqual(new Set([true, false]));
+  });
+});
+
+const QUEUE = '/api/run/deployment/queue';
+
+describe('the faults of Queue Run', () => {
+  const queued = async (fault: string) => {
+    const opened = await openService({}, { faults: { [fault]: 1 } });
+    const body = JSON.stringify({ deployment_id: opened.deploymentId });
+    const answer = await opened.ask('POST', QUEUE, { body }).catch((error: unknown) => error as Error);
+    const { json } = await opened.ask('GET', `/api/deployment/${opened.deploymentId}/runs`);
+    return { answer, runs: (json['data'] as object[]).length };
+  };
+
+  it.each([
+    ['drop-request', 0],
+    ['drop-answer', 1],
+  ])('%s closes the connection and creates %i runs', async (fault, runs) => {
+    const seen = await queued(fault);
+    expect(seen.answer).toBeInstanceOf(Error);
+    expect(seen.runs).toBe(runs);
+  });
+
+  it.each([
+    ['error-request', 0],
+    ['error-answer', 1],
+  ])('%s answers 500 in plain text and creates %i runs', async (fault, runs) => {
+    const seen = await queued(fault);
+    expect(seen.answer).toMatchObject({ status: 500, text: 'Internal Server Error' });
+    expect(seen.runs).toBe(runs);
+  });
+
+  it('busy answers 429 with Retry-After and leaves no run', async () => {
+    const seen = await queued('busy');
+    expect(seen.answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(seen.runs).toBe(0);
+  });
+
+  it('busy-answer answers 429 with Retry-After although the run was created', async () => {
+    const seen = await queued('busy-answer');
+    expect(seen.answer).toMatchObject({ status: 429, headers: { 'retry-after': '1' } });
+    expect(seen.runs).toBe(1);
+  });
+
+  it('slow-answer creates the run immediately and answers late', async () => {
+    const { ask, queue, deploymentId } = await openService({}, { faults: { 'slow-answer': 1 } });
+    const began = performance.now();
+    const late = queue();
+    await expect
+      .poll(
+        async () =>
+          ((await ask('GET', `/api/deployment/${deploymentId}/runs`)).json['data'] as object[]).length,
+      )
+      .toBe(1);
+    expect(performance.now() - began).toBeLessThan(4_000);
+    await late;
+    expect(performance.now() - began).toBeGreaterThan(4_900);
+  });
+});
+
+describe('the other faults', () => {
+  it('repeat-webhook sends each webhook twice', async () => {
+    const receiver = await openReceiver();
+    const { queue, ended } = await openService({}, { faults: { 'repeat-webhook': 1 } });
+    await ended(await queue({ webhook: receiver.url }));
+    await expect.poll(() => receiver.received.length).toBe(8);
+  });
+
+  it('empty-webhook sends a success without the outputs, which Get Run has', async () => {
+    const receiver = await openReceiver();
+    const { queue, ended } = await openService({}, { faults: { 'empty-webhook': 1 } });
+    const run = await ended(await queue({ webhook: receiver.url }));
+    expect(run.outputs).toHaveLength(1);
+    await expect.poll(() => receiver.received.length).toBe(4);
+    for (const { body } of receiver.received) expect(body).toMatchObject({ outputs: [] });
+  });
+
+  it('away-file answers 503 for a file at some requests', async () => {
+    const { queue, ended } = await openService({}, { faults: { 'away-file': 0.5 } });
+    const [output] = (await ended(await queue())).outputs;
+    const url = output?.files[0]?.url ?? '';
+    const statuses = new Set<number>();
+    for (let time = 0; time < 30; time += 1) statuses.add((await fetch(url)).status);
+    expect(statuses).toEqual(new Set([200, 503]));
+  });
+
+  it('lose-file answers 404 for a file at some requests', async () => {
+    const { queue, ended } = await openService({}, { faults: { 'lose-file': 0.5 } });
+    const [output] = (await ended(await queue())).outputs;
+    const url = output?.files[0]?.url ?? '';
+    const statuses = new Set<number>();
+    for (let time = 0; time < 30; time += 1) statuses.add((await fetch(url)).status);
+    expect(statuses).toEqual(new Set([200, 404]));
+  });
+});

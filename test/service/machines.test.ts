@@ -1,0 +1,190 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createMachines, type Container, type Ticket } from '../../src/service/runs/machines.ts';
+import { present } from './asking.ts';
+import { createHandClock } from './hand-clock.ts';
+import { cpuMs } from '../stage/cpu.ts';
+
+type Begun = {
+  readonly number: number;
+  readonly container: Container;
+  readonly cold: boolean;
+  readonly atMs: number;
+};
+
+function openYard(limit: number, idleMs = 1000) {
+  const clock = createHandClock();
+  const begun: Begun[] = [];
+  let containers = 0;
+  const machines = createMachines<Ticket>({
+    clock,
+    limitsOf: () => ({ limit, idleMs }),
+    name: () => `c${++containers}`,
+    begin: ({ number }, container, cold) => begun.push({ number, container, cold, atMs: clock.now() }),
+  });
+  const wait = (number: number, gpu = 'A10G'): void => machines.wait({ number, deploymentId: 'd', gpu });
+  const last = (): Begun => present(begun.at(-1));
+  return { clock, machines, begun, wait, last };
+}
+
+describe('machines', () => {
+  it('give a run a warm container before they start a cold one', () => {
+    const { machines, wait, last } = openYard(2);
+    wait(1);
+    machines.release(last().container);
+    wait(2);
+    expect(last()).toMatchObject({ number: 2, cold: false, container: { id: 'c1' } });
+  });
+
+  it('start a cold container before they evict an idle one of another gpu', () => {
+    const { machines, wait, last } = openYard(2);
+    wait(1, 'T4');
+    machines.release(last().container);
+    wait(2, 'H100');
+    expect(last()).toMatchObject({ cold: true, container: { id: 'c2', gpu: 'H100' } });
+    expect(machines.census()).toEqual({ waiting: 0, busy: 1, idle: 1 });
+  });
+
+  it('evict the container of another gpu that has been idle longest when the pool is full', () => {
+    const { clock, machines, begun, wait, last } = openYard(2);
+    wait(1, 'T4');
+    wait(2, 'L4');
+    clock.to(10);
+    machines.release(present(begun[1]).container);
+    clock.to(20);
+    machines.release(present(begun[0]).container);
+    wait(3, 'H100');
+    expect(last()).toMatchObject({ number: 3, cold: true, container: { gpu: 'H100' } });
+    wait(4, 'T4');
+    expect(last(), 'the L4 was evicted, the T4 is still warm').toMatchObject({ number: 4, cold: false });
+  });
+
+  it('reuse the container that has been idle longest', () => {
+    const { clock, machines, begun, wait, last } = openYard(2);
+    wait(1);
+    wait(2);
+    clock.to(10);
+    machines.release(present(begun[1]).container);
+    clock.to(20);
+    machines.release(present(begun[0]).container);
+    wait(3);
+    expect(last().container.id).toBe('c2');
+  });
+
+  it('drop a container that was idle too long, and not earlier', () => {
+    const { clock, machines, wait, last } = openYard(2, 1000);
+    wait(1);
+    machines.release(last().container);
+    clock.to(999);
+    expect(machines.census().idle).toBe(1);
+    clock.to(1000);
+    expect(machines.census().idle).toBe(0);
+    wait(2);
+    expect(last().cold).toBe(true);
+  });
+
+  it('keep a container warm from its last use, not from its first', () => {
+    const { clock, machines, wait, last } = openYard(1, 1000);
+    wait(1);
+    machines.release(last().container);
+    clock.to(900);
+    wait(2);
+    clock.to(950);
+    machines.release(last().container);
+    clock.to(1900);
+    wait(3);
+    expect(last()).toMatchObject({ number: 3, cold: false });
+  });
+
+  it('serve the queue in order, whatever gpus its runs need', () => {
+    const { machines, begun, wait, last } = openYard(1);
+    ['T4', 'H100', 'T4', 'H100'].forEach((gpu, index) => wait(index + 1, gpu));
+    for (let i = 0; i < 4; i++) machines.release(last().container);
+    expect(begun.map((one) => one.number)).toEqual([1, 2, 3, 4]);
+    expect(begun.map((one) => one.cold)).toEqual([true, true, true, true]);
+  });
+
+  it('skip a run that left the queue', () => {
+    const { machines, begun, wait, last } = openYard(1);
+    wait(1);
+    wait(2);
+    wait(3);
+    const ticket = (number: number): Ticket => ({ number, deploymentId: 'd', gpu: 'A10G' });
+    expect(machines.leave(ticket(2))).toBe(true);
+    expect(machines.leave(ticket(2)), 'it left already').toBe(false);
+    expect(machines.leave(ticket(1)), 'it never waited').toBe(false);
+    machines.release(last().container);
+    expect(begun.map((one) => one.number)).toEqual([1, 3]);
+  });
+
+  it('count a container that was busy before the restart', () => {
+    const { machines, begun, wait } = openYard(1);
+    const held = { id: 'old', deploymentId: 'd', gpu: 'A10G' };
+    machines.hold(held);
+    wait(7);
+    expect(begun).toEqual([]);
+    machines.release(held);
+    expect(begun).toMatchObject([{ number: 7, cold: false, container: { id: 'old' } }]);
+  });
+
+  it('serve a queue of 100,000 runs quickly, even if every second one leaves', () => {
+    const { machines, begun, wait, last } = openYard(1);
+    const runs = 100_000;
+    const startedMs = cpuMs();
+    for (let number = 1; number <= runs; number++) wait(number);
+    for (let number = 2; number <= runs; number += 2)
+      machines.leave({ number, deploymentId: 'd', gpu: 'A10G' });
+    for (let served = 0; served < runs / 2; served++) machines.release(last().container);
+    expect(begun.length).toBe(runs / 2);
+    expect(cpuMs() - startedMs).toBeLessThan(3000);
+  });
+
+  it('never exceed the limit, lose a run, serve one twice or let one overtake', () => {
+    const gpu = fc.constantFrom('T4', 'A10G', 'H100');
+    const arrival = fc.record({ gapMs: fc.nat(400), gpu, workMs: fc.integer({ min: 1, max: 900 }) });
+    const plan = fc.record({
+      limit: fc.integer({ min: 1, max: 4 }),
+      arrivals: fc.array(arrival, { maxLength: 40 }),
+    });
+    const property = fc.property(plan, ({ limit, arrivals }) => simulate(limit, arrivals));
+    expect(fc.check(property, { numRuns: 300 })).toMatchObject({ failed: false });
+  });
+});
+
+type Arrival = { readonly gapMs: number; readonly gpu: string; readonly workMs: number };
+
+function simulate(limit: number, arrivals: readonly Arrival[]): void {
+  const clock = createHandClock();
+  const busy = new Set<string>();
+  const order: number[] = [];
+  let containers = 0;
+  const machines = createMachines<Ticket & { readonly workMs: number }>({
+    clock,
+    limitsOf: () => ({ limit, idleMs: 500 }),
+    name: () => `c${++containers}`,
+    begin({ number, gpu, workMs }, container) {
+      expect(container.gpu).toBe(gpu);
+      expect(busy.has(container.id), 'a container serves one run at a time').toBe(false);
+      busy.add(container.id);
+      order.push(number);
+      const { busy: counted, idle } = machines.census();
+      expect(counted).toBe(busy.size);
+      expect(counted + idle).toBeLessThanOrEqual(limit);
+      clock.at(clock.now() + workMs, () => {
+        busy.delete(container.id);
+        machines.release(container);
+      });
+    },
+  });
+  let atMs = 0;
+  arrivals.forEach(({ gapMs, gpu, workMs }, index) => {
+    atMs += gapMs;
+    clock.to(atMs);
+    machines.wait({ number: index, deploymentId: 'd', gpu, workMs });
+    const { waiting, busy: working } = machines.census();
+    expect(waiting === 0 || working === limit, 'a run waits only while every container is busy').toBe(true);
+  });
+  clock.to(atMs + 1_000_000);
+  expect(order).toEqual(arrivals.map((_, index) => index));
+  expect(machines.census()).toEqual({ waiting: 0, busy: 0, idle: 0 });
+}

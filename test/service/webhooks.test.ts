@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import { targetOf } from '../../src/service/webhooks/webhook-target.ts';
+import { openService } from './asking.ts';
+import { openReceiver } from './receiver.ts';
+
+describe('a webhook that is not accepted', () => {
+  it('is tried three times: a POST, then two GETs with the same body', async () => {
+    const receiver = await openReceiver((_nth, { body }) => ({
+      status: body['status'] === 'queued' ? 503 : 200,
+    }));
+    const { queue, service } = await openService();
+    await queue({ webhook: `${receiver.url}/hook` });
+    const received = await receiver.until((all) => all.length === 6);
+    const tries = received.filter((one) => one.body['status'] === 'queued');
+    expect(tries.map((one) => one.method)).toEqual(['POST', 'GET', 'GET']);
+    expect(tries.map((one) => one.contentType)).toEqual(Array.from({ length: 3 }, () => 'application/json'));
+    expect(tries[1]).toEqual({ ...tries[0], method: 'GET' });
+    expect(tries[2]).toEqual(tries[1]);
+    expect(service.stats().webhooks.delivered).toBeLessThanOrEqual(3);
+  });
+
+  it('is not retried after a GET was accepted', async () => {
+    const receiver = await openReceiver((_nth, { method }) => ({ status: method === 'GET' ? 200 : 500 }));
+    const { queue, ended } = await openService();
+    await ended(await queue({ webhook: receiver.url }));
+    const received = await receiver.until((all) => all.length === 8);
+    expect(received.filter((one) => one.method === 'GET').length).toBe(4);
+  });
+
+  it('affects nothing if the connection is refused', async () => {
+    const events: string[] = [];
+    const { queue, ended } = await openService({}, { log: (event) => events.push(event) });
+    const run = await ended(await queue({ webhook: 'http://127.0.0.1:1/closed' }));
+    expect(run).toMatchObject({ status: 'success', webhook: 'http://127.0.0.1:1/closed' });
+    expect(events).toContain('run-accepted');
+  });
+});
+
+it('the name localhost means this machine', async () => {
+  const receiver = await openReceiver();
+  const { queue } = await openService();
+  await queue({ webhook: receiver.url.replace('127.0.0.1', 'localhost') });
+  expect(await receiver.until((all) => all.length === 4)).toHaveLength(4);
+});
+
+it('a redirect counts as delivered and is never followed', async () => {
+  const trap = await openReceiver();
+  const receiver = await openReceiver(() => ({ status: 302, location: trap.url }));
+  const { queue } = await openService();
+  await queue({ webhook: receiver.url });
+  const received = await receiver.until((all) => all.length === 4);
+  expect(received.map((one) => one.method)).toEqual(['POST', 'POST', 'POST', 'POST']);
+  expect(trap.received).toEqual([]);
+});
+
+describe('an address', () => {
+  it.each([
+    ['http://127.0.0.1:8080/hook/1', true],
+    ['https://127.0.0.1/', true],
+    ['http://localhost:3000/', true],
+    ['http://LOCALHOST/', true],
+    ['http://[::1]:3000/', true],
+    ['http://127.1/', true],
+    ['http://2130706433/', true],
+    ['http://0x7f000001/', true],
+    ['http://127.200.3.4/', true],
+    ['http://runsheet.invalid/hook', false],
+    ['http://127.0.0.1.example.com/', false],
+    ['http://localhost.example.com/', false],
+    ['http://10.0.0.1/', false],
+    ['http://169.254.169.254/latest/meta-data', false],
+    ['http://0.0.0.0/', false],
+    ['http://[::]/', false],
+    ['http://[::ffff:10.0.0.1]/', false],
+    ['http://user:secret@127.0.0.1/', true],
+    ['http://user:secret@10.0.0.1/', false],
+    ['ftp://127.0.0.1/', false],
+    ['file:///etc/passwd', false],
+    ['unix:/run/docker.sock', false],
+    ['nonsense', false],
+    ['', false],
+  ])('%s is called: %s', (webhook, called) => {
+    expect(targetOf(webhook).kind).toBe(called ? 'allowed' : 'refused');
+  });
+
+  it('that is refused is kept on the run, counted, and logged once', async () => {
+    const said: unknown[] = [];
+    const log = (event: string, facts: object): void => {
+      if (event === 'webhook-refused') said.push(facts);
+    };
+    const { queue, ended, service } = await openService({}, { log });
+    const webhook = 'http://runsheet.invalid/hook/1/b/1/1/00112233445566778899aabbccddeeff';
+    expect((await ended(await queue({ webhook }))).webhook).toBe(webhook);
+    await ended(await queue({ webhook }));
+    expect(service.stats().webhooks).toEqual({ delivered: 0, failed: 0, refused: 8 });
+    expect(said).toEqual([{ reason: 'runsheet.invalid is not this machine' }]);
+  });
+});
+
+it('a receiver that never answers does not delay others', async () => {
+  const silent = await openReceiver(() => ({ status: 100 }));
+  const quick = await openReceiver();
+  const { queue } = await openService({ concurrencyLimit: 40 });
+  await Promise.all(Array.from({ length: 30 }, () => queue({ webhook: silent.url })));
+  await queue({ webhook: quick.url });
+  expect(await quick.until((all) => all.length === 4)).toHaveLength(4);
+});
