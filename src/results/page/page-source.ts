@@ -102,6 +102,6 @@ function scriptOf(name: string, module: string): string {
 const IMPORT = /^import \{([^}]*)\} from '\.\/([^']+)';\n/gm;
 const EXPORT = /^export (?:async )?(?:const|function|class) (\w+)/gm;
 
-const read = (name: string): string => readFileSync(join(import.meta.dirname, 'page', name), 'utf8');
+const read = (name: string): string => readFileSync(join(import.meta.dirname, 'browser', name), 'utf8');
 
 const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
