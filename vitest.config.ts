@@ -13,7 +13,7 @@ const WHOLE = [
 
 // Of these, those where every command's time counts, or that take the whole machine: one at a time.
 const ALONE = [
-  'test/cli/{cluster,rehearsal,two-at-once,what-if/what-if}{,.long}.test.ts',
+  'test/cli/{cluster,rehearsal,two-at-once}{,.long}.test.ts',
   'test/chaos/{cycles,frozen,postgres,servers}.long.test.ts',
   'test/package.test.ts',
 ];

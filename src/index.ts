@@ -22,8 +22,6 @@ export type {
   RowsOptions,
 } from './library/handle/handle-options.ts';
 export type { AppendPlan } from './library/handle/appended-sheet.ts';
-export type { WhatIfOptions } from './library/what-if/replayed-batch.ts';
-export type { ShownInterval, WhatIfAnswer } from './library/what-if/shown-what-if.ts';
 export type { Comparison, CompareOptions } from './library/report/compared-batches.ts';
 export type { Exported, ExportOptions } from './library/handle/exported-batch.ts';
 export type { Deployments } from './library/deployments.ts';

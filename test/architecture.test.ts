@@ -98,7 +98,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/store',
     'src/sheet',
     'src/results/forecast',
-    'src/service',
   ],
   'src/audit': [
     'src/options',

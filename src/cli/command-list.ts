@@ -68,7 +68,7 @@ const onSheets = {
   plan: command(
     async () => (await import('./run/plan.ts')).default,
     {
-      positional: maybeOne(`${SHEET}; none with --from and --what-if`, 'sheet'),
+      positional: maybeOne(`${SHEET}; none with --from`, 'sheet'),
       flags: {
         ...sheetFlags,
         ...fromFlags,
@@ -78,17 +78,11 @@ const onSheets = {
           withNegated: false,
           brief: 'keep the answers to the guesses: later sheets with these columns need no flags for them',
         },
-        whatIf: optional(
-          textFlag(
-            'batch',
-            'instead of a sheet: what this finished batch would have taken and cost with other limits (-c, --rate, --retries, --retry, --gpu-concurrency) or all rows on another GPU (--gpu)',
-          ),
-        ),
       },
       aliases: sheetAliases,
     },
-    'check a sheet and show the cost, without sending anything; or replay a finished batch',
-    '<sheet> -d <deployment> [flags] | plan --from <batch> -d <deployment> [flags] | plan --what-if <batch> [-c <n>] [flags]',
+    'check a sheet and show the cost, without sending anything',
+    '<sheet> -d <deployment> [flags] | plan --from <batch> -d <deployment> [flags]',
   ),
   submit: command(
     async () => (await import('./run/run.ts')).submit,

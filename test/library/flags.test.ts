@@ -148,7 +148,6 @@ const FLAGS: Readonly<Record<string, Table>> = {
   plan: {
     ...SHEET,
     into: 'BatchHandle.planAppend',
-    whatIf: 'BatchHandle.whatIf',
     save: {
       only: 'keeps what a user answers; a program gives its options. What is kept holds for both',
     },

@@ -8,7 +8,6 @@ import { eventSchema } from './event.ts';
 import { planSchema } from './plan.ts';
 import { poolSchema } from './pool.ts';
 import { problemSchema } from './problem.ts';
-import { replaySchema } from './replay.ts';
 import { attemptSchema, rowSchema } from './row.ts';
 import { scheduleSchema, triggerSchema } from './schedule.ts';
 import {
@@ -35,7 +34,6 @@ export const NOUNS = {
   pool: poolSchema,
   problem: problemSchema,
   receipt: receiptSchema,
-  replay: replaySchema,
   row: rowSchema,
   schedule: scheduleSchema,
   servers: serversSchema,

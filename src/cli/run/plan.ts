@@ -1,4 +1,4 @@
-// plan: checks the sheet and shows rows, cost and first requests, without sending anything. With --what-if it replays a batch.
+// plan: checks the sheet and shows rows, cost and first requests, without sending anything.
 
 import type { Config } from '../../host/config.ts';
 import { EXIT, list, problem } from '../../errors/error.ts';
@@ -36,17 +36,14 @@ import type { Session } from '../session.ts';
 import { count, money, span } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
-type Flags = SheetFlags & { readonly whatIf?: string; readonly save: boolean };
+type Flags = SheetFlags & { readonly save: boolean };
 
 export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<number> {
-  const { whatIf, save } = flags;
-  const other = whatIf === undefined ? (isInto(flags) ? '--into' : undefined) : '--what-if';
-  if (save && other !== undefined)
+  if (flags.save && isInto(flags))
     throw problem('E602', {
-      what: `--save and ${other} exclude each other`,
+      what: '--save and --into exclude each other',
       hint: '--save keeps the answers to the guesses about the sheet of a new batch',
     });
-  if (whatIf !== undefined) return (await import('./what-if.ts')).whatIfOf(this, { ...flags, whatIf }, sheet);
   refuseBothSheets('plan', flags, sheet);
   return planSheet(this, flags, sheet ?? '-');
 }

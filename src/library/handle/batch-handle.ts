@@ -42,7 +42,6 @@ import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
 import { placeUrl } from '../connect-options.ts';
 import type { Servers } from '../servers.ts';
 import type { ShownEvent } from './shown-events.ts';
-import { shownWhatIf, type WhatIfAnswer } from '../what-if/shown-what-if.ts';
 import { ackOf, howOf } from './acknowledged.ts';
 import { openReport, type OpenedReport, type ReportOptions } from '../report/opened-report.ts';
 import { refuseUnknownRows } from './unknown-rows.ts';
@@ -50,7 +49,6 @@ import { signalPass } from '../start/signal-pass.ts';
 import { startOrAttach, summaryOfDone } from '../start/start-or-attach.ts';
 import { BatchPausedError } from '../thrown-errors.ts';
 import { verifyBatch, type Verification, type VerifyOptions } from './verification.ts';
-import { changeOf, replayOf, type WhatIfOptions } from '../what-if/replayed-batch.ts';
 
 /** One batch: reads and controls it. Its methods throw E502 if there is no such batch. */
 export class BatchHandle {
@@ -208,12 +206,6 @@ export class BatchHandle {
     const found = await this.#found();
     await this.#servers.for(found);
     return planAppended(this.#servers.config, found, sheet, options);
-  }
-
-  /** What this batch, which has ended, would have taken and cost with other limits or on another GPU. Throws E602. */
-  async whatIf(options: WhatIfOptions): Promise<WhatIfAnswer> {
-    const { out } = this.#servers.config;
-    return shownWhatIf(await replayOf(out, await this.#found(), changeOf(options)));
   }
 
   /** Rows without an outcome, in the order of the sheet. */
