@@ -3,7 +3,6 @@
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { SAME_MEANING } from './same-names.ts';
 import { circlesIn, folderOf, importsOf, ROOT, textOf, unitOf, type Import } from './source-imports.ts';
 
 const FILES = globSync('{src,workflows,activities,test,bench,bin}/**/*.{ts,mjs,js}', { cwd: ROOT });
@@ -267,10 +266,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Private words that had standard terms: dependencies, unconfirmed, immediately, automatically and so on. */
-const BANNED =
-  /\b(?:nobody|whoever|by itself|at once|doubt|uncertain|becomes? of|hands|catalogue|madeOnce|bounces|leavings|fates?|wordsOf|heard|(?:is|are|was|were|be) told)\b/i;
-
 describe('the tree', () => {
   it('uses only what each folder may use', () => {
     expect(SOURCES.flatMap((file) => importsOf(file).flatMap((one) => offence(file, one)))).toEqual([]);
@@ -301,13 +296,6 @@ describe('the tree', () => {
     expect(circlesIn(folders.filter(([from, to]) => from !== to))).toEqual([]);
   });
 
-  it('has names that stand once, or mean the same wherever they stand', () => {
-    const sources = SOURCES.filter((file) => !file.startsWith('src/cli/'));
-    const names = Map.groupBy(sources, (file) => basename(file));
-    const several = [...names].flatMap(([name, files]) => (files.length > 1 ? [name] : []));
-    expect(several.toSorted()).toEqual(SAME_MEANING);
-  });
-
   it('has few entries at its top', () => {
     expect(
       new Set(SOURCES.filter((file) => file.startsWith('src/')).map((file) => file.split('/')[1])).size,
@@ -322,11 +310,6 @@ describe('the tree', () => {
   it('has no drawer for what has no name', () => {
     const parts = FILES.flatMap((file) => file.split('/')).map((part) => basename(part).replace(/\..*$/, ''));
     expect(parts.filter((part) => /^(utils?|helpers?|common|shared|types|misc)$/.test(part))).toEqual([]);
-  });
-
-  it('speaks in plain words', () => {
-    const files = SOURCES.filter((file) => BANNED.test(textOf(file)));
-    expect(files.map((file) => `${file}: ${BANNED.exec(textOf(file))?.[0]}`)).toEqual([]);
   });
 
   it('gives each test that replaces a module a process of its own', () => {
