@@ -23,3 +23,22 @@ for (const name of ['README', ...Object.values(PAGES).map(({ page }) => page)]) 
       .replace(`# ${title}\n`, `# ${entry}\n`);
   writeFileSync(path, text);
 }
+
+const OPTION_TYPES = /^(?:\w*Options|Limits|ColumnMapping|ResultsOfBatch)\n/;
+
+/** Each member of the types whose values a program writes. */
+const members = readFileSync(join(FOLDER, 'runsheet.md'), 'utf8')
+  .split(/^### /m)
+  .filter((one) => OPTION_TYPES.test(one))
+  .flatMap((type) => type.split(/^##### /m).slice(1));
+
+/** Whether it has text beside the headings, the signature and the origin. */
+const isDescribed = (member) =>
+  member
+    .split('\n')
+    .slice(1)
+    .some((line) => /^[^\s>#*]/.test(line) && !/^\[?`/.test(line));
+
+const bare = members.filter((member) => !isDescribed(member)).map((member) => member.split('\n', 1)[0]);
+if (members.length === 0 || bare.length > 0)
+  throw new Error(`options without a description: ${bare.join(', ') || 'no option was found'}`);

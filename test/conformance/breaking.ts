@@ -63,18 +63,3 @@ export async function breakRule(rule: Rule, which: 'its own cases' | 'all cases'
     also: [...failed].filter((name) => !names.includes(name)),
   };
 }
-
-/** Processes `items` with limited concurrency, and returns the results in order. */
-export async function inTurn<Item, Result>(
-  items: readonly Item[],
-  atOnce: number,
-  work: (item: Item) => Promise<Result>,
-): Promise<readonly Result[]> {
-  const results: Result[] = [];
-  const entries = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of entries) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
-  return results;
-}

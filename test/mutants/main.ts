@@ -2,14 +2,12 @@
 // notice it, and writes docs/testing/mutants.md. Fails if a bug survives, if its text no longer occurs in the file, or if the
 // tests fail without any bug.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { mutantsPage } from './document.ts';
 import { control, killAll, type MutantResult } from './killing.ts';
-import { MUTANTS } from './mutants.ts';
+import { MUTANTS, ROOT } from './mutant.ts';
 
-const PAGE = join(import.meta.dirname, '../../docs/testing/mutants.md');
 const CONCURRENCY = 2;
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true } } });
@@ -17,14 +15,17 @@ const chosen = MUTANTS.filter(({ id }) => values.only?.includes(id) ?? true);
 if (chosen.length === 0) throw new Error(`there is no mutant ${values.only?.join(' or ')}`);
 const widest = Math.max(...chosen.map(({ id }) => id.length));
 
-const report = ({ mutant, verdict, seconds }: MutantResult): void => {
-  const text = {
-    green: () => 'SURVIVED',
-    red: () => `killed by ${verdict.kind === 'red' ? verdict.claims[0] : ''}`,
-    broken: () => `BROKEN ${verdict.kind === 'broken' ? verdict.reason : ''}`,
-  }[verdict.kind]();
-  console.log(`${mutant.id.padEnd(widest)}  ${seconds.toFixed(1).padStart(5)} s  ${text}`);
+const noticedBy = ({ verdict }: MutantResult): string => {
+  if (verdict.kind === 'green') return 'SURVIVED';
+  if (verdict.kind === 'broken') return `BROKEN ${verdict.reason}`;
+  const [first = '', ...others] = verdict.claims;
+  return others.length === 0 ? first : `${first} (and ${others.length} more)`;
 };
+
+const report = (result: MutantResult): void =>
+  console.log(
+    `${result.mutant.id.padEnd(widest)}  ${result.seconds.toFixed(1).padStart(5)} s  ${noticedBy(result)}`,
+  );
 
 const startedMs = Date.now();
 const without = await control(chosen);
@@ -36,5 +37,15 @@ const results = await killAll(chosen, CONCURRENCY, report);
 const alive = results.filter(({ verdict }) => verdict.kind !== 'red').map(({ mutant }) => mutant.id);
 const seconds = ((Date.now() - startedMs) / 1000).toFixed(0);
 console.log(`${results.length} mutants in ${seconds} s, ${alive.length} survived ${alive.join(', ')}`);
-if (values.only === undefined) writeFileSync(PAGE, mutantsPage(results, readFileSync(PAGE, 'utf8')));
+if (values.only === undefined) writeFileSync(join(ROOT, 'docs/testing/mutants.md'), pageOf(results));
 process.exit(alive.length > 0 ? 1 : 0);
+
+function pageOf(all: readonly MutantResult[]): string {
+  const rows = all.map((result) => [`\`${result.mutant.id}\``, result.mutant.loses, noticedBy(result)]);
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [
+    '# Seeded bugs\n',
+    ...[['bug', 'what a user would lose', 'the claim that fails'], ['---', '---', '---'], ...rows].map(line),
+    '',
+  ].join('\n');
+}
