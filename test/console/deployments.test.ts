@@ -1,11 +1,9 @@
 // deployments lists what can be run; and a GPU that the service may ignore is not asked for unknowingly.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { loadConfig } from '../../src/host/config.ts';
+import { describe, expect, it } from 'vitest';
 import { Console } from './console.ts';
+import { realConsole } from './real-service.ts';
 
 const SHEET = 'prompt,gpu\na,H100\nb,\nc,A10G\n';
 
@@ -52,24 +50,8 @@ describe('deployments', () => {
 });
 
 describe('a GPU that the service may ignore', () => {
-  /** The local service without its profile, which says that it is a rehearsal. */
   async function real(): Promise<Console> {
-    const console = await Console.open();
-    const { apiUrl = '', apiKey } = loadConfig();
-    const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const isProfile = request.url?.endsWith('/platform/profile') ?? false;
-      const headers = { authorization: `Bearer ${apiKey()?.value}` };
-      const answer = await fetch(`${new URL(apiUrl).origin}${isProfile ? '/none' : request.url}`, {
-        headers,
-      });
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-    };
-    const gateway = createServer((request, response) => void forward(request, response));
-    gateway.listen(0, '127.0.0.1');
-    await new Promise((listening) => gateway.once('listening', listening));
-    onTestFinished(() => void gateway.close());
-    vi.stubEnv('RUNSHEET_API_URL', `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/api`);
-    vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
+    const console = await realConsole();
     console.write('gpus.csv', SHEET);
     return console;
   }
