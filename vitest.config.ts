@@ -24,6 +24,7 @@ const OWN_PROCESS = [
   'test/activities/download-outputs.test.ts',
   'test/audit/list-runs.test.ts',
   'test/console/clean-in-s3.test.ts',
+  'test/doors/doors.test.ts',
   'test/sheet/large.test.ts',
 ];
 

@@ -1,0 +1,47 @@
+import { describe, expect, it, vi } from 'vitest';
+import { problem } from '../../src/errors/error.ts';
+import { GO } from './doors.ts';
+import { sceneOf } from './scene.ts';
+import { DOORS, TABLE, type Door, type Question } from './table.ts';
+
+// Waiting for a server that is not there takes five seconds.
+vi.mock(import('../../src/temporal/connect.ts'), async (original) => ({
+  ...(await original()),
+  connectClient: async (at) => {
+    throw problem('E401', { address: at.address, from: at.from, reason: 'nobody is there' });
+  },
+}));
+
+const IN_WORDS: Readonly<Record<Question, RegExp>> = {
+  guesses: /guess \?/,
+  earlier: /are done in old/,
+  open: /still open in old/,
+  elsewhere: /in another folder/,
+  ofBatch: /these are rows of old/,
+  otherGpu: /asks? for H100/,
+  changedRows: /would change/,
+  boughtBefore: /paid for/,
+  settings: /ignored: .*reserve/,
+};
+
+/** Every door with every question that it can meet. */
+const CASES = (Object.keys(TABLE) as Question[]).flatMap((question) =>
+  (Object.keys(DOORS) as Door[]).flatMap((door) => {
+    const cell = TABLE[question][door];
+    return 'never' in cell ? [] : [{ question, door, where: DOORS[door], hole: false, ...cell }];
+  }),
+);
+
+describe('what may spend money otherwise than its user means', () => {
+  it.each(CASES)('$question: $where $does', async ({ question, door, does, code, hole }) => {
+    const done = await GO[door]({ scene: await sceneOf(question, door), question, isAnswered: false });
+    const isSo = does === 'says' ? IN_WORDS[question].test(done.said) : done.code === code;
+    expect([isSo, done]).toEqual([!hole, done]);
+  });
+
+  const answered = CASES.filter(({ answer, hole, door }) => answer && !hole && door !== 'watch');
+  it.each(answered)('$question: $where goes on with $answer', async ({ question, door }) => {
+    const done = await GO[door]({ scene: await sceneOf(question, door), question, isAnswered: true });
+    expect([['E401', undefined].includes(done.code), done]).toEqual([true, done]);
+  });
+});

@@ -1,0 +1,166 @@
+// Goes through each door with the sheet of a scene, with and without the answer to its question.
+
+import { ApplicationFailure } from '@temporalio/common';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createBatch } from '../../activities/create-batch.ts';
+import { createFiring } from '../../activities/create-firing.ts';
+import { RunsheetError } from '../../src/errors/error.ts';
+import { loadConfig } from '../../src/host/config.ts';
+import { Runsheet } from '../../src/library/runsheet.ts';
+import { Servers } from '../../src/library/servers.ts';
+import type { Session } from '../../src/library/session.ts';
+import { SavedSheet } from '../../src/library/watched/saved-sheet.ts';
+import { openDownloads } from '../../src/run-service/download.ts';
+import { definitionFrom } from '../../src/schedule/definition.ts';
+import { batchCallOf } from '../../workflows/batch-call.ts';
+import { depsOf } from '../activities/deps.ts';
+import type { Said } from '../console/console.ts';
+import type { Scene } from './scene.ts';
+import type { Door, Question } from './table.ts';
+
+/** What a door did: the code of its error, if any, and what it said. */
+export type Done = { readonly code: string | undefined; readonly said: string };
+
+/** The answers of a command line, and of a program. */
+const FLAGS: Readonly<Partial<Record<Question, readonly string[]>>> = {
+  guesses: ['--encoding', 'windows-1252'],
+  earlier: ['--again'],
+  open: ['--again'],
+  elsewhere: ['--again'],
+  ofBatch: ['--again'],
+  otherGpu: ['--accept-gpu'],
+  boughtBefore: ['--yes'],
+};
+const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
+  guesses: { guess: 'accept' },
+  earlier: { reuse: 'again' },
+  open: { reuse: 'again' },
+  elsewhere: { reuse: 'again' },
+  ofBatch: { reuse: 'again' },
+  otherGpu: { acceptGpu: true },
+  boughtBefore: { mayBuyTwice: true },
+};
+/** What the command sets in vain, if the batch exists. */
+const IN_VAIN: readonly string[] = ['--reserve', 'p99'];
+
+type Given = { readonly scene: Scene; readonly question: Question; readonly isAnswered: boolean };
+
+const ofCommand = ({ stdout, stderr }: Said): Done => ({
+  code: /error\[(E\d+)\]/.exec(stderr)?.[1],
+  said: stdout + stderr,
+});
+
+function command(words: (scene: Scene) => readonly string[], isTerminal = false) {
+  return async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+    scene.console.isTerminal = isTerminal;
+    const more = question === 'settings' ? IN_VAIN : isAnswered ? (FLAGS[question] ?? []) : [];
+    return ofCommand(await scene.console.run(...words(scene), ...more));
+  };
+}
+
+/** Errors carry codes, also those of activities. */
+async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    if (error instanceof RunsheetError) return error.code;
+    if (error instanceof ApplicationFailure) return error.type ?? '';
+    throw error;
+  }
+}
+
+function call(use: (rs: Runsheet, scene: Scene, options: object) => Promise<unknown>) {
+  return async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+    const said: string[] = [];
+    await using rs = new Runsheet(new Servers({ onNotice: (text) => said.push(text) }));
+    const inVain = question === 'settings' ? { reuse: 'reuse', reserve: 'p99' } : {};
+    const options = { ...(isAnswered ? OPTIONS[question] : {}), ...inVain };
+    return { code: await codeOf(use(rs, scene, options)), said: said.join('\n') };
+  };
+}
+
+const noSearch = async (): Promise<[]> => [];
+const makerOf = () => ({
+  config: { ...loadConfig(), sheets: ['/'] },
+  download: openDownloads(1),
+  isEmbedded: false,
+  isEncrypted: false,
+  findPool: async () => undefined,
+  searchAttributes: noSearch,
+});
+
+async function inActivity(work: () => Promise<unknown>): Promise<Done> {
+  return { code: await codeOf(new MockActivityEnvironment().run(work)), said: '' };
+}
+
+const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+  const { apiUrl = '', out } = loadConfig();
+  const answers = isAnswered && question === 'otherGpu' ? { answers: { otherGpu: 'accept' as const } } : {};
+  const definition = definitionFrom({
+    name: 'nightly',
+    cron: '0 2 * * *',
+    sheet: scene.sheet,
+    out,
+    reuse: false,
+    request: {
+      service: { base: apiUrl, api: 'v2' },
+      deployment: 'portraits',
+      options: {
+        map: {},
+        set: {},
+        drop: [],
+        types: {},
+        ...(isAnswered && question === 'guesses' ? { encoding: 'windows-1252' } : {}),
+      },
+      settings: { deadlines: {}, webhooks: true },
+      order: {},
+      ...answers,
+    },
+  });
+  return inActivity(() =>
+    createFiring(depsOf({ maker: makerOf() }), { definition, nominalTime: Date.now() }),
+  );
+};
+
+const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
+  const options = isAnswered ? OPTIONS[question] : {};
+  const asked = { sheet: scene.sheet, deployment: 'portraits', ...options };
+  return inActivity(() => createBatch(depsOf({ maker: makerOf() }), batchCallOf(asked, 'one')));
+};
+
+const watch = async ({ scene }: Given): Promise<Done> => {
+  const sheet = new SavedSheet({
+    config: loadConfig(),
+    found: scene.batch,
+    path: scene.sheet,
+    deployment: 'portraits',
+    copying: {},
+    reading: {},
+    order: {},
+  });
+  // A save that goes on asks Temporal.
+  const session = {} as Session;
+  return { code: await codeOf(sheet.take(session).catch(unlessMissing)), said: '' };
+};
+
+function unlessMissing(error: unknown): void {
+  if (!(error instanceof TypeError)) throw error;
+}
+
+const SHEET = ({ sheet }: Scene): readonly string[] => [sheet, '-d', 'portraits'];
+
+export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
+  run: command((scene) => ['run', ...SHEET(scene)], true),
+  submit: command((scene) => ['submit', ...SHEET(scene)]),
+  plan: command((scene) => ['plan', ...SHEET(scene)]),
+  create: command((scene) => ['schedule', 'create', 'nightly', ...SHEET(scene), '--cron', '0 2 * * *']),
+  into: command(({ sheet }) => ['submit', sheet, '--into', 'old']),
+  retry: command(() => ['retry', 'old', '--outcome', 'succeeded']),
+  start: call((rs, { sheet }, options) => rs.start(sheet, { deployment: 'portraits', ...options })),
+  append: call((rs, { sheet }, options) => rs.getHandle('old').append(sheet, options)),
+  retryCall: call((rs, _, options) => rs.getHandle('old').retry({ outcome: ['succeeded'], ...options })),
+  runBatch,
+  firing,
+  watch,
+};

@@ -1,0 +1,64 @@
+// One place for all doors: a run service that is no rehearsal, an earlier batch, and a sheet that raises one question. Temporal cannot
+// be reached, so a door that goes on ends with E401.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { Console } from '../console/console.ts';
+import { endBatch } from '../console/ended-batch.ts';
+import { realConsole } from '../console/real-service.ts';
+import type { Door, Question } from './table.ts';
+
+export type Scene = {
+  readonly console: Console;
+  readonly sheet: string;
+  /** The batch that exists. */
+  readonly batch: CreatedBatch;
+};
+
+const ROWS = 'prompt,seed\na fox,1\nan owl,2\na hen,3\n';
+const KEYED = 'id,prompt,seed\nfox,a fox,1\nowl,an owl,2\nhen,a hen,3\n';
+const EXTENDING: ReadonlySet<Door> = new Set(['into', 'append', 'retry', 'retryCall', 'watch']);
+
+const more = (before: string): string => `${before}${before === KEYED ? 'new,' : ''}a newt,4\n`;
+
+/** What the sheet is, by question; `before`: what the earlier batch was made of. */
+const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => string>> = {
+  guesses: (before) =>
+    before === KEYED ? 'id,prompt,seed\ngoose,une oie p\u00e2le,9\n' : 'prompt,seed\nune oie p\u00e2le,9\n',
+  earlier: more,
+  open: more,
+  elsewhere: more,
+  otherGpu: (before) =>
+    before === KEYED ? 'id,prompt,seed,gpu\nnew,a newt,4,H100\n' : 'prompt,seed,gpu\na newt,4,H100\n',
+  changedRows: (before) => before.replace('a fox', 'a red fox'),
+  boughtBefore: (before) => before,
+  settings: (before) => before,
+};
+
+export async function sceneOf(question: Question, door: Door): Promise<Scene> {
+  const console = await realConsole();
+  const [before, key] = EXTENDING.has(door) ? [KEYED, 'id'] : [ROWS, undefined];
+  const old = console.write('old.csv', withGpu(before, question, key));
+  const batch = await console.batch(old, 'old', 'portraits', key);
+  if (question !== 'open') await endBatch(batch);
+  const sheet = join(console.folder, 'old.csv');
+  if (question === 'elsewhere') vi.stubEnv('RUNSHEET_OUT', join(console.folder, 'other'));
+  const text =
+    question === 'ofBatch'
+      ? readFileSync(join(batch.folder, 'failures.csv'), 'utf8').replace('a hen', 'a white hen')
+      : SHEETS[question](before);
+  writeFileSync(sheet, Buffer.from(text, question === 'guesses' ? 'latin1' : 'utf8'));
+  return { console, sheet, batch };
+}
+
+/** Further rows have the columns of their batch. */
+const withGpu = (text: string, question: Question, key: string | undefined): string =>
+  question === 'otherGpu' && key !== undefined
+    ? text
+        .trimEnd()
+        .split('\n')
+        .map((line, at) => `${line},${at === 0 ? 'gpu' : ''}\n`)
+        .join('')
+    : text;
