@@ -138,13 +138,17 @@ async function deliver(
   const last = ended.attempts.at(-1);
   if (last?.outcome !== 'succeeded' || last.runId === undefined)
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
-  // Otherwise every row of the part would wait as long for the same host before the batch hears of it.
-  const slowHost = ended.isLastTry ? undefined : traffic?.slowHost;
-  if (slowHost !== undefined) return { place: ended.place, kind: 'host', reason: slowHost };
-  const startedAt = Date.now();
   const wanted = { store, service, runId: last.runId, names, signal, ...(traffic && { traffic }) };
   const batch = `${file.batch}~${file.mark}`;
-  const delivery = await deps.downloadSlots.run(batch, signal, () => downloadOutputs(deps, wanted));
+  let startedAt = Date.now();
+  const delivery = await deps.downloadSlots.run(batch, signal, async () => {
+    // Otherwise every row of the part would wait as long for the same host before the batch hears of it.
+    const slowHost = ended.isLastTry ? undefined : traffic?.slowHost;
+    if (slowHost !== undefined) return slowHost;
+    startedAt = Date.now();
+    return downloadOutputs(deps, wanted);
+  });
+  if (typeof delivery === 'string') return { place: ended.place, kind: 'host', reason: delivery };
   deps.traces?.filesFetched(file, {
     place: ended.place,
     attempt: last.attempt,
@@ -157,9 +161,10 @@ async function deliver(
     return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
   const { kind } = delivery;
   const reason = delivery.kind === 'host' ? `${delivery.host}: ${delivery.reason}` : delivery.reason;
-  if (traffic !== undefined && kind === 'host' && Date.now() - startedAt >= SLOW_HOST_MS)
-    traffic.slowHost ??= reason;
-  if (!ended.isLastTry) return { place: ended.place, kind, reason };
+  const waitedMs = Date.now() - startedAt;
+  const isSlow = kind === 'host' && waitedMs >= SLOW_HOST_MS;
+  if (traffic !== undefined && isSlow) traffic.slowHost ??= reason;
+  if (!ended.isLastTry) return { place: ended.place, kind, reason, ...(isSlow && { waitedMs }) };
   return { outcome: 'failed', reason: whyMissing(reason), files: [], texts: [] };
 }
 

@@ -60,8 +60,16 @@ export type ListReading = {
   readonly hasControl: boolean;
 };
 
-/** A row whose files could not be fetched; `host`: the file host or the service failed, `file`: only this row's files. */
-export type DeferredRow = { readonly place: number; readonly kind: 'host' | 'file'; readonly reason: string };
+/**
+ * A row whose files could not be fetched; `host`: the file host or the service failed, `file`: only this row's files. `waitedMs`:
+ * how long the host let the download wait before it failed, if that was long.
+ */
+export type DeferredRow = {
+  readonly place: number;
+  readonly kind: 'host' | 'file';
+  readonly reason: string;
+  readonly waitedMs?: number;
+};
 
 /** `rung`: absent for an attempt on none. */
 export type RunCost = readonly [place: number, nano: number, rung?: number];

@@ -7,6 +7,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
+import { DownloadSlots } from '../../activities/download-slots.ts';
 import type { PartResult } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { partName } from '../../src/results/parts.ts';
@@ -228,11 +229,26 @@ describe('collecting rows', () => {
     const rows = Array.from({ length: 60 }, (_, at) => ended(at + 1));
     const { deferred } = await write(rows, { download }).finally(() => vi.useRealTimers());
     expect(deferred.map(({ kind }) => kind)).toEqual(rows.map(() => 'host'));
+    expect(deferred[0]?.waitedMs).toBeGreaterThanOrEqual(60_000);
     expect(new Set(deferred.map(({ reason }) => reason)).size).toBe(1);
     // Those that had begun.
     expect(asked).toBeLessThanOrEqual(16);
     rmSync(join(folder, PART));
     expect((await write([...rows.slice(1), lastTry(1)], { download })).deferred).toHaveLength(59);
+  });
+
+  it('defers rows that waited for a slot meanwhile, without a download of their own', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    let asked = 0;
+    const download = async (): Promise<never> => {
+      asked += 1;
+      vi.setSystemTime(Date.now() + 60_000);
+      throw new HostFault('files', 'slow: only 200 bytes/s arrived in 60 s', 1);
+    };
+    const rows = Array.from({ length: 16 }, (_, at) => ended(at + 1));
+    const own = { download, downloadSlots: new DownloadSlots(1, 1) };
+    const { deferred } = await write(rows, own).finally(() => vi.useRealTimers());
+    expect([deferred.length, asked]).toEqual([16, 1]);
   });
 
   it('defers all rows while the service cannot be read', async () => {

@@ -133,6 +133,7 @@ describe('snapshot', () => {
       trouble: 'nothing can be sent',
       rateLimit: { gapMs: 40, nextAt: 20 },
       filesFailSince: 21,
+      filesFineAt: 20,
       cancelling: 'unsent',
       control: { runId: 'control', at: 22 },
       usualRunMs: 23,

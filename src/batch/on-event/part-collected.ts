@@ -50,7 +50,7 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
   const [fault] = deferred;
   if (fault !== undefined) noteFault(state, clipped(fault.reason, REASON_BYTES));
   if (fetched > 0) {
-    state.filesFailSince = undefined;
+    filesAreFine(state);
     if (state.pauses.has('files')) fetchNow(state);
     return unpause(state, 'files');
   }
@@ -58,9 +58,22 @@ function noteFileHosts(state: State, deferred: readonly DeferredRow[], fetched: 
   const isRefusal = state.version >= 4 && deferred.length + state.deferred.length >= FILES_REFUSED_ROWS;
   const failed = deferred.find(({ kind }) => kind === 'host' || isRefusal);
   if (failed === undefined) return;
-  state.filesFailSince ??= state.now;
+  state.filesFailSince ??= failSince(state, deferred);
   if (state.now - state.filesFailSince >= FILES_PAUSE_AFTER_MS)
     pause(state, 'files', `outputs cannot be fetched: ${clipped(failed.reason, REASON_BYTES)}`);
+}
+
+/** A download that was slow for a minute has failed since it began, unless others have succeeded meanwhile. */
+function failSince({ version, now, filesFineAt = 0 }: State, deferred: readonly DeferredRow[]): number {
+  if (version < 4) return now;
+  const waitedMs = Math.max(...deferred.map((row) => row.waitedMs ?? 0));
+  return Math.max(filesFineAt, now - waitedMs);
+}
+
+/** From now on, another outage would begin. */
+export function filesAreFine(state: State): void {
+  state.filesFailSince = undefined;
+  if (state.version >= 4) state.filesFineAt = state.now;
 }
 
 /** The first fault is an entry of the log: rows wait for minutes, and people look there. */

@@ -21,7 +21,7 @@ import { changeLimits } from './change-limits.ts';
 import { endRow } from './end-row.ts';
 import { notifyAgain } from './notified.ts';
 import { decideUnconfirmed } from './list-read.ts';
-import { fetchNow } from './part-collected.ts';
+import { fetchNow, filesAreFine } from './part-collected.ts';
 
 export type Answer = Omit<Acknowledgement, 'id'>;
 const DONE: Answer = { ok: true };
@@ -159,7 +159,7 @@ export function onResume(state: State, command: Extract<Event, { type: 'resume' 
   state.pauses.clear();
   state.resumedAt = state.endings;
   notifyAgain(state, limits, 'pauses');
-  state.filesFailSince = undefined;
+  filesAreFine(state);
   fetchNow(state);
   state.trouble = undefined;
   state.holdUntil = state.now;

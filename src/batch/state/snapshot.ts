@@ -58,6 +58,7 @@ const PLAIN = [
   'nextStartAt',
   'peakConcurrency',
   'filesFailSince',
+  'filesFineAt',
   'filesFault',
   'cancelling',
   'refreshIds',

@@ -140,6 +140,8 @@ export type State = {
   readonly unstored: Set<StoreItem>;
   /** Since when every file download has failed. */
   filesFailSince?: number | undefined;
+  /** The latest download that succeeded, or the latest resume: what failed has failed no longer. */
+  filesFineAt?: number | undefined;
   /** Why files could not be fetched lately. */
   filesFault?: string | undefined;
   /** Attempts that were abandoned, as `row/attempt`, oldest first. */

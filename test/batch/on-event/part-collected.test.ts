@@ -154,6 +154,31 @@ describe('file hosts', () => {
     ]);
   });
 
+  /** Its download failed after a minute. */
+  const slow = (row: number): DeferredRow => ({ ...host(row), waitedMs: 60_000 });
+
+  it('a file host that was slow for a minute pauses the batch with the first part', () => {
+    const world = collecting(2);
+    world.pass(60_000);
+    collected(world, 0, slow(1), host(2));
+    expect([...world.state.pauses.keys()]).toEqual(['files']);
+  });
+
+  it.each(['a file that came from elsewhere', 'a resume'])('%s ends what a slow download says', (what) => {
+    const world = running({ rows: 3, concurrency: 3 });
+    world.finish('run-0', 'succeeded');
+    world.pass(1_000);
+    world.finish('run-1', 'succeeded');
+    world.pass(59_000);
+    const [first] = world.collects.splice(0, 1);
+    if (what === 'a resume') world.apply({ type: 'resume' });
+    else collected(world, 1);
+    world.collects.unshift(...(first ? [first] : []));
+    world.pass(1_000);
+    collected(world, 0, slow(1));
+    expect(world.state.pauses.size).toBe(0);
+  });
+
   it('files that are all refused pause the batch after ten seconds, so that it buys no more of them', () => {
     const world = collecting(3);
     const since = world.state.now;
