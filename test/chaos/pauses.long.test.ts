@@ -30,14 +30,6 @@ describe('a batch that cannot continue', () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS), ...args]);
   };
 
-  const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
-    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
-    const headers = { authorization: `Bearer ${key}` };
-    const body = JSON.stringify(rates);
-    const answer = await fetch(`${new URL(base).origin}/control/faults`, { method: 'PUT', headers, body });
-    expect(answer.status).toBe(200);
-  };
-
   it('a key that is revoked in the middle pauses it, and a new key resumes it: no row fails', async () => {
     const ROWS = 300;
     await open(['--token-file', stage.write('tokens', 'the-new-key-of-the-stage\n')]);
@@ -136,7 +128,7 @@ describe('a batch that cannot continue', () => {
       const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', String(ROWS), '--retries', '8'];
       const running = stage.start([...args, '--queue-timeout', '3s', '--run-timeout', '3s']);
       await until(async () => (await stage.truth()).length >= ROWS, 'every row has its first run');
-      await setFaults({ stuck: 0, oom: 0 });
+      await stage.setFaults({ stuck: 0, oom: 0 });
       const done = await running.ended;
       expect(done.code).toBe(0);
       const runs = await stage.truth();

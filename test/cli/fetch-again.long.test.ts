@@ -15,22 +15,14 @@ describe('rows whose files are away for minutes', () => {
   });
   afterEach(() => stage.close());
 
-  const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
-    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
-    const headers = { authorization: `Bearer ${key}` };
-    const url = `${new URL(base).origin}/control/faults`;
-    const answer = await fetch(url, { method: 'PUT', headers, body: JSON.stringify(rates) });
-    expect(answer.status).toBe(200);
-  };
-
   it('are named with what they cost, and retry fetches them without another run', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    await setFaults({ 'lose-file': 1 });
+    await stage.setFaults({ 'lose-file': 1 });
     const first = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits']);
     expect(first.stderr).toMatch(/2 rows paid for and not kept/);
     for (const { outcome, reason } of stage.results())
       expect([outcome, reason]).toEqual(['failed', expect.stringMatching(/^outputs_missing: .*404/)]);
-    await setFaults({ 'lose-file': 0 });
+    await stage.setFaults({ 'lose-file': 0 });
     const again = await stage.run(['retry', basename(stage.batch())]);
     expect([again.code, again.stderr]).toEqual([0, expect.stringMatching(/2 rows, 2 runs, 0 bought twice/)]);
     for (const { outcome } of stage.results()) expect(outcome).toBe('succeeded');

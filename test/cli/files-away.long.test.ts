@@ -20,24 +20,16 @@ describe('a batch whose file host is unavailable', () => {
   });
   afterEach(() => stage.close());
 
-  const setFaults = async (rates: Readonly<Record<string, number>>): Promise<void> => {
-    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
-    const headers = { authorization: `Bearer ${key}` };
-    const body = JSON.stringify(rates);
-    const answer = await fetch(`${new URL(base).origin}/control/faults`, { method: 'PUT', headers, body });
-    expect(answer.status).toBe(200);
-  };
-
   it('pauses, fails no row, and continues automatically', async () => {
     await stage.startAll(DEPLOYMENTS);
     const running = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '10']);
     await until(async () => (await stage.truth()).length >= 60, 'it is under way');
-    await setFaults({ 'away-file': 1 });
+    await stage.setFaults({ 'away-file': 1 });
     const paused = await running.ended;
     expect(paused.code).toBe(8);
     expect(paused.stderr).toMatch(/is paused: outputs cannot be fetched: .* answered 503/);
     await wait(AWAY_MS);
-    await setFaults({ 'away-file': 0 });
+    await stage.setFaults({ 'away-file': 0 });
     const ended = await finished(stage, basename(stage.batch()));
     expect(ended.code).toBe(0);
     expect(stage.results().length).toBe(ROWS);

@@ -4,11 +4,19 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, request as forward, type IncomingMessage } from 'node:http';
+import {
+  createServer,
+  request,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestOptions,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, type AddressInfo, type Socket } from 'node:net';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
+import { tunnel } from './forward.ts';
 
 export type StagedProxy = {
   readonly url: string;
@@ -28,7 +36,6 @@ export type ProxyParams = {
 
 export async function openProxy({ hosts = {}, login, status }: ProxyParams = {}): Promise<StagedProxy> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
   const expected = login && `Basic ${Buffer.from(login).toString('base64')}`;
   const refusal = ({ headers }: IncomingMessage, port: number | undefined): number | undefined => {
     if (expected !== undefined && headers['proxy-authorization'] !== expected) return 407;
@@ -46,20 +53,7 @@ export async function openProxy({ hosts = {}, login, status }: ProxyParams = {})
       return void asking
         .resume()
         .on('end', () => response.writeHead(refused ?? 400).end('<h1>the proxy</h1>'));
-    const { 'proxy-authorization': _, ...headers } = asking.headers;
-    const far = forward(
-      { port, method: asking.method, path: `${url.pathname}${url.search}`, headers },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      },
-    );
-    far.on('error', () => response.writeHead(502).end());
-    asking.pipe(far);
-  });
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    forward(asking, response, { port, path: `${url.pathname}${url.search}` });
   });
   server.on('connect', (asking: IncomingMessage, near: Socket) => {
     asked.push(`CONNECT ${asking.url}`);
@@ -70,20 +64,44 @@ export async function openProxy({ hosts = {}, login, status }: ProxyParams = {})
     const far = connect({ port, host: '127.0.0.1' }, () =>
       near.write('HTTP/1.1 200 Connection established\r\n\r\n'),
     );
-    sockets.add(far);
-    far.on('error', () => near.destroy()).on('close', () => near.destroy());
-    near.on('close', () => far.destroy());
-    near.pipe(far).pipe(near);
+    tunnel(near, far);
   });
+  const { port, close } = await opened(server);
+  return { url: `http://127.0.0.1:${port}`, asked, close };
+}
+
+export type Opened = { readonly port: number; readonly close: () => void };
+
+/** `close` also ends its connections. */
+async function opened(server: Server): Promise<Opened> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+  });
+  server.on('tlsClientError', () => undefined);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    port: (server.address() as AddressInfo).port,
     close: () => {
       server.close();
       for (const socket of sockets) socket.destroy();
     },
   };
+}
+
+function forward(
+  asking: IncomingMessage,
+  response: ServerResponse,
+  { headers, ...to }: Pick<RequestOptions, 'port' | 'path'> & { readonly headers?: OutgoingHttpHeaders },
+): void {
+  const { 'proxy-authorization': _, ...asked } = asking.headers;
+  const far = request({ ...to, method: asking.method, headers: { ...asked, ...headers } }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
+  });
+  far.on('error', () => response.writeHead(502).end());
+  asking.pipe(far);
 }
 
 export type Authority = { readonly file: string; readonly key: string; readonly certificate: string };
@@ -100,50 +118,17 @@ export function makeAuthority(folder: string, host: string): Authority {
 }
 
 /** Speaks TLS in front of a port of this machine. */
-export async function openTls(
-  { key, certificate }: Authority,
-  to: number,
-): Promise<{ readonly port: number; readonly close: () => void }> {
-  const sockets = new Set<Socket>();
-  const server = createTlsServer({ key, cert: certificate }, (near) => {
-    const far = connect({ port: to, host: '127.0.0.1' });
-    for (const one of [near, far]) sockets.add(one);
-    far.on('error', () => near.destroy()).on('close', () => near.destroy());
-    near.on('error', () => far.destroy()).on('close', () => far.destroy());
-    near.pipe(far).pipe(near);
-  });
-  server.on('tlsClientError', () => undefined);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
-  };
-}
+export const openTls = ({ key, certificate }: Authority, to: number): Promise<Opened> =>
+  opened(
+    createTlsServer({ key, cert: certificate }, (near) =>
+      tunnel(near, connect({ port: to, host: '127.0.0.1' })),
+    ),
+  );
 
 /** A web server with this certificate before a service of this machine, which knows only its own name. */
-export async function openFront(
-  { key, certificate }: Authority,
-  to: number,
-): Promise<{ readonly port: number; readonly close: () => void }> {
-  const server = createHttpsServer({ key, cert: certificate }, (asking, response) => {
-    const headers = { ...asking.headers, host: `127.0.0.1:${to}` };
-    const far = forward({ port: to, method: asking.method, path: asking.url, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    far.on('error', () => response.writeHead(502).end());
-    asking.pipe(far);
-  });
-  server.on('tlsClientError', () => undefined);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
+export const openFront = ({ key, certificate }: Authority, to: number): Promise<Opened> =>
+  opened(
+    createHttpsServer({ key, cert: certificate }, (asking, response) =>
+      forward(asking, response, { port: to, path: asking.url, headers: { host: `127.0.0.1:${to}` } }),
+    ),
+  );

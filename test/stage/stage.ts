@@ -151,6 +151,17 @@ export class Stage {
     return Object.assign(running, { base });
   }
 
+  /** Sets the rates of faults of the run service. */
+  async setFaults(rates: Readonly<Record<string, number>>): Promise<void> {
+    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = KEY } = this.environment;
+    const { ok, status } = await fetch(`${new URL(base).origin}/control/faults`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify(rates),
+    });
+    if (!ok) throw new Error(`the service answered ${status} to faults`);
+  }
+
   /** Starts a Temporal server with a database of that name; later commands of this stage use it. */
   async temporal(name = 'temporal'): Promise<Temporal> {
     const { cache, environment } = loadConfig();
