@@ -15,7 +15,7 @@ import { changeLimits } from '../batch/on-event/change-limits.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
-import type { RowState } from '../batch/state/row-state.ts';
+import { type RowState, onRung } from '../batch/state/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/state/snapshot.ts';
 import {
   addSegments,
@@ -25,13 +25,14 @@ import {
   takePlace,
   type Lane,
   type Segment,
+  laneWith,
 } from '../batch/state/lanes.ts';
 import { put } from '../batch/state/put-row.ts';
 import { begin } from '../batch/state/begin.ts';
 import type { State } from '../batch/state/state.ts';
 import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
-import { addRecord } from '../results/tally-rows.ts';
+import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
 import { newestRecords } from '../results/newest-records.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';
@@ -44,8 +45,9 @@ import type { Store } from '../store/store.ts';
 import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
 import { leastShown } from './list-walk.ts';
-import { learnFromRecord, learnFromRun, withRungs } from './rebuilt-ladder.ts';
-import { Places } from './places.ts';
+import { relearn, rungNow } from '../batch/ladder.ts';
+import { spendInFull } from '../batch/state/parts-in-flight.ts';
+import type { AttemptRecord, PartRecord } from '../results/row-record.ts';
 
 /** Each pass has its own range of attempt numbers. */
 const PASS_ATTEMPTS = 100;
@@ -305,4 +307,69 @@ function pastOf(runs: readonly OwnRun[], own: OwnRun): readonly PastAttempt[] {
       earlier.set(attempt, { attempt, runId, outcome: state.outcome });
   }
   return [...earlier.values()].sort((a, b) => a.attempt - b.attempt);
+}
+
+/** A set of places of all lanes, one byte for each place. */
+class Places {
+  readonly #lanes: readonly Uint8Array[];
+
+  constructor(lanes: readonly Lane[]) {
+    this.#lanes = lanes.map(({ segments }) => new Uint8Array(lastIn(segments) + 1));
+  }
+
+  /** undefined if no lane has such a place. */
+  has(place: number): boolean | undefined {
+    const byte = this.#lanes[laneOf(place)]?.[numberOf(place)];
+    return byte === undefined || numberOf(place) === 0 ? undefined : byte === 1;
+  }
+
+  add(place: number): void {
+    const lane = this.#lanes[laneOf(place)];
+    if (lane !== undefined) lane[numberOf(place)] = 1;
+  }
+
+  /** The highest number in the lane. */
+  last(lane: number): number {
+    return this.#lanes[lane]?.lastIndexOf(1) ?? 0;
+  }
+}
+
+const lastIn = (segments: readonly Segment[]): number =>
+  segments.reduce((most, { first, count }) => Math.max(most, first + count - 1), 0);
+
+/** The rung of an attempt in a part; -1 if it was on none. */
+const rungOfRecord = ({ params }: State, { gpu_asked = '' }: AttemptRecord): number =>
+  (params.ladder ?? []).indexOf(gpu_asked);
+
+/** Also counts the attempts whose cost nothing says. */
+function learnFromRecord(state: State, record: PartRecord & { readonly place: number }): void {
+  const { place, attempts, before } = record;
+  for (const attempt of spentInFullIn(record)) spendInFull(state, place, rungOfRecord(state, attempt));
+  for (const attempt of attempts.slice(before?.attempts ?? 0)) {
+    const { outcome, failure } = attempt;
+    relearn(state, place, rungOfRecord(state, attempt), {
+      outcome: outcome === 'absent' ? 'cancelled' : outcome,
+      failure,
+    });
+  }
+}
+
+/** The run list names the GPU that a run used. The log, which says why a run failed, is not read. */
+function learnFromRun(state: State, { place, run }: OwnRun): void {
+  const end = outcomeOf(run);
+  const rung = (state.params.ladder ?? []).indexOf(run.gpu ?? '');
+  relearn(state, place, rung, { outcome: end.kind === 'ended' ? end.outcome : 'cancelled' });
+}
+
+/** A row with the rungs of its attempts; an attempt that has no run yet starts where its lane is. */
+function withRungs(state: State, row: RowState, runs: readonly OwnRun[]): RowState {
+  if (laneWith(state, row.place).climb === undefined) return row;
+  const { ladder = [] } = state.params;
+  const rungOf = (attempt: number): number => {
+    const run = runs.find((one) => one.attempt === attempt)?.run;
+    return Math.max(0, ladder.indexOf(run?.gpu ?? ''));
+  };
+  const past: readonly PastAttempt[] = row.past.map((one) => ({ ...one, rung: rungOf(one.attempt) }));
+  const rung = row.phase === 'waiting' ? rungNow(state, row.place) : rungOf(row.attempt);
+  return { ...row, past, ...onRung(rung) };
 }

@@ -8,7 +8,6 @@ import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
 import { errorSchema } from './contract/queue.ts';
-import { withDeadline } from './deadline.ts';
 import { ProxyRefusal } from '../host/outgoing.ts';
 import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
@@ -171,3 +170,18 @@ const WHAT_MAX = 200;
 /** `0.concurrency_limit: Invalid input`. */
 const placed = ({ path, message }: Issue): string =>
   path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`;
+
+/** Calls `work` with a signal that aborts after `ms`, unless the work has ended. */
+export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(timeoutError()), ms).unref();
+  try {
+    return await work(deadline.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What `AbortSignal.timeout` aborts with. */
+const timeoutError = (): DOMException =>
+  new DOMException('The operation was aborted due to timeout', 'TimeoutError');

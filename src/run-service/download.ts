@@ -4,10 +4,11 @@
 import { errors, request, type Dispatcher } from 'undici';
 import { errorMessage } from '../errors/error.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
-import { canDecode, decoded, encodingsOf, type Encodings } from './content-encoding.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './file-faults.ts';
 import { guardFor, type NetworkGuard } from './networks.ts';
 import { openFileTransport, type Silence } from './transport.ts';
+import { pipeline, Readable, type Duplex } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 
 export type Wanted = {
   /** The base address of the run service that named the file. */
@@ -232,3 +233,37 @@ function asFault(error: unknown, host: string, signal: AbortSignal): unknown {
 }
 
 const named = (host: string): string => shortened(terminalLine(host), 100);
+
+// Decodes bodies that arrive compressed although `identity` was requested, because some stores keep them compressed.
+
+const DECODERS: Readonly<Record<string, () => Duplex>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** Limits decompression bombs: each encoding multiplies the size. */
+const ENCODINGS_MAX = 2;
+
+type Encodings = readonly string[];
+
+/** In the order in which they were applied; empty for an unencoded body. */
+function encodingsOf(header: string | string[] | undefined): Encodings {
+  const names = String(header ?? '').split(',');
+  return names.map((name) => name.trim().toLowerCase()).filter((name) => name !== '' && name !== 'identity');
+}
+
+const canDecode = (encodings: Encodings): boolean =>
+  encodings.length <= ENCODINGS_MAX && encodings.every((name) => Object.hasOwn(DECODERS, name));
+
+/** The decoded body. Fails if the body is not encoded like this, or ends too early. */
+function decoded(body: AsyncIterable<Uint8Array>, encodings: Encodings): AsyncIterable<Uint8Array> {
+  const decoders = encodings.toReversed().flatMap((name) => DECODERS[name]?.() ?? []);
+  const last = decoders.at(-1);
+  if (last === undefined) return body;
+  // The last stream fails with any earlier error, and destroys the earlier ones if it is not read to its end.
+  pipeline([Readable.from(body), ...decoders], () => undefined);
+  return last as AsyncIterable<Uint8Array>;
+}

@@ -7,7 +7,6 @@ import type { Outcome } from '../batch/outcome.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { RunTimes } from '../batch/events.ts';
 import type { Run } from './contract/run.ts';
-import { timesOf, type TimedRun } from './run-times.ts';
 import { isTerminal } from './contract/statuses.ts';
 
 export type RunOutcome =
@@ -63,3 +62,25 @@ const failedAt = (liveStatus: string | undefined): string =>
   liveStatus
     ? `the run failed at: ${clipped(withoutSecrets(liveStatus), LIVE_STATUS_BYTES)}`
     : 'the run failed';
+
+/** Some services show only some of the four times. */
+type TimedRun = Partial<Pick<Run, 'createdAtMs' | 'queuedAtMs' | 'startedAtMs' | 'endedAtMs'>>;
+
+/** A longer time is a mistake of the service, and the numbers stay exact. */
+const MOST_MS = 1e9;
+
+/** undefined if the service does not show each step of the run: without them, queueing looks like a slow machine. */
+export function timesOf({ createdAtMs, queuedAtMs, startedAtMs, endedAtMs }: TimedRun): RunTimes | undefined {
+  const [queueMs, bootMs, runMs] = [
+    between(createdAtMs, queuedAtMs),
+    between(queuedAtMs, startedAtMs),
+    between(startedAtMs, endedAtMs),
+  ];
+  return queueMs === undefined || bootMs === undefined || runMs === undefined
+    ? undefined
+    : [queueMs, bootMs, runMs];
+}
+
+/** The service rounds some of its times. */
+const between = (from: number | undefined, to: number | undefined): number | undefined =>
+  from === undefined || to === undefined ? undefined : Math.round(Math.min(MOST_MS, Math.max(0, to - from)));

@@ -1,6 +1,7 @@
 // The service's HTTP interface: all routes and their authentication.
 
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { boundConnections } from '../host/bounded-connections.ts';
 import { isAddressedHere } from '../host/local-requests.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
@@ -9,7 +10,7 @@ import { API, authentication, openTokens } from './auth.ts';
 import { serveControl } from './routes/fault-control.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
-import { serveDashboard } from './routes/dashboard.ts';
+import { serveDashboard } from './dashboard.ts';
 import { serveLogs } from './routes/logs.ts';
 import { serveReference } from './routes/reference.ts';
 import { refuseTheRest } from './routes/refusals.ts';

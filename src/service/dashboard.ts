@@ -5,6 +5,13 @@ import type { RunRow } from './runs/run-row.ts';
 import { promptOf } from './pictures/pictures.ts';
 import { pictureName, recordOf } from './runs/run-record.ts';
 import type { Service } from './service.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PageLogin } from '../host/page-login.ts';
+import { dashboardPage } from './pages/dashboard.ts';
+import { sendPage } from './pages/page.ts';
+import { isLoopback } from './webhooks/webhooks.ts';
+import { painter, pictureAt } from './routes/files.ts';
+import { notFound, route } from './routes/refusals.ts';
 
 const MOST = { next: 4, ended: 24 } as const;
 const WORKING_MAX = 24;
@@ -43,7 +50,7 @@ export type Dashboard = {
   readonly ended: readonly ShownRun[];
 };
 
-export function dashboardOf(service: Service): Dashboard {
+function dashboardOf(service: Service): Dashboard {
   const pools = poolsOf(service);
   const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
   const dashboardRuns = service.database.dashboardRuns(Math.min(busy, WORKING_MAX), MOST);
@@ -99,3 +106,69 @@ function textOf(inputs: string): string {
 
 const pictureOf = ({ id, status, outputs }: RunRow): string =>
   status === 'success' && outputs > 0 ? `/live/runs/${id}/${pictureName(1)}` : '';
+
+const ELSEWHERE =
+  'This page shows the runs of all owners, so it is available only on this machine: the service must listen on a loopback address, and the request must use one.\n';
+const CLOSED =
+  'This page shows the runs of all owners, so it needs a secret: open the dashboard address that the service printed at its start.\n';
+
+/** `listensHere` is false if other machines can connect. */
+export function serveDashboard(
+  app: FastifyInstance,
+  service: Service,
+  { listensHere, door }: { readonly listensHere: boolean; readonly door: PageLogin },
+): void {
+  const page = dashboardPage();
+  const guarded =
+    (answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) =>
+    (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+      if (!listensHere || !isLoopback(hostOf(request))) return refuse(reply, ELSEWHERE);
+      const opened = door.opens(request.raw);
+      if (opened !== undefined)
+        return reply
+          .code(303)
+          .headers({ ...opened, 'cache-control': 'no-store' })
+          .send();
+      return door.isOpen(request.raw) ? answer(request, reply) : refuse(reply, CLOSED);
+    };
+
+  route(
+    app,
+    ['GET'],
+    '/open/:secret',
+    guarded((_request, reply) => refuse(reply, CLOSED)),
+  );
+  route(
+    app,
+    ['GET'],
+    '/',
+    guarded((_request, reply) => sendPage(reply, page)),
+  );
+  route(
+    app,
+    ['GET'],
+    '/live',
+    guarded((_request, reply) =>
+      reply
+        .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+        .send(dashboardOf(service)),
+    ),
+  );
+  // Pictures on the dashboard count as no request and trigger no faults.
+  const draw = painter(service);
+  route(
+    app,
+    ['GET'],
+    '/live/runs/:run/:file',
+    guarded((request, reply) => {
+      const picture = pictureAt(service, request.params);
+      return picture === undefined ? notFound(reply) : reply.type('image/png').send(draw(picture));
+    }),
+  );
+}
+
+const refuse = (reply: FastifyReply, sentence: string): FastifyReply =>
+  reply.code(403).type('text/plain; charset=utf-8').send(sentence);
+
+const hostOf = ({ headers }: FastifyRequest): string =>
+  URL.parse(`http://${headers.host ?? ''}`)?.hostname ?? '';

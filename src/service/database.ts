@@ -5,7 +5,6 @@ import type { RunRow } from './runs/run-row.ts';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/statuses.ts';
-import { dashboardQuery, type DashboardRuns } from './dashboard-query.ts';
 import type { RunPlan } from './runs/planned-result.ts';
 
 /** A stored run. Times are milliseconds since 1970; those of the plan are null until a container takes the run. */
@@ -210,5 +209,37 @@ function writersOf(db: DatabaseSync, begin: () => void) {
     upload({ id, owner, name, type, bytes }: UploadRow): void {
       write(upload, id, owner, name, type, bytes);
     },
+  };
+}
+
+type DashboardRuns = {
+  /** Oldest first. */
+  readonly atWork: readonly RunRow[];
+  /** The first runs of the queue. */
+  readonly next: readonly RunRow[];
+  /** Newest first. */
+  readonly ended: readonly RunRow[];
+  /** The total number of runs. */
+  readonly runs: number;
+};
+
+/** `busy` is the number of active runs, with which the query can stop before it has read the whole queue. */
+function dashboardQuery(
+  db: DatabaseSync,
+): (busy: number, most: { next: number; ended: number }) => DashboardRuns {
+  const alive = 'SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND';
+  const atWork = db.prepare(`${alive} containerId IS NOT NULL ORDER BY number LIMIT ?`);
+  const waiting = db.prepare(`${alive} queuedMs IS NULL ORDER BY number LIMIT ?`);
+  const ended = db.prepare(
+    'SELECT * FROM run WHERE endedMs IS NOT NULL AND number <= ? ORDER BY number DESC LIMIT ?',
+  );
+  const newest = db.prepare('SELECT max(number) AS number FROM run');
+  return (busy, most) => {
+    const runs = Number(newest.get()?.['number'] ?? 0);
+    const working = atWork.all(busy) as RunRow[];
+    const next = waiting.all(most.next) as RunRow[];
+    // Of the runs queued after the last active one, only those cancelled in the queue have ended.
+    const from = next.length === 0 ? runs : (working.at(-1)?.number ?? runs);
+    return { atWork: working, next, ended: ended.all(from, most.ended) as RunRow[], runs };
   };
 }

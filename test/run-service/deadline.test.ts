@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Dispatcher } from 'undici';
 import { connectRunService } from '../../src/run-service/client.ts';
-import { postOnce } from '../../src/run-service/calls.ts';
-import { withDeadline } from '../../src/run-service/deadline.ts';
+import { postOnce, withDeadline } from '../../src/run-service/calls.ts';
 import { answer, scriptedAt, type Act } from './scripted.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';

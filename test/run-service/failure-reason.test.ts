@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runLogSchema, type LogLine } from '../../src/run-service/contract/log-entry.ts';
-import { failureIn } from '../../src/run-service/failure-reason.ts';
-import { remembering } from '../../src/run-service/remembering.ts';
+import { failureIn, remembering } from '../../src/run-service/remembering.ts';
 import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { runOf } from '../audit/lists.ts';
 

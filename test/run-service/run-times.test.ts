@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeOf } from '../../src/run-service/run-outcome.ts';
-import { timesOf } from '../../src/run-service/run-times.ts';
+import { outcomeOf, timesOf } from '../../src/run-service/run-outcome.ts';
 
 const TIMES = { createdAtMs: 1_000, queuedAtMs: 5_813.4, startedAtMs: 13_000, endedAtMs: 19_000 };
 

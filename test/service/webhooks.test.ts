@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { targetOf } from '../../src/service/webhooks/webhook-target.ts';
+import { targetOf } from '../../src/service/webhooks/webhooks.ts';
 import { openService } from './asking.ts';
 import { openReceiver } from './receiver.ts';
 

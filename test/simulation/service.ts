@@ -8,7 +8,7 @@ import type { Outcome } from '../../src/batch/outcome.ts';
 import type { Timing } from '../../src/batch/params.ts';
 import type { Sight } from '../../src/run-service/observation.ts';
 import { needsMore } from './ladder.ts';
-import { timesOf } from '../../src/run-service/run-times.ts';
+import { timesOf } from '../../src/run-service/run-outcome.ts';
 import { timingOf } from './plan.ts';
 import { WrongClock, type World } from './world.ts';
 

@@ -1,7 +1,6 @@
 // Evaluates the specification's seven migration rules (V1 to V2) from collected facts; makes no requests.
 
 import type { Outcome } from '../../batch/outcome.ts';
-import { isNewEnough, NODE_WANTED } from './node-version.ts';
 
 /** The result of the verification run. Times are seconds. */
 export type Check =
@@ -47,6 +46,20 @@ export type Finding = {
 };
 
 type Judged = Omit<Finding, 'rule' | 'about'>;
+
+const NODE_WANTED = 'v2.1.0';
+
+const WANTED = [2, 1, 0] as const;
+const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-[0-9a-z.-]+)?(?:\+.*)?$/i;
+
+/** undefined if the text is not a version. A pre-release comes before its release. */
+export function isNewEnough(version: string): boolean | undefined {
+  const [whole, major, minor, patch = '0', early] = VERSION.exec(version.trim()) ?? [];
+  if (whole === undefined) return undefined;
+  const parts = [major, minor, patch].map(Number);
+  const at = WANTED.findIndex((wanted, index) => parts[index] !== wanted);
+  return at === -1 ? early === undefined : (parts[at] ?? 0) > (WANTED[at] ?? 0);
+}
 
 const RULES: readonly (readonly [about: string, judge: (facts: Facts) => Judged])[] = [
   ['base address', baseAddress],

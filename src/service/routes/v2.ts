@@ -1,11 +1,32 @@
 // The three endpoints of a run: queue it, read it, cancel it.
 
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PATHS, runPathSchema, runQuerySchema } from '../../run-service/contract/paths.ts';
 import type { Service } from '../service.ts';
-import { showRun } from './misreported-runs.ts';
-import { queueing } from './queue.ts';
-import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
+import { forbidden, notFound, readOrRefuse, route, unprocessable } from './refusals.ts';
+import { parseExactly } from '../../batch/digits.ts';
+import { errorMessage } from '../../errors/error.ts';
+import {
+  queueAnswerToWire,
+  queueRequestSchemaFor,
+  type QueueOrder,
+} from '../../run-service/contract/queue.ts';
+import {
+  badValue,
+  brokenJson,
+  emptyBody,
+  nestedInputs,
+  notAnObject,
+  refusalsOf,
+  refusalToWire,
+  type Refusal,
+} from '../../run-service/contract/refusal.ts';
+import { FAULT_INPUT, faultHint, namedFaults, type Fault, type FaultTarget } from '../faults.ts';
+import { malform } from './malformed-responses.ts';
+import { type RunRecord, runToWire } from '../../run-service/contract/run.ts';
+import type { Status } from '../../run-service/contract/statuses.ts';
+import type { RunRow } from '../runs/run-row.ts';
+import { uuidOf } from '../identity.ts';
 
 const CANCELLED = { status: 'success', message: 'Function cancelled' };
 
@@ -38,4 +59,188 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
     if (row !== undefined && row.owner !== request.owner) return forbidden(reply);
     return service.runs.cancel(id) ? reply.send(CANCELLED) : notFound(reply, 'Run not found');
   });
+}
+
+// Handles Queue Run: validates the request with the real service's errors, creates the run, and answers. Injects every fault
+// that can happen between the request and its answer.
+
+const SLOW_ANSWER_MS = 5_000;
+const BUSY_MS = 2_000;
+
+/** The handler of Queue Run. */
+function queueing(
+  service: Service,
+): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> {
+  const readOrder = orderReader(service);
+  const placed = service.behaviour.numbersInLoc ? (one: Refusal) => one : placedInWords;
+  let asked = 0;
+  return ({ headers, body, owner }, reply) => {
+    service.seen('queue');
+    asked += 1;
+    const read = readOrder(headers['content-type'], body as string | undefined);
+    if (read.kind === 'refused') return unprocessable(reply, read.problems.map(placed));
+    const target = { number: asked, faults: namedFaults(read.order.inputs).faults };
+    return goneWrong(service, target, reply) ?? queue(service, read.order, owner, reply);
+  };
+}
+
+async function queue(
+  service: Service,
+  order: QueueOrder,
+  owner: string,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const spec = service.deployments.get(order.deploymentId.toLowerCase());
+  if (spec === undefined) return notFound(reply, 'Deployment not found');
+  const run = await service.runs.accept(order, spec, owner);
+  service.log('run-accepted', { run: run.id, number: run.number });
+  if (service.faults.shouldInject('twin', run)) await service.runs.accept(order, spec, owner);
+  return answer(service, run, reply);
+}
+
+/** Answers with a fault before a run is created; undefined if there is none. */
+function goneWrong(
+  { faults, clock }: Service,
+  target: FaultTarget,
+  reply: FastifyReply,
+): FastifyReply | undefined {
+  const malformed = faults.malformedAt('request', target);
+  if (malformed !== undefined) return malform(malformed, reply, JSON.stringify(queueAnswerToWire(NO_RUN)));
+  if (faults.shouldInject('no-credits', target)) return reply.code(403).send(refusalToWire(NO_CREDITS));
+  for (const [fault, retryAfter] of BUSY) {
+    if (!faults.shouldInject(fault, target)) continue;
+    return tooMany(reply, retryAfter(clock.now()));
+  }
+  return undefined;
+}
+
+function tooMany(reply: FastifyReply, retryAfter: string | undefined): FastifyReply {
+  if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
+  return reply.code(429).send(refusalToWire('Too Many Requests'));
+}
+
+// A valid id for malformed responses about a run that was never created.
+const NO_RUN = '00000000-0000-4000-8000-000000000000';
+const NO_CREDITS = 'Insufficient your GPU credits to create run';
+
+/** The Retry-After of each 429 fault. */
+const BUSY: readonly (readonly [Fault, (nowMs: number) => string | undefined])[] = [
+  ['busy', () => '1'],
+  ['busy-silent', () => undefined],
+  ['busy-date', (nowMs) => new Date(nowMs + BUSY_MS).toUTCString()],
+  ['busy-absurd', () => '99999999'],
+];
+
+/** Answers after the run was created: correctly, late, wrongly, or never. */
+function answer(
+  { faults, clock }: Service,
+  run: FaultTarget & { readonly id: string },
+  reply: FastifyReply,
+): FastifyReply {
+  const body = queueAnswerToWire(run.id);
+  const malformed = faults.malformedAt('answer', run);
+  if (malformed !== undefined) return malform(malformed, reply, JSON.stringify(body));
+  if (faults.shouldInject('busy-answer', run)) return tooMany(reply, '1');
+  if (!faults.shouldInject('slow-answer', run)) return reply.send(body);
+  clock.at(clock.now() + SLOW_ANSWER_MS, () => void reply.send(body));
+  return reply;
+}
+
+type Read =
+  | { readonly kind: 'order'; readonly order: QueueOrder }
+  | { readonly kind: 'refused'; readonly problems: readonly Refusal[] };
+
+const placedInWords = (one: Refusal): Refusal => ({ ...one, loc: one.loc.map(String) });
+
+const refused = (...problems: readonly Refusal[]): Read => ({ kind: 'refused', problems });
+
+/** Reads a body; checks in the real service's order: no body, wrong content type, invalid JSON, invalid fields. */
+function orderReader({ behaviour }: Service) {
+  const schema = queueRequestSchemaFor(behaviour.gpus);
+  const read = (body: unknown): Read => {
+    const order = schema.safeParse(body);
+    if (!order.success) return refused(...refusalsOf(order.error, 'body', body));
+    const { inputs } = order.data;
+    const nested = behaviour.freeFormInputs ? [] : nestedInputs(inputs);
+    const { unknown } = namedFaults(inputs);
+    if (unknown !== undefined)
+      nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], faultHint(unknown)));
+    return nested.length > 0 ? refused(...nested) : { kind: 'order', order: order.data };
+  };
+  return (contentType: FastifyRequest['headers']['content-type'], text: string | undefined): Read => {
+    if (text === undefined || text === '') return refused(emptyBody);
+    if (!isJson(contentType)) return refused(notAnObject(text));
+    const body = parsed(text);
+    if (body.kind === 'broken') return refused(brokenJson(body.offset, body.reason));
+    return body.value === null ? refused(emptyBody) : read(body.value);
+  };
+}
+
+const isJson = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^application\/([^;]+\+)?json\s*(;|$)/i.test(contentType.trim());
+
+type Parsed =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'broken'; readonly offset: number; readonly reason: string };
+
+function parsed(text: string): Parsed {
+  try {
+    return { kind: 'value', value: parseExactly(text) };
+  } catch (error) {
+    const reason = errorMessage(error);
+    // V8 omits the position if the text ends too early, or if it quotes the text instead.
+    const position = /at position (\d+)/.exec(reason)?.[1];
+    return { kind: 'broken', offset: position === undefined ? text.length : Number(position), reason };
+  }
+}
+
+// Answers Get Run with the true run, or with an injected false one.
+
+const LATE_MS = 2_000;
+
+/** Answers for a run that exists and may be read. `asked` counts the requests, because faults are drawn for each of them. */
+function showRun(service: Service, row: RunRow, asked: number, reply: FastifyReply): FastifyReply {
+  const { faults, behaviour } = service;
+  const shouldInject = (fault: Fault): boolean => faults.shouldInject(fault, row, asked);
+  if (shouldInject('vanish')) return notFound(reply, 'Run not found');
+  const shown = runToWire(shownRecord(service, row, shouldInject));
+  const body = {
+    ...shown,
+    ...(shouldInject('other-run') ? { id: uuidOf('other', row.id) } : {}),
+    ...(shouldInject('unknown-status') ? { status: 'defragmenting' } : {}),
+    ...(shouldInject('cut-dates') ? cutDates(shown) : {}),
+    ...(shouldInject('extra-fields') ? { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] } : {}),
+    ...(behaviour.showsWorkflowApi ? {} : { workflow_api: undefined }),
+  };
+  const malformed = faults.malformedAt('read', row, asked);
+  return malformed === undefined ? reply.send(body) : malform(malformed, reply, JSON.stringify(body));
+}
+
+function shownRecord(service: Service, row: RunRow, shouldInject: (fault: Fault) => boolean): RunRecord {
+  const record = service.show(row);
+  const isEarly = service.clock.now() < (row.endedMs ?? 0) + LATE_MS;
+  const status = shouldInject('backwards') ? EARLIER[record.status] : undefined;
+  return {
+    ...record,
+    ...(status === undefined ? {} : { status, endedAtMs: null, outputs: [] }),
+    // Drawn for the run and not for each request, so that the outputs do not disappear again.
+    ...(isEarly && service.faults.shouldInject('late-output', row) ? { outputs: [] } : {}),
+  };
+}
+
+const EARLIER: Readonly<Partial<Record<Status, Status>>> = {
+  queued: 'not-started',
+  started: 'queued',
+  running: 'started',
+  success: 'running',
+  failed: 'running',
+  timeout: 'running',
+};
+
+/** `2025-01-02T03:04Z`: how the real service's serializer writes a full minute. */
+function cutDates(run: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const dates = Object.entries(run).filter(
+    ([name, value]) => name.endsWith('_at') && typeof value === 'string',
+  );
+  return Object.fromEntries(dates.map(([name, value]) => [name, `${String(value).slice(0, 16)}Z`]));
 }

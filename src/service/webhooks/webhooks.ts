@@ -10,8 +10,7 @@
 import type { Clock } from '../service-time.ts';
 import type { DeliveryRow } from '../database.ts';
 import { CONNECTIONS, type Caller } from './webhook-call.ts';
-import { createLanes } from './webhook-lanes.ts';
-import { targetOf } from './webhook-target.ts';
+import { FifoQueue } from '../fifo-queue.ts';
 
 export type Webhooks = {
   /** Queues a delivery until `flush`: nothing is sent before the commit. */
@@ -131,3 +130,63 @@ function refuser(log: (event: string, facts: Record<string, unknown>) => void): 
     log('webhook-refused', { reason });
   };
 }
+
+type Lane<Item> = { readonly line: FifoQueue<Item, Item>; active: number };
+
+/** Lanes by receiver; `send` is called with one item for each free slot and never rejects. */
+function createLanes<Item extends object>(facts: {
+  readonly places: number;
+  readonly receiverOf: (item: Item) => string;
+  readonly send: (item: Item) => Promise<void>;
+}) {
+  const lanes = new Map<string, Lane<Item>>();
+
+  function drive(receiver: string, lane: Lane<Item>): void {
+    while (lane.active < facts.places && lane.line.size > 0) void sendNext(receiver, lane);
+    if (lane.active === 0) lanes.delete(receiver);
+  }
+
+  async function sendNext(receiver: string, lane: Lane<Item>): Promise<void> {
+    const item = lane.line.next();
+    if (item === undefined) return;
+    lane.active++;
+    await facts.send(item);
+    lane.active--;
+    drive(receiver, lane);
+  }
+
+  return {
+    join(item: Item): void {
+      const receiver = facts.receiverOf(item);
+      const lane = lanes.get(receiver) ?? { line: new FifoQueue<Item, Item>(), active: 0 };
+      lanes.set(receiver, lane);
+      lane.line.join(item, item);
+      drive(receiver, lane);
+    },
+    /** How many items are queued in this item's lane. */
+    waiting: (item: Item): number => lanes.get(facts.receiverOf(item))?.line.size ?? 0,
+    clear(): void {
+      for (const lane of lanes.values()) while (lane.line.next() !== undefined);
+    },
+  };
+}
+
+type Target =
+  | { readonly kind: 'allowed'; readonly url: URL }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+const refused = (reason: string): Target => ({ kind: 'refused', reason });
+
+/** Checks a webhook address. The URL class normalizes every form of an IPv4 address before the comparison. */
+export function targetOf(webhook: string, anywhere = false): Target {
+  const url = URL.parse(webhook);
+  if (url === null) return refused('it is not a URL');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    return refused(`${url.protocol} is not supported`);
+  if (!anywhere && !isLoopback(url.hostname)) return refused(`${url.hostname} is not this machine`);
+  return { kind: 'allowed', url };
+}
+
+/** Whether a host of a URL is this machine. */
+export const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

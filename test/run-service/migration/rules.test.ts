@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isNewEnough } from '../../../src/run-service/migration/node-version.ts';
-import { isSound, judge, type Facts, type Verdict } from '../../../src/run-service/migration/rules.ts';
+import {
+  isNewEnough,
+  isSound,
+  judge,
+  type Facts,
+  type Verdict,
+} from '../../../src/run-service/migration/rules.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const SUCCEEDED = { kind: 'ended', runId: RUN, outcome: 'succeeded', seconds: 12 } as const;
