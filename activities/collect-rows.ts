@@ -3,17 +3,31 @@
 
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
-import type { DeferredRow, PartResult } from '../src/batch/events.ts';
-import type { EndedRow } from '../src/batch/state/row-state.ts';
-import { recordsBefore } from '../src/results/batch-rows.ts';
-import { parsePart, partName } from '../src/results/parts.ts';
-import { isFetched, placeOf, type PartRecord } from '../src/results/row-record.ts';
-import { FileTraffic, type Traffic } from '../src/run-service/file-traffic.ts';
-import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
-import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
-import { recordRow } from './record-row.ts';
-import { StoreConflict, withStore } from './store-failure.ts';
+import type { DeferredRow, PartResult } from '../src/batch/events.ts';
+import type { PastAttempt } from '../src/batch/outcome.ts';
+import type { EndedRow } from '../src/batch/state/row-state.ts';
+import { errorMessage } from '../src/errors/error.ts';
+import { costOf, DEFAULT_PRICES } from '../src/options/gpu.ts';
+import { recordsBefore } from '../src/results/batch-rows.ts';
+import { outputNames, type OutputNames } from '../src/results/output-names.ts';
+import { parsePart, partName } from '../src/results/parts.ts';
+import { recordAgain } from '../src/results/record-again.ts';
+import {
+  type AttemptRecord,
+  isFetched,
+  type PartRecord,
+  placeOf,
+  whyMissing,
+} from '../src/results/row-record.ts';
+import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
+import type { Run } from '../src/run-service/contract/run.ts';
+import { FileTraffic, type Traffic } from '../src/run-service/file-traffic.ts';
+import { type KnownRun, outcomeOf as stateOf } from '../src/run-service/run-outcome.ts';
+import type { PlacedRow } from '../src/sheet/placed-rows.ts';
+import type { Deps, OpenBatch } from './deps.ts';
+import { downloadOutputs } from './download-outputs.ts';
+import { StoreConflict, withStore } from './final-failures.ts';
 
 export type CollectInput = BatchRef & {
   readonly pass: number;
@@ -123,5 +137,214 @@ function resultOf(
     deferred: missing.map(
       ({ place }) => reasons.get(place) ?? { place, kind: 'host', reason: 'another try wrote the part' },
     ),
+  };
+}
+
+/** Creates the record of a row with an outcome: time and cost of each attempt, and the files of the last one if it succeeded. */
+type RecordParams = {
+  readonly ended: EndedRow;
+  readonly row: PlacedRow | undefined;
+  /** The record that a row had before it was sent again. */
+  readonly recordBefore: (row: PlacedRow) => Promise<PartRecord | undefined>;
+  readonly pass: number;
+  readonly signal: AbortSignal;
+  readonly traffic?: FileTraffic;
+};
+
+/** The record, or why the row is deferred. Throws the store's errors. */
+async function recordRow(
+  deps: Deps,
+  open: OpenBatch,
+  params: RecordParams,
+): Promise<PartRecord | DeferredRow> {
+  const { ended, row } = params;
+  if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
+  const before = await params.recordBefore(row);
+  if (row.fetch !== undefined && before !== undefined) return recordFetched(deps, open, params, before);
+  const usage = await readUsage(open, ended);
+  if ('kind' in usage && !ended.isLastTry) return usage;
+  const attempts = ended.attempts.map((attempt) =>
+    attemptRecord(open, ended, attempt, 'kind' in usage ? undefined : usage),
+  );
+  const edition = editionOf(params.pass, before);
+  const names = outputNames(open.file.sheet.rows, row, edition);
+  const delivered = await deliver(deps, open, params, names);
+  if ('kind' in delivered) return delivered;
+  const { outcome, reason, files, texts } = delivered;
+  const record = {
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
+    attempts,
+    files,
+    ...(texts.length > 0 ? { texts } : {}),
+    ...(row.change === undefined ? {} : { change: row.change }),
+  };
+  const asked = { ...placeOfRecord(ended, row), ...lastRung(attempts) };
+  return row.before === undefined ? { ...asked, ...record } : recordAgain(before, { ...asked, ...record });
+}
+
+/** The record of a row whose files are fetched again: its attempts and their cost stay, because nothing was bought. */
+async function recordFetched(
+  deps: Deps,
+  open: OpenBatch,
+  params: RecordParams,
+  before: PartRecord,
+): Promise<PartRecord | DeferredRow> {
+  const { ended, row } = params;
+  if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
+  const names = outputNames(open.file.sheet.rows, row, editionOf(params.pass, before));
+  const delivered = await deliver(deps, open, params, names);
+  if ('kind' in delivered) return delivered;
+  const had = { outcome: before.outcome, attempts: before.attempts.length };
+  const { place: _, reason: __, ...kept } = { ...before, ...placeOfRecord(ended, row), before: had };
+  const place = ended.place === row.row ? {} : { place: ended.place };
+  const { outcome, reason, files, texts } = delivered;
+  if (outcome !== 'succeeded') return { ...kept, ...place, reason: whyMissing(reason ?? outcome) };
+  const note = reason === undefined ? {} : { reason };
+  return { ...kept, ...place, outcome, ...note, files, ...(texts.length > 0 ? { texts } : {}) };
+}
+
+/** A row of a ladder was asked for on the rung of its last attempt. */
+function lastRung(attempts: readonly AttemptRecord[]): Pick<PartRecord, 'gpu_asked'> {
+  const gpu = attempts.at(-1)?.gpu_asked;
+  return gpu === undefined ? {} : { gpu_asked: gpu };
+}
+
+function placeOfRecord(
+  { place }: EndedRow,
+  { row, gpu, before }: PlacedRow,
+): Pick<PartRecord, 'row' | 'place' | 'gpu_asked'> {
+  return {
+    row,
+    ...(place === row ? {} : { place }),
+    ...(gpu === undefined || (place === row && before === undefined) ? {} : { gpu_asked: gpu }),
+  };
+}
+
+/** A rebuilt batch, and a row that is sent again, must not replace files that an earlier record names. */
+function editionOf(pass: number, before: PartRecord | undefined): string {
+  const rebuilt = pass === 1 ? [] : [`${pass}`];
+  const again = before === undefined ? [] : [`after-${before.attempts.length}`];
+  return [...rebuilt, ...again].join('-');
+}
+
+type Usage = ReadonlyMap<string, KnownRun | undefined>;
+
+/** The runs of all attempts; a run that the service no longer has is undefined. */
+async function readUsage(
+  { service }: OpenBatch,
+  { place, attempts }: EndedRow,
+): Promise<Usage | DeferredRow> {
+  const runIds = attempts.flatMap(({ runId }) => runId ?? []);
+  try {
+    const runs = await Promise.all(runIds.map((runId) => service.getRun(runId)));
+    const isOther = runs.some((run, at) => run !== undefined && run.id !== runIds[at]);
+    if (!isOther) return new Map(runIds.map((runId, at) => [runId, runs[at]]));
+    for (const runId of runIds) service.forget(runId);
+    return { place, kind: 'host', reason: 'the service returned another run' };
+  } catch (error) {
+    return { place, kind: 'host', reason: errorMessage(error) };
+  }
+}
+
+/** After such a time without its files, the other rows of the part are deferred as well. */
+const SLOW_HOST_MS = 25_000;
+
+type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
+  readonly reason?: string | undefined;
+  readonly texts: readonly string[];
+};
+
+async function deliver(
+  deps: Deps,
+  { file, store, service }: OpenBatch,
+  { ended, signal, traffic }: RecordParams,
+  names: OutputNames,
+): Promise<Delivered | DeferredRow> {
+  const last = ended.attempts.at(-1);
+  if (last?.outcome !== 'succeeded' || last.runId === undefined)
+    return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
+  const wanted = { store, service, runId: last.runId, names, signal, ...(traffic && { traffic }) };
+  const batch = `${file.batch}~${file.mark}`;
+  let startedAt = Date.now();
+  const delivery = await deps.downloadSlots.run(batch, signal, async () => {
+    // Otherwise every row of the part would wait as long for the same host before the batch hears of it.
+    const slowHost = ended.isLastTry ? undefined : traffic?.slowHost;
+    if (slowHost !== undefined) return slowHost;
+    startedAt = Date.now();
+    return downloadOutputs(deps, wanted);
+  });
+  if (typeof delivery === 'string') return { place: ended.place, kind: 'host', reason: delivery };
+  deps.traces?.filesFetched(file, {
+    place: ended.place,
+    attempt: last.attempt,
+    startedAt,
+    deferred: ended.deferral?.tries ?? 0,
+    result: delivery.kind,
+    bytes: delivery.kind === 'delivered' ? delivery.files.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
+  });
+  if (delivery.kind === 'delivered')
+    return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
+  const { kind } = delivery;
+  const reason = delivery.kind === 'host' ? `${delivery.host}: ${delivery.reason}` : delivery.reason;
+  const waitedMs = Date.now() - startedAt;
+  const isSlow = kind === 'host' && waitedMs >= SLOW_HOST_MS;
+  if (traffic !== undefined && isSlow) traffic.slowHost ??= reason;
+  if (!ended.isLastTry) return { place: ended.place, kind, reason, ...(isSlow && { waitedMs }) };
+  return { outcome: 'failed', reason: whyMissing(reason), files: [], texts: [] };
+}
+
+/** If the last attempt was proved absent, the row was cancelled before it could be sent again. */
+const outcomeOf = (last: PastAttempt | undefined): PartRecord['outcome'] =>
+  last === undefined || last.outcome === 'absent' ? 'cancelled' : last.outcome;
+
+function attemptRecord(
+  { file }: OpenBatch,
+  ended: EndedRow,
+  past: PastAttempt,
+  usage: Usage | undefined,
+): AttemptRecord {
+  const { attempt, outcome, reason, runId, rung } = past;
+  const gpuAsked = rung === undefined ? undefined : file.sheet.options.ladder?.[rung];
+  const run = runId === undefined ? undefined : usage?.get(runId);
+  return {
+    attempt,
+    outcome,
+    ...(reason === undefined ? {} : { reason }),
+    ...(runId === undefined ? {} : { run_id: runId }),
+    ...(gpuAsked === undefined ? {} : { gpu_asked: gpuAsked }),
+    ...(isBelow(ended, past) ? { climbed: true as const } : {}),
+    ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
+    ...(run === undefined ? {} : usageOf(run, file.service.prices)),
+    ...(runId !== undefined && !isPriced(run, file.service.prices) ? { cost_incomplete: true as const } : {}),
+  };
+}
+
+/** Whether it failed below the rung on which its row ended. */
+const isBelow = ({ attempts }: EndedRow, { outcome, rung = 0 }: PastAttempt): boolean =>
+  (outcome === 'failed' || outcome === 'timed-out') && rung < (attempts.at(-1)?.rung ?? 0);
+
+/** Whether the run's record says all that its cost depends on. A run that no machine has taken cost nothing. */
+function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>): boolean {
+  if (run === undefined || stateOf(run).kind !== 'ended') return false;
+  const { status, gpu, queuedAtMs, startedAtMs, coldStartSeconds = -1, runSeconds = -1 } = run;
+  const wasTaken = queuedAtMs !== undefined || startedAtMs !== undefined || runSeconds > 0;
+  if (status === 'cancelled' && !wasTaken) return true;
+  const hasPrice = gpu !== undefined && [prices, DEFAULT_PRICES].some((known) => Object.hasOwn(known, gpu));
+  return hasPrice && coldStartSeconds >= 0 && runSeconds >= 0;
+}
+
+function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {
+  const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds } = run;
+  return {
+    ...(gpu === undefined ? {} : { gpu_used: gpu }),
+    ...(createdAtMs === undefined ? {} : { created_at: new Date(createdAtMs).toISOString() }),
+    ...(endedAtMs === undefined ? {} : { ended_at: new Date(endedAtMs).toISOString() }),
+    ...(createdAtMs === undefined || queuedAtMs === undefined
+      ? {}
+      : { queue_seconds: (queuedAtMs - createdAtMs) / 1000 }),
+    ...(coldStartSeconds === undefined ? {} : { cold_start_seconds: coldStartSeconds }),
+    ...(runSeconds === undefined ? {} : { run_seconds: runSeconds }),
+    cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds }),
   };
 }

@@ -7,7 +7,7 @@ import { isAllowed } from '../src/store/allowed-folders.ts';
 import { locationOf } from '../src/store/batch-folders.ts';
 import { createBatch, type NewBatch } from './create-batch.ts';
 import type { Deps } from './deps.ts';
-import { finalFailure } from './final-failure.ts';
+import { finalFailure } from './final-failures.ts';
 
 export type FiringInput = {
   readonly definition: ScheduleDefinition;

@@ -4,14 +4,14 @@
 
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { fileTypeFromBuffer } from 'file-type';
 import { OutputCheck } from '../src/results/output-check.ts';
-import { kindFault, type Promised } from '../src/results/output-kind.ts';
+import { isText, kindFault, type Promised } from '../src/results/output-kind.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/run-service/contract/run.ts';
 import type { Arriving, Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
 import type { ResumableDraft, Store } from '../src/store/store.ts';
-import { extensionOf } from './extension.ts';
 
 export type FileJob = {
   readonly download: Download;
@@ -239,4 +239,97 @@ async function fill(job: FileJob, { arriving, head, chunks }: LargeFile, sink: S
   // A host without range requests sends the whole file again.
   if (rest.from === 0) sink.restart();
   await sink.write(limited(job, rest));
+}
+
+/**
+ * Chooses the extension of an output file. The extension decides which program opens the file, so only formats that display
+ * something and execute nothing keep theirs. The first bytes decide; the name counts only for text and formats without a signature.
+ */
+const setOf = (extensions: string): ReadonlySet<string> => new Set(extensions.split(' '));
+
+/** Formats with a signature in their first bytes. */
+const BY_BYTES = setOf(
+  'png apng jpg gif webp avif heic jxl jp2 bmp tif psd ktx ico ' +
+    'mp4 m4v mov webm mkv avi mpg 3gp ogv mp3 m4a aac wav flac ogg oga opus aif mid ' +
+    'glb stl fbx 3mf drc pdf vtt zip gz tar tar.gz 7z xz zst parquet arrow',
+);
+
+const TEXTS = setOf('txt md log json jsonl csv tsv yaml yml srt vtt obj mtl gltf bvh');
+
+/** Text formats, and formats without a signature. */
+const BY_NAME = new Set([...TEXTS, ...setOf('ply stl exr hdr tga dds npy safetensors splat spz')]);
+
+/** `head` is the beginning of the file, or all of it. */
+export async function extensionOf(head: Uint8Array, isWhole: boolean, name: string): Promise<string> {
+  const named = name.split('.').at(-1)?.toLowerCase() ?? '';
+  // "BMW in the rain" begins like a bitmap.
+  if (TEXTS.has(named) && isText(head)) return named;
+  const known = await fileTypeFromBuffer(head);
+  // An SVG has no signature but XML's, and a browser that opens it directly runs its scripts.
+  if (named === 'svg' && (known === undefined || known.ext === 'xml'))
+    return isWhole && isPassiveSvg(head) ? 'svg' : 'bin';
+  if (known !== undefined) return BY_BYTES.has(known.ext) ? known.ext : 'bin';
+  return BY_NAME.has(named) ? named : 'bin';
+}
+
+// Decides whether an SVG is safe to open. In the report it is an image and cannot run scripts; opened directly in a browser it
+// can. So only listed elements, attributes and addresses are allowed, and anything that this parser does not understand is
+// not passive.
+
+/** Without `use`, which can multiply a few elements into more than a browser can draw. */
+const ELEMENTS: ReadonlySet<string> = new Set(
+  (
+    'svg g path rect circle ellipse line polyline polygon text tspan textPath defs title desc metadata marker clipPath ' +
+    'mask pattern linearGradient radialGradient stop image style'
+  ).split(' '),
+);
+
+const PROLOG = /^\uFEFF?\s*(<\?xml\s[^<>?]*\?>)?/;
+const ENCODING = /\sencoding\s*=\s*["'](?!utf-8["'])/i;
+const COMMENT = /<!--(?:(?!--)[^])*-->/g;
+/** Without an internal subset, which could define entities. */
+const DOCTYPE = /<!DOCTYPE\s+svg(?:\s+PUBLIC\s+"[^"<>[]*"\s+"[^"<>[]*")?\s*>/;
+const TAG = /<(\/?)([A-Za-z]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*\/?>/g;
+const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+/** Character references and entities could hide a word from this parser. */
+const HIDDEN = /&(?!(?:amp|lt|gt|quot|apos);)/;
+
+const SVG = 'http://www.w3.org/2000/svg';
+const OF_OTHER_SPACES = /^(xmlns:[\w.-]+|xml:space|xml:lang|xlink:title)$/;
+const OWN_PART = /^#[\w.-]+$/;
+const OWN_PICTURE = /^data:image\/(png|jpeg|gif|webp);base64,[\w+/=\s]*$/;
+const LEADS_OUT = /url\s*\((?!\s*['"]?#)|image-set|src\s*\(|expression|javascript|@import|@font-face/i;
+
+export function isPassiveSvg(bytes: Uint8Array): boolean {
+  const text = textOf(bytes);
+  if (text === undefined || HIDDEN.test(text) || LEADS_OUT.test(text) || text.includes('\\')) return false;
+  const [prolog = ''] = PROLOG.exec(text) ?? [];
+  if (ENCODING.test(prolog)) return false;
+  const markup = text.slice(prolog.length).replaceAll(COMMENT, '').replace(DOCTYPE, '').trim();
+  if (!/^<svg[\s>]/.test(markup)) return false;
+  const tags = [...markup.matchAll(TAG)];
+  return (
+    !markup.replaceAll(TAG, '').includes('<') &&
+    tags.every(([, , name = '', attributes = '']) => ELEMENTS.has(name) && areHarmless(attributes))
+  );
+}
+
+function textOf(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+const areHarmless = (attributes: string): boolean =>
+  [...attributes.matchAll(ATTRIBUTE)].every(([, name = '', one, other]) =>
+    isHarmless(name, (one ?? other ?? '').trim()),
+  );
+
+function isHarmless(name: string, value: string): boolean {
+  if (name === 'xmlns') return value === SVG;
+  if (name === 'href' || name === 'xlink:href') return OWN_PART.test(value) || OWN_PICTURE.test(value);
+  return name.includes(':') ? OF_OTHER_SPACES.test(name) : !/^on/i.test(name);
 }

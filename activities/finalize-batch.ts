@@ -7,7 +7,7 @@ import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
 import type { ReadBack } from '../src/batch/commands.ts';
-import type { BatchEvent } from '../src/batch/batch-event.ts';
+import type { BatchEvent } from '../src/batch/event-log.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import { writeSnapshot } from '../src/store/passes.ts';
@@ -18,10 +18,9 @@ import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/newest-records.ts';
 import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
-import { confirmOurs } from './confirm-ours.ts';
+import { confirmOurs, StoreConflict, withStore } from './final-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
-import { StoreConflict, withStore } from './store-failure.ts';
 
 export type FinalizeInput = BatchRef & {
   readonly progress: Progress;

@@ -1,18 +1,24 @@
 // Loads a batch for its workflow: its parameters, and the capabilities of the service.
 
 import { activityInfo } from '@temporalio/activity';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { BatchParams } from '../src/batch/params.ts';
-import { problem, RunsheetError } from '../src/errors/error.ts';
 import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
+import { READS } from '../src/batch/version.ts';
+import { problem, RunsheetError } from '../src/errors/error.ts';
 import { summarizedPass } from '../src/results/summary.ts';
 import { createStarted, jsonIn, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
-import { createContinued, FIRST_PASS, readContinued, snapshotName } from '../src/store/passes.ts';
+import {
+  createContinued,
+  FIRST_PASS,
+  type PassFile,
+  readContinued,
+  readPass,
+  snapshotName,
+} from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
-import { confirmOurs } from './confirm-ours.ts';
 import type { Deps, OpenBatch } from './deps.ts';
-import { READS } from '../src/batch/version.ts';
-import { finalFailure } from './final-failure.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import { confirmOurs, finalFailure, withStore } from './final-failures.ts';
 
 export type LoadedBatch = {
   readonly params: BatchParams;
@@ -97,7 +103,7 @@ async function continueAs(
 }
 
 /** The workflow run that scheduled this activity. */
-export function executionOf(): { readonly workflowId: string; readonly runId: string } {
+function executionOf(): { readonly workflowId: string; readonly runId: string } {
   const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
   return { workflowId, runId };
 }
@@ -125,4 +131,35 @@ async function hasLists({ file, service }: OpenBatch): Promise<boolean> {
   return (
     workflowId !== undefined && (await service.listRuns(workflowId, { limit: 1, offset: 0 })) !== undefined
   );
+}
+
+/** Reads which places a pass adds to the lanes of a batch. */
+type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'> & { readonly appended?: number };
+
+type Input = BatchRef & {
+  readonly pass: number;
+  /** The batch pauses if the store fails. A batch of version 1 to 3 would fail, so Temporal retries its activity. */
+  readonly mayPause?: true;
+};
+
+/** A pass that cannot be read pauses the batch; nothing else would name the reason. */
+export const loadPass = (deps: Deps, input: Input): Promise<LoadedPass> =>
+  input.mayPause ? withStore(() => readWanted(deps, input)) : readWanted(deps, input);
+
+async function readWanted(deps: Deps, { pass, ...ref }: Input): Promise<LoadedPass> {
+  const { store } = await deps.open(ref);
+  await markContinued(store);
+  const { segments, by, reason, appended } = await readPass(store, pass);
+  return {
+    segments,
+    ...(by === undefined ? {} : { by }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(appended === undefined ? {} : { appended: appended.rows }),
+  };
+}
+
+/** A batch that goes on although it has written its results must not be continued from them by another workflow run. */
+async function markContinued(store: Store): Promise<void> {
+  const ended = await summarizedPass(store);
+  if (ended !== undefined) await createContinued(store, ended, executionOf());
 }

@@ -2,20 +2,21 @@
 // fails, because Temporal's retries add no events to the history; heartbeat details carry the observations to the next attempt.
 // The activity completes when few of its runs are left.
 
-import { Context, activityInfo, heartbeat } from '@temporalio/activity';
+import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import pMap from 'p-map';
+import type { AttemptRun } from '../src/batch/attempt.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
-import { clipped } from '../src/options/clipped.ts';
 import type { PolledRun } from '../src/batch/commands.ts';
 import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
 import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
-import { observe, type Observation, type Sight } from '../src/run-service/observation.ts';
+import { clipped } from '../src/options/clipped.ts';
+import { isTerminal } from '../src/run-service/contract/statuses.ts';
+import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/run-service/observation.ts';
 import type { Deps, OpenBatch } from './deps.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
-import { readMemory, storeMemory, type PollMemory } from './poll-memory.ts';
-import { readRuns } from './read-runs.ts';
 
-export type PollInput = BatchRef & {
+type PollInput = BatchRef & {
   readonly runs: readonly PolledRun[];
   readonly intervalMs: number;
   /** The batch waits until the service can be read again. */
@@ -178,4 +179,152 @@ async function signalReadable(
   if (isOutage && isDue)
     await signals.serviceRead(ref, { reason: clipped(errorMessage(failure), REASON_BYTES) });
   return { unreadMs: forMs, isOutageReported: isOutageReported || isOutage };
+}
+
+/**
+ * What a poll remembers between its attempts, in heartbeat details: short lists, because Temporal stores them at every poll. The
+ * time between two polls comes from Temporal's clock and is capped.
+ */
+type PollMemory = {
+  readonly lookedAtMs: number;
+  /** Time since the last poll, capped. */
+  readonly sinceLastMs: number;
+  /** Time since the poll activity started. */
+  readonly agedMs: number;
+  /** For how long no run could be read, and whether that was signalled to the batch. */
+  readonly unreadMs: number;
+  readonly isOutageReported: boolean;
+  readonly runs: readonly Observation[];
+};
+
+type RunTuple = readonly [shown: number, quietMs: number, missingMs: number, isReported: 0 | 1];
+export type StoredMemory = Omit<PollMemory, 'runs' | 'sinceLastMs'> & { readonly runs: readonly RunTuple[] };
+
+/** A longer outage of the service or of Temporal proves nothing about a run. */
+const COUNTED_MOST_MS = 30_000;
+
+/** The memory of the previous attempt; the initial one if there is none. */
+function readMemory(
+  details: unknown,
+  { runs, isUnreadable }: { readonly runs: readonly unknown[]; readonly isUnreadable: boolean },
+  nowMs: number,
+): PollMemory {
+  const stored = details as StoredMemory | undefined;
+  if (stored?.runs.length !== runs.length)
+    return {
+      lookedAtMs: nowMs,
+      sinceLastMs: 0,
+      agedMs: 0,
+      unreadMs: 0,
+      isOutageReported: isUnreadable,
+      runs: runs.map(() => NOT_OBSERVED),
+    };
+  const sinceLastMs = Math.min(COUNTED_MOST_MS, Math.max(0, nowMs - stored.lookedAtMs));
+  return { ...stored, sinceLastMs, runs: stored.runs.map(readRun) };
+}
+
+function storeMemory(stored: PollMemory): StoredMemory {
+  const { sinceLastMs: _, runs, ...memory } = stored;
+  return { ...memory, runs: runs.map(storeRun) };
+}
+
+const readRun = ([shown, quietMs, missingMs, isReported]: RunTuple): Observation => ({
+  shown,
+  quietMs,
+  missingMs,
+  isReported: isReported === 1,
+});
+
+const storeRun = ({ shown, quietMs, missingMs, isReported }: Observation): RunTuple => [
+  shown,
+  quietMs,
+  missingMs,
+  isReported ? 1 : 0,
+];
+
+/**
+ * Reads the current state of runs: one list call for many of them, and a Get Run for each run that the list does not show as
+ * open. A run that cannot be read does not affect the others.
+ */
+const CONCURRENCY = 16;
+const LIST_PAGE = 200;
+
+/** By how many runs the start of each poll moves on. */
+const TURN_RUNS = 37;
+
+/** A poll ends after this time, however slowly the service answers; the next poll reads the rest. */
+const POLL_MS = 60_000;
+
+/** After this many consecutive failures the service counts as unreachable, and the rest is skipped. */
+const FAILURES_MOST = 2 * CONCURRENCY;
+
+type RunReadings = {
+  readonly sights: ReadonlyMap<string, Sight>;
+  /** The last error while reading a run. */
+  readonly failure: unknown;
+};
+
+async function readRuns(
+  { log }: Pick<Deps, 'log'>,
+  open: OpenBatch,
+  runs: readonly AttemptRun[],
+  { cancelled, turn }: { readonly cancelled: AbortSignal; readonly turn: number },
+): Promise<RunReadings> {
+  const sights = new Map<string, Sight>();
+  let failure: unknown;
+  let failures = 0;
+  const until = AbortSignal.timeout(POLL_MS);
+  await listOpen(open, runs, sights).catch((error: unknown) => {
+    failure = error;
+    log.warn(
+      { batch: open.file.batch, reason: errorMessage(error) },
+      'the run list failed; each run is read instead',
+    );
+  });
+  const waiting = runs.filter(({ runId }) => !sights.has(runId));
+  // Each poll starts at another run, so that slow or unreadable runs cannot block the others for ever.
+  const from = waiting.length === 0 ? 0 : (turn * TURN_RUNS) % waiting.length;
+  const suspects = [...waiting.slice(from), ...waiting.slice(0, from)];
+  const read = async ({ runId }: AttemptRun): Promise<void> => {
+    if (until.aborted || cancelled.aborted || failures >= FAILURES_MOST) return;
+    try {
+      const sight = await sightOf(open, runId);
+      failures = 0;
+      if (sight !== undefined) sights.set(runId, sight);
+    } catch (error) {
+      failure = error;
+      failures += 1;
+      sights.set(runId, { kind: 'unread' });
+      log.warn({ runId, reason: errorMessage(error) }, 'a run could not be read');
+    }
+  };
+  await pMap(suspects, read, { concurrency: CONCURRENCY });
+  return { sights, failure };
+}
+
+/** undefined if the service answers with another run. */
+async function sightOf({ service }: OpenBatch, runId: string): Promise<Sight | undefined> {
+  const run = await service.getRun(runId);
+  if (run === undefined) return { kind: 'missing' };
+  return run.id === runId ? { kind: 'run', run, serviceNowMs: service.nowMs() } : undefined;
+}
+
+/** Runs that the list shows as open need no Get Run; a listed end must be confirmed by one. */
+async function listOpen(
+  { file, service }: OpenBatch,
+  runs: readonly AttemptRun[],
+  sights: Map<string, Sight>,
+): Promise<void> {
+  const { workflowId } = file.deployment;
+  if (workflowId === undefined) return;
+  const wanted = new Set(runs.map(({ runId }) => runId));
+  const pagesMost = 2 + Math.ceil((4 * runs.length) / LIST_PAGE);
+  for (let page = 0, offset = 0; wanted.size > 0 && page < pagesMost; page += 1) {
+    const listed = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });
+    if (listed === undefined || listed.length === 0) return;
+    offset += listed.length;
+    for (const run of listed)
+      if (wanted.delete(run.id) && !isTerminal(run.status))
+        sights.set(run.id, { kind: 'run', run, serviceNowMs: service.nowMs() });
+  }
 }

@@ -1,23 +1,28 @@
 // Runs the batch that an activity makes as a child of this workflow, and waits for its end. A batch that was made is always
 // started, even if this workflow is cancelled meanwhile, so that each of its rows gets an outcome.
 
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   CancellationScope,
   CancelledFailure,
+  type ChildWorkflowOptions,
   getExternalWorkflowHandle,
   isCancellation,
+  ParentClosePolicy,
   proxyActivities,
   startChild,
+  WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import type { EndedBatch } from '../activities/await-batch.ts';
 import type { NewBatch } from '../activities/create-batch.ts';
 import type { Activities } from '../activities/index.ts';
+import { WORKFLOW_TASK_MS } from '../src/batch/bounds.ts';
+import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import type { runsheetBatch } from './batch.ts';
-import { childBatch } from './child-batch.ts';
+import type { BatchInput, BatchMemo } from './signals.ts';
 import { workQueueOf } from './task-queues.ts';
 
-export type Making = {
+type Making = {
   /** An activity that waits for its own end when it is cancelled. */
   readonly make: () => Promise<NewBatch | undefined>;
   /** Finds what `make` has made, and makes nothing. */
@@ -86,4 +91,23 @@ async function untilEnded(made: NewBatch, taskQueue: string, caller: Cancellatio
     ),
   );
   await child?.result();
+}
+
+/** How another workflow runs a batch as its child: under the id that makes it unique, and cancelled with its parent. */
+export function childBatch(made: NewBatch) {
+  const { version, encrypted, batch, mark, folder } = made;
+  // The receiver of any worker reads the batch's folder from the memo.
+  const memo = { folder, ...(encrypted ? { encrypted } : {}) } satisfies BatchMemo;
+  const input: BatchInput = { batch, mark, folder, version };
+  return {
+    workflowId: workflowIdOf({ batch, mark }),
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    workflowTaskTimeout: WORKFLOW_TASK_MS,
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    memo,
+    staticSummary: made.summary ?? batch,
+    ...(made.details === undefined ? {} : { staticDetails: made.details }),
+    typedSearchAttributes: [...(made.searchAttributes ?? [])],
+    args: [input],
+  } satisfies ChildWorkflowOptions & { readonly args: readonly [BatchInput] };
 }

@@ -10,7 +10,7 @@ import { continueFrom, restore, type Snapshot } from '../src/batch/state/snapsho
 import type { State } from '../src/batch/state/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/version.ts';
-import type { BatchInput } from './batch-input.ts';
+import type { BatchInput } from './signals.ts';
 import type { BatchRuntime } from './batch-runtime.ts';
 import {
   continueBatch,
@@ -19,9 +19,7 @@ import {
   mustStopSending,
   type Received,
 } from './continue-batch.ts';
-import { execute } from './execute-command.ts';
-import type { GroupScopes } from './send-group.ts';
-import type { Told } from './tell-pool.ts';
+import { execute, type GroupScopes, type Told } from './execute-command.ts';
 import { createTimers } from './timers.ts';
 
 /** The state with which a workflow run begins, and its first event. */

@@ -1,7 +1,7 @@
 // The workflow of a batch. Its loop is in batch-loop.ts, and `src/batch` makes all decisions.
 
 import type { Progress } from '../src/batch/shown/progress.ts';
-import type { BatchInput } from './batch-input.ts';
+import type { BatchInput } from './signals.ts';
 import { loadState, restored, runBatchLoop } from './batch-loop.ts';
 import { temporalRuntime } from './temporal-runtime.ts';
 

@@ -1,16 +1,15 @@
 // Executes the commands of a batch: activities, timers and signals. The result of each is an event again.
 
-import { ActivityFailure, ApplicationFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
 import type { Command } from '../src/batch/commands.ts';
-import { EVIDENCE, LOG, PASS, RESULTS, type Event } from '../src/batch/events.ts';
-import { activitySummary } from '../src/batch/shown/activity-summary.ts';
+import { type Event, EVIDENCE, type GroupResult, LOG, PASS, RESULTS } from '../src/batch/events.ts';
+import type { Notice } from '../src/batch/notices/notice.ts';
 import { progress } from '../src/batch/shown/progress.ts';
+import { activitySummary } from '../src/batch/shown/shown-batch.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
 import type { State } from '../src/batch/state/state.ts';
-import type { BatchRuntime } from './batch-runtime.ts';
-import { notified } from './notification.ts';
-import { sendGroup, type GroupScopes } from './send-group.ts';
-import { report, type Told } from './tell-pool.ts';
+import type { BatchRuntime, Scope } from './batch-runtime.ts';
+import { isLong } from './continue-batch.ts';
 import type { Wake } from './timers.ts';
 
 export type Context = {
@@ -133,4 +132,91 @@ async function stored(item: number, work: () => Promise<Event>): Promise<Event> 
       return { type: 'storeFailed', item, reason: cause.message };
     throw error;
   }
+}
+
+// Sends one group of attempts.
+
+/** The groups in flight; cancelling a scope asks the group's worker to start no further POST. */
+export type GroupScopes = Map<number, Scope>;
+
+async function sendGroup(
+  runtime: BatchRuntime,
+  groups: GroupScopes,
+  { group, attempts, mayWait }: Extract<Command, { type: 'send' }>,
+  summary: string | undefined,
+): Promise<Event> {
+  const scope = runtime.openScope();
+  groups.set(group, scope);
+  try {
+    // A workflow run with a long history needs a moment without a group (R17).
+    const waits = mayWait && !isLong(runtime) ? { mayWait } : {};
+    const result = await scope.run(async () => runtime.activities.queueRuns({ attempts, ...waits }, summary));
+    return { type: 'groupEnded', group, ...result, rest: 'unconfirmed' };
+  } catch (error) {
+    return { type: 'groupEnded', group, ...resultOfFailed(error) };
+  } finally {
+    groups.delete(group);
+  }
+}
+
+// What the batch knows about a group whose activity failed.
+
+/** The result of a group whose activity failed (R2). */
+function resultOfFailed(
+  error: unknown,
+): GroupResult & { readonly rest: 'not-sent' | 'unconfirmed'; readonly reason: string } {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const reason = cause?.message ?? String(error);
+  // The server cancels only a group that no worker has taken.
+  const isNotSent = cause instanceof CancelledFailure;
+  if (isNotSent || (cause instanceof ApplicationFailure && cause.type === 'NothingSent'))
+    return { results: [], rest: 'not-sent', reason };
+  if (!(cause instanceof TimeoutFailure)) return { results: [], rest: 'unconfirmed', reason };
+  const known = cause.lastHeartbeatDetails as GroupResult | undefined;
+  // The worker sends no POST before the server confirms the first heartbeat.
+  return known
+    ? { ...known, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }
+    : { results: [], rest: 'not-sent', reason };
+}
+
+/** Sends a notification. It never fails the batch: what went wrong becomes an entry of the log. */
+async function notified(notice: Notice, send: (notice: Notice) => Promise<void>): Promise<Event> {
+  const { number } = notice;
+  try {
+    await send(notice);
+    return { type: 'notified', number };
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    return { type: 'notified', number, reason: reasonOf(error) };
+  }
+}
+
+/** A timeout names the failure of the last try as its cause. */
+function reasonOf(error: Error): string {
+  if (error instanceof ApplicationFailure || !(error.cause instanceof Error)) return error.message;
+  return reasonOf(error.cause);
+}
+
+// Signals a batch's reports to its pool. Both are workflows of one namespace, so no worker stands between them.
+
+/** The batch ends when its last report has arrived, or cannot arrive. */
+export type Told = { last: Promise<unknown>; inFlight: number };
+
+async function report(
+  runtime: BatchRuntime,
+  told: Told,
+  { pool, usage }: Extract<Command, { type: 'reportUsage' }>,
+): Promise<Event | undefined> {
+  const sending = runtime
+    .nonCancellable(async () => runtime.signalPool(pool, usage))
+    .then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+  told.last = Promise.all([told.last, sending]);
+  told.inFlight += 1;
+  const failure = await sending;
+  told.inFlight -= 1;
+  if (usage.left) return undefined;
+  return { type: 'usageReported', ...(failure === undefined ? {} : { failure }) };
 }

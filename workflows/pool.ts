@@ -10,16 +10,20 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import { CLOCK_IDLE_MS, CONTINUE_AT_EVENTS, POOL_PUBLISH_MS } from '../src/batch/bounds.ts';
+import {
+  CLOCK_IDLE_MS,
+  CONTINUE_AT_EVENTS,
+  POOL_GRANTS_IN_FLIGHT,
+  POOL_PUBLISH_MS,
+} from '../src/batch/bounds.ts';
 import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
-import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../src/batch/pool/pool-step.ts';
+import { type MemberGrant, poolDueAt, type PoolEvent, poolStep } from '../src/batch/pool/pool-step.ts';
 import { shownPool } from '../src/batch/pool/shown-pool.ts';
 import { releaseMember, resizePool, usage } from './pool-signals.ts';
-import { createDelivery } from './grant-delivery.ts';
 import { grantSlots } from './signals.ts';
 import { createTimers } from './timers.ts';
 
-export type PoolInput = {
+type PoolInput = {
   readonly pool: string;
   /** Set by continue-as-new. */
   readonly state?: PoolState;
@@ -88,5 +92,37 @@ function publisher(state: PoolState): (isCommand: boolean) => number {
     upsertMemo({ pool: shown });
     [publishedAt, published] = [now, text];
     return Number.POSITIVE_INFINITY;
+  };
+}
+
+/**
+ * Delivers the grants of a pool: one at a time to each member, always the newest, and not too many together, because the server
+ * bounds them and each one is written into the history.
+ */
+export function createDelivery(deliver: (grant: MemberGrant) => Promise<void>) {
+  const waiting = new Map<string, MemberGrant>();
+  const inFlight = new Set<string>();
+  const deliverTo = async (grant: MemberGrant): Promise<void> => {
+    await deliver(grant);
+    inFlight.delete(grant.member);
+    next();
+  };
+  const next = (): void => {
+    for (const [member, grant] of waiting) {
+      if (inFlight.size >= POOL_GRANTS_IN_FLIGHT) return;
+      if (inFlight.has(member)) continue;
+      waiting.delete(member);
+      inFlight.add(member);
+      void deliverTo(grant);
+    }
+  };
+  return {
+    /** `deliver` must not fail. */
+    send: (grants: readonly MemberGrant[]): void => {
+      for (const one of grants) waiting.set(one.member, one);
+      next();
+    },
+    /** The members that may not have their newest grant. */
+    untold: (): readonly string[] => [...new Set([...inFlight, ...waiting.keys()])],
   };
 }

@@ -4,10 +4,12 @@
 
 import { defineSignal } from '@temporalio/workflow';
 import type { AttemptRun } from '../src/batch/attempt.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { OverdueRun, RunCompletion, UserCommand } from '../src/batch/events.ts';
 import type { LimitChange } from '../src/batch/params.ts';
 import type { Grant } from '../src/batch/pool/messages.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
+import type { Snapshot } from '../src/batch/state/snapshot.ts';
 
 /** Confirmed run completions, at most 500 per signal. */
 export const runsCompleted =
@@ -52,4 +54,14 @@ export type BatchMemo = {
   readonly folder: string;
   readonly encrypted?: boolean;
   readonly progress?: Progress;
+};
+
+/** The argument of a batch's workflow; Temporal keeps it, so every release can read it. */
+export type BatchInput = BatchRef & {
+  /** Set if the batch had ended: the pass whose rows are sent again. */
+  readonly continues?: number;
+  /** The version in which the batch started; see src/batch/version.ts. */
+  readonly version?: number;
+  /** Set by continue-as-new, and for a batch that was rebuilt. */
+  readonly snapshot?: Snapshot;
 };

@@ -1,23 +1,28 @@
 // What the loop of a batch needs of Temporal, from its SDK.
 
+import { defineSearchAttributeKey } from '@temporalio/common';
 import {
   CancellationScope,
   condition,
   getExternalWorkflowHandle,
   makeContinueAsNewFunc,
+  setCurrentDetails,
   setHandler,
   sleep,
+  upsertMemo,
+  upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { Event } from '../src/batch/events.ts';
-import type { Progress } from '../src/batch/shown/progress.ts';
+import { type Progress, progress } from '../src/batch/shown/progress.ts';
+import { currentDetails, searchValues } from '../src/batch/shown/shown-batch.ts';
+import type { State } from '../src/batch/state/state.ts';
 import { bindActivities } from './activities.ts';
-import type { BatchInput } from './batch-input.ts';
 import type { BatchRuntime } from './batch-runtime.ts';
 import { poolIdOf, usage as usageSignal } from './pool-signals.ts';
-import { publish } from './progress-page.ts';
 import * as signals from './signals.ts';
+import type { BatchInput } from './signals.ts';
 
 export const temporalRuntime = (ref: BatchRef): BatchRuntime => ({
   activities: bindActivities(ref),
@@ -59,4 +64,36 @@ function listen(receive: (event: Event) => void, cancelled: () => void): void {
   setHandler(signals.grantSlots, (grant) => receive({ type: 'grant', ...grant }));
   setHandler(signals.refreshBatch, (command) => receive({ type: 'refresh', ...command }));
   void CancellationScope.current().cancelRequested.catch(cancelled);
+}
+
+/** Shows the progress of a batch: in its memo, which commands read, on its page in Temporal's UI, and in its search attributes. */
+const DEPLOYMENT = defineSearchAttributeKey('RunsheetDeployment', 'KEYWORD');
+const ROWS = defineSearchAttributeKey('RunsheetRows', 'INT');
+const FAILED = defineSearchAttributeKey('RunsheetFailed', 'INT');
+const COST = defineSearchAttributeKey('RunsheetCost', 'DOUBLE');
+
+/** Each upsert is an event of the history. */
+const SEARCH_MS = 60_000;
+
+/** When this workflow run last changed them; a workflow has modules of its own. */
+let searchedAt = -Infinity;
+
+function publish(state: State): void {
+  const shown = progress(state);
+  upsertMemo({ progress: shown });
+  setCurrentDetails(currentDetails(shown));
+  // Only a batch that started with search attributes has them: a name that the server does not know would stop its workflow.
+  const isSearchable = workflowInfo().typedSearchAttributes.get(DEPLOYMENT) !== undefined;
+  if (isSearchable && (state.finished || state.now - searchedAt >= SEARCH_MS))
+    makeSearchable(shown, state.now);
+}
+
+function makeSearchable(shown: Progress, now: number): void {
+  searchedAt = now;
+  const { rows, failed, cost } = searchValues(shown);
+  upsertSearchAttributes([
+    { key: ROWS, value: rows },
+    { key: FAILED, value: failed },
+    { key: COST, value: cost },
+  ]);
 }

@@ -5,10 +5,9 @@
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
 import { ROWS_MAX } from '../batch/bounds.ts';
-import type { BatchEvent } from '../batch/batch-event.ts';
 import type { ReadBack } from '../batch/commands.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
-import { note } from '../batch/event-log.ts';
+import { type BatchEvent, note } from '../batch/event-log.ts';
 import { onCancel, originOf } from '../batch/on-event/user-command.ts';
 import { pause } from '../batch/pausing/pauses.ts';
 import { changeLimits } from '../batch/on-event/change-limits.ts';

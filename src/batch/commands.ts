@@ -1,7 +1,7 @@
 // Defines the commands that a batch issues. The workflow executes them as activities, timers and memo updates.
 
 import type { AttemptRef, AttemptRun, SentAttempt } from './attempt.ts';
-import type { BatchEvent } from './batch-event.ts';
+import type { BatchEvent } from './event-log.ts';
 import type { Usage } from './pool/messages.ts';
 import type { Notice } from './notices/notice.ts';
 import type { EndedRow } from './state/row-state.ts';

@@ -5,27 +5,28 @@ import { CLOCK_IDLE_MS } from './bounds.ts';
 import { advanceClock } from './clock.ts';
 import type { Command } from './commands.ts';
 import { acknowledgeCommands, stopGroups } from './decisions/acknowledge-commands.ts';
-import { cancelRuns } from './decisions/cancel-runs.ts';
+import { abandonRuns, cancelRuns } from './decisions/cancel-runs.ts';
 import { close } from './decisions/close.ts';
 import { collect } from './decisions/collect.ts';
 import { actsAt, type Decision } from './decisions/decision.ts';
-import { abandonRuns } from './decisions/abandon-runs.ts';
-import { keepEvidenceWhenMuch } from './decisions/keep-evidence.ts';
-import { pauseForDeadline, pauseForFailures } from './decisions/guard.ts';
-import { judgeCanary } from './decisions/judge-canary.ts';
-import { keepLogWhenOld } from './decisions/keep-log.ts';
-import { liftPointlessPauses } from './decisions/lift-pointless-pauses.ts';
-import { pauseForBudget } from './decisions/pause-for-budget.ts';
-import { pauseForPool, resumeFromPool } from './decisions/pause-for-pool.ts';
-import { pauseForUnconfirmed, resumeFromUnconfirmed } from './decisions/pause-for-unconfirmed.ts';
+import { keepEvidenceWhenMuch, keepLogWhenOld, loadPass, storeAgain } from './decisions/store-writes.ts';
+import {
+  judgeCanary,
+  liftPointlessPauses,
+  pauseForBudget,
+  pauseForDeadline,
+  pauseForFailures,
+  pauseForPool,
+  pauseForUnconfirmed,
+  resumeFromPool,
+  resumeFromUnconfirmed,
+} from './decisions/pause.ts';
 import { notify } from './decisions/notify.ts';
-import { loadPass } from './decisions/load-pass.ts';
 import { poll } from './decisions/poll.ts';
 import { noteChange, publish } from './decisions/publish.ts';
 import { reconcile } from './decisions/reconcile.ts';
 import { leaveAtEnd, reportUsage } from './decisions/report-usage.ts';
 import { send } from './decisions/send.ts';
-import { storeAgain } from './decisions/store-again.ts';
 import type { Event } from './events.ts';
 import { applyEvent } from './on-event/apply.ts';
 import type { State } from './state/state.ts';

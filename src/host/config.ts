@@ -1,21 +1,23 @@
 // Reads every setting once, from flags, environment, `runsheet.toml` and the user's file, strongest first. Only this file
 // reads process.env; all other code receives the frozen result.
 
-import { join, resolve } from 'node:path';
+import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { nearest, problem } from '../errors/error.ts';
-import type { LogLevel } from './log.ts';
-import { APIS, type Api } from './api-version.ts';
-import { resolveOut } from './batches-address.ts';
-import { keyFromSettings, type ApiKey } from './api-key.ts';
-import { cacheFolder, configFolder } from './home-folders.ts';
-import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-settings.ts';
-import { takeProxies, type Proxies } from './proxies.ts';
-import { notifySettings, type NotifySettings } from './notify-settings.ts';
-import { takeS3Settings, type S3Settings } from './s3-settings.ts';
-import { readSettingsFile } from './settings-file.ts';
-import { tracesAddress } from './trace-settings.ts';
+import { errorMessage, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { meaningOf } from '../errors/file-fault.ts';
 import { keepSecret } from '../errors/redact.ts';
+import { type ApiKey, keyFromSettings } from './api-key.ts';
+import { type Api, APIS } from './api-version.ts';
+import { resolveOut } from './batches-address.ts';
+import type { LogLevel } from './log.ts';
+import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-settings.ts';
+import { notifySettings, type NotifySettings } from './notify-settings.ts';
+import { type Proxies, takeProxies } from './proxies.ts';
+import { type S3Settings, takeS3Settings } from './s3-settings.ts';
+import { tracesAddress } from './trace-settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -258,5 +260,102 @@ function checked(schema: z.ZodType, from: string, value: unknown, hint: string |
   throw problem('E602', {
     what: `${from} is ${shown}: ${parsed.error.issues[0]?.message ?? 'not valid'}`,
     ...(hint !== undefined && { hint }),
+  });
+}
+
+/** The folders of this user for settings and caches. In a container the user may have no home, or one that cannot be written. */
+/** undefined without a home. */
+const configFolder = ({ XDG_CONFIG_HOME: given }: Environment): string | undefined =>
+  given || inHome('.config');
+
+/** The user's, unless there is none and none can be made: then one in the state folder. */
+function cacheFolder({ XDG_CACHE_HOME: given }: Environment, stateFolder: string): string {
+  const users = given || inHome('.cache');
+  const own = users && join(users, 'runsheet');
+  return own !== undefined && (given || existsSync(own) || canMake(own)) ? own : join(stateFolder, 'cache');
+}
+
+function inHome(name: string): string | undefined {
+  try {
+    return join(homedir(), name);
+  } catch {
+    return undefined;
+  }
+}
+
+function canMake(folder: string): boolean {
+  const parent = dirname(folder);
+  if (!existsSync(parent) && parent !== folder) return canMake(parent);
+  try {
+    accessSync(parent, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads a settings file, `runsheet.toml` or that of the user, and refuses names that are no settings. */
+type SettingsFile = { readonly path: string; readonly table: Readonly<Record<string, unknown>> };
+
+/** The names that a file may have, and the secrets that it must not have, as variables without their prefix. */
+type Names = { readonly settings: readonly string[]; readonly secrets: readonly string[] };
+
+/** An empty table if there is no such file. Throws E602 if it cannot be read or has another name in it. */
+function readSettingsFile(path: string, names: Names): SettingsFile {
+  const text = settingsIn(path);
+  if (text === undefined) return { path, table: {} };
+  let table: SettingsFile['table'];
+  try {
+    table = parseToml(text);
+  } catch (error) {
+    // The further lines of the message quote the file, which may contain a password.
+    const [firstLine] = errorMessage(error).split('\n');
+    const where = error instanceof TomlError ? ` in line ${error.line}` : '';
+    throw unreadable(path, `${firstLine}${where}`, error);
+  }
+  for (const name of Object.keys(table))
+    if (!names.settings.includes(name)) throw unknownName(path, name, names);
+  return { path, table };
+}
+
+function settingsIn(path: string): string | undefined {
+  try {
+    // The same file is checked and read, whatever the name stands for meanwhile.
+    const file = openSync(path, 'r');
+    try {
+      refuseForeign(fstatSync(file));
+      return readFileSync(file, 'utf8');
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw unreadable(path, meaningOf(error) ?? errorMessage(error), error);
+  }
+}
+
+/** Another user's settings could send our key elsewhere. Root is allowed: a container often runs as root in a user's folder. */
+function refuseForeign({ uid }: { readonly uid: number }): void {
+  const ours = process.geteuid?.() ?? 0;
+  if (ours !== 0 && uid !== ours && uid !== 0) throw new Error('it belongs to another user of this machine');
+}
+
+const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
+  problem(
+    'E602',
+    { what: `${path} cannot be read: ${why}`, hint: 'correct the file or delete it' },
+    { cause },
+  );
+
+function unknownName(path: string, name: string, { settings, secrets }: Names): RunsheetError {
+  const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
+  const isFile = settings.includes(`${name}_file`);
+  const isSecret = secrets.includes(name.toUpperCase());
+  const secretHint = `secrets are not allowed in this file: ${isFile ? `use ${name}_file with the path of a file that contains it, or ` : ''}set RUNSHEET_${name.toUpperCase()}`;
+  if (isSecret) return problem('E602', { what, hint: secretHint });
+  const near = nearest(name, settings);
+  return problem('E602', {
+    what,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${settings.join(', ')}`,
   });
 }

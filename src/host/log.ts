@@ -1,8 +1,7 @@
 // The log for operators: one JSON line per event, never a body, a key or a complete webhook address.
 
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { terminalJson } from '../errors/outside-text.ts';
-import { countRepeats } from './repeated-lines.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -19,4 +18,49 @@ export function openLog(
     streamWrite: (line: string) => terminalJson(withoutSecrets(line)),
   };
   return pino({ level, name, base, hooks }, to);
+}
+
+/**
+ * A fault that lasts would write a line for each request that it stops. Of warnings with the same reason the log has the first, and
+ * once a minute how many have come since.
+ */
+type LogMethod = NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']>;
+type Facts = { readonly reason?: unknown; readonly batch?: unknown };
+
+const EVERY_MS = 60_000;
+/** More different reasons are written as they come. */
+const REASONS_MOST = 1_000;
+const WARN = 40;
+/** What differs between two requests with the same fault. */
+const NAMES = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d+/g;
+
+/** A hook of pino. */
+function countRepeats(): LogMethod {
+  const lasting = new Map<string, { times: number; facts: Facts }>();
+  return function (args, method, level) {
+    const [facts, message] = args as unknown as [facts: Facts | undefined, message: unknown];
+    const write = (some: Facts | undefined): void => {
+      method.apply(this, [some, message] as unknown as Parameters<typeof method>);
+    };
+    if (level < WARN || typeof facts?.reason !== 'string') return method.apply(this, args);
+    const key = [message, facts.batch, facts.reason.replaceAll(NAMES, '#')].map(String).join('\n');
+    const known = lasting.get(key);
+    if (known !== undefined) {
+      known.times += 1;
+      known.facts = facts;
+      return;
+    }
+    write(facts);
+    if (lasting.size >= REASONS_MOST) return;
+    const fault = { times: 0, facts };
+    lasting.set(key, fault);
+    const timer = setInterval(() => {
+      if (fault.times > 0) write({ ...fault.facts, times: fault.times } as Facts);
+      else {
+        lasting.delete(key);
+        clearInterval(timer);
+      }
+      fault.times = 0;
+    }, EVERY_MS).unref();
+  };
 }

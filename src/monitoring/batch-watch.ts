@@ -5,8 +5,7 @@ import type { BatchName } from '../batch/batch-ref.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { Summary } from '../results/summary.ts';
 import type { RecentBatch, RecentBatches } from '../temporal/recent-batches.ts';
-import { figuresAtEnd, figuresOf, type BatchFigures } from './batch-figures.ts';
-import type { KnownBatch } from './batch-gauges.ts';
+import { type BatchFigures, figuresAtEnd, figuresOf, type KnownBatch } from './batch-gauges.ts';
 
 export type WatchDeps = {
   recent(endedSince: Date): Promise<RecentBatches>;

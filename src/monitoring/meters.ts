@@ -5,9 +5,12 @@ import { Counter, Histogram, type Registry } from 'prom-client';
 import { classifyResponse, type PostClass } from '../batch/classify-response.ts';
 import type { RunCompletion } from '../batch/events.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
+import type { BatchSignals } from '../batch/signals.ts';
+import type { ServiceCall } from '../run-service/connection.ts';
 import { CALL_NAMES } from '../run-service/contract/paths.ts';
 import type { Run } from '../run-service/contract/run.ts';
-import type { ServiceCall } from '../run-service/connection.ts';
+import type { Download } from '../run-service/download.ts';
+import { FileFault, HostFault } from '../run-service/file-faults.ts';
 
 /** The labels of answers; the service could answer with any status. */
 const ANSWERS = ['2xx', '4xx', '429', '5xx', 'none'] as const;
@@ -24,7 +27,7 @@ const POST_CLASSES: readonly PostClass[] = [
 const SOURCES = ['webhook', 'poll'] as const;
 const WEBHOOK_ANSWERS = ['200', '400', '404', '410', '413', '503'] as const;
 const DOWNLOAD_RESULTS = ['complete', 'file', 'host', 'stopped'] as const;
-export type DownloadResult = (typeof DOWNLOAD_RESULTS)[number];
+type DownloadResult = (typeof DOWNLOAD_RESULTS)[number];
 
 const REQUEST_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 120];
 const RUN_SECONDS = [1, 3, 10, 30, 60, 120, 300, 600, 1800, 3600];
@@ -166,3 +169,61 @@ function fileMeters(registers: Registry[]) {
     storeFailed: (): void => store.inc(),
   };
 }
+
+/** Counts downloads without changing them. */
+export function meteredDownload(
+  download: Download,
+  meters: Pick<Meters, 'downloadEnded' | 'bytesArrived'>,
+): Download {
+  return async (url, wanted) => {
+    const startedAt = performance.now();
+    const ended = (result: DownloadResult): void =>
+      meters.downloadEnded(result, (performance.now() - startedAt) / 1000);
+    try {
+      const arriving = await download(url, wanted);
+      return { ...arriving, chunks: counted(arriving.chunks, meters, ended) };
+    } catch (error) {
+      ended(resultOf(error));
+      throw error;
+    }
+  };
+}
+
+async function* counted(
+  chunks: AsyncIterable<Uint8Array>,
+  { bytesArrived }: Pick<Meters, 'bytesArrived'>,
+  ended: (result: DownloadResult) => void,
+): AsyncGenerator<Uint8Array> {
+  // A reader that stops early closes this generator, which then ends without an error.
+  let result: DownloadResult = 'stopped';
+  try {
+    for await (const chunk of chunks) {
+      bytesArrived(chunk.byteLength);
+      yield chunk;
+    }
+    result = 'complete';
+  } catch (error) {
+    result = resultOf(error);
+    throw error;
+  } finally {
+    ended(result);
+  }
+}
+
+function resultOf(error: unknown): DownloadResult {
+  if (error instanceof FileFault) return 'file';
+  return error instanceof HostFault ? 'host' : 'stopped';
+}
+
+/** Counts the ends of runs that this worker reports to batches, whether a webhook or a poll showed them. */
+export const meteredSignals = (
+  signals: BatchSignals,
+  { runEnded }: Pick<Meters, 'runEnded'>,
+): BatchSignals => ({
+  ...signals,
+  runsCompleted: async (batch, by, completions) => {
+    const delivered = await signals.runsCompleted(batch, by, completions);
+    for (const completion of completions) runEnded(completion, by);
+    return delivered;
+  },
+});

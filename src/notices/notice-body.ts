@@ -3,8 +3,7 @@
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
 import type { Notice } from '../batch/notices/notice.ts';
-import { pauseHint } from '../batch/pausing/pause-hint.ts';
-import { PAUSE_KINDS } from '../batch/pausing/pause-kinds.ts';
+import { PAUSE_KINDS, pauseHint } from '../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 

@@ -1,8 +1,7 @@
 // The body of a notification about a schedule, as receivers get it; docs/notifications.md describes it.
 
 import { z } from 'zod';
-import type { FiringError } from '../batch/notices/firing-errors.ts';
-import type { ScheduleNotice } from '../batch/notices/schedule-notice.ts';
+import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 

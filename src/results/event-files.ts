@@ -1,6 +1,6 @@
 // The log of a batch in its folder: pauses, and the commands of users, one JSON object a line.
 
-import type { BatchEvent } from '../batch/batch-event.ts';
+import type { BatchEvent } from '../batch/event-log.ts';
 import { EVENTS, eventsName } from '../store/batch-file.ts';
 import { linesOf } from '../store/lines.ts';
 import type { Store } from '../store/store.ts';

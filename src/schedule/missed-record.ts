@@ -1,7 +1,7 @@
 // What the last firing of a schedule has read about missed times, in a file beside its batches, which every worker can read.
 
 import { z } from 'zod';
-import type { MissedRecord } from '../batch/notices/missed-times.ts';
+import type { MissedRecord } from '../batch/notices/schedule-notice.ts';
 import { openStore } from '../store/open-store.ts';
 
 /** A folder beside the batches. */

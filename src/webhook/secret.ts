@@ -4,8 +4,7 @@ import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
 import type { Config } from '../host/config.ts';
 import { problem, errorMessage } from '../errors/error.ts';
-import { secretIn } from '../host/key-file.ts';
-import { readOrCreateSecret } from '../host/secret-file.ts';
+import { readOrCreateSecret, secretIn } from '../host/secret-file.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export const webhookSecret = (config: Pick<Config, 'home' | 'webhook'>): string =>

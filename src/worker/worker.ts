@@ -3,31 +3,37 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
-import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
-import { conversion, createWorkers, deploymentOf } from './create-workers.ts';
+import type { ActivityInterceptorsFactory, Worker, WorkerOptions } from '@temporalio/worker';
+import type { Logger } from 'pino';
+import type { Member } from '../../activities/describe-member.ts';
+import { taggedQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import { version } from '../host/package-version.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
 import type { WorkerMonitor } from '../monitoring/worker-monitor.ts';
+import { guardFirings } from '../schedule/authentic-firing.ts';
+import { openTickets } from '../schedule/tickets.ts';
 import { readStarted } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
-import { guardFirings } from '../schedule/authentic-firing.ts';
 import { guardActivities } from '../temporal/authentic-work.ts';
+import { MEMBER, membersOf } from '../temporal/cluster-members.ts';
 import { connectWorker } from '../temporal/connect-worker.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
+import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import { onlyFirstTry, onlyOnce } from '../temporal/first-try.ts';
 import { installRuntime } from '../temporal/runtime.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
-import { openTickets } from '../schedule/tickets.ts';
-import { checkWebhookSecret, createMemberOf, identityParts } from './member.ts';
-import { openParts, type PartsParams } from './worker-parts.ts';
+import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/secret.ts';
+import { conversion, createMemberWorker, createWorkers, deploymentOf } from './create-workers.ts';
+import { openParts, type PartsParams, type WorkerParts } from './worker-parts.ts';
 
 /** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
 const EMBEDDED_DRAIN_MS = 150_000;
 const LINGER_MS = 5_000;
 
-export type WorkerParams = PartsParams & {
+type WorkerParams = PartsParams & {
   readonly temporal: TemporalAddress;
   /** How long to wait for Temporal's first answer. */
   readonly patienceMs: number;
@@ -133,3 +139,57 @@ const guardsOf = (client: Client, home: string) => [
 
 /** The first workflow run of a batch. */
 const startedBy = async (folder: string) => (await readStarted(openStore(folder)))?.workflow;
+
+/** This process as a member of a cluster: what it says of itself, and whether it fits the other members. */
+const WEBHOOK = 'webhook/';
+
+/** What Temporal shows of this process beside its name and keys. */
+const identityParts = (config: Config): readonly string[] => [
+  `${MEMBER}${version}`,
+  `${WEBHOOK}${secretFingerprint(webhookSecret(config))}`,
+];
+
+const secretIn = (identity: string): string | undefined =>
+  identity
+    .split(' ')
+    .find((word) => word.startsWith(WEBHOOK))
+    ?.slice(WEBHOOK.length);
+
+type At = Required<Pick<WorkerOptions, 'connection' | 'namespace' | 'identity'>> &
+  Pick<WorkerOptions, 'dataConverter' | 'interceptors'>;
+
+/** The worker that answers for this process. */
+function createMemberOf(
+  config: Config,
+  parts: WorkerParts,
+  { queue, ...at }: At & { readonly queue: string },
+): Promise<Worker> {
+  const { deployment, build = version, tags } = config.member;
+  const works = parts !== 'receiver-only';
+  const member: Member = {
+    identity: at.identity,
+    version,
+    works,
+    receives: parts !== 'no-receiver',
+    tags: works ? tags : [],
+    ...(deployment === undefined || !works ? {} : { deployment: { name: deployment, build } }),
+    webhookSecret: secretFingerprint(webhookSecret(config)),
+    out: config.out,
+  };
+  return createMemberWorker(member, openStore(config.out), { queue, ...at });
+}
+
+/**
+ * Webhooks that another member cannot check are lost, and their runs are polled. Throws E412 if the settings give this process no
+ * secret; one from the settings may just be replaced, so a difference is only logged.
+ */
+async function checkWebhookSecret(client: Client, queue: string, config: Config, log: Logger): Promise<void> {
+  // Without an address for webhooks, each process receives only what it asks for.
+  if (config.webhook.url === undefined) return;
+  const own = secretFingerprint(webhookSecret(config));
+  const others = (await membersOf(client, queue)).filter((one) => (secretIn(one) ?? own) !== own);
+  if (others.length === 0) return;
+  const members = others.map((one) => one.split(' ')[0] ?? '');
+  if (!isSecretShared(config)) throw problem('E412', { members });
+  log.warn({ members }, 'these members have another webhook secret: runs whose webhooks they get are polled');
+}

@@ -8,7 +8,7 @@ import { ActivityNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { finalizeBatch } from '../../activities/finalize-batch.ts';
-import { keepEvidence } from '../../activities/keep-evidence.ts';
+import { keepEvidence } from '../../activities/keep-records.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';

@@ -2,7 +2,7 @@
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { expect, it } from 'vitest';
-import { loadPass } from '../../activities/load-pass.ts';
+import { loadPass } from '../../activities/load-batch.ts';
 import { problem } from '../../src/errors/error.ts';
 import { passName } from '../../src/store/passes.ts';
 import { depsOf, REF } from './deps.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createHmac } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findMissed } from '../../activities/find-missed.ts';
+import { findMissed } from '../../activities/send-notices.ts';
 import { createWork } from '../../activities/index.ts';
 import type { ScheduleNotice } from '../../src/batch/notices/schedule-notice.ts';
 import { loadConfig } from '../../src/host/config.ts';

@@ -3,8 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DeliveredFiles } from '../../activities/delivered-files.ts';
-import { downloadOutputs, type Delivery } from '../../activities/download-outputs.ts';
-import { LIMITS, textsWithin, type Limits } from '../../activities/output-limits.ts';
+import {
+  type Delivery,
+  downloadOutputs,
+  LIMITS,
+  type Limits,
+  textsWithin,
+} from '../../activities/download-outputs.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { folderStore } from '../../src/store/folder.ts';

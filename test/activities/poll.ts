@@ -2,8 +2,7 @@
 
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import type { StoredMemory } from '../../activities/poll-memory.ts';
-import { pollRuns } from '../../activities/poll-runs.ts';
+import { pollRuns, type StoredMemory } from '../../activities/poll-runs.ts';
 import type { PolledRun } from '../../src/batch/commands.ts';
 import type { OverdueRun, RunCompletion } from '../../src/batch/events.ts';
 import { depsOf, REF, type Given } from './deps.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { activitySummary, SUMMARY_BYTES } from '../../src/batch/shown/activity-summary.ts';
+import { activitySummary, SUMMARY_BYTES } from '../../src/batch/shown/shown-batch.ts';
 import type { SentAttempt } from '../../src/batch/attempt.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { jsonBytes } from '../../src/options/clipped.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
-import { currentDetails } from '../../src/batch/shown/current-details.ts';
+import { currentDetails } from '../../src/batch/shown/shown-batch.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { tallyOutcome } from '../../src/batch/accounting/tally.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorsOf } from '../../src/batch/notices/firing-errors.ts';
+import { errorsOf } from '../../src/batch/notices/schedule-notice.ts';
 
 describe('the errors of a failed firing', () => {
   it('are the coded error of its activity and the problems of its sheet', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GPU_NAMES_MAX } from '../../src/batch/bounds.ts';
-import { loadByGpu } from '../../src/batch/gpu-load.ts';
 import { newClimbingLane, newLane, type Lane } from '../../src/batch/state/lanes.ts';
-import { progress } from '../../src/batch/shown/progress.ts';
+import { loadByGpu, progress } from '../../src/batch/shown/progress.ts';
 import { running } from './scenes.ts';
 
 const places = (count: number) => [{ first: 1, count }];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { missedAmong, missedSince, type MissedRecord } from '../../src/batch/notices/missed-times.ts';
+import { missedAmong, type MissedRecord, missedSince } from '../../src/batch/notices/schedule-notice.ts';
 
 const read = (firing: number, missed: number, createdAt = 1) => ({ createdAt, firing, missed });
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PAUSE_KINDS, type PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
-import { pauseHint } from '../../src/batch/pausing/pause-hint.ts';
+import { PAUSE_KINDS, pauseHint, type PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
 
 describe('the hint of a paused batch', () => {
   it.each(PAUSE_KINDS)(

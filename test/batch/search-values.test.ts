@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { progress } from '../../src/batch/shown/progress.ts';
-import { searchValues } from '../../src/batch/shown/search-values.ts';
+import { searchValues } from '../../src/batch/shown/shown-batch.ts';
 import { running } from './scenes.ts';
 
 it('the search values count every row that has ended without success', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { progress } from '../../src/batch/shown/progress.ts';
-import { waitReason } from '../../src/batch/shown/wait-reason.ts';
+import { progress, waitReason } from '../../src/batch/shown/progress.ts';
 import { STUCK_MS } from './scenes.ts';
 import { World } from './world.ts';
 

@@ -2,8 +2,7 @@
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { pauseHint } from '../../src/batch/pausing/pause-hint.ts';
-import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
+import { PAUSE_KINDS, pauseHint } from '../../src/batch/pausing/pause-kinds.ts';
 import { withPlace } from '../../src/cli/flags/correction.ts';
 import { errorTable } from '../../src/errors/codes.ts';
 import { Console } from './console.ts';

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createBatchGauges } from '../../src/monitoring/batch-gauges.ts';
 import { createMeters } from '../../src/monitoring/meters.ts';
-import { createWorkerGauges } from '../../src/monitoring/worker-gauges.ts';
+import { createWorkerGauges } from '../../src/monitoring/monitor.ts';
 import { labelsIn, metricsIn } from './promql.ts';
 
 const read = (name: string): string =>

@@ -2,7 +2,7 @@
 
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
-import type { BatchFigures } from '../../src/monitoring/batch-figures.ts';
+import type { BatchFigures } from '../../src/monitoring/batch-gauges.ts';
 
 export const MARK = '0123456789abcdef';
 

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createBatchGauges } from '../../src/monitoring/batch-gauges.ts';
 import { createMeters } from '../../src/monitoring/meters.ts';
-import { createWorkerGauges } from '../../src/monitoring/worker-gauges.ts';
+import { createWorkerGauges } from '../../src/monitoring/monitor.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/monitoring.md'), 'utf8');
 

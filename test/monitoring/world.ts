@@ -1,10 +1,9 @@
 // A worker and a batch whose metrics are scraped every two minutes in virtual time. By default everything is well.
 
 import { Registry } from 'prom-client';
-import type { BatchFigures } from '../../src/monitoring/batch-figures.ts';
-import { createBatchGauges } from '../../src/monitoring/batch-gauges.ts';
+import { type BatchFigures, createBatchGauges } from '../../src/monitoring/batch-gauges.ts';
 import { createMeters } from '../../src/monitoring/meters.ts';
-import { createWorkerGauges } from '../../src/monitoring/worker-gauges.ts';
+import { createWorkerGauges } from '../../src/monitoring/monitor.ts';
 import { samplesIn } from './exposition.ts';
 import { figures, MARK } from './figures.ts';
 import type { Scrape } from './promql.ts';

@@ -13,7 +13,7 @@ export const BUYING: readonly Mutant[] = [
   {
     id: 'lost-worker-sent-nothing',
     loses: 'the POSTs that a killed worker had in flight are bought again',
-    file: 'workflows/failed-group.ts',
+    file: 'workflows/execute-command.ts',
     old: "{ ...known, rest: 'unconfirmed', reason: 'the worker that sent it was lost' }",
     new: "{ ...known, rest: 'not-sent', reason: 'the worker that sent it was lost' }",
     by: 'test/workflows/batch.test.ts',

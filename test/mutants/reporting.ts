@@ -45,7 +45,7 @@ export const REPORTING: readonly Mutant[] = [
   {
     id: 'answer-about-another-run',
     loses: 'a row gets the outcome of another run',
-    file: 'activities/read-runs.ts',
+    file: 'activities/poll-runs.ts',
     old: "return run.id === runId ? { kind: 'run', run, serviceNowMs: service.nowMs() } : undefined;",
     new: "return { kind: 'run', run, serviceNowMs: service.nowMs() };",
     by: 'test/activities/poll-runs.test.ts',

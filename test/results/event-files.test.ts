@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BatchEvent } from '../../src/batch/batch-event.ts';
+import type { BatchEvent } from '../../src/batch/event-log.ts';
 import { openDuplicates, readDuplicates } from '../../src/results/duplicates.ts';
 import { readEvents, writeEvents } from '../../src/results/event-files.ts';
 import { folderStore } from '../../src/store/folder.ts';

@@ -12,7 +12,7 @@ const ALLOWED: readonly (readonly [file: string, name: string, why: string])[] =
   ['activities/fetch-file.ts', 'path', 'the file of a run'],
   ['src/create-batch/reuse/file-copies.ts', 'to.name', 'the file of a run'],
   ['src/results/page/small-copies.ts', 'smallCopyOf(path)', 'made of the file of a run'],
-  ['activities/keep-evidence.ts', 'evidenceName(number)', 'a number is used once'],
+  ['activities/keep-records.ts', 'evidenceName(number)', 'a number is used once'],
   ['src/results/event-files.ts', 'eventsName(number)', 'a number is used once'],
   ['src/sheet/queue.ts', 'queueName(this.#lane, this.#page)', 'in the layout of a mark'],
   ['src/sheet/pages.ts', 'name', 'in the layout of a mark'],

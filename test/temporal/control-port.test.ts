@@ -3,14 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
-  STACK_MESSAGES,
-  openControl,
   type Control,
   type ControlHandlers,
   type FollowerMessage,
+  openControl,
+  readJsonLines,
+  STACK_MESSAGES,
   type StackMessage,
 } from '../../src/temporal/embedded/control-port.ts';
-import { readJsonLines } from '../../src/temporal/embedded/json-lines.ts';
 
 const LINGER_MS = 2_000;
 const WORD_MS = 300;

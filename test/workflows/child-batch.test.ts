@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { childBatch } from '../../workflows/child-batch.ts';
+import { childBatch } from '../../workflows/awaited-batch.ts';
 
 it('a batch that an earlier release made is started without a page and without search attributes', () => {
   const made = { batch: 'nightly', mark: '0123456789abcdef', folder: '/data/nightly', version: 1 };

@@ -18,7 +18,7 @@ export const makePool = (rig: Rig, size: number) => openPools(() => rig.client).
 export const withSlowLastReport = () =>
   changedBundle([
     [
-      'workflows/tell-pool.ts',
+      'workflows/execute-command.ts',
       /async \(\) => runtime\.signalPool\(pool, usage\)/,
       `async () => {
         if (usage.left) await runtime.condition(() => Reflect.has(globalThis, 'received'));

@@ -1,9 +1,10 @@
 // Cancels runs: duplicates, runs that take too long, and all runs if the user requests that. A few activities cancel many
 // runs each, because thousands of pending activities would block the workflow permanently.
 
-import { CANCEL_RUNS, CANCELS_IN_FLIGHT } from '../bounds.ts';
-import type { State } from '../state/state.ts';
-import { dueIf, type Decision } from './decision.ts';
+import { CANCEL_PATIENCE_MS, CANCEL_RUNS, CANCELS_IN_FLIGHT } from '../bounds.ts';
+import { completeAttempt } from '../on-event/run-events.ts';
+import { oldestOverdue, type State } from '../state/state.ts';
+import { type Decision, dueIf, NEVER } from './decision.ts';
 
 export const cancelRuns: Decision = {
   name: 'cancel-runs',
@@ -25,3 +26,28 @@ function waiting({ cancels, cancelsInFlight }: State): number {
   for (const runs of cancelsInFlight.values()) count -= runs.length;
   return count;
 }
+
+/**
+ * R8: stops waiting for an overdue run that does not end after the service was asked to cancel it. The run may still be
+ * running, so its row ends as unknown.
+ */
+export const abandonRuns: Decision = {
+  name: 'abandon-runs',
+  dueAt: (state) => {
+    const row = oldestOverdue(state);
+    const isOpen = row === undefined || state.cancels.has(row.runId) || state.pauses.has('unreadable');
+    return isOpen ? NEVER : row.overdue.at + CANCEL_PATIENCE_MS;
+  },
+  // Thousands may be due at the same time, once runs can be read again.
+  act: (state) => {
+    for (
+      let row = oldestOverdue(state);
+      row && abandonRuns.dueAt(state) <= state.now;
+      row = oldestOverdue(state)
+    ) {
+      const reason = `${row.overdue.reason}, and could not be cancelled: it may still run`;
+      completeAttempt(state, row, { runId: row.runId, outcome: 'unknown', reason });
+    }
+    return [];
+  },
+};

@@ -4,8 +4,7 @@ import { tallyOutcome } from '../accounting/tally.ts';
 import { neverSentIn } from '../state/lanes.ts';
 import { isIdle, type State } from '../state/state.ts';
 import { dueIf, type Decision } from './decision.ts';
-import { wantsPass } from './load-pass.ts';
-import { closeCommand } from './store-again.ts';
+import { closeCommand, wantsPass } from './store-writes.ts';
 
 export const close: Decision = {
   name: 'close',

@@ -8,13 +8,12 @@ import {
   DEFERS_MOST,
   FILES_PROBE_ROWS,
 } from '../bounds.ts';
-import { runTimeShareMs } from '../run-time-share.ts';
 import { probeAt, probed } from '../pausing/pauses.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { addPart } from '../state/parts-in-flight.ts';
 import { forget } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
-import { NEVER, type Decision } from './decision.ts';
+import { type Decision, NEVER, runTimeShareMs } from './decision.ts';
 
 export const collect: Decision = {
   name: 'collect',

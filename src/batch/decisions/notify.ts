@@ -8,7 +8,7 @@ import { spentNano } from '../limits/budget.ts';
 import type { Notice } from '../notices/notice.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import type { State } from '../state/state.ts';
-import { isReached } from './guard.ts';
+import { isReached } from './pause.ts';
 import { dueIf, type Decision } from './decision.ts';
 
 export const notify: Decision = {

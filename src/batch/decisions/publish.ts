@@ -2,12 +2,11 @@
 // status changes or a command is acknowledged, because users wait for that.
 
 import { PUBLISH_MS, PUBLISH_SHARES } from '../bounds.ts';
-import { runTimeShareMs } from '../run-time-share.ts';
 import type { Command } from '../commands.ts';
 import type { Event } from '../events.ts';
 import { statusOf } from '../shown/progress.ts';
 import type { State } from '../state/state.ts';
-import { NEVER, type Decision } from './decision.ts';
+import { type Decision, NEVER, runTimeShareMs } from './decision.ts';
 
 /** Events and commands that do not change the progress. */
 const SILENT: ReadonlySet<string> = new Set([

@@ -3,9 +3,8 @@
 
 import { POOL_REPORT_MS, POOL_SILENT_MS } from '../bounds.ts';
 import type { Command } from '../commands.ts';
-import { leave } from '../pool/change-pool.ts';
+import { leave, usageOf, wantsMoreAt } from '../pool/membership.ts';
 import type { Membership } from '../pool/messages.ts';
-import { usageOf, wantsMoreAt } from '../pool/wanted.ts';
 import type { State } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
 

@@ -17,8 +17,7 @@ import {
 import { firstAllowed, mayReserve } from '../limits/budget.ts';
 import { freeOn } from '../limits/gpu-caps.ts';
 import { allowance } from '../limits/limits.ts';
-import { spendRate } from '../limits/rate-limit.ts';
-import { spendStarts } from '../limits/starts-per-minute.ts';
+import { spendRate, spendStarts } from '../limits/rate-limit.ts';
 import { probed } from '../pausing/pauses.ts';
 import { put } from '../state/put-row.ts';
 import { onRung, type Base, type Waiting } from '../state/row-state.ts';

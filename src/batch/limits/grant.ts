@@ -1,6 +1,6 @@
 // A batch in a pool uses at most the slots that the pool granted it; none before the first grant.
 
-import { wantedSlots } from '../pool/wanted.ts';
+import { wantedSlots } from '../pool/membership.ts';
 import { usedSlots, type State } from '../state/state.ts';
 import { FREE, NEVER, type Allowance } from './limit.ts';
 

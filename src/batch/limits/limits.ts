@@ -1,15 +1,30 @@
-// Combines all limits on sending; the strictest one counts. A new limit needs one file and one line here.
+// Combines all limits on sending; the strictest one counts. A new limit needs one function and one line here.
 
-import type { State } from '../state/state.ts';
+import { GROUPS_IN_FLIGHT } from '../bounds.ts';
+import { isHeld, sendingProbeAt } from '../pausing/pauses.ts';
+import { freeSlots, type State } from '../state/state.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
-import { continueAsNew } from './continue-as-new.ts';
 import { grant } from './grant.ts';
-import { groupsInFlight } from './groups-in-flight.ts';
-import type { Allowance, Limit } from './limit.ts';
-import { pause } from './pause.ts';
-import { rateLimit } from './rate-limit.ts';
-import { slots } from './slots.ts';
-import { startsPerMinute } from './starts-per-minute.ts';
+import { type Allowance, FREE, type Limit, NEVER } from './limit.ts';
+import { rateLimit, startsPerMinute } from './rate-limit.ts';
+
+/** Limits sending to the free slots. */
+export function slots(state: State): Allowance {
+  const free = freeSlots(state);
+  return free === 0 ? NEVER : { at: 0, most: free };
+}
+
+/** A paused batch sends only single probes. */
+function pause(state: State): Allowance {
+  if (!isHeld(state)) return FREE;
+  return state.groups.size === 0 ? { at: sendingProbeAt(state), most: 1 } : NEVER;
+}
+
+/** While too many groups are in flight, due attempts wait and join the next group. */
+const groupsInFlight = ({ groups }: State): Allowance => (groups.size < GROUPS_IN_FLIGHT ? FREE : NEVER);
+
+/** A batch cannot continue as new while groups are in flight, so it stops sending first. */
+const continueAsNew = ({ isStopping }: State): Allowance => (isStopping ? NEVER : FREE);
 
 const LIMITS: readonly Limit[] = [
   continueAsNew,

@@ -1,18 +1,18 @@
 // Dispatches each event to its handler. Handlers only change the state; decisions issue the commands.
 
+import { clipped } from '../../options/clipped.ts';
+import { POOL_AGAIN_MS, REASON_BYTES } from '../bounds.ts';
 import { noteServiceTime } from '../clock.ts';
-import { PASS, RESULTS, type Event } from '../events.ts';
+import { type Event, PASS, RESULTS } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
+import type { Grant } from '../pool/messages.ts';
 import { runningRow, type State } from '../state/state.ts';
-import { onGrant, onUsageReported } from './granted.ts';
-import { finishWhenNotified, onNotified } from './notified.ts';
 import { onGroupEnded } from './group-ended.ts';
 import { onListRead } from './list-read.ts';
+import { finishWhenNotified, onNotified } from './notified.ts';
 import { onPartCollected, onStoreFailed } from './part-collected.ts';
-import { onRunsCancelled, onRunsOverdue } from './runs-overdue.ts';
-import { onRunsCompleted } from './runs-completed.ts';
-import { onRunsSeen } from './runs-seen.ts';
 import { leaveCancelledPasses, onPassLoaded, onRetry, reopen } from './retry-rows.ts';
+import { onRunsCancelled, onRunsCompleted, onRunsOverdue, onRunsSeen } from './run-events.ts';
 import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from './user-command.ts';
 
 export function applyEvent(state: State, event: Event): void {
@@ -117,4 +117,31 @@ function onEvidenceKept(state: State, count: number): void {
   for (const runId of [...state.evidence.keys()].slice(0, count)) state.evidence.delete(runId);
   state.keeping = 0;
   unpause(state, 'store');
+}
+
+// Handles what a pool says.
+
+/** A grant of an earlier membership, or one that a newer grant has replaced, changes nothing. */
+function onGrant(state: State, { life, epoch, limit, size }: Grant): void {
+  const { membership } = state;
+  const isOwn = membership?.life === life && Number.isSafeInteger(epoch) && Number.isSafeInteger(limit);
+  if (!isOwn || epoch < membership.epoch) return;
+  const known = Number.isSafeInteger(size) ? { size: size as number } : {};
+  state.membership = { ...membership, ...(epoch > membership.epoch ? { epoch, limit } : {}), ...known };
+}
+
+/** A report that did not arrive is sent again later. */
+function onUsageReported(state: State, reason: string | undefined): void {
+  const { membership } = state;
+  if (membership === undefined) return;
+  const { isReporting: _, failure: before, ...rest } = membership;
+  if (before?.reason !== reason) state.published.isStale = true;
+  if (reason === undefined) {
+    state.membership = rest;
+    return;
+  }
+  const { reported: __, ...unreported } = rest;
+  const since = before?.since ?? state.now;
+  const failure = { reason: clipped(reason, REASON_BYTES), since, againAt: state.now + POOL_AGAIN_MS };
+  state.membership = { ...unreported, failure };
 }

@@ -16,7 +16,7 @@ import { isGpu } from '../../options/gpu.ts';
 import { accountsOf } from '../state/lanes.ts';
 import { attemptCost, usdText } from '../limits/budget.ts';
 import { withoutNone, type BatchParams, type FailAfter, type LimitChange } from '../params.ts';
-import { changePool, isPoolName } from '../pool/change-pool.ts';
+import { changePool, isPoolName } from '../pool/membership.ts';
 import { readTarget } from '../../options/notify-target.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state/state.ts';
 import { neededBytes } from '../state/state-size.ts';

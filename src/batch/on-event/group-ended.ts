@@ -17,9 +17,8 @@ import { baseOf, type Sending, type TurnedAway } from '../state/row-state.ts';
 import { put } from '../state/put-row.ts';
 import type { Group, State } from '../state/state.ts';
 import { reasonBytes } from '../state/state-size.ts';
-import { enterRun, startRun } from './adopt-run.ts';
+import { enterRun, noteRun, startRun } from './run-events.ts';
 import { endRow } from './end-row.ts';
-import { noteRun } from './runs-seen.ts';
 
 type GroupEnded = Extract<Event, { type: 'groupEnded' }>;
 

@@ -3,18 +3,17 @@
 // the control run (a run of ours accepted later), otherwise 30 min. If no list can prove anything, the attempt
 // keeps its slot until a webhook names its run or the user's rule abandons it.
 
+import { clipped } from '../../options/clipped.ts';
 import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
 import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
-import { clipped } from '../../options/clipped.ts';
 import type { ListReading } from '../events.ts';
-import { pastWith, type Unconfirmed } from '../state/row-state.ts';
 import { nextAttempt } from '../ladder.ts';
 import { amend, put } from '../state/put-row.ts';
-import { unconfirmedRows, type State } from '../state/state.ts';
-import { isStuck } from '../unconfirmed.ts';
+import { pastWith, type Unconfirmed } from '../state/row-state.ts';
+import { type State, unconfirmedRows } from '../state/state.ts';
 import { endRow } from './end-row.ts';
-import { onRunsSeen } from './runs-seen.ts';
+import { onRunsSeen } from './run-events.ts';
 
 type Reading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
 
@@ -89,4 +88,11 @@ function abandonAttempt(state: State, row: Unconfirmed, rule: 'unknown' | 'fail'
 /** Applies the user's decision to all attempts that no list resolved in time. */
 export function decideUnconfirmed(state: State, rule: 'unknown' | 'fail' | 'resubmit'): void {
   for (const row of unconfirmedRows(state)) if (isStuck(state, row)) abandonAttempt(state, row, rule);
+}
+
+/** Decides when an unconfirmed attempt is stuck: a proof of absence would have been complete by then. */
+export const isStuck = (state: State, row: Unconfirmed): boolean => state.now >= stuckFrom(state, row);
+
+export function stuckFrom({ params: { timing } }: State, { sentBy }: Unconfirmed): number {
+  return sentBy + timing.postDeadlineMs + timing.settleWithoutControlMs + 2 * timing.listGapMs;
 }

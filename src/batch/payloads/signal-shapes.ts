@@ -1,25 +1,77 @@
 // The arguments of every signal of every workflow. A signal with others is dropped.
 
+import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import type { AttemptRun } from '../attempt.ts';
 import type { Event, OverdueRun, RunCompletion } from '../events.ts';
-import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { OUTCOMES } from '../outcome.ts';
 import type { LimitChange } from '../params.ts';
 import type { Grant, MemberUsage } from '../pool/messages.ts';
-import {
-  atLeast,
-  either,
-  exactly,
-  filled,
-  flag,
-  listOf,
-  number,
-  oneOf,
-  recordOf,
-  text,
-  whole,
-  type Shape,
-} from './shapes.ts';
+
+// Checks the shape of values from other programs. The workflow bundle cannot carry a schema library.
+
+type Shape = (value: unknown) => boolean;
+
+const text: Shape = (value) => typeof value === 'string';
+const filled: Shape = (value) => typeof value === 'string' && value !== '';
+const number: Shape = (value) => Number.isFinite(value);
+const whole: Shape = (value) => Number.isSafeInteger(value);
+const flag: Shape = (value) => typeof value === 'boolean';
+
+const oneOf =
+  (...values: readonly unknown[]): Shape =>
+  (value) =>
+    values.includes(value);
+
+const either =
+  (...shapes: readonly Shape[]): Shape =>
+  (value) =>
+    shapes.some((shape) => shape(value));
+
+const listOf =
+  (shape: Shape): Shape =>
+  (value) =>
+    Array.isArray(value) && value.every((one) => shape(one));
+
+const recordOf =
+  (shape: Shape): Shape =>
+  (value) =>
+    isRecord(value) && Object.values(value).every((one) => shape(one));
+
+/** The fields of `T`, and others: a newer release may have added them. A field that is added to the type needs a shape. */
+const atLeast = <T>(
+  needed: Readonly<Record<NeededIn<T>, Shape>>,
+  optional: Readonly<Record<OptionalIn<T>, Shape>>,
+): Shape => fieldsOf(needed, optional, ANYTHING);
+
+/** The fields of `T`, and no others. */
+const exactly = <T>(
+  needed: Readonly<Record<NeededIn<T>, Shape>>,
+  optional: Readonly<Record<OptionalIn<T>, Shape>>,
+): Shape => fieldsOf(needed, optional, NOTHING);
+
+const ANYTHING: Shape = () => true;
+const NOTHING: Shape = () => false;
+
+const fieldsOf =
+  (
+    needed: Readonly<Record<string, Shape>>,
+    optional: Readonly<Record<string, Shape>>,
+    others: Shape,
+  ): Shape =>
+  (value) => {
+    if (!isRecord(value)) return false;
+    const shapes = { ...needed, ...optional };
+    const hasAll = Object.keys(needed).every((name) => Object.hasOwn(value, name));
+    const shapeAt = (name: string): Shape =>
+      (Object.hasOwn(shapes, name) ? shapes[name] : undefined) ?? others;
+    return hasAll && Object.entries(value).every(([name, one]) => shapeAt(name)(one));
+  };
+
+type OptionalIn<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
+type NeededIn<T> = Exclude<keyof T, OptionalIn<T>>;
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const RUN = { place: whole, attempt: whole, runId: filled };
 

@@ -2,10 +2,9 @@
 
 import { POOL_DEPARTED_MAX, POOL_MEMBERS_MAX, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
 import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX, CONCURRENCY_MAX } from '../../options/bounds.ts';
-import { afterReport, newestGrant } from './charges.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import type { Member, PoolState } from './pool-state.ts';
-import { rebalance } from './rebalance.ts';
+import { afterReport, newestGrant, rebalance } from './rebalance.ts';
 
 export type PoolEvent =
   /** A workflow run of the pool begins: what the one before it sent to these members may be lost; absent: to any. */

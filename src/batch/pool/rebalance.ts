@@ -1,9 +1,7 @@
 // Decides how many slots each member gets: the more urgent ones first, in proportion to their weights among equally urgent ones.
 // A limit is raised only by slots that no member is charged for, and lowered only if another one lacks them.
 
-import { chargeOf, limitOf, withGrant } from './charges.ts';
-import type { Member, PoolState } from './pool-state.ts';
-import { shares, type Claim } from './shares.ts';
+import type { Granted, Member, PoolState } from './pool-state.ts';
 
 /** Grants what is free; returns the members whose limit has changed, or who were never told one. */
 export function rebalance(state: PoolState): readonly string[] {
@@ -61,3 +59,57 @@ function grant(state: PoolState, one: Member, limit: number): void {
   const grants = withGrant(one.grants, { epoch: state.epoch, limit });
   state.members = state.members.map((other) => (other === one ? { ...rest, grants } : other));
 }
+
+// Weighted max-min fairness in whole slots.
+
+type Claim = { readonly weight: number; readonly wanted: number };
+
+/**
+ * Divides slots in proportion to the weights. None gets more than it wants; what it leaves is divided among the others. The
+ * sum is the smaller one of `slots` and everything that is wanted.
+ */
+export function shares(slots: number, claims: readonly Claim[]): readonly number[] {
+  const given = claims.map(() => 0);
+  const at = (index: number): Claim => claims[index] as Claim;
+  let open = claims.flatMap(({ wanted }, index) => (wanted > 0 ? [index] : []));
+  let left = Math.max(0, slots);
+  let each = 0;
+  while (open.length > 0) {
+    each = left / open.reduce((sum, index) => sum + at(index).weight, 0);
+    const content = open.filter((index) => at(index).wanted <= each * at(index).weight);
+    if (content.length === 0) break;
+    for (const index of content) left -= given[index] = at(index).wanted;
+    open = open.filter((index) => !content.includes(index));
+  }
+  for (const index of open) left -= given[index] = Math.floor(each * at(index).weight);
+  const behind = (index: number): number => ((given[index] as number) + 1) / at(index).weight;
+  // Fewer than there are claims.
+  for (const index of open.toSorted((a, b) => behind(a) - behind(b)).slice(0, left))
+    given[index] = (given[index] as number) + 1;
+  return given;
+}
+
+// What a pool counts as taken. A member may act on its newest grant, and until it says otherwise also on earlier, higher ones.
+// Its report names the grant that is in force for it and how many slots it uses: from then on it cannot use more than it uses, or
+// than that grant or a newer one allows. So slots return as its runs end, and nothing is granted twice.
+
+/** How many slots the member uses at most until its next report. */
+export const chargeOf = ({ used, grants }: Pick<Member, 'used' | 'grants'>): number =>
+  Math.max(used, ...grants.map(({ limit }) => limit));
+
+const NOTHING: Granted = { epoch: 0, limit: 0 };
+
+/** What the member was granted last. */
+export const newestGrant = ({ grants }: Pick<Member, 'grants'>): Granted => grants.at(-1) ?? NOTHING;
+
+export const limitOf = (member: Pick<Member, 'grants'>): number => newestGrant(member).limit;
+
+/** An earlier limit counts only if it is higher than every later one. */
+const withGrant = (grants: readonly Granted[], next: Granted): readonly Granted[] => [
+  ...grants.filter(({ limit }) => limit > next.limit),
+  next,
+];
+
+/** The grants that count after the member has named the one in force. A pool that was lost learns it from the member. */
+export const afterReport = (grants: readonly Granted[], inForce: Granted): readonly Granted[] =>
+  grants.filter(({ epoch }) => epoch > inForce.epoch).reduce<readonly Granted[]>(withGrant, [inForce]);

@@ -1,6 +1,6 @@
 // What a pool shows to people and programs in its memo.
 
-import { chargeOf, limitOf } from './charges.ts';
+import { chargeOf, limitOf } from './rebalance.ts';
 import type { PoolState } from './pool-state.ts';
 
 export type ShownMember = {

@@ -1,18 +1,26 @@
 // Builds the progress of a batch, which its memo shows to people and programs: counts and a few reasons, at most 9.5 KB.
 
 import type { RequestLedger } from '../accounting/request-ledger.ts';
-import { canaryProgress, type CanaryProgress } from '../canary.ts';
 import { costSoFar, rowsDone, type Tally } from '../accounting/tally.ts';
-import { reservedNano, spentNano } from '../limits/budget.ts';
+import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
+import { canaryProgress, type CanaryProgress } from '../canary.ts';
 import type { FailureCounts } from '../failure-counts.ts';
-import { loadByGpu, type GpuLoad } from '../gpu-load.ts';
 import { slotsAllowed, usefulConcurrency } from '../limits/adaptive-cap.ts';
-import type { UsefulConcurrency } from '../useful-concurrency.ts';
-import { nextAccount } from '../state/lanes.ts';
+import { reservedNano, spentNano } from '../limits/budget.ts';
+import { grantReason } from '../limits/grant.ts';
+import { startsPerMinute } from '../limits/rate-limit.ts';
 import { optionalLimits } from '../params.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';
-import { unsentPlaces, type Acknowledgement, type State } from '../state/state.ts';
-import { waitReason } from './wait-reason.ts';
+import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
+import {
+  type Acknowledgement,
+  freeSlots,
+  hasMoreToSend,
+  hasUnsent,
+  type State,
+  unsentPlaces,
+} from '../state/state.ts';
+import type { UsefulConcurrency } from '../useful-concurrency.ts';
 
 /** Limits are those in force now; some exist only if the user set them. */
 export type Progress = ReturnType<typeof optionalLimits> & {
@@ -147,3 +155,85 @@ export function statusOf(state: State): Progress['state'] {
   if (state.pauses.size > 0 && !state.isClosed) return 'paused';
   return state.cancelling === undefined ? 'running' : 'cancelling';
 }
+
+// Sums up what the lanes hold by the GPU that rows ask for, for the progress of a batch.
+
+/** `gpu` is absent for rows that ask for the deployment's; GPUs beyond the maximum are together as `other`. */
+export type GpuLoad = {
+  readonly gpu?: string;
+  readonly outstanding: number;
+  /** Rows that wait for their next POST. */
+  readonly waiting: number;
+  /** Rows that were never sent. */
+  readonly unsent: number;
+};
+
+export function loadByGpu(lanes: readonly Lane[]): readonly GpuLoad[] {
+  const loads = new Map<string | undefined, GpuLoad>();
+  const add = ({ gpu }: Account, { outstanding, waiting, unsent }: GpuLoad): void => {
+    const short = gpu?.slice(0, GPU_NAME_CHARS);
+    const name = loads.has(short) || loads.size < GPU_NAMES_MAX ? short : 'other';
+    const known = loads.get(name) ?? { outstanding: 0, waiting: 0, unsent: 0 };
+    loads.set(name, {
+      ...(name === undefined ? {} : { gpu: name }),
+      outstanding: known.outstanding + outstanding,
+      waiting: known.waiting + waiting,
+      unsent: known.unsent + unsent,
+    });
+  };
+  for (const lane of lanes)
+    for (const account of accountsOf(lane))
+      add(account, {
+        outstanding: account.outstanding,
+        waiting: account.waiting.length,
+        unsent: account === nextAccount(lane) ? unsentIn(lane) : 0,
+      });
+  return [...loads.values()];
+}
+
+// R30: names why a batch that is not paused waits although it has work, in one line. While runs are in flight that may end, it waits
+// for them, and that is shown by their number; so only what holds it back beside them has a reason then.
+
+/** undefined if the batch waits for runs only, or has ended. */
+export function waitReason(state: State): string | undefined {
+  if (state.finished) return undefined;
+  const heldBack = troubleOf(state) ?? grantReason(state) ?? filesReason(state);
+  return heldBack ?? (hasRuns(state) ? undefined : idleReason(state));
+}
+
+/** Why groups could not be sent, as long as there are slots and rows to send. */
+const troubleOf = (state: State): string | undefined =>
+  hasMoreToSend(state) && freeSlots(state) > 0 ? state.trouble : undefined;
+
+/** Whether the service still has to end something for the batch. Runs that take too long are being cancelled. */
+const hasRuns = ({ phases, overdue }: State): boolean => phases.sending + phases.running > overdue.size;
+
+/** Files that could not be fetched, whatever else the batch does. */
+function filesReason({ deferred, filesFault }: State): string | undefined {
+  if (deferred.length === 0) return undefined;
+  const why = filesFault === undefined ? '' : `: ${filesFault}`;
+  return `waiting for files: ${plural(deferred.length, 'row')} to try again${why}`;
+}
+
+function idleReason(state: State): string | undefined {
+  const { phases, overdue, isLoadingPass, pass, wantedPass } = state;
+  if (overdue.size > 0)
+    return `waiting for the service to cancel ${plural(overdue.size, 'run')} that took too long`;
+  if (phases.unconfirmed > 0)
+    return `${plural(phases.unconfirmed, 'attempt')} may have started runs; waiting for run lists that show them or rule them out`;
+  const fetching = [...state.parts.values()].reduce((sum, rows) => sum + rows.length, 0);
+  if (fetching > 0) return `waiting for files: ${plural(fetching, 'row')}`;
+  if (isLoadingPass || pass < wantedPass) return `waiting for the rows of pass ${wantedPass}`;
+  if (state.isClosed) return 'waiting for notifications';
+  if (state.closing) return 'waiting for the results to be written';
+  if (state.isStopping) return 'waiting for a new workflow run';
+  if (phases.waiting > 0) return `waiting for another attempt of ${plural(phases.waiting, 'row')}`;
+  if (hasUnsent(state))
+    return startsPerMinute(state).at > state.now ? 'waiting for --rate' : 'waiting to send its next rows';
+  if (state.groups.size > 0)
+    return `waiting for the end of ${plural(state.groups.size, 'group')} of requests`;
+  if (state.cancels.size > 0) return `waiting for the service to cancel ${plural(state.cancels.size, 'run')}`;
+  return state.loggingNow + state.keeping > 0 ? 'waiting for its folder to be written' : undefined;
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

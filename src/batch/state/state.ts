@@ -5,7 +5,7 @@ import type { AttemptRef, AttemptRun } from '../attempt.ts';
 import type { RequestLedger } from '../accounting/request-ledger.ts';
 import type { Tally } from '../accounting/tally.ts';
 import type { StoreItem } from '../events.ts';
-import type { BatchEvent } from '../batch-event.ts';
+import type { BatchEvent } from '../event-log.ts';
 import type { FailureCounts } from '../failure-counts.ts';
 import type { Notice } from '../notices/notice.ts';
 import type { Outcome } from '../outcome.ts';

@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { problem } from '../../errors/error.ts';
-import { pauseHint } from '../../batch/pausing/pause-hint.ts';
+import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { shownProgress } from '../../library/handle/shown-progress.ts';
 

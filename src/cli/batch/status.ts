@@ -23,7 +23,7 @@ import { aboutCostUsd, spentText } from '../follow/about-cost.ts';
 import { canaryReport, canaryReportLines, canaryText, isJudged } from '../run/canary.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { pauseHint } from '../../batch/pausing/pause-hint.ts';
+import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { noWorkerText, workerCommand } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
 import { costText, retryOf } from '../follow/batch-end.ts';

@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage } from '../../errors/error.ts';
-import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
+import { BY_RESUME_ONLY, pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { readLatestSummary } from '../../results/summary.ts';
@@ -11,7 +11,6 @@ import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { canaryReport, canaryReportLines, isJudged } from '../run/canary.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
-import { pauseHint } from '../../batch/pausing/pause-hint.ts';
 import { toFollow, toContinue, nextCommand, nextLine, sayNext } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import { LatestPictures, type Pictures } from './latest-pictures.ts';

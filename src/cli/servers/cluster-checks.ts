@@ -15,10 +15,10 @@ import { checkWorkerKeys, readWorkerKeys } from '../../temporal/encryption/worke
 import {
   askMembers,
   type Deployment,
+  type Malformed,
   type MemberAnswer,
   type Members,
 } from '../../temporal/cluster-members.ts';
-import type { Malformed } from '../../temporal/member-answers.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { plural } from '../format.ts';
 import { finding, type Finding } from './finding.ts';

@@ -1,6 +1,6 @@
 // What happened to a batch as a whole: its start, its pauses, the commands of users, its end.
 
-import type { BatchEvent } from '../../batch/batch-event.ts';
+import type { BatchEvent } from '../../batch/event-log.ts';
 import { reasonWithRows } from '../../results/reason-with-rows.ts';
 import { readEvents } from '../../results/event-files.ts';
 import { readSummary } from '../../results/summary.ts';

@@ -5,7 +5,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { takeOwnFolder } from '../../host/own-folder.ts';
+import { takeOwnFolder } from '../../host/state-folder.ts';
 
 const HASH_BYTES = 32;
 /** Larger files are few, and would push out many others. */

@@ -11,8 +11,13 @@ import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../err
 import { takeStateFolder } from '../../host/state-folder.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
 import { environmentFor } from '../../host/child-environment.ts';
-import { STACK_MESSAGES, type FollowerMessage, type StackMessage } from './control-port.ts';
-import { readJsonLines, writeJsonLine } from './json-lines.ts';
+import {
+  type FollowerMessage,
+  readJsonLines,
+  STACK_MESSAGES,
+  type StackMessage,
+  writeJsonLine,
+} from './control-port.ts';
 import { programFile } from './processes.ts';
 import { livingRecord, readRecord } from './stack-file.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';

@@ -4,18 +4,20 @@
 //   starting ──► up ──last follower leaves, or a signal──► stopping ──► gone
 //       └──────────────────── failed: the followers get the reason ──────┘
 
-import { mkdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { errorMessage, EXIT, RunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
-import { EXIT, RunsheetError, errorMessage } from '../../errors/error.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { openControl, type StackMessage } from './control-port.ts';
-import { clearOrphans } from './orphans.ts';
-import { takeLock } from './lock.ts';
-import { openStackServices, type StackServices } from './services.ts';
 import { choosePorts } from './ports.ts';
-import { removeRecord, writeRecord, type StackRecord } from './stack-file.ts';
+import { openStackServices, type StackServices } from './services.ts';
+import { readRecord, removeRecord, type StackRecord, writeRecord } from './stack-file.ts';
+import { databaseOf } from './temporal-server.ts';
 
 /** The exit code of a stack process if another stack is running. */
 const ALREADY_RUNNING = 75;
@@ -148,4 +150,57 @@ async function recordOf(
     worker: { pid: worker.child.pid, receiver: worker.url },
     ...(service === undefined ? {} : { service: { pid: service.child.pid, base: service.url } }),
   };
+}
+
+/**
+ * Ensures that at most one stack runs in a state folder. SQLite locks a file, and the operating system releases the lock however
+ * the process ends. Returns a function that releases it; undefined if another process holds it.
+ */
+function takeLock(home: string): (() => void) | undefined {
+  const database = new DatabaseSync(join(home, 'embedded.lock'));
+  try {
+    database.exec('BEGIN EXCLUSIVE');
+    return () => database.close();
+  } catch (error) {
+    database.close();
+    if (/locked/.test((error as Error).message)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Cleans up after a killed stack. Its worker and its run service notice the broken channel and exit; Temporal does not, and it
+ * keeps the database locked.
+ */
+const END_MS = 5_000;
+const ASK_AGAIN_MS = 20;
+
+/** Kills the server of a dead stack, and removes the stack's record. */
+async function clearOrphans(home: string): Promise<void> {
+  const pid = readRecord(home)?.temporal?.pid;
+  if (pid !== undefined && isServerOf(pid, home)) {
+    process.kill(pid, 'SIGKILL');
+    for (const until = Date.now() + END_MS; isServerOf(pid, home) && Date.now() < until;)
+      await wait(ASK_AGAIN_MS);
+  }
+  removeRecord(home);
+}
+
+/** Whether the process is the server of this state folder; another process may have its pid. */
+function isServerOf(pid: number, home: string): boolean {
+  return commandOf(pid).includes(databaseOf(home));
+}
+
+function commandOf(pid: number): string {
+  try {
+    if (existsSync('/proc/self/cmdline'))
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+    return execFileSync('ps', ['-p', String(pid), '-o', 'command='], {
+      encoding: 'utf8',
+      env: { PATH: '/usr/bin:/bin' },
+    });
+  } catch {
+    // There is no such process, or we may not read it; in both cases it is not our server.
+    return '';
+  }
 }

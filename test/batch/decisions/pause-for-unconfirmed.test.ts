@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { stuckFrom } from '../../../src/batch/unconfirmed.ts';
+import { stuckFrom } from '../../../src/batch/on-event/list-read.ts';
 import { unconfirmedRows } from '../../../src/batch/state/state.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS, unconfirmed } from '../scenes.ts';

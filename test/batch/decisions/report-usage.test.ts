@@ -7,7 +7,7 @@ import {
   POOL_SILENT_MS,
   PROBE_MS,
 } from '../../../src/batch/bounds.ts';
-import { wantedSlots, wantsMoreAt } from '../../../src/batch/pool/wanted.ts';
+import { wantedSlots, wantsMoreAt } from '../../../src/batch/pool/membership.ts';
 import { closedSnapshot, continueFrom } from '../../../src/batch/state/snapshot.ts';
 import { usedSlots } from '../../../src/batch/state/state.ts';
 import { World } from '../world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { slots } from '../../../src/batch/limits/slots.ts';
+import { slots } from '../../../src/batch/limits/limits.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
 import { freeSlots, usedSlots } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FREE } from '../../../src/batch/limits/limit.ts';
-import { spendStarts, startsPerMinute } from '../../../src/batch/limits/starts-per-minute.ts';
+import { spendStarts, startsPerMinute } from '../../../src/batch/limits/rate-limit.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
 import { unsentPlaces } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chargeOf, limitOf, newestGrant } from '../../../src/batch/pool/charges.ts';
+import { chargeOf, limitOf, newestGrant } from '../../../src/batch/pool/rebalance.ts';
 
 describe('a member of a pool', () => {
   it('that was granted nothing yet may use nothing, and is charged for what it uses', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shares } from '../../../src/batch/pool/shares.ts';
+import { shares } from '../../../src/batch/pool/rebalance.ts';
 
 const of = (...claims: readonly (readonly [weight: number, wanted: number])[]) =>
   claims.map(([weight, wanted]) => ({ weight, wanted }));

@@ -1,18 +1,40 @@
-// How many slots a batch could use now, and what it reports to its pool. It asks only for what it may start within the next seconds:
-// slots that it kept for later would stand idle while other batches lack them.
+// The batch as a member of a pool.
 
 import { CIRCUIT_OPENS_AFTER, POOL_AHEAD_MS } from '../bounds.ts';
 import { mayPass } from '../canary.ts';
 import { unprovenFree } from '../ladder.ts';
 import { capOf, slotsAllowed } from '../limits/adaptive-cap.ts';
 import { attemptsLeft } from '../limits/budget.ts';
-import { throttledStarts } from '../limits/rate-limit.ts';
-import { startsWithin } from '../limits/starts-per-minute.ts';
-import { accountsOf, nextAccount, unsentIn, type Account, type Lane } from '../state/lanes.ts';
+import { startsWithin, throttledStarts } from '../limits/rate-limit.ts';
 import { isHeld, sendingProbeAt } from '../pausing/pauses.ts';
+import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
 import { mayTakePlace } from '../state/state-size.ts';
-import { usedSlots, type State } from '../state/state.ts';
-import type { Membership, Usage } from './messages.ts';
+import { type State, usedSlots } from '../state/state.ts';
+import { type Membership, newMembership, type Usage } from './messages.ts';
+
+/**
+ * A batch joins or leaves a pool while it runs. Its runs go on: those of a batch that joins may exceed the pool until they end,
+ * and those of one that leaves are no longer counted.
+ */
+export const isPoolName = (value: unknown): boolean =>
+  typeof value === 'string' && value !== 'none' && /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(value);
+
+/** Joins the pool of the new parameters, after the batch has left the one before. */
+export function changePool(state: State, before: string | undefined): void {
+  leave(state, before);
+  state.membership = state.params.pool === undefined ? undefined : newMembership(state.wallAt, state);
+}
+
+/** The last report is sent even if an earlier one is still on its way. */
+export function leave(state: State, pool: string | undefined): void {
+  const { membership } = state;
+  if (membership === undefined || pool === undefined) return;
+  const usage = { ...usageOf(state, membership), number: membership.number + 1, left: true as const };
+  state.leaves = [...(state.leaves ?? []), { pool, usage }];
+}
+
+// How many slots a batch could use now, and what it reports to its pool. It asks only for what it may start within the next seconds:
+// slots that it kept for later would stand idle while other batches lack them.
 
 /** The slots that it uses, and those for rows that it may send soon: as many as its limits allow. */
 export function wantedSlots(state: State): number {

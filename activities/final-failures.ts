@@ -1,8 +1,11 @@
-// Marks errors of the store. They do not fail the batch: the workflow pauses and retries later.
-
+import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
+import { errorMessage, isRunsheetError, type RunsheetError } from '../src/errors/error.ts';
+import type { Deps } from './deps.ts';
 
+// The failures by which activities tell Temporal what another attempt would not mend.
+
+/** Marks errors of the store. They do not fail the batch: the workflow pauses and retries later. */
 const CODES = new Set(
   'ENOENT ENOTDIR EEXIST ENOSPC EDQUOT EROFS EACCES EPERM EIO EFBIG ESTALE ENODEV ENXIO'.split(' '),
 );
@@ -32,3 +35,18 @@ export async function withStore<T>(work: () => Promise<T>): Promise<T> {
     });
   }
 }
+
+/**
+ * Throws if Temporal no longer waits for this attempt. An abandoned attempt, for example on a frozen worker, knows less than the
+ * current one: at the end of a batch its files would name fewer duplicates, and at its start an older workflow run.
+ */
+export async function confirmOurs({ completion }: Pick<Deps, 'completion'>): Promise<void> {
+  await completion.heartbeat(activityInfo().taskToken, undefined);
+}
+
+/** An error of ours that another attempt would not mend, as Temporal shows it. */
+export const finalFailure = ({ code, message, hint }: RunsheetError): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(`${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`, code, {
+    message,
+    hint,
+  });

@@ -1,0 +1,26 @@
+// Stores what a batch must remember beside its rows.
+
+import type { AttemptRun } from '../src/batch/attempt.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchEvent } from '../src/batch/event-log.ts';
+import { writeEvents } from '../src/results/event-files.ts';
+import { evidenceName } from '../src/store/batch-file.ts';
+import type { Deps } from './deps.ts';
+import { withStore } from './final-failures.ts';
+
+/** Stores runs that no row in the workflow's state explains, for the last reading of the run lists. */
+type EvidenceInput = BatchRef & { readonly number: number; readonly runs: readonly AttemptRun[] };
+
+/** Idempotent: a retry writes the same runs to the same file. */
+export async function keepEvidence(deps: Deps, { number, runs, ...ref }: EvidenceInput): Promise<void> {
+  const text = runs.map((run) => `${JSON.stringify(run)}\n`).join('');
+  await withStore(async () => (await deps.open(ref)).store.write(evidenceName(number), text));
+}
+
+/** Stores the log of a batch: pauses, and the commands of users. */
+export type LogInput = BatchRef & { readonly number: number; readonly entries: readonly BatchEvent[] };
+
+/** Idempotent: a retry writes the same entries to the same file. */
+export async function keepLog(deps: Deps, { number, entries, ...ref }: LogInput): Promise<void> {
+  await withStore(async () => writeEvents((await deps.open(ref)).store, number, entries));
+}

@@ -1,0 +1,90 @@
+import { basename } from 'node:path';
+import { activityInfo } from '@temporalio/activity';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { Notice } from '../src/batch/notices/notice.ts';
+import {
+  missedAmong,
+  missedSince,
+  type MissedTimes,
+  type ScheduleNotice,
+} from '../src/batch/notices/schedule-notice.ts';
+import type { Progress } from '../src/batch/shown/progress.ts';
+import { shownAddress } from '../src/errors/redact.ts';
+import { deliver } from '../src/notices/deliver.ts';
+import { noticeBody } from '../src/notices/notice-body.ts';
+import { scheduleNoticeBody } from '../src/notices/schedule-notice-body.ts';
+import { reasonWithRows } from '../src/results/reason-with-rows.ts';
+import { LOCAL } from '../src/run-service/local-address.ts';
+import { parseCron } from '../src/schedule/cron.ts';
+import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
+import { keepMissed, MISSED_FOLDER, readMissed } from '../src/schedule/missed-record.ts';
+import { isOnRule, shown, zoneOf } from '../src/schedule/zone.ts';
+import { isAllowed } from '../src/store/allowed-folders.ts';
+import { locationOf } from '../src/store/batch-folders.ts';
+import type { FiringInput } from './create-firing.ts';
+import type { Deps } from './deps.ts';
+
+// Sends the notifications of batches and of schedules.
+
+/** Sends one notification of a batch. Temporal tries it again for a minute; receivers recognise a repeated one by its id. */
+type NoticeInput = BatchRef & { readonly notice: Notice; readonly progress: Progress };
+
+export async function notify(deps: Deps, { notice, progress, ...ref }: NoticeInput): Promise<void> {
+  const { file, service, store } = await deps.open(ref);
+  const delivery = { to: notice.to, within: service.base, settings: deps.notices };
+  const pause = notice.pause && (await reasonWithRows(store, file, notice.pause));
+  const named = pause === undefined ? notice : { ...notice, pause };
+  await deliver(delivery, noticeBody(file, named, progress));
+}
+
+/** Tells a target of a schedule that a firing made no batch, or that times were missed. Temporal tries it again for a minute. */
+type FiringNotice = {
+  readonly definition: ScheduleDefinition;
+  readonly nominalTime: number;
+  readonly notice: ScheduleNotice;
+};
+
+export async function notifyFiring(
+  { notices, maker }: Pick<Deps, 'notices' | 'maker'>,
+  { definition, nominalTime, notice }: FiringNotice,
+): Promise<void> {
+  const { name: schedule, cron, timezone, request } = definition;
+  const zone = zoneOf(timezone);
+  const about = {
+    schedule,
+    sheet: basename(shownAddress(firingOf(definition, nominalTime).sheet)),
+    deployment: request.deployment,
+    nominalTime,
+    run: activityInfo().workflowExecution?.runId ?? '',
+    isOnRule: isOnRule(parseCron(cron), zone, nominalTime),
+    clock: (at: number) => shown(zone, at).toISOString().slice(0, 16).replace('T', ' '),
+  };
+  const delivery = { to: notice.to, within: networksOf(maker, definition), settings: notices };
+  await deliver(delivery, scheduleNoticeBody(about, notice));
+}
+
+/** An address that is in no network of its own: only public ones are allowed beside it. */
+const PUBLIC_ONLY = 'http://192.0.2.1';
+
+/** The run service of this worker, whatever the schedule names. */
+function networksOf({ config, isEmbedded }: Deps['maker'], { request }: ScheduleDefinition): string {
+  const isLocal = request.service.base === LOCAL && isEmbedded;
+  return isLocal ? 'http://127.0.0.1' : (config.apiUrl ?? PUBLIC_ONLY);
+}
+
+// Finds the times that a schedule has missed since its last firing. Each is found once: the file of the schedule keeps the count.
+
+/** undefined if none was missed. */
+export async function findMissed(
+  { missedSoFar, maker }: Pick<Deps, 'missedSoFar' | 'maker'>,
+  { definition, nominalTime }: Omit<FiringInput, 'findOnly'>,
+): Promise<MissedTimes | undefined> {
+  const { name, out, catchupMs } = definition;
+  if (!isAllowed(locationOf(out, MISSED_FOLDER), maker.config)) return undefined;
+  const { createdAt, missed, between, firedAt } = await missedSoFar(name, nominalTime);
+  const kept = await readMissed(out, name);
+  const { record, count } = missedSince(kept, { createdAt, firing: nominalTime, missed });
+  await keepMissed(out, name, record);
+  if (count === 0) return undefined;
+  return { count, times: missedAmong(between, count, { firedAt, catchupMs }) };
+}

@@ -1,0 +1,288 @@
+// Pauses that a batch takes on its own, and the end of those that no probe can end.
+
+import { clipped } from '../../options/clipped.ts';
+import { GUARD_ROWS_LEAST, POOL_GONE_MS, REASON_BYTES } from '../bounds.ts';
+import { isCanaryCollected, withoutSuccess } from '../canary.ts';
+import { slotsAllowed } from '../limits/adaptive-cap.ts';
+import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano, usdText } from '../limits/budget.ts';
+import { grant, lacksSlots, poolFault } from '../limits/grant.ts';
+import { failAfterText } from '../on-event/change-limits.ts';
+import type { Canary, FailAfter } from '../params.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
+import type { Membership } from '../pool/messages.ts';
+import { type Account, accountsOf, type Lane, nextAccount } from '../state/lanes.ts';
+import { mayTakePlace } from '../state/state-size.ts';
+import {
+  hasMoreToSend,
+  hasUnsent,
+  isIdle,
+  type State,
+  unconfirmedRows,
+  unsentPlaces,
+} from '../state/state.ts';
+import { isStuck, stuckFrom } from '../on-event/list-read.ts';
+import { type Decision, dueIf, NEVER } from './decision.ts';
+import { nextAttemptAt } from './send.ts';
+
+/**
+ * Pauses the batch when a limit of the user is reached: too many rows without success, or the deadline. Runs that were sent
+ * finish. After a resume, only rows that end later count, and a deadline that has passed is gone.
+ */
+export const pauseForFailures: Decision = {
+  name: 'pause-for-failures',
+  dueAt: (state) => dueIf(hasFailedTooOften(state) && hasMoreToSend(state) && !state.pauses.has('failures')),
+  act: (state) => {
+    const { bad, all } = newEndings(state);
+    const limit = failAfterText(state.params.failAfter as FailAfter);
+    pause(state, 'failures', `${bad} of ${all} rows ended without success; --fail-after is ${limit}`);
+    return [];
+  },
+};
+
+export const pauseForDeadline: Decision = {
+  name: 'pause-for-deadline',
+  dueAt: (state) => {
+    const { deadlineAt } = state.params;
+    if (deadlineAt === undefined || state.pauses.has('deadline') || !hasMoreToSend(state)) return NEVER;
+    return state.now + Math.max(0, deadlineAt - state.wallAt);
+  },
+  act: (state) => {
+    const at = new Date(state.params.deadlineAt as number).toISOString();
+    pause(state, 'deadline', `the deadline ${at} has passed`);
+    return [];
+  },
+};
+
+/** The rows that have ended since the batch started or a user resumed it. */
+const newEndings = ({ endings, resumedAt }: State): State['endings'] => ({
+  all: endings.all - resumedAt.all,
+  bad: endings.bad - resumedAt.bad,
+});
+
+const hasFailedTooOften = (state: State): boolean =>
+  state.params.failAfter !== undefined && isReached(state, state.params.failAfter);
+
+/** Whether so many rows have ended without success. */
+export function isReached(state: State, failAfter: FailAfter): boolean {
+  const { rows } = state.params;
+  const { all, bad } = newEndings(state);
+  if ('rows' in failAfter) return bad >= failAfter.rows;
+  // A share of very few rows says nothing.
+  return all >= Math.min(GUARD_ROWS_LEAST, rows) && bad >= failAfter.share * all;
+}
+
+/**
+ * Pauses the batch when no further run fits into --max-cost and no run in flight can change that. Runs that were sent finish,
+ * and their results are collected.
+ */
+export const pauseForBudget: Decision = {
+  name: 'pause-for-budget',
+  dueAt: (state) =>
+    dueIf(state.params.maxCostNano !== undefined && !state.pauses.has('budget') && isUsedUp(state)),
+  act: (state) => {
+    const { gpu, needed, p99Nano } = cheapest(state) as Next;
+    const spent = `${usdText(spentNano(state))} of ${usdText(state.params.maxCostNano as number)} spent`;
+    const reserved = reservedNano(state);
+    const held = reserved === 0 ? '' : `, ${usdText(reserved)} reserved for runs whose cost is not known yet`;
+    const on = gpu === undefined ? '' : ` on ${gpu}`;
+    const isEstimate = state.params.reserve === 'p99' && p99Nano !== undefined;
+    const most = Number.isFinite(needed)
+      ? `${isEstimate ? 'reserves an estimate of' : 'may cost up to'} ${usdText(needed)}`
+      : 'has no known cost';
+    pause(state, 'budget', `${spent}${held}; the next run${on} ${most}`);
+    return [];
+  },
+};
+
+/** If all runs in flight cost nothing, this much more could be reserved. */
+function isUsedUp(state: State): boolean {
+  const next = cheapest(state);
+  return next !== undefined && next.needed > budgetLeft(state) + inFlightNano(state);
+}
+
+type Next = Pick<Account, 'gpu' | 'p99Nano'> & { readonly needed: number };
+
+/** The GPU whose next attempt needs least; undefined if nothing is left to send. */
+const cheapest = (state: State): Next | undefined =>
+  state.lanes
+    .flatMap((lane) => accountsOf(lane).filter((account) => hasNext(state, lane, account)))
+    .map((account) => ({
+      ...account,
+      needed: account.held.resends > 0 ? 0 : attemptCost(state.params, account),
+    }))
+    .reduce<Next | undefined>(
+      (least, next) => (least && least.needed <= next.needed ? least : next),
+      undefined,
+    );
+
+const hasNext = (state: State, lane: Lane, account: Account): boolean =>
+  account.waiting.length > 0 || (account === nextAccount(lane) && mayTakePlace(state, lane));
+
+/**
+ * R30: pauses a batch that its pool leaves without slots for a reason that only a user can remove: the pool is gone, does not answer,
+ * or has no slots at all. A batch whose pool has given all slots to others is not paused: it gets some when their runs end.
+ */
+export const pauseForPool: Decision = {
+  name: 'pause-for-pool',
+  dueAt: (state) =>
+    state.version < 4 || state.pauses.has('pool') || !lacksSlots(state) ? NEVER : faultAt(state),
+  act: (state) => {
+    pause(state, 'pool', poolFault(state));
+    return [];
+  },
+};
+
+export const resumeFromPool: Decision = {
+  name: 'resume-from-pool',
+  dueAt: (state) => dueIf(state.pauses.has('pool') && (faultAt(state) > state.now || !hasMoreToSend(state))),
+  act: (state) => {
+    unpause(state, 'pool');
+    return [];
+  },
+};
+
+/** From when on only a user can help; infinite if the pool may still grant slots. */
+function faultAt(state: State): number {
+  const { membership } = state;
+  if (membership === undefined || membership.limit > 0) return NEVER;
+  const { failure, size } = membership;
+  if (failure !== undefined) return failure.since + POOL_GONE_MS;
+  if (size === 0) return 0;
+  return isUnanswered(membership) ? joinedAt(state, membership) + POOL_GONE_MS : NEVER;
+}
+
+/** By the batch's clock. A membership of an older version knows only Temporal's time. */
+const joinedAt = ({ now, wallAt }: State, membership: Membership): number =>
+  membership.joinedAt ?? now - wallAt + membership.life;
+
+const isUnanswered = ({ epoch }: Membership): boolean => epoch === 0;
+
+/**
+ * R12: pauses the batch if unconfirmed attempts hold too many slots: if no run list resolves them, they must not use up
+ * all slots unnoticed. In a pool, the slots are those that it grants.
+ */
+const ROWS_NAMED = 10;
+
+export const pauseForUnconfirmed: Decision = {
+  name: 'pause-for-unconfirmed',
+  dueAt: (state) => (state.pauses.has('unconfirmed') ? NEVER : tooManyAt(state)),
+  act: (state) => {
+    const stuck = unconfirmedRows(state).filter((row) => isStuck(state, row));
+    const places = stuck.slice(0, ROWS_NAMED).map(({ place }) => place);
+    const text = `${stuck.length} of ${ownSlots(state)} slots are held by attempts that may have started runs, and no run list resolves them`;
+    const more = stuck.length - places.length;
+    if (state.version >= 4) pause(state, 'unconfirmed', text, { places });
+    else
+      pause(state, 'unconfirmed', `${text}: rows ${places.join(', ')}${more > 0 ? ` and ${more} more` : ''}`);
+    return [];
+  },
+};
+
+export const resumeFromUnconfirmed: Decision = {
+  name: 'resume-from-unconfirmed',
+  dueAt: (state) => dueIf(state.pauses.has('unconfirmed') && tooManyAt(state) > state.now),
+  act: (state) => {
+    unpause(state, 'unconfirmed');
+    return [];
+  },
+};
+
+/**
+ * When enough attempts are stuck to pause the batch: half of the slots, or one if the user wants to be asked, or all that there
+ * are if they alone keep the batch from sending.
+ */
+function tooManyAt(state: State): number {
+  if (state.cancelling !== undefined || state.unconfirmed.length === 0) return NEVER;
+  const { unconfirmed } = state.params;
+  const half = Math.max(1, Math.ceil(ownSlots(state) / 2));
+  const some = holdAll(state) ? Math.min(half, state.unconfirmed.length) : half;
+  const most = unconfirmed.rule === 'ask' ? 1 : some;
+  const row = state.rows.get(state.unconfirmed[most - 1] ?? 0);
+  return row?.phase === 'unconfirmed' ? stuckFrom(state, row) : NEVER;
+}
+
+/** The slots that the batch may use. A pool that has taken all of them back says nothing about those that are held. */
+function ownSlots(state: State): number {
+  const allowed = slotsAllowed(state);
+  const { version, membership } = state;
+  return version < 4 || membership === undefined || membership.limit === 0
+    ? allowed
+    : Math.min(allowed, membership.limit);
+}
+
+/** Whether rows are left that no lane may send, and no other run is in flight: a canary, a new rung or a limit of a GPU has few slots. */
+const holdAll = (state: State): boolean =>
+  state.phases.sending + state.phases.running === 0 &&
+  (hasUnsent(state) || state.phases.waiting > 0) &&
+  (nextAttemptAt(state) === NEVER || (state.version >= 4 && grant(state).most === 0));
+
+/**
+ * Decides about a batch whose canary rows are all collected. If one of them did not succeed, or the user wants to be asked, the
+ * batch pauses until the user resumes it; otherwise the other rows follow.
+ */
+export const judgeCanary: Decision = {
+  name: 'judge-canary',
+  dueAt: (state) => dueIf(state.gate === 'closed' && !state.pauses.has('canary') && isCanaryCollected(state)),
+  act: (state) => {
+    const { rows, asks } = state.params.canary as Canary;
+    const failed = withoutSuccess(state);
+    if (failed > 0) pause(state, 'canary', failureText(state, failed, rows));
+    else if (asks) pause(state, 'canary', successText(rows, unsentPlaces(state)));
+    else state.gate = 'open';
+    return [];
+  },
+};
+
+function failureText({ lastFailure }: State, failed: number, rows: number): string {
+  const { outcome, reason } = lastFailure ?? {};
+  const why = reason ?? outcome;
+  const noun = rows === 1 ? 'canary row' : 'canary rows';
+  return clipped(`${failed} of ${rows} ${noun} failed${why === undefined ? '' : `: ${why}`}`, REASON_BYTES);
+}
+
+const successText = (rows: number, left: number): string =>
+  rows === 1
+    ? `the canary row succeeded; ${left} more are not sent yet`
+    : `all ${rows} canary rows succeeded; ${left} more are not sent yet`;
+
+/**
+ * Ends pauses that no probe can end any more. A probe by sending needs a row to send and a free slot, a probe by
+ * polling needs a run, and a probe of a file host needs a row that waits for its files. A user need not resume a batch whose
+ * rows have all ended.
+ */
+export const liftPointlessPauses: Decision = {
+  name: 'lift-pointless-pauses',
+  dueAt: (state) =>
+    dueIf(
+      isPointlessToSend(state) ||
+        isPointlessToRead(state) ||
+        isPointlessToFetch(state) ||
+        isPointlessToWait(state),
+    ),
+  act: (state) => {
+    if (isPointlessToSend(state)) unpause(state, 'blocked', 'unreachable');
+    if (isPointlessToRead(state)) unpause(state, 'unreadable');
+    if (isPointlessToFetch(state)) unpause(state, 'files');
+    if (isPointlessToWait(state)) unpause(state, ...NEED_USER);
+    return [];
+  },
+};
+
+/** Pauses that keep the batch from sending until the user resumes it. */
+const NEED_USER = ['user', 'failures', 'deadline', 'budget'] as const;
+
+const isPointlessToWait = (state: State): boolean =>
+  isIdle(state) && state.pass >= state.wantedPass && NEED_USER.some((kind) => state.pauses.has(kind));
+
+function isPointlessToSend(state: State): boolean {
+  if (!state.pauses.has('blocked') && !state.pauses.has('unreachable')) return false;
+  const { waiting, sending, unconfirmed } = state.phases;
+  const isLeft = waiting + sending > 0 || hasUnsent(state);
+  return !isLeft || unconfirmed >= slotsAllowed(state);
+}
+
+const isPointlessToRead = ({ pauses, phases }: State): boolean =>
+  pauses.has('unreadable') && phases.running === 0;
+
+const isPointlessToFetch = ({ pauses, deferred, parts }: State): boolean =>
+  pauses.has('files') && deferred.length + parts.size === 0;

@@ -1,0 +1,95 @@
+import { EVIDENCE_RUNS } from '../bounds.ts';
+import { readBack } from '../clock.ts';
+import type { Command } from '../commands.ts';
+import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem } from '../events.ts';
+import { probeAt, probed } from '../pausing/pauses.ts';
+import type { EndedRow } from '../state/row-state.ts';
+import type { State } from '../state/state.ts';
+import { type Decision, dueIf, NEVER } from './decision.ts';
+
+// What a batch keeps in its store beside its parts: evidence, its log, further passes, and the close; and how it repeats what failed.
+
+/**
+ * Writes runs that match no row in the state to the store, where the close checks them. The last few go with the close
+ * itself.
+ */
+export const keepEvidenceWhenMuch: Decision = {
+  name: 'keep-evidence',
+  dueAt: ({ evidence, keeping, unstored }) =>
+    dueIf(evidence.size >= EVIDENCE_RUNS && keeping === 0 && !unstored.has(EVIDENCE)),
+  act: (state) => [keepEvidence(state)],
+};
+
+function keepEvidence(state: State): Command {
+  // All of them: one slow write must not let more pile up than the state has room for.
+  const runs = [...state.evidence.values()];
+  state.keeping = runs.length;
+  state.evidenceFiles += 1;
+  return { type: 'keepEvidence', number: state.evidenceFiles, runs };
+}
+
+/** Writes the log of pauses and commands to the store, some entries together. The last ones go with the close. */
+export const keepLogWhenOld: Decision = {
+  name: 'keep-log',
+  dueAt: ({ log, loggingNow, logDueAt, unstored, closing, isClosed }) =>
+    (closing && !isClosed) || log.length === 0 || loggingNow > 0 || unstored.has(LOG) ? NEVER : logDueAt,
+  act: (state) => [keepLog(state)],
+};
+
+function keepLog(state: State): Command {
+  state.loggingNow = state.log.length;
+  state.logFiles += 1;
+  return { type: 'keepLog', number: state.logFiles, entries: [...state.log] };
+}
+
+/** Reads the next pass that a user asked for, one after another: rows that have an outcome and are sent again. */
+export const loadPass: Decision = {
+  name: 'load-pass',
+  dueAt: (state) => dueIf(wantsPass(state) && !state.isLoadingPass),
+  act: (state) => {
+    state.isLoadingPass = true;
+    return [passCommand(state)];
+  },
+};
+
+const passCommand = ({ pass }: State): Command => ({ type: 'loadPass', pass: pass + 1 });
+
+export const wantsPass = ({ pass, wantedPass, closing }: State): boolean => pass < wantedPass && !closing;
+
+/** Repeats what the store failed to write or to read: one item as a probe, and all others once it works. */
+export const storeAgain: Decision = {
+  name: 'store-again',
+  dueAt: (state) => {
+    if (state.unstored.size === 0) return NEVER;
+    return state.pauses.has('store') ? probeAt(state, 'store') : 0;
+  },
+  act: (state) => {
+    const [item] = [...state.unstored] as [StoreItem];
+    probed(state, 'store');
+    state.unstored.delete(item);
+    return [commandFor(state, item)];
+  },
+};
+
+function commandFor(state: State, item: StoreItem): Command {
+  if (item === RESULTS) return closeCommand(state);
+  if (item === EVIDENCE) return keepEvidence(state);
+  if (item === LOG) return keepLog(state);
+  if (item === PASS) return passCommand(state);
+  return { type: 'collect', part: item, rows: state.parts.get(item) as readonly EndedRow[] };
+}
+
+export function closeCommand(state: State): Command {
+  state.isEvidenceNew = false;
+  state.loggingNow = state.log.length;
+  state.logFiles += 1;
+  return {
+    type: 'close',
+    evidence: [...state.evidence.values()],
+    // Both clocks show the same time at the start.
+    back: readBack(state, { at: state.startedWallAt, wallAt: state.startedWallAt }),
+    log: [...state.log],
+    logNumber: state.logFiles,
+    throughPass: state.pass,
+  };
+}
