@@ -8,7 +8,6 @@ import type { Deps } from '../activities/deps.ts';
 import { finalizeBatch } from '../activities/finalize-batch.ts';
 import { KnownRuns } from '../src/audit/known-runs.ts';
 import { rebuild } from '../src/audit/rebuild.ts';
-import { writeReceipt } from '../src/audit/receipt.ts';
 import { recount } from '../src/audit/verify.ts';
 import { NO_LEDGER } from '../src/batch/accounting/request-ledger.ts';
 import { begin } from '../src/batch/state/begin.ts';
@@ -19,7 +18,6 @@ import { candidates, rowsInFlight } from '../src/create-batch/append/add-pass.ts
 import { findOverlap } from '../src/create-batch/reuse/overlap.ts';
 import { isRunsheetError } from '../src/errors/error.ts';
 import { rowOf, rowsOf } from '../src/results/batch-rows.ts';
-import { readSummary } from '../src/results/summary.ts';
 import { cacheRows } from '../src/sheet/placed-rows.ts';
 import { layoutOf, paramsOf, readBatchFile, type BatchFile } from '../src/store/batch-file.ts';
 import { folderStore } from '../src/store/folder.ts';
@@ -67,12 +65,6 @@ const walk: Reader = async ({ store, file }) => {
   if (found !== file.sheet.rows) throw new Error(`${found} rows of ${file.sheet.rows}`);
 };
 
-const receipt: Reader = async ({ store, file }) => {
-  const summary = await readSummary(store);
-  if (summary === undefined) throw new Error('finalize the batch first');
-  await writeReceipt({ store, file, summary }, store, 'receipt.jsonl');
-};
-
 const rebuilt: Reader = ({ store, file, batch }) => {
   return rebuild({
     store,
@@ -114,7 +106,6 @@ export const READERS: Readonly<Record<string, Reader>> = {
     const known = new KnownRuns();
     await recount(store, file, { files: false, known });
   },
-  receipt,
   rebuild: rebuilt,
   overlap,
   candidates: ({ store, file }) => candidates({ store, file }, { isWanted: () => true, by: 'ada' }),

@@ -35,7 +35,6 @@ export type { Estimate } from './library/start/estimate.ts';
 export type { ShownEvent as BatchEvent } from './library/handle/shown-events.ts';
 export type { AttemptEvent } from './results/all-events.ts';
 export type { Verification, VerifyOptions } from './library/handle/verification.ts';
-export type { CheckedReceipt, ReceiptFile } from './library/handle/receipt-file.ts';
 export type { BatchStatus } from './library/handle/batch-status.ts';
 export type { Cursor, RowResult } from './library/handle/ended-rows.ts';
 export type { Summary } from './results/summary.ts';

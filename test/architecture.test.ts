@@ -101,7 +101,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/audit': [
     'src/options',
     'p-map',
-    'zod',
     'src/batch',
     'src/errors',
     'src/run-service/contract',

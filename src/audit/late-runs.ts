@@ -1,4 +1,4 @@
-// Writes and reads late/<run id>.json for a run that ended after its batch, unless a row or duplicates.jsonl names it already.
+// Writes late/<run id>.json for a run that ended after its batch, unless a row or duplicates.jsonl names it already.
 
 import type { RunCompletion } from '../batch/events.ts';
 import { fileName } from '../errors/outside-text.ts';
@@ -8,14 +8,6 @@ import type { Store } from '../store/store.ts';
 import type { NamedRuns } from './named-runs.ts';
 
 const FOLDER = 'late';
-
-export type LateRun = {
-  readonly row: number;
-  readonly attempt: number;
-  readonly run_id: string;
-  readonly outcome: string;
-  readonly reason?: string;
-};
 
 /** True if the run was not known. */
 export async function keepLateRun(
@@ -28,7 +20,7 @@ export async function keepLateRun(
   const named = await ended.of(store);
   if (named === undefined || named.has(runId)) return false;
   const { row, attempt } = await nameOf(store, file, completion);
-  const record: LateRun = {
+  const record = {
     row,
     attempt,
     run_id: runId,
@@ -36,9 +28,4 @@ export async function keepLateRun(
     ...(reason === undefined ? {} : { reason }),
   };
   return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\n`);
-}
-
-export async function* readLateRuns(store: Store): AsyncGenerator<LateRun> {
-  for (const name of await store.list(FOLDER))
-    yield JSON.parse((await store.read(`${FOLDER}/${name}`)) ?? '') as LateRun;
 }

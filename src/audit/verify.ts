@@ -201,4 +201,4 @@ function sameCost(claim: string, expected: number, found: number): Finding {
 }
 
 /** Sums of the same numbers in another order, from parts that are rounded to millionths of a dollar. */
-export const isSameCost = (a: number, b: number): boolean => Math.abs(a - b) <= 3e-6 + 1e-9 * Math.abs(a);
+const isSameCost = (a: number, b: number): boolean => Math.abs(a - b) <= 3e-6 + 1e-9 * Math.abs(a);

@@ -259,12 +259,6 @@ export const errorTable = {
     (f) =>
       `it takes effect when a worker has taken it and the requests on the wire are answered; show its state: runsheet status ${f.batch}`,
   ),
-  E520: entry<{ file: string; line: number; reason: string; batch: string | undefined }>(
-    unexpected,
-    (f) => `the receipt ${f.file} does not hold: line ${f.line} ${f.reason}`,
-    (f) =>
-      `trust none of it; write it again from the folder of its batch${f.batch === undefined ? ', with verify --receipt' : `: runsheet verify ${f.batch} --receipt`}`,
-  ),
   E521: entry<{ batch: string; seconds: number }>(
     waitedTooLong,
     (f) => `batch ${f.batch} has not ended within ${f.seconds} s; it continues`,

@@ -10,7 +10,6 @@ import type { ConnectOptions } from './connect-options.ts';
 import type { Source } from './start/given-source.ts';
 import { Deployments } from './deployments.ts';
 import { Pools } from './pools.ts';
-import { readReceiptFile, type CheckedReceipt } from './handle/receipt-file.ts';
 import { Schedules } from './schedules.ts';
 import { Servers } from './servers.ts';
 import { startBatch } from './start/start-batch.ts';
@@ -74,11 +73,6 @@ export class Runsheet implements AsyncDisposable {
   /** Compares the same rows in two batches and writes a page of both side by side. Throws E570 if they share no row. */
   compare(a: string, b: string, options?: CompareOptions): Promise<Comparison> {
     return compareBatches(this.#servers.config.out, [a, b], options);
-  }
-
-  /** Checks a receipt that {@link BatchHandle.verify} wrote; needs only the file. Throws E520 for the first wrong line. */
-  checkReceipt(file: string | URL): Promise<CheckedReceipt> {
-    return readReceiptFile(file);
   }
 
   /** Leaves the embedded servers, which then end; their batches continue with the next `start` or `resume`. */

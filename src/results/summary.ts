@@ -135,7 +135,7 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): S
     outcomes: tally.outcomes,
     // Those of them that were sent again are subtracted when the rows are read.
     reused: file.sheet.reused ?? 0,
-    ...receiptFacts({ requests: ledger, duplicates: reading.duplicates, cost_usd: cost }),
+    ...closingFacts({ requests: ledger, duplicates: reading.duplicates, cost_usd: cost }),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
@@ -178,7 +178,7 @@ const usefulIn = (
 
 type Spent = Pick<Summary, 'requests' | 'duplicates' | 'cost_usd'>;
 
-const receiptFacts = ({ requests, duplicates, cost_usd: cost }: Spent) => ({
+const closingFacts = ({ requests, duplicates, cost_usd: cost }: Spent) => ({
   runs: knownRuns(requests),
   bought_twice: duplicates.runs,
   total_cost_usd: usd(cost + duplicates.cost_usd),
@@ -206,7 +206,7 @@ export async function readLatestSummary(store: Store): Promise<Summary | undefin
   // A batch of an older version counts fewer outcomes, reused nothing, and has no sums of runs and costs.
   const { reused = 0 } = summary as Partial<Summary>;
   const outcomes = { ...NO_OUTCOMES, ...summary.outcomes };
-  return { ...receiptFacts(summary), ...summary, reused, outcomes };
+  return { ...closingFacts(summary), ...summary, reused, outcomes };
 }
 
 /** The pass through which the batch has ended; undefined before its first end. */

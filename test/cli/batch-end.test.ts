@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
-import { closing, printEnd, receiptLine, type EndParams } from '../../src/cli/follow/batch-end.ts';
+import { closing, printEnd, closingLine, type EndParams } from '../../src/cli/follow/batch-end.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { Printer } from '../../src/cli/context.ts';
 import type { Summary } from '../../src/results/summary.ts';
@@ -34,7 +34,7 @@ const SUMMARY: Summary = {
 };
 const plain = (_: unknown, text: string): string => text;
 
-describe('the receipt at the end of a batch', () => {
+describe('the closing line of a batch', () => {
   it.each<readonly [string, Partial<Summary>]>([
     ['300 rows, 300 runs, 0 bought twice, $4.12 estimated, survived 3 restarts', {}],
     ['300 rows, 300 runs, 0 bought twice, $4.12 estimated, survived 1 restart', { workers: 2, restarts: 1 }],
@@ -57,23 +57,23 @@ describe('the receipt at the end of a batch', () => {
     ],
     ['300 rows, 300 runs, 0 bought twice, at least $4.12 estimated', { unpriced: 1, restarts: 0 }],
   ])('says %s', (line, facts) => {
-    expect(receiptLine({ ...SUMMARY, ...facts })).toBe(line);
+    expect(closingLine({ ...SUMMARY, ...facts })).toBe(line);
   });
 
   it('counts the workers of a cluster, which are no restarts', () => {
     const { restarts: _, ...summary } = SUMMARY;
-    expect(receiptLine(summary)).toMatch(/estimated, 4 workers$/);
-    expect(receiptLine({ ...summary, workers: 1 })).toMatch(/estimated$/);
+    expect(closingLine(summary)).toMatch(/estimated, 4 workers$/);
+    expect(closingLine({ ...summary, workers: 1 })).toMatch(/estimated$/);
   });
 
   it('says nothing about workers that were not counted', () => {
     const { restarts: _, workers: __, ...summary } = SUMMARY;
-    expect(receiptLine(summary)).toMatch(/estimated$/);
+    expect(closingLine(summary)).toMatch(/estimated$/);
   });
 
   it('is the last line of what happened, and names the only sum of money', () => {
     const lines = closing(SUMMARY, '/b', plain).trimEnd().split('\n');
-    expect(lines.at(-1)).toBe(receiptLine(SUMMARY));
+    expect(lines.at(-1)).toBe(closingLine(SUMMARY));
     expect(lines.filter((line) => line.includes('$'))).toHaveLength(1);
   });
 
@@ -96,9 +96,9 @@ describe('the receipt at the end of a batch', () => {
     };
     const printer = { paint: plain, ...quiet } as unknown as Printer;
     const found = { folder: '/b' } as FoundBatch;
-    const printReceipt = (line: string): void => void said.push(line);
-    expect(printEnd({ printer, found, output: 'text', printReceipt }, SUMMARY)).toBe(0);
-    expect(said).toEqual([receiptLine(SUMMARY)]);
+    const printClosingLine = (line: string): void => void said.push(line);
+    expect(printEnd({ printer, found, output: 'text', printClosingLine }, SUMMARY)).toBe(0);
+    expect(said).toEqual([closingLine(SUMMARY)]);
   });
 
   const ended = (more: Partial<EndParams>, facts: Partial<Summary> = {}): readonly string[] => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { killsOf } from '../../src/cli/demo/kills.ts';
-import { picture, receiptOf } from '../../src/cli/demo/kills-view.ts';
+import { picture, closingLines } from '../../src/cli/demo/kills-view.ts';
 
 const RACE = {
   rows: 120,
@@ -24,8 +24,8 @@ it('shows what both have bought side by side, in any width', () => {
   for (const columns of [40, 200]) expect(() => picture(RACE, columns, (_style, line) => line)).not.toThrow();
 });
 
-it('ends with a receipt of both', () => {
-  expect(receiptOf(RACE)).toEqual([
+it('ends with what both bought', () => {
+  expect(closingLines(RACE)).toEqual([
     'runsheet: 120 rows, 120 runs, 0 bought twice, $0.0900, survived 9 kills',
     'loop:     120 rows, 312 runs, 192 bought twice, $0.21, restarted 9 times',
   ]);

@@ -115,14 +115,12 @@ describe('a batch in S3', () => {
     ]);
   });
 
-  it('is verified, with a receipt beside its results', async () => {
-    const verified = await give('verify', batch, '--receipt');
+  it('is verified', async () => {
+    const verified = await give('verify', batch);
     expect([verified.code, verified.stdout + verified.stderr]).toEqual([
       0,
       expect.stringContaining('adds up'),
     ]);
-    const checked = await said('verify', '--check-receipt', `${out}/${batch}/receipt.jsonl`);
-    expect(checked).toContain(`${ROWS} rows, ${ROWS} runs, 0 bought twice`);
   });
 
   it('is opened in a browser of any machine', async () => {

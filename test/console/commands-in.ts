@@ -16,7 +16,7 @@ const FILLED: Readonly<Record<string, string>> = {
   n: '3',
   sheet: 'sheet.csv',
   rule: '0_2_*_*_*',
-  file: 'receipt.jsonl',
+  file: 'rows.jsonl',
 };
 
 /** Every command in a text, as words; "a runsheet worker" is none. */

@@ -44,7 +44,7 @@ describe('the end of a command names the next ones', () => {
     ['open --no-open', 'export: export twin --as xlsx'],
     ['compare done twin', 'open: open twin'],
     ['events', 'open: open twin'],
-    ['verify --no-lists', 'receipt: verify twin --receipt'],
+    ['verify --no-lists', 'open: open twin'],
     ['retry twin --outcome unknown', 'rows: rows twin'],
     ['pause twin', ...RETRIED],
     ['cancel twin', ...RETRIED],
@@ -138,7 +138,7 @@ describe('the end of a command names the next ones', () => {
     expect(nextOf(stderr)).toEqual([]);
   });
 
-  it('wait: is silent but for the receipt', async () => {
+  it('wait: is silent but for the closing line', async () => {
     const console = await scene();
     expect((await console.run('wait')).stderr).toMatch(/^2 rows, .* estimated\n$/);
   });

@@ -199,8 +199,6 @@ const FLAGS: Readonly<Record<string, Table>> = {
     ...LISTED,
     files: 'VerifyOptions.files',
     lists: 'VerifyOptions.lists',
-    receipt: 'VerifyOptions.receipt',
-    checkReceipt: 'Runsheet.checkReceipt',
   },
   resume: {
     ...LISTED,

@@ -98,7 +98,7 @@ describe('summary.json', () => {
     });
   });
 
-  it('has the facts of the receipt: the runs of rows, duplicates, and the cost of both', () => {
+  it('has the facts of the closing line: the runs of rows, duplicates, and the cost of both', () => {
     const duplicates = { runs: 2, gpu_seconds: 8, cost_usd: 16.000_000_4, first: [] };
     expect(summary(LEDGER, 'complete', { duplicates })).toMatchObject({
       runs: 4 + 1 + 1,

@@ -25,7 +25,6 @@ const ALLOWED: readonly (readonly [file: string, name: string, why: string])[] =
   ['src/create-batch/reuse/reuse-rows.ts', 'COPIES', 'in the layout of a mark'],
   ['src/create-batch/from/write-rows.ts', 'name', 'a sheet of this command'],
   ['src/sheet/validation-errors.ts', 'place.file', 'for whom has just given the sheet'],
-  ['src/audit/receipt.ts', 'name', 'a file of this command'],
 ];
 
 const WRITE =

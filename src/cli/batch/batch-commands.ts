@@ -4,7 +4,6 @@ import { OUTCOMES } from '../../batch/outcome.ts';
 import { EXPORT_FORMATS } from '../../results/export/formats.ts';
 import { command } from '../command.ts';
 import {
-  anyText,
   attemptNumber,
   boolean,
   choice,
@@ -206,23 +205,12 @@ export const onBatches = {
       flags: {
         files: { kind: 'boolean', default: true, brief: 'also read every file and compare its checksum' },
         lists: { kind: 'boolean', default: true, brief: 'also read the run list of the service' },
-        receipt: {
-          ...optional(
-            anyText(
-              'file',
-              'also write a receipt of every run (without a file: receipt.jsonl in the batch folder)',
-            ),
-          ),
-          inferEmpty: true,
-        },
-        checkReceipt: optional(textFlag('file', 'check a receipt instead of a batch; needs only the file')),
         out,
         output,
       },
       aliases: alias,
     },
     "check a finished batch against its files and the service's run list",
-    '[<batch>] [--receipt [file]] [flags]',
   ),
   resume: command(
     async () => (await import('./resume.ts')).default,

@@ -11,7 +11,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { withGround } from './ground.ts';
 import { race } from './kills.ts';
-import { openKillsView, receiptOf } from './kills-view.ts';
+import { openKillsView, closingLines } from './kills-view.ts';
 import { nextLine } from '../next-command.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 
@@ -55,7 +55,7 @@ async function killed({ process }: Context, printer: Printer, flags: Flags): Pro
       });
       view.end();
       if (output === 'json') printer.json({ ...last, seed });
-      else for (const line of receiptOf(last)) printer.data(line);
+      else for (const line of closingLines(last)) printer.data(line);
       printer.notice(`Everything is removed again.\n${NEXT}`);
       return summary.outcomes.succeeded === rows && last.runsheet.twice === 0 ? EXIT.ok : EXIT.someRowsFailed;
     });

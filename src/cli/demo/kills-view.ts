@@ -1,4 +1,4 @@
-// Shows the batch and the loop of `demo --kill` side by side, and its receipt.
+// Shows the batch and the loop of `demo --kill` side by side, and what both cost at the end.
 
 import type { Printer } from '../context.ts';
 import { count, money, plural, type Paint } from '../format.ts';
@@ -80,7 +80,7 @@ function barOf(done: number, rows: number, cells: number): string {
 }
 
 /** What both have bought, a line each. */
-export const receiptOf = ({ rows, kills, runsheet, loop }: Race): readonly string[] => [
+export const closingLines = ({ rows, kills, runsheet, loop }: Race): readonly string[] => [
   `runsheet: ${sums(rows, runsheet)}, survived ${plural(kills, 'kill')}`,
   `loop:     ${sums(rows, loop)}, restarted ${plural(kills, 'time')}`,
 ];

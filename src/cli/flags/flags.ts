@@ -24,7 +24,6 @@ import { limitFlags, type LimitFlags } from './limit-flags.ts';
 import { proposing } from '../completion/propose.ts';
 
 export const textFlag = parsed(text);
-export const anyText = parsed(String);
 export const port = parsed(wholeFrom(0, 65_535));
 const canaryNumber = parsed(wholeFrom(1, CANARY_ROWS_MAX));
 export const gpuFlag = parsed(gpuName);

@@ -1,4 +1,4 @@
-// What commands print when a batch has ended: the outcomes, the places of the results, the receipt, and the next commands.
+// What commands print when a batch has ended: the outcomes, the places of the results, the closing line, and the next commands.
 
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -19,17 +19,17 @@ export type EndParams = {
   readonly canary?: CanaryReport;
   /** The folder is removed after the command, so nothing can be done with it. */
   readonly isRemoved?: boolean;
-  /** Prints the receipt of a command that is silent otherwise. */
-  readonly printReceipt?: (line: string) => void;
+  /** Prints the closing line of a command that is silent otherwise. */
+  readonly printClosingLine?: (line: string) => void;
 };
 
 /** Returns the exit code. */
 export function printEnd(
-  { printer, found, output, printReceipt, canary, isRemoved }: EndParams,
+  { printer, found, output, printClosingLine, canary, isRemoved }: EndParams,
   summary: Summary,
 ): number {
   printer.raw(closing(summary, found.folder, printer.paint));
-  printReceipt?.(receiptLine(summary));
+  printClosingLine?.(closingLine(summary));
   if (output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
   else if (output === 'text') printer.name(found.folder);
   if (!isRemoved) sayNext(printer, output, ...nextOfEnded(found, retryOf(summary)));
@@ -68,7 +68,7 @@ export function closing(summary: Summary, path: string, paint: Paint): string {
     `  results   ${folder}/results.csv`,
     ...(failed > 0 ? [`  failures  ${folder}/failures.csv`] : []),
     `  report    ${folder}/report.html`,
-    receiptLine(summary),
+    closingLine(summary),
   ];
   return `\n${lines.join('\n')}\n`;
 }
@@ -105,7 +105,7 @@ function spendLines(summary: Summary, paint: Paint): readonly string[] {
 }
 
 /** `300 rows, 300 runs, 0 bought twice, $4.12 estimated, survived 3 restarts`. */
-export function receiptLine(summary: Summary): string {
+export function closingLine(summary: Summary): string {
   const { rows, runs, bought_twice: twice, lists, unseen_runs_at_most: unseen } = summary;
   return [
     plural(rows, 'row'),

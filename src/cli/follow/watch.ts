@@ -32,16 +32,16 @@ export async function wait(
   name: string | undefined,
 ): Promise<number> {
   const printer = printerFor(this, { quiet: true });
-  const printReceipt = printerFor(this).notice;
+  const printClosingLine = printerFor(this).notice;
   const limit = timeout === undefined ? {} : { timeoutMs: timeout };
-  return attach(this, flags, name, { printer, printReceipt, ...limit });
+  return attach(this, flags, name, { printer, printClosingLine, ...limit });
 }
 
 async function attach(
   context: Context,
   { output, ...flags }: Flags,
   name: string | undefined,
-  how: Pick<EndParams, 'printer' | 'printReceipt'> & {
+  how: Pick<EndParams, 'printer' | 'printClosingLine'> & {
     readonly timeoutMs?: number;
     readonly pictures?: Pictures | undefined;
   },

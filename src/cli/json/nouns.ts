@@ -18,7 +18,7 @@ import {
   serversSchema,
   serviceSchema,
 } from './servers.ts';
-import { receiptSchema, verificationSchema } from './verification.ts';
+import { verificationSchema } from './verification.ts';
 
 export const NOUNS = {
   attempt: attemptSchema,
@@ -33,7 +33,6 @@ export const NOUNS = {
   plan: planSchema,
   pool: poolSchema,
   problem: problemSchema,
-  receipt: receiptSchema,
   row: rowSchema,
   schedule: scheduleSchema,
   servers: serversSchema,

@@ -131,7 +131,7 @@ function isOfBatch(folder: string, path: string): boolean {
 
 /** Files that a batch writes into its folder. */
 const BATCH_FILES =
-  /^(?:\.|$)|^(?:batch|summary|started|watched|results|failures|duplicates|events|receipt|report)\.(?:jsonl?|csv|html)$/i;
+  /^(?:\.|$)|^(?:batch|summary|started|watched|results|failures|duplicates|events|report)\.(?:jsonl?|csv|html)$/i;
 
 async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');

@@ -10,7 +10,6 @@ import { nameOf } from '../../results/batch-rows.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { FoundBatch } from './found-batch.ts';
-import { writeReceiptFile, type ReceiptFile } from './receipt-file.ts';
 import { summaryOfDone } from '../start/start-or-attach.ts';
 
 /** How a batch is compared with what it left. */
@@ -19,8 +18,6 @@ export type VerifyOptions = {
   readonly files?: boolean;
   /** Also reads the run list of the service (default: true). */
   readonly lists?: boolean;
-  /** If every finding holds, also writes a receipt of every run: `true` to the batch folder, else to this file. */
-  readonly receipt?: boolean | string | URL;
 };
 
 /** What was compared, and whether it is so. */
@@ -33,15 +30,13 @@ export type Verification = {
   readonly listed: boolean;
   /** Why the run list of the service could not be read to its end. */
   readonly unread?: string;
-  /** The receipt, if one was wanted and everything holds. */
-  readonly receipt?: ReceiptFile;
 };
 
 /** Throws E509 for a batch that has not ended, or whose rows are sent again meanwhile. */
 export async function verifyBatch(
   config: Config,
   found: FoundBatch,
-  { files = true, lists: wanted = true, receipt = false }: VerifyOptions,
+  { files = true, lists: wanted = true }: VerifyOptions,
 ): Promise<Verification> {
   const summary = await summaryOfDone(found);
   if (summary === undefined) throw problem('E509', { batch: found.batch });
@@ -49,19 +44,14 @@ export async function verifyBatch(
   const counted = await recount(found.store, found.file, { files, known });
   const { now, unread } = wanted ? await readLists(config, found, known) : NOT_WANTED;
   const all = findings(summary, counted, now);
-  const holds = all.every((one) => one.holds);
-  // A receipt states what adds up only.
-  const path = typeof receipt === 'boolean' ? undefined : receipt;
-  const written = receipt !== false && holds ? await writeReceiptFile(found, summary, path) : undefined;
   // Rows that are sent again meanwhile may be in only one half of what was read.
   if ((await summaryOfDone(found))?.ended_at !== summary.ended_at)
     throw problem('E509', { batch: found.batch });
   return {
-    holds,
+    holds: all.every((one) => one.holds),
     findings: all,
     listed: now !== undefined,
     ...(unread !== undefined && { unread }),
-    ...(written && { receipt: written }),
   };
 }
 

@@ -12,19 +12,6 @@ type Case = Provocation<LongGround>;
 
 export const AGAIN: readonly Case[] = [
   {
-    code: 'E520',
-    name: 'a receipt was changed',
-    arrange: async (ground) => {
-      await ground.ended('bought');
-      await ground.must('verify', 'bought', '--receipt');
-      const path = ground.stage.path('batches', 'bought', 'receipt.jsonl');
-      writeFileSync(path, readFileSync(path, 'utf8').replace('"row":2', '"row":3'));
-    },
-    args: ['verify', '--check-receipt', 'batches/bought/receipt.jsonl'],
-    leads: [0],
-    mend: () => undefined,
-  },
-  {
     code: 'E513',
     name: 'a program gives a command to a batch that has ended',
     throws: (ground) => inLibrary(ground, (runsheet) => runsheet.getHandle('bought').pause()),
