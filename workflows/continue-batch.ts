@@ -7,20 +7,28 @@
 // Whatever arrives during the workflow task of a continue-as-new makes Temporal reject it, and costs a replay. A task in which
 // only a timer fires is the least likely to be disturbed: ends come together, so one end announces others.
 
-import {
-  CONTINUE_AT_EVENTS,
-  CONTINUE_AT_SIGNALS,
-  CONTINUE_BY_EVENTS,
-  MOMENT_MS,
-  MOMENTS_SENDING,
-  MOMENTS_STOPPED,
-  REST_QUIET_MS,
-} from '../src/batch/bounds.ts';
+import { CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { endsOften, isAtRest } from '../src/batch/state/at-rest.ts';
 import { maySnapshot, snapshot } from '../src/batch/state/snapshot.ts';
 import type { State } from '../src/batch/state/state.ts';
 import type { BatchRuntime } from './batch-runtime.ts';
+
+/** History events after which a batch stops sending, so that it can continue as new. */
+const CONTINUE_BY_EVENTS = 4_000;
+
+/** A batch at rest in which no run has ended for this time continues with the runs that it has: they take longer than usual. */
+const REST_QUIET_MS = 250;
+
+/** The timer in whose task a batch continues as new otherwise. */
+const MOMENT_MS = 30;
+
+/** After so many moments that were none a batch stops sending to find one, and after so many more it takes any. */
+const MOMENTS_SENDING = 5;
+const MOMENTS_STOPPED = 20;
+
+/** Signals after which a workflow run continues as new; the server refuses the 10,001st. */
+const CONTINUE_AT_SIGNALS = 5_000;
 
 /** What this workflow run has received. */
 export type Received = {

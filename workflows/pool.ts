@@ -10,18 +10,19 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import {
-  CLOCK_IDLE_MS,
-  CONTINUE_AT_EVENTS,
-  POOL_GRANTS_IN_FLIGHT,
-  POOL_PUBLISH_MS,
-} from '../src/batch/bounds.ts';
+import { CLOCK_IDLE_MS, CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
 import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
 import { type MemberGrant, poolDueAt, type PoolEvent, poolStep } from '../src/batch/pool/pool-step.ts';
 import { shownPool } from '../src/batch/pool/shown-pool.ts';
 import { releaseMember, resizePool, usage } from './pool-signals.ts';
 import { grantSlots } from './signals.ts';
 import { createTimers } from './timers.ts';
+
+/** How many grants of a pool are on their way at the same time. */
+export const POOL_GRANTS_IN_FLIGHT = 50;
+
+/** The minimum time between two publications of a pool. */
+const POOL_PUBLISH_MS = 1_000;
 
 type PoolInput = {
   readonly pool: string;

@@ -2,9 +2,13 @@
 // store has them.
 
 import { clipped } from '../options/clipped.ts';
-import { LOG_AFTER_MS, LOG_MAX, REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
+import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { LimitChange } from './params.ts';
 import type { PauseKind } from './pausing/pause-kinds.ts';
+
+/** How many entries of the log may wait to be written, and for how long they wait for others. */
+export const LOG_MAX = 100;
+const LOG_AFTER_MS = 1_000;
 
 /** One thing that happened to the batch as a whole, for `events/` in its folder. */
 export type BatchEvent = {

@@ -7,7 +7,6 @@
 // A larger class never starts below the rung that a smaller class needs. Climbing is no retry: it is limited by the number of
 // rungs, and on the highest one the retry policy decides.
 
-import { UNPROVEN_MOST } from './bounds.ts';
 import { note } from './event-log.ts';
 import type { FailureKind } from '../options/failure-kind.ts';
 import { accountsOf, laneWith, type Account, type Climb, type Lane } from './state/lanes.ts';
@@ -15,6 +14,8 @@ import type { Outcome } from './outcome.ts';
 import { put } from './state/put-row.ts';
 import { baseOf, onRung, type Base } from './state/row-state.ts';
 import type { State } from './state/state.ts';
+
+export const UNPROVEN_MOST = 2;
 
 /** The rung on which an attempt of the row starts now; undefined without a ladder. */
 export const rungNow = (state: State, place: number): number | undefined =>

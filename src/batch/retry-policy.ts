@@ -1,9 +1,11 @@
 // Decides whether and when a row is retried. To change the retry policy, change `retryAt`.
 
-import { RETRY_BASE_MS, RETRY_MAX_MS } from './bounds.ts';
 import { retriesFor, type FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { BatchParams } from './params.ts';
+
+export const RETRY_BASE_MS = 1_000;
+export const RETRY_MAX_MS = 60_000;
 
 /** `tries` counts the ended runs of this row, including this one. */
 export type AttemptEnd = {

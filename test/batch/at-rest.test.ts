@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OFTEN_ENDS_PER_SECOND, REST_MOST_MS } from '../../src/batch/bounds.ts';
-import { endsOften, isAtRest } from '../../src/batch/state/at-rest.ts';
+import { endsOften, isAtRest, OFTEN_ENDS_PER_SECOND, REST_MOST_MS } from '../../src/batch/state/at-rest.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import { WRITES } from '../../src/batch/version.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CLOCK_DOUBT_MS, CLOCK_IDLE_MS, CLOCK_SLACK_MS, PROBE_MS } from '../../src/batch/bounds.ts';
-import { advanceClock, noteServiceTime, readBack } from '../../src/batch/clock.ts';
+import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from '../../src/batch/bounds.ts';
+import { PROBE_MS } from '../../src/batch/pausing/pauses.ts';
+import { advanceClock, noteServiceTime, readBack, CLOCK_DOUBT_MS } from '../../src/batch/clock.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import { paramsOf } from './params.ts';

@@ -2,22 +2,20 @@
 // if a test makes them.
 
 import { sendFrom } from './send-from.ts';
-import { rememberAbandoned, keepEvidence, reportDuplicate } from '../../src/batch/accounting/duplicates.ts';
-import { tallyUse } from '../../src/batch/accounting/tally.ts';
 import {
+  rememberAbandoned,
+  keepEvidence,
+  reportDuplicate,
   ABANDONED_MAX,
-  ACKNOWLEDGED_MOST,
   EVIDENCE_MAX,
-  GPU_NAME_CHARS,
-  GPU_NAMES_MAX,
-  LOG_MAX,
-  mostConcurrency,
   REPORTED_MAX,
-} from '../../src/batch/bounds.ts';
+} from '../../src/batch/accounting/duplicates.ts';
+import { tallyUse } from '../../src/batch/accounting/tally.ts';
+import { GPU_NAME_CHARS, GPU_NAMES_MAX, mostConcurrency } from '../../src/batch/bounds.ts';
 import { RETRIES_MAX } from '../../src/options/bounds.ts';
-import { note } from '../../src/batch/event-log.ts';
+import { note, LOG_MAX } from '../../src/batch/event-log.ts';
 import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts';
-import { acknowledge } from '../../src/batch/on-event/user-command.ts';
+import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';

@@ -13,14 +13,14 @@ import {
 import { attemptKey, type AttemptRun } from '../../src/batch/attempt.ts';
 import {
   CANCELS_IN_FLIGHT,
-  CANCEL_RUNS,
   COLLECTS_IN_FLIGHT,
-  COLLECT_ROWS,
   GROUPS_IN_FLIGHT,
   GROUP_ATTEMPTS,
   POLLS_IN_FLIGHT,
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
+import { CANCEL_RUNS } from '../../src/batch/decisions/cancel-runs.ts';
+import { COLLECT_ROWS } from '../../src/batch/decisions/collect.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
 import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/limits/budget.ts';

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { laneOf, placeIn } from '../../src/batch/state/lanes.ts';
-import { UNPROVEN_MOST } from '../../src/batch/bounds.ts';
 import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/run-costs.ts';
 import { mostRetries } from '../../src/options/failure-kind.ts';
-import { relearn } from '../../src/batch/ladder.ts';
+import { relearn, UNPROVEN_MOST } from '../../src/batch/ladder.ts';
 import { changeLimits } from '../../src/batch/on-event/change-limits.ts';
 import type { RunTimes } from '../../src/batch/events.ts';
 import { running } from './scenes.ts';

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { PROBE_MAX_MS, PROBE_MS } from '../../src/batch/bounds.ts';
-import { pause, probeAt, probed, sendingProbeAt, unpause } from '../../src/batch/pausing/pauses.ts';
+import {
+  pause,
+  probeAt,
+  probed,
+  sendingProbeAt,
+  unpause,
+  PROBE_MAX_MS,
+  PROBE_MS,
+} from '../../src/batch/pausing/pauses.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { paramsOf } from './params.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
-import { ACKNOWLEDGED_MOST, GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../src/batch/bounds.ts';
-import { acknowledge } from '../../src/batch/on-event/user-command.ts';
+import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../src/batch/bounds.ts';
+import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import { endRow } from '../../src/batch/on-event/end-row.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RETRY_BASE_MS, RETRY_MAX_MS } from '../../src/batch/bounds.ts';
-import { backoffMs, chance, retryAt } from '../../src/batch/retry-policy.ts';
+import { backoffMs, chance, retryAt, RETRY_BASE_MS, RETRY_MAX_MS } from '../../src/batch/retry-policy.ts';
 
 const policy = { retries: 2, seed: 11 };
 

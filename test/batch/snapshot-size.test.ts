@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
-  ABANDONED_MAX,
-  CANCELS_MAX,
   COLLECTS_IN_FLIGHT,
-  EVIDENCE_MAX,
   GROUP_ATTEMPTS,
   GROUPS_IN_FLIGHT,
   mostConcurrency,
-  REPORTED_MAX,
   RESUBMITS_MOST,
   STATE_BYTES_MAX,
 } from '../../src/batch/bounds.ts';
+import {
+  ABANDONED_MAX,
+  CANCELS_MAX,
+  EVIDENCE_MAX,
+  REPORTED_MAX,
+} from '../../src/batch/accounting/duplicates.ts';
 import { RETRIES_MAX } from '../../src/options/bounds.ts';
 import { unconfirmedRows, unsentPlaces } from '../../src/batch/state/state.ts';
 import { isFull } from '../../src/batch/state/state-size.ts';

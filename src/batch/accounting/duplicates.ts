@@ -4,11 +4,20 @@
 // cancelled.
 
 import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
-import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../bounds.ts';
 import type { PastAttempt } from '../outcome.ts';
 import { spendInFull } from '../state/parts-in-flight.ts';
 import type { State } from '../state/state.ts';
 import { enterDuplicate } from './request-ledger.ts';
+
+/** How many attempts that were abandoned, and reported duplicates, the state remembers. */
+export const ABANDONED_MAX = 2_000;
+export const REPORTED_MAX = 2_000;
+
+/** How many cancels may wait; the close cancels further duplicates. */
+export const CANCELS_MAX = 2_000;
+
+/** How many runs may wait to be written for the close; more arrive only during a long outage of the store. */
+export const EVIDENCE_MAX = 2_000;
 
 /** `open`: the attempt has no run yet · `own`: it is the attempt's run · `later`: only the close can decide. */
 export type Belonging = 'open' | 'own' | 'duplicate' | 'later';

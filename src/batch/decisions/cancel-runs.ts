@@ -1,10 +1,15 @@
 // Cancels runs: duplicates, runs that take too long, and all runs if the user requests that. A few activities cancel many
 // runs each, because thousands of pending activities would block the workflow permanently.
 
-import { CANCEL_PATIENCE_MS, CANCEL_RUNS, CANCELS_IN_FLIGHT } from '../bounds.ts';
+import { CANCELS_IN_FLIGHT } from '../bounds.ts';
 import { completeAttempt } from '../on-event/run-events.ts';
 import { oldestOverdue, type State } from '../state/state.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
+
+export const CANCEL_RUNS = 100;
+
+/** How long the service may take to end an overdue run that we asked it to cancel. */
+export const CANCEL_PATIENCE_MS = 60_000;
 
 export const cancelRuns: Decision = {
   name: 'cancel-runs',

@@ -1,19 +1,18 @@
 // Decides when ended rows are collected: a hundred at a time, or those that have waited for some time, or the last ones.
 
-import {
-  COLLECT_AFTER_MS,
-  COLLECT_ROWS,
-  COLLECT_SHARES,
-  COLLECTS_IN_FLIGHT,
-  DEFERS_MOST,
-  FILES_PROBE_ROWS,
-} from '../bounds.ts';
+import { COLLECTS_IN_FLIGHT } from '../bounds.ts';
+import { DEFERS_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
 import { probeAt, probed } from '../pausing/pauses.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { addPart } from '../state/parts-in-flight.ts';
 import { forget } from '../state/put-row.ts';
 import { isIdle, type State } from '../state/state.ts';
-import { type Decision, NEVER, runTimeShareMs } from './decision.ts';
+import { type Decision, NEVER, runTimeShareMs, COLLECT_SHARES } from './decision.ts';
+
+export const COLLECT_ROWS = 100;
+
+/** The time that an ended row waits for others before they are collected together, if runs are short. */
+export const COLLECT_AFTER_MS = 1_000;
 
 export const collect: Decision = {
   name: 'collect',

@@ -1,7 +1,7 @@
 // Pauses that a batch takes on its own, and the end of those that no probe can end.
 
 import { clipped } from '../../options/clipped.ts';
-import { GUARD_ROWS_LEAST, POOL_GONE_MS, REASON_BYTES } from '../bounds.ts';
+import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
 import { slotsAllowed } from '../limits/adaptive-cap.ts';
 import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano, usdText } from '../limits/budget.ts';
@@ -23,6 +23,12 @@ import {
 import { isStuck, stuckFrom } from '../on-event/list-read.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 import { nextAttemptAt } from './send.ts';
+
+/** A share of failed rows counts when so many rows have ended. */
+export const GUARD_ROWS_LEAST = 20;
+
+/** After how long without a pool that runs a batch pauses. */
+export const POOL_GONE_MS = 30_000;
 
 /**
  * Pauses the batch when a limit of the user is reached: too many rows without success, or the deadline. Runs that were sent

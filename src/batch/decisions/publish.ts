@@ -1,12 +1,14 @@
 // Decides when to write progress into the memo: after a change, with whatever else happens, but not too often; immediately if the
 // status changes or a command is acknowledged, because users wait for that.
 
-import { PUBLISH_MS, PUBLISH_SHARES } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import type { Event } from '../events.ts';
 import { statusOf } from '../shown/progress.ts';
 import type { State } from '../state/state.ts';
-import { type Decision, NEVER, runTimeShareMs } from './decision.ts';
+import { type Decision, NEVER, runTimeShareMs, PUBLISH_SHARES } from './decision.ts';
+
+/** The minimum time between two publications of progress, because each adds to the history. */
+export const PUBLISH_MS = 500;
 
 /** Events and commands that do not change the progress. */
 const SILENT: ReadonlySet<string> = new Set([

@@ -1,12 +1,15 @@
 // Reports to the pool of the batch, after each change but not too often, and now and then without one, and one report at a time:
 // later ones say more. A batch that leaves its pool, or has ended, says so immediately.
 
-import { POOL_REPORT_MS, POOL_SILENT_MS } from '../bounds.ts';
+import { POOL_SILENT_MS } from '../bounds.ts';
 import type { Command } from '../commands.ts';
 import { leave, usageOf, wantsMoreAt } from '../pool/membership.ts';
 import type { Membership } from '../pool/messages.ts';
 import type { State } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
+
+/** A pool and the batches that share it. A batch reports every change to its pool, but not more often than this. */
+export const POOL_REPORT_MS = 2_000;
 
 export const reportUsage: Decision = {
   name: 'report-usage',

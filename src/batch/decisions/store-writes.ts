@@ -1,4 +1,3 @@
-import { EVIDENCE_RUNS } from '../bounds.ts';
 import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
 import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem } from '../events.ts';
@@ -6,6 +5,8 @@ import { probeAt, probed } from '../pausing/pauses.ts';
 import type { EndedRow } from '../state/row-state.ts';
 import type { State } from '../state/state.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
+
+export const EVIDENCE_RUNS = 200;
 
 // What a batch keeps in its store beside its parts: evidence, its log, further passes, and the close; and how it repeats what failed.
 

@@ -9,21 +9,34 @@
 // A little queueing changes nothing: it keeps every machine busy. A cap that other limits keep the batch from using never grows.
 // Services that do not show queueing times: the cap never exceeds its start.
 
-import {
-  CAP_SAMPLES,
-  COLD_BOOT_SHARE,
-  HELD_ROUNDS,
-  QUEUE_BELIEVED,
-  QUEUE_LEAST,
-  QUEUE_MOST,
-  QUEUE_TARGET,
-  ROUND_ENDS,
-} from '../bounds.ts';
 import { note } from '../event-log.ts';
 import type { RunTimes } from '../events.ts';
 import type { Lane } from '../state/lanes.ts';
 import type { AdaptiveCap, UsefulConcurrency } from '../useful-concurrency.ts';
 import type { State } from '../state/state.ts';
+
+/**
+ * Queueing time as a share of the time on the machine: above the first the cap falls, below the second it grows. Between them
+ * every machine has its next run waiting.
+ */
+const QUEUE_MOST = 0.2;
+const QUEUE_LEAST = 0.05;
+const QUEUE_TARGET = 0.1;
+
+/** A run that queued for longer than so many times the time on its machine counts as if it were this. */
+const QUEUE_BELIEVED = 4;
+
+/** How many ends a round has at least after the first queueing. */
+const ROUND_ENDS = 8;
+
+/** A run whose machine took longer to start than this share of the run waited for a new machine. */
+const COLD_BOOT_SHARE = 0.05;
+
+/** How many ends of a round are kept for their median: their share of a snapshot stays below a kilobyte for each lane. */
+const CAP_SAMPLES = 31;
+
+/** For how many rounds the cap stays at the runs that the service held at a 429: the next run may be turned away again. */
+const HELD_ROUNDS = 8;
 
 type Run = { readonly since: number; readonly times?: RunTimes | undefined };
 

@@ -1,19 +1,23 @@
 // Delays sending after consecutive groups without an accepted attempt, twice as long each time. After a few of them the
 // circuit opens: one attempt at a time, until one is accepted. After more the batch pauses as unreachable.
 
-import {
-  CIRCUIT_OPENS_AFTER,
-  HOLD_BASE_MS,
-  HOLD_MAX_MS,
-  REASON_BYTES,
-  RETRY_AFTER_MAX_MS,
-  UNREACHABLE_AFTER,
-} from '../bounds.ts';
+import { REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
 import type { NotAccepted } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import type { State } from '../state/state.ts';
 import { NEVER, type Allowance } from './limit.ts';
+
+/** The wait after a group that could not be sent: half a second, doubled each time up to the maximum. */
+export const HOLD_BASE_MS = 500;
+export const HOLD_MAX_MS = 30_000;
+
+/** A longer Retry-After is considered a mistake and cut to this. */
+const RETRY_AFTER_MAX_MS = 600_000;
+
+/** After so many consecutive failed groups, the batch sends one attempt at a time; later it pauses. */
+export const CIRCUIT_OPENS_AFTER = 3;
+export const UNREACHABLE_AFTER = 7;
 
 export function circuitBreaker({ consecutiveFailures, holdUntil, groups }: State): Allowance {
   if (consecutiveFailures < CIRCUIT_OPENS_AFTER) return { at: holdUntil, most: Number.POSITIVE_INFINITY };

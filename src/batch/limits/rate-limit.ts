@@ -1,10 +1,15 @@
 // Limits the send rate while the service responds with 429: a gap between attempts, which doubles with each throttled
 // group and shrinks with each other group until the limit is lifted. All groups of the batch share it.
 
-import { RATE_GAP_FIRST_MS, RATE_GAP_MAX_MS, RATE_GAP_MIN_MS, RATE_GAP_SHRINK } from '../bounds.ts';
 import type { BatchParams } from '../params.ts';
 import { NO_LIMIT, type State } from '../state/state.ts';
 import { type Allowance, FREE } from './limit.ts';
+
+/** The gap between two attempts while the service throttles; a gap below the minimum becomes none. */
+export const RATE_GAP_FIRST_MS = 40;
+const RATE_GAP_MIN_MS = 10;
+export const RATE_GAP_MAX_MS = 10_000;
+const RATE_GAP_SHRINK = 0.8;
 
 export function rateLimit({ rateLimit: { gapMs, nextAt }, now }: State): Allowance {
   if (gapMs === 0) return FREE;

@@ -1,7 +1,7 @@
 // Dispatches each event to its handler. Handlers only change the state; decisions issue the commands.
 
 import { clipped } from '../../options/clipped.ts';
-import { POOL_AGAIN_MS, REASON_BYTES } from '../bounds.ts';
+import { REASON_BYTES } from '../bounds.ts';
 import { noteServiceTime } from '../clock.ts';
 import { type Event, PASS, RESULTS } from '../events.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
@@ -14,6 +14,9 @@ import { onPartCollected, onStoreFailed } from './part-collected.ts';
 import { leaveCancelledPasses, onPassLoaded, onRetry, reopen } from './retry-rows.ts';
 import { onRunsCancelled, onRunsCompleted, onRunsOverdue, onRunsSeen } from './run-events.ts';
 import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from './user-command.ts';
+
+/** How soon a batch looks again for a pool that is not running. */
+export const POOL_AGAIN_MS = 10_000;
 
 export function applyEvent(state: State, event: Event): void {
   // A signal may arrive twice, and late: a pause must not come back after the user has resumed the batch.

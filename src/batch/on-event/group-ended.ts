@@ -2,7 +2,7 @@
 // not be sent delay the batch. Only rows that still wait for this result change (R15).
 
 import { attemptKey } from '../attempt.ts';
-import { CLOCK_SLACK_MS, HOLD_BASE_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
+import { CLOCK_SLACK_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
 import { noteServiceTime } from '../clock.ts';
 import { enterAccepted, enterPost } from '../accounting/request-ledger.ts';
@@ -10,7 +10,7 @@ import { reportOthers } from '../accounting/duplicates.ts';
 import type { Event, NotAccepted, PostResult } from '../events.ts';
 import { laneWith } from '../state/lanes.ts';
 import { noteThrottled } from '../limits/adaptive-cap.ts';
-import { believable, closeCircuit, countFailure } from '../limits/circuit-breaker.ts';
+import { believable, closeCircuit, countFailure, HOLD_BASE_MS } from '../limits/circuit-breaker.ts';
 import { adaptRate } from '../limits/rate-limit.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import { baseOf, type Sending, type TurnedAway } from '../state/row-state.ts';

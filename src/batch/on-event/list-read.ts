@@ -6,7 +6,7 @@
 import { clipped } from '../../options/clipped.ts';
 import { rememberAbandoned } from '../accounting/duplicates.ts';
 import { enterResolved } from '../accounting/request-ledger.ts';
-import { RECONCILE_MAX_MS, RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
+import { RESUBMITS_MOST, SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../bounds.ts';
 import type { ListReading } from '../events.ts';
 import { nextAttempt } from '../ladder.ts';
 import { amend, put } from '../state/put-row.ts';
@@ -14,6 +14,9 @@ import { pastWith, type Unconfirmed } from '../state/row-state.ts';
 import { type State, unconfirmedRows } from '../state/state.ts';
 import { endRow } from './end-row.ts';
 import { onRunsSeen } from './run-events.ts';
+
+/** List readings start at the service's own interval and slow down to this. */
+export const RECONCILE_MAX_MS = 60_000;
 
 type Reading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
 

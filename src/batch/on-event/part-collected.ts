@@ -3,13 +3,7 @@
 
 import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
-import {
-  DEFER_BASE_MS,
-  DEFER_MAX_MS,
-  FILES_PAUSE_AFTER_MS,
-  FILES_REFUSED_ROWS,
-  REASON_BYTES,
-} from '../bounds.ts';
+import { REASON_BYTES } from '../bounds.ts';
 import { note } from '../event-log.ts';
 import { clipped } from '../../options/clipped.ts';
 import { LOG, PASS, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
@@ -20,6 +14,18 @@ import { removePart, spendInFull, spendWrittenOff } from '../state/parts-in-flig
 import { put } from '../state/put-row.ts';
 import { dropLog } from './notified.ts';
 import type { State } from '../state/state.ts';
+
+/** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
+export const DEFER_BASE_MS = 2_000;
+export const DEFER_MAX_MS = 60_000;
+export const DEFERS_MOST = 8;
+
+/** A file host outage of this length pauses the batch; then so many rows probe the host. */
+export const FILES_PAUSE_AFTER_MS = 10_000;
+export const FILES_PROBE_ROWS = 8;
+
+/** So many rows whose files are refused, or are not what they should be, count as an outage if no file is fetched meanwhile. */
+const FILES_REFUSED_ROWS = 3;
 
 export function onPartCollected(
   state: State,

@@ -1,7 +1,7 @@
 // Handles the commands of users. Each is acknowledged in the memo once it is in force, where the command line waits for that.
 
 import { cancelRun } from '../accounting/duplicates.ts';
-import { ACKNOWLEDGED_MOST, COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
+import { COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
@@ -22,6 +22,9 @@ import { endRow } from './end-row.ts';
 import { notifyAgain } from './notified.ts';
 import { decideUnconfirmed } from './list-read.ts';
 import { fetchNow, filesAreFine } from './part-collected.ts';
+
+/** How many acknowledgements a batch keeps; a command reads its own within seconds. */
+export const ACKNOWLEDGED_MOST = 20;
 
 export type Answer = Omit<Acknowledgement, 'id'>;
 const DONE: Answer = { ok: true };

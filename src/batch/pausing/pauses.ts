@@ -18,9 +18,12 @@
 // The first probe comes after 15 s, later ones less often.
 
 import type { Pause, PauseKind } from './pause-kinds.ts';
-import { PROBE_MAX_MS, PROBE_MS } from '../bounds.ts';
 import { note } from '../event-log.ts';
 import type { State } from '../state/state.ts';
+
+/** The first interval between probes of a paused batch, doubled each time up to the maximum. */
+export const PROBE_MS = 15_000;
+export const PROBE_MAX_MS = 300_000;
 
 /** Pauses in which a single attempt probes whether the service accepts runs again. */
 const BY_SENDING: ReadonlySet<PauseKind> = new Set(['blocked', 'unreachable']);

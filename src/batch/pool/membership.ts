@@ -1,6 +1,6 @@
 // The batch as a member of a pool.
 
-import { CIRCUIT_OPENS_AFTER, POOL_AHEAD_MS } from '../bounds.ts';
+import { CIRCUIT_OPENS_AFTER } from '../limits/circuit-breaker.ts';
 import { mayPass } from '../canary.ts';
 import { unprovenFree } from '../ladder.ts';
 import { capOf, slotsAllowed } from '../limits/adaptive-cap.ts';
@@ -11,6 +11,9 @@ import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../s
 import { mayTakePlace } from '../state/state-size.ts';
 import { type State, usedSlots } from '../state/state.ts';
 import { type Membership, newMembership, type Usage } from './messages.ts';
+
+/** How far ahead a batch asks for slots: a report, and the grant that answers it, take less. */
+export const POOL_AHEAD_MS = 4_000;
 
 /**
  * A batch joins or leaves a pool while it runs. Its runs go on: those of a batch that joins may exceed the pool until they end,

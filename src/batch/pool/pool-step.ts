@@ -1,10 +1,13 @@
 // Applies what a pool has received, and returns the members to which a grant must be sent. Pure, as the step of a batch.
 
-import { POOL_DEPARTED_MAX, POOL_MEMBERS_MAX, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
+import { POOL_MEMBERS_MAX, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
 import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX, CONCURRENCY_MAX } from '../../options/bounds.ts';
 import type { Grant, MemberUsage } from './messages.ts';
 import type { Member, PoolState } from './pool-state.ts';
 import { afterReport, newestGrant, rebalance } from './rebalance.ts';
+
+/** Departed members, and batches for which a pool has no room, that it remembers. */
+export const POOL_DEPARTED_MAX = 1_000;
 
 export type PoolEvent =
   /** A workflow run of the pool begins: what the one before it sent to these members may be lost; absent: to any. */

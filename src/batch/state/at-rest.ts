@@ -2,8 +2,14 @@
 // workflow task, and the worker then replays the whole history, which may take longer than the task may. A batch whose runs end
 // often would hardly find a moment without an end, so it stops sending and rests first; with short runs, that costs little.
 
-import { OFTEN_ENDS_PER_SECOND, REST_MOST_MS } from '../bounds.ts';
 import type { State } from './state.ts';
+
+/**
+ * A batch rests before it continues as new if its runs take no longer than this, and if so many of them end in a second that
+ * about one end arrives during the workflow task of a continue-as-new.
+ */
+export const REST_MOST_MS = 3_000;
+export const OFTEN_ENDS_PER_SECOND = 40;
 
 /** Whether runs end so often that they disturb a continue-as-new, and so soon that the batch can wait for them. */
 export const endsOften = ({ phases, usualRunMs }: Pick<State, 'phases' | 'usualRunMs'>): boolean =>

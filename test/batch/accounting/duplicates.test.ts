@@ -4,8 +4,11 @@ import {
   belongingOf,
   keepEvidence,
   reportDuplicate,
+  ABANDONED_MAX,
+  CANCELS_MAX,
+  EVIDENCE_MAX,
+  REPORTED_MAX,
 } from '../../../src/batch/accounting/duplicates.ts';
-import { ABANDONED_MAX, CANCELS_MAX, EVIDENCE_MAX, REPORTED_MAX } from '../../../src/batch/bounds.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
 import { paramsOf } from '../params.ts';
 import { readUntilResolved, running, runOfFirst, unconfirmed } from '../scenes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CANCEL_PATIENCE_MS } from '../../../src/batch/bounds.ts';
+import { CANCEL_PATIENCE_MS } from '../../../src/batch/decisions/cancel-runs.ts';
 import { running, runOfFirst } from '../scenes.ts';
 import type { World } from '../world.ts';
 

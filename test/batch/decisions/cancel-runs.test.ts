@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CANCEL_RUNS, CANCELS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
+import { CANCELS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
+import { CANCEL_RUNS } from '../../../src/batch/decisions/cancel-runs.ts';
 import { running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
 

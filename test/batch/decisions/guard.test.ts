@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CLOCK_DOUBT_MS, GUARD_ROWS_LEAST } from '../../../src/batch/bounds.ts';
+import { CLOCK_DOUBT_MS } from '../../../src/batch/clock.ts';
+import { GUARD_ROWS_LEAST } from '../../../src/batch/decisions/pause.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running, unconfirmed } from '../scenes.ts';
 import type { World } from '../world.ts';

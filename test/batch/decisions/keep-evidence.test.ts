@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { EVIDENCE_RUNS, PROBE_MS } from '../../../src/batch/bounds.ts';
+import { EVIDENCE_RUNS } from '../../../src/batch/decisions/store-writes.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import type { World } from '../world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROBE_MS } from '../../../src/batch/bounds.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { collect } from '../../../src/batch/decisions/collect.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS, running } from '../scenes.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { POOL_AGAIN_MS, POOL_GONE_MS } from '../../../src/batch/bounds.ts';
+import { POOL_AGAIN_MS } from '../../../src/batch/on-event/apply.ts';
+import { POOL_GONE_MS } from '../../../src/batch/decisions/pause.ts';
 import { newMembership, type Grant } from '../../../src/batch/pool/messages.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS } from '../scenes.ts';

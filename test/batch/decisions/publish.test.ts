@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PUBLISH_MS } from '../../../src/batch/bounds.ts';
+import { PUBLISH_MS } from '../../../src/batch/decisions/publish.ts';
 import { running } from '../scenes.ts';
 
 describe('progress', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RECONCILE_MAX_MS } from '../../../src/batch/bounds.ts';
+import { RECONCILE_MAX_MS } from '../../../src/batch/on-event/list-read.ts';
 import { reconcile } from '../../../src/batch/decisions/reconcile.ts';
 import { TIMING } from '../params.ts';
 import { unconfirmed } from '../scenes.ts';

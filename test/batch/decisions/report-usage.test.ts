@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import {
-  CIRCUIT_OPENS_AFTER,
-  POOL_AGAIN_MS,
-  POOL_AHEAD_MS,
-  POOL_REPORT_MS,
-  POOL_SILENT_MS,
-  PROBE_MS,
-} from '../../../src/batch/bounds.ts';
-import { wantedSlots, wantsMoreAt } from '../../../src/batch/pool/membership.ts';
+import { POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
+import { CIRCUIT_OPENS_AFTER } from '../../../src/batch/limits/circuit-breaker.ts';
+import { POOL_AGAIN_MS } from '../../../src/batch/on-event/apply.ts';
+import { POOL_REPORT_MS } from '../../../src/batch/decisions/report-usage.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
+import { wantedSlots, wantsMoreAt, POOL_AHEAD_MS } from '../../../src/batch/pool/membership.ts';
 import { closedSnapshot, continueFrom } from '../../../src/batch/state/snapshot.ts';
 import { usedSlots } from '../../../src/batch/state/state.ts';
 import { World } from '../world.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROBE_MS } from '../../../src/batch/bounds.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { PASS } from '../../../src/batch/events.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { REASON_BYTES } from '../../../src/batch/bounds.ts';
 import {
   CIRCUIT_OPENS_AFTER,
   HOLD_BASE_MS,
   HOLD_MAX_MS,
-  PROBE_MS,
-  REASON_BYTES,
   UNREACHABLE_AFTER,
-} from '../../../src/batch/bounds.ts';
+} from '../../../src/batch/limits/circuit-breaker.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/bounds.ts';
+import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { RATE_GAP_FIRST_MS, RATE_GAP_MAX_MS } from '../../../src/batch/bounds.ts';
 import { FREE } from '../../../src/batch/limits/limit.ts';
-import { adaptRate, rateLimit, spendRate } from '../../../src/batch/limits/rate-limit.ts';
+import {
+  adaptRate,
+  rateLimit,
+  spendRate,
+  RATE_GAP_FIRST_MS,
+  RATE_GAP_MAX_MS,
+} from '../../../src/batch/limits/rate-limit.ts';
 import { NO_LIMIT } from '../../../src/batch/state/state.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
 import { paramsOf } from '../params.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { REASON_BYTES } from '../../../src/batch/bounds.ts';
 import {
   DEFERS_MOST,
   DEFER_BASE_MS,
   DEFER_MAX_MS,
   FILES_PAUSE_AFTER_MS,
-  REASON_BYTES,
-} from '../../../src/batch/bounds.ts';
+} from '../../../src/batch/on-event/part-collected.ts';
 import type { DeferredRow } from '../../../src/batch/events.ts';
 import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import { collect } from '../../../src/batch/decisions/collect.ts';

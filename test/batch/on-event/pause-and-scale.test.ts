@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ACKNOWLEDGED_MOST, CLOCK_SLACK_MS, LEASE_MS } from '../../../src/batch/bounds.ts';
+import { CLOCK_SLACK_MS, LEASE_MS } from '../../../src/batch/bounds.ts';
+import { ACKNOWLEDGED_MOST } from '../../../src/batch/on-event/user-command.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';

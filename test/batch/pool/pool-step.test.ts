@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { POOL_DEPARTED_MAX, POOL_MEMBERS_MAX, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
+import { POOL_MEMBERS_MAX, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
 import type { MemberUsage } from '../../../src/batch/pool/messages.ts';
 import { newPool, type PoolState } from '../../../src/batch/pool/pool-state.ts';
-import { poolDueAt, poolStep, type MemberGrant } from '../../../src/batch/pool/pool-step.ts';
+import {
+  poolDueAt,
+  poolStep,
+  type MemberGrant,
+  POOL_DEPARTED_MAX,
+} from '../../../src/batch/pool/pool-step.ts';
 import { shownPool } from '../../../src/batch/pool/shown-pool.ts';
 
 const NOW = 1_000_000;
