@@ -88,7 +88,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/options',
     'file-type',
     'csv-stringify',
-    'hyparquet-writer',
     'p-map',
     'sharp',
     'yazl',

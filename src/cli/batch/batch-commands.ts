@@ -158,7 +158,7 @@ export const onBatches = {
       },
       aliases: alias,
     },
-    'write the results as an Excel workbook, CSV, Parquet, JSON lines or a zip of the files',
+    'write the results as an Excel workbook, CSV, JSON lines or a zip of the files',
   ),
   compare: command(
     async () => (await import('./compare.ts')).default,

@@ -48,8 +48,6 @@ async function writeAs(
     }
     case 'jsonl':
       return (await import('./text-exports.ts')).writeJsonl(source, sink);
-    case 'parquet':
-      return (await import('./parquet-export.ts')).writeParquet(source, sink);
     case 'zip':
       return (await import('./zip-export.ts')).writeZip(source, sink);
   }

@@ -61,7 +61,7 @@ const NUMBERS: ReadonlySet<ResultColumn> = new Set([
   'cost_usd',
 ]);
 
-export const isNumber = (column: ResultColumn): boolean => NUMBERS.has(column);
+const isNumber = (column: ResultColumn): boolean => NUMBERS.has(column);
 
 /** The values of the result columns; undefined where there is none. */
 export function resultValues(record: ShownRow): readonly (string | number | undefined)[] {

@@ -1,11 +1,10 @@
-// CSV, JSON lines, Parquet and zip, and what an export must not replace.
+// CSV, JSON lines and zip, and what an export must not replace.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
-import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
 import type { ExportOptions } from '../../../src/library/handle/exported-batch.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
@@ -48,34 +47,6 @@ it('JSON lines have the rows with their files and nodes', async () => {
   expect(last).toMatchObject({ row: 2, outcome: 'open' });
 });
 
-describe('Parquet', () => {
-  it('has strings for the cells of the sheet, numbers for ours, and the files', async () => {
-    using batch = await scene();
-    await batch.write({ as: 'parquet' });
-    const file = await asyncBufferFromFile(join(batch.folder, 'b-7f3a.parquet'));
-    const rows = await parquetReadObjects({ file });
-    expect(rows.map(({ note }) => note)).toEqual(CELLS);
-    expect(rows[0]).toMatchObject({
-      row: 1n,
-      attempts: 1n,
-      run_seconds: 3,
-      cost_usd: 0.0016,
-      outcome: 'succeeded',
-    });
-    expect(rows[0]?.['files']).toMatchObject([{ node: '9' }, { node: '10' }]);
-    expect(rows.at(-1)).toMatchObject({ outcome: 'open', run_seconds: null });
-  });
-
-  it('is written in groups of rows, so that memory does not grow with them', async () => {
-    using batch = await scene(Array.from({ length: 25_000 }, (_, at) => `cell ${at}`));
-    await batch.write({ as: 'parquet' });
-    const { row_groups: groups } = await parquetMetadataAsync(
-      await asyncBufferFromFile(join(batch.folder, 'b-7f3a.parquet')),
-    );
-    expect(groups.map(({ num_rows: rows }) => rows)).toEqual([10_000n, 10_000n, 5_000n]);
-  });
-});
-
 describe('a zip', () => {
   const listOf = (file: URL): readonly string[] =>
     execFileSync('python3', ['-c', LIST, fileURLToPath(file)])
@@ -109,8 +80,8 @@ describe('a zip', () => {
 describe('the file of an export', () => {
   it('has the format of its extension', async () => {
     using batch = await scene(['a', 'b']);
-    const bytes = await written(batch, { file: join(batch.folder, 'mine.parquet') });
-    expect(bytes.subarray(0, 4).toString()).toBe('PAR1');
+    const bytes = await written(batch, { file: join(batch.folder, 'mine.jsonl') });
+    expect(JSON.parse(String(bytes).split('\n')[0] ?? '')).toMatchObject({ row: 1 });
   });
 
   it('appears when it is complete: an export that fails leaves the old one, and no part', async () => {

@@ -1,4 +1,4 @@
-// Exports read by the programs that people use: openpyxl, pandas, pyarrow and DuckDB. They come from pip.
+// Exports read by the programs that people use: openpyxl and pandas. They come from pip.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { CELLS, scene } from './scene.ts';
 
-const MODULES = ['openpyxl', 'pandas', 'PIL', 'pyarrow', 'duckdb'];
+const MODULES = ['openpyxl', 'pandas', 'PIL'];
 const OWN = join(tmpdir(), 'runsheet-readers');
 
 const has = (python: string): boolean =>
@@ -84,23 +84,6 @@ print(json.dumps({
       );
       const { file } = await batch.write({ as: 'csv' });
       expect(read(pandas('read_csv'), file)).toEqual(CELLS);
-    });
-
-    it('Parquet by pyarrow and DuckDB: strings with all digits, and numbers', async () => {
-      using batch = await scene();
-      const { file } = await batch.write({ as: 'parquet' });
-      const arrow = `
-import json, sys, pyarrow.parquet as pq
-table = pq.read_table(sys.argv[1])
-print(json.dumps({"notes": table["note"].to_pylist(), "types": [str(table.schema.field(n).type) for n in ["note", "row", "cost_usd"]]}))`;
-      expect(read(arrow, file)).toEqual({ notes: CELLS, types: ['string', 'int64', 'double'] });
-      const duck = `
-import json, sys, duckdb
-print(json.dumps(duckdb.sql(f"select outcome, count(*), sum(run_seconds) from '{sys.argv[1]}' group by outcome order by 1").fetchall()))`;
-      expect(read(duck, file)).toEqual([
-        ['open', 1, null],
-        ['succeeded', CELLS.length - 1, 3 * (CELLS.length - 1)],
-      ]);
     });
   },
 );
