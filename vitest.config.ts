@@ -7,7 +7,7 @@ const WHOLE = [
   'test/chaos/**/*.test.ts',
   'test/workflows/**/*.test.ts',
   'test/library/*.long.test.ts',
-  'test/create-batch/creators.test.ts',
+  'test/create-batch/{creators,killed-creator.long}.test.ts',
   'test/package{,.long}.test.ts',
 ];
 
@@ -34,8 +34,6 @@ const LONGEST = [
   'cli/interrupt',
   'cli/control',
   'cli/guards',
-  'create-batch/creators',
-  'chaos/takeover',
   'simulation/simulation',
   'histories/replay',
   'conformance/breaking',

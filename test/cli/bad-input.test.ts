@@ -1,10 +1,9 @@
 // Words, numbers and times on the command line that cannot be meant: each command ends with its code, says which word is
 // wrong and what helps, and buys nothing. Sheets stand in bad-sheets.test.ts, files and settings in bad-surroundings.long.test.ts.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { mostConcurrency } from '../../src/batch/bounds.ts';
-import { Stage } from '../stage/stage.ts';
-import { missingFrom, plan, type Bad } from './refused.ts';
+import { here, missingFrom, plan, type Bad } from './refused.ts';
 
 const usage: readonly Bad[] = [
   [
@@ -83,13 +82,23 @@ const numbers: readonly Bad[] = [
     'E602',
     /--unconfirmed "/,
   ]),
-  [
-    'resubmitting before a run can show',
-    plan('--unconfirmed', 'resubmit-after=2s'),
-    2,
-    'E602',
-    /resubmit-after=2s[^]*at least 10s/,
-  ],
+  ...(
+    [
+      ['--fail-after', '0%', '101%', 'many'],
+      ['--deadline', '2020-01-01T00:00', 'soon', '12', '999999999d', '2026-12-24'],
+      ['--retry', 'memory=2'],
+      ['--rate', '0'],
+      ['--max-cost', '0', '-1', 'much', '1e3', '1000001', '0.0000000001'],
+    ] as const
+  ).flatMap(([flag, ...values]) =>
+    values.map((value): Bad => [
+      `${flag} ${value}`,
+      plan(`${flag}=${value}`),
+      2,
+      'E602',
+      new RegExp(`${flag} "${value}"`),
+    ]),
+  ),
   ['wait --timeout -1', ['wait', '--timeout', '-1'], 2, 'E602', /--timeout "-1"/],
   ['clean --older-than x', ['clean', '--older-than', 'x'], 2, 'E602', /--older-than "x"/],
   ['service --port 99999', ['service', '--port', '99999'], 2, 'E602', /--port "99999" .* from 0 to 65,535/],
@@ -102,24 +111,10 @@ const numbers: readonly Bad[] = [
   ]),
 ];
 
+// Nothing is asked of a service, a cluster or a folder before such a command is refused, so it needs no process.
 describe('the command line', () => {
-  const stage = new Stage();
-  beforeAll(async () => {
-    await stage.service();
-    stage.write('ok.csv', 'prompt,seed\na fox,1\n');
-  });
-  afterAll(() => stage.close());
-
-  describe('refuses unknown commands, flags and values:', () => {
-    it.each(usage.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
-      expect(await missingFrom(stage, bad)).toEqual([]);
-    });
-  });
-
-  describe('refuses invalid numbers and times:', () => {
-    it.each(numbers.map((bad) => ({ name: bad[0], bad })))('$name', async ({ bad }) => {
-      expect(await missingFrom(stage, bad)).toEqual([]);
-    });
+  it.each([...usage, ...numbers].map((bad) => ({ name: bad[0], bad })))('refuses $name', async ({ bad }) => {
+    expect(await missingFrom(here, bad)).toEqual([]);
   });
 
   it('reports the same error as JSON', async () => {
@@ -128,13 +123,9 @@ describe('the command line', () => {
       plan('--output=json', '--limit', '0'),
       ['pln', '-o', 'json'],
     ];
-    const ended = await Promise.all(args.map((one) => stage.run(one)));
+    const ended = await Promise.all(args.map((one) => here.run(one)));
     expect(ended.map(({ code, stderr }) => [code, stderr])).toEqual(args.map(() => [2, '']));
     const codes = ended.map(({ stdout }) => (JSON.parse(stdout) as { error: { code: string } }).error.code);
     expect(codes).toEqual(['E605', 'E602', 'E605']);
-  });
-
-  it('has started no run in any of these cases', async () => {
-    expect(await stage.truth()).toEqual([]);
   });
 });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage, until, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-const ROWS = 200;
+const ROWS = 120;
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'slow', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 1, runSpread: 0.2, pictureSize: 16 },
+  { name: 'slow', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 2, runSpread: 0.2, pictureSize: 16 },
 ]);
 
 describe('control of a running batch', () => {

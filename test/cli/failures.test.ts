@@ -15,7 +15,9 @@ describe('rows that fail permanently', () => {
 
   beforeAll(async () => {
     const deployments = ['--deployments', stage.write('deployments.json', DEPLOYMENTS)];
+    await stage.temporal();
     const broken = await stage.service([...deployments, '--fault', 'fail=0.4', '--seed', '7']);
+    await stage.worker();
     first = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits', '--retries', '0']);
     folders.push(first.stdout.trim());
     const port = Number(new URL(broken.base).port);

@@ -26,7 +26,7 @@ describe('the forecast of plan and run', () => {
   };
 
   beforeAll(async () => {
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.startAll(DEPLOYMENTS);
     before = await stage.run(['plan', stage.sheet(20), '-d', 'portraits']);
     ran = await stage.run(['run', stage.path('sheet.csv'), '-d', 'portraits', '--name', 'first']);
   });
@@ -40,7 +40,7 @@ describe('the forecast of plan and run', () => {
   });
 
   it('says which runs it comes from, and is near what the batch then costs, as is the forecast while it runs', async () => {
-    const planned = await stage.run(['plan', stage.sheet(100, 'more.csv'), '-d', 'portraits']);
+    const planned = await stage.run(['plan', stage.sheet(60, 'more.csv'), '-d', 'portraits']);
     expect(planned.stderr).toMatch(
       /cost {6}about \$\S+, 90 % likely between \$\S+ and \$\S+\n {2}time {6}about .+, 90 % likely between .+ and .+\n {12}from 20 runs in first, if these rows are like those\n/,
     );
@@ -49,10 +49,10 @@ describe('the forecast of plan and run', () => {
     expect(estimate).toMatchObject({
       source: 'earlier_batches',
       batches: ['first'],
-      rows: 100,
+      rows: 60,
       runs: 20,
-      usd_per_run_second: 0.0337,
-      by_gpu: { A10G: { rows: 100, runs: 20 } },
+      usd_per_run_second: 0.02022,
+      by_gpu: { A10G: { rows: 60, runs: 20 } },
     });
     const running = stage.start(['run', 'more.csv', '-d', 'portraits', '--name', 'second', '--again']);
     const status = async () =>

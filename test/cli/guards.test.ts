@@ -3,13 +3,13 @@ import type { RowRecord } from '../../src/results/row-record.ts';
 import { Stage } from '../stage/stage.ts';
 
 const CAP = 8;
-const ROWS = 600;
+const ROWS = 200;
 const DEPLOYMENTS = JSON.stringify([
   {
     name: 'broken',
     concurrencyLimit: CAP,
     coldStartSeconds: 0,
-    runSeconds: 0.5,
+    runSeconds: 1.5,
     runSpread: 0.2,
     pictureSize: 16,
   },
@@ -38,7 +38,7 @@ describe('limits at which a batch pauses itself', () => {
     expect(await stage.truth()).toHaveLength(bought);
 
     // Far enough that the command itself takes less, near enough that the sheet takes more.
-    expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '25s'])).code).toBe(0);
+    expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '15s'])).code).toBe(0);
     const watched = await stage.run(['watch', batch]);
     expect([watched.code, watched.stderr]).toEqual([8, expect.stringMatching(/the deadline .+ has passed/)]);
     const sent = (await stage.truth()).length;
@@ -66,29 +66,5 @@ describe('limits at which a batch pauses itself', () => {
     expect((await stage.run(['logs', batch, failed?.['row'] ?? '', '--attempt', '7'])).stderr).toContain(
       'error[E519]',
     );
-  });
-
-  it('values that make no sense are refused before anything is sent', async () => {
-    const refusals = [
-      ['--fail-after', '0%'],
-      ['--fail-after', '101%'],
-      ['--fail-after', 'many'],
-      ['--deadline', '2020-01-01T00:00'],
-      ['--deadline', 'soon'],
-      ['--deadline', '12'],
-      ['--deadline', '999999999d'],
-      ['--deadline', '2026-12-24'],
-      ['--retry', 'memory=2'],
-      ['--rate', '0'],
-    ] as const;
-    for (const [flag, value] of refusals) {
-      const refused = await stage.run(['run', stage.sheet(3, 'few.csv'), '-d', 'broken', flag, value]);
-      expect([flag, value, refused.code, refused.stderr]).toEqual([
-        flag,
-        value,
-        2,
-        expect.stringContaining(`${flag} "${value}"`),
-      ]);
-    }
   });
 });

@@ -5,9 +5,23 @@ import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.t
 
 let isInstalled = false;
 
-export async function replay(history: string, bundle?: WorkflowBundle): Promise<void> {
+async function optionsFor(bundle?: WorkflowBundle) {
   if (!isInstalled) Runtime.install({ logger: new DefaultLogger('ERROR') });
   isInstalled = true;
-  const options = { taskQueue: 'replay', workflowBundle: bundle ?? (await workflowBundle()) };
-  await Worker.runReplayHistory(options, JSON.parse(history), 'runsheet:recorded');
+  return { taskQueue: 'replay', workflowBundle: bundle ?? (await workflowBundle()) };
+}
+
+export const replay = async (history: string, bundle?: WorkflowBundle): Promise<void> =>
+  Worker.runReplayHistory(await optionsFor(bundle), JSON.parse(history), 'runsheet:recorded');
+
+/** The errors of several histories by their names, replayed by one worker. */
+export async function errorsOf(
+  histories: ReadonlyMap<string, string>,
+  bundle?: WorkflowBundle,
+): Promise<ReadonlyMap<string, unknown>> {
+  const all = [...histories].map(([workflowId, history]) => ({ workflowId, history: JSON.parse(history) }));
+  const errors = new Map<string, unknown>();
+  for await (const { workflowId, error } of Worker.runReplayHistories(await optionsFor(bundle), all))
+    errors.set(workflowId, error);
+  return errors;
 }

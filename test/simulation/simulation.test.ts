@@ -5,7 +5,7 @@ import { FAULTS, planOf } from './plan.ts';
 import { simulateMany, SOMETIMES } from './many.ts';
 import { simulate } from './simulate.ts';
 
-const SEEDS = 800;
+const SEEDS = 400;
 /** In processor time; an idle machine is ten times as fast. */
 const SEEDS_PER_SECOND = 8;
 
