@@ -38,7 +38,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/batch': ['src/options'],
   workflows: ['src/options', '@temporalio/common', '@temporalio/workflow', 'src/batch', 'type:activities'],
   'src/errors': ['fastest-levenshtein'],
-  'src/host': ['pino', 'smol-toml', 'undici', 'zod', 'src/errors'],
+  'src/host': ['@aws-sdk/credential-provider-node', 'pino', 'smol-toml', 'undici', 'zod', 'src/errors'],
   'src/run-service/contract': ['zod', 'zod-openapi', 'src/errors'],
   'src/run-service': [
     'src/options',

@@ -9,7 +9,6 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
-import type { S3Settings } from '../host/s3-settings.ts';
 import { openDownloads } from '../run-service/download.ts';
 import type { Preparing } from './preparing.ts';
 import { sheetAt } from './sheet-address.ts';
@@ -33,8 +32,6 @@ export type SheetCopy = {
 
 export type CopyParams = Preparing & {
   readonly stdin: Readable;
-  /** For a sheet in S3. */
-  readonly s3?: S3Settings | undefined;
   /** The name of the sheet (default: of its path). */
   readonly name?: string;
   readonly format?: SheetFormat;
@@ -105,7 +102,7 @@ async function copySheet(given: string, own: CopyParams, folder: string): Promis
 /** The user has named the host. */
 function addressed(address: string, params: CopyParams): CopyParams & { readonly path: string } {
   const { signal } = new AbortController();
-  return { ...params, ...sheetAt(address, { download: openDownloads(1), signal, s3: params.s3 }) };
+  return { ...params, ...sheetAt(address, { download: openDownloads(1), signal }) };
 }
 
 type Copied = { readonly head: Uint8Array; readonly sha256: string; readonly bytes: number };

@@ -87,7 +87,7 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
   const service = serviceOf(maker, call);
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
   const { out } = config;
-  const found = sheetAt(call.sheet, { download, signal, service: base, s3: config.s3 });
+  const found = sheetAt(call.sheet, { download, signal, service: base });
   const sheet = maker.isEmbedded ? found : readableSheet(call.sheet, found, config);
   const decide = decisionOf(reuse);
   const { sheet: page } = request.options;

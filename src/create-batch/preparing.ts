@@ -9,5 +9,5 @@ export type Preparing = {
   readonly home?: string;
 };
 
-/** With the settings of this machine. */
-export const preparingIn = ({ out, home, s3 }: Pick<Config, 'out' | 'home' | 's3'>) => ({ out, home, s3 });
+/** By the settings of this machine. */
+export const preparingIn = ({ out, home }: Pick<Config, 'out' | 'home'>) => ({ out, home });

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { list, problem } from '../errors/error.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Download } from '../run-service/download.ts';
-import type { S3Settings } from '../host/s3-settings.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
 import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';
 import { s3Network, signedS3Url } from './s3-address.ts';
@@ -17,7 +16,6 @@ export type Downloading = {
   readonly download: Download;
   /** The base address of the run service; undefined for the address of a user of this machine. */
   readonly service?: string;
-  readonly s3?: S3Settings | undefined;
   readonly signal: AbortSignal;
   readonly mostBytes?: number;
 };
@@ -79,9 +77,9 @@ function urlOf(address: string): URL | undefined {
 }
 
 async function* downloaded(address: string, how: Downloading): AsyncGenerator<Uint8Array> {
-  const { download, s3, signal, mostBytes = SHEET_MOST_BYTES } = how;
-  const url = isS3(address) ? await signedS3Url(address, s3) : new URL(address);
-  const service = isS3(address) && s3 ? s3Network(s3) : (how.service ?? url.origin);
+  const { download, signal, mostBytes = SHEET_MOST_BYTES } = how;
+  const url = isS3(address) ? await signedS3Url(address) : new URL(address);
+  const service = isS3(address) ? s3Network() : (how.service ?? url.origin);
   let bytes = 0;
   try {
     const arriving = await download(url.href, { service, signal });

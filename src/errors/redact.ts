@@ -1,7 +1,6 @@
 // Redacts secrets: keys, tokens and the secret that signs webhook addresses. Code that reads a secret registers it with
 // `keepSecret`; every text for a log, a screen, a record or Temporal passes through `withoutSecrets`, which removes all
-// encodings of all registered secrets. They stay registered until the process ends, because a late response may still quote
-// an old key.
+// encodings of all registered secrets. They stay registered, because a late response may still quote an old key.
 
 import { timingSafeEqual } from 'node:crypto';
 
@@ -16,9 +15,18 @@ let forms: RegExp | undefined;
 export function keepSecret(secret: string): string {
   if (secret.length < SHORTEST || kept.has(secret)) return secret;
   kept.add(secret);
-  const all = [...kept].flatMap(formsOf).toSorted((a, b) => b.length - a.length);
-  forms = new RegExp([...new Set(all)].map(asPattern).join('|'), 'g');
+  forms = formsOfKept();
   return secret;
+}
+
+/** For secrets that are replaced again and again, and are worthless by then. */
+export function forgetSecret(secret: string): void {
+  if (kept.delete(secret)) forms = kept.size === 0 ? undefined : formsOfKept();
+}
+
+function formsOfKept(): RegExp {
+  const all = [...kept].flatMap(formsOf).toSorted((a, b) => b.length - a.length);
+  return new RegExp([...new Set(all)].map(asPattern).join('|'), 'g');
 }
 
 /** The text without registered secrets, bearer tokens and MACs of webhook addresses. */

@@ -13,10 +13,8 @@ const SYSTEM = [
 const NETWORK = [/^(https?|all|no)_proxy$/i, /^SSL_CERT_(FILE|DIR)$/];
 const NODE = [/^NODE_[A-Z0-9_]+$/];
 const SETTINGS = [/^RUNSHEET_(?!SERVICE_TOKEN$)[A-Z_]+$/];
-/** For sheets in S3. */
-const S3 = [
-  /^AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|ENDPOINT_URL|ENDPOINT_URL_S3)$/,
-];
+/** For S3: keys, and all that the AWS SDK reads to find some. */
+const S3 = [/^AWS_[A-Z0-9_]+$/];
 const TRACES = [/^OTEL_[A-Z_]+$/];
 /** What a browser and the programs that find it need of a desktop. */
 const DESKTOP = [

@@ -16,7 +16,7 @@ import type { LogLevel } from './log.ts';
 import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-settings.ts';
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
 import { type Proxies, takeProxies } from './proxies.ts';
-import { type S3Settings, takeS3Settings } from './s3-settings.ts';
+import { takeS3Settings } from './s3-settings.ts';
 import { tracesAddress } from './trace-settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -128,7 +128,6 @@ export type Config = {
   };
   readonly notify: NotifySettings;
   readonly proxies: Proxies;
-  readonly s3: S3Settings | undefined;
   readonly taskQueue: string | undefined;
   readonly member: MemberSettings;
   /** Where a worker shows its metrics and health, if it does. */
@@ -160,6 +159,7 @@ export function loadConfig(
   const values = readSettings(environment, flags);
   const home = resolve(values.home ?? '.runsheet');
   const cache = resolve(cacheFolder(environment, home));
+  takeS3Settings(environment, join(cache, 's3'));
   return Object.freeze({
     home,
     out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
@@ -180,7 +180,6 @@ export function loadConfig(
     },
     notify: notifySettings(environment, values),
     proxies: takeProxies(environment),
-    s3: takeS3Settings(environment, join(cache, 's3')),
     taskQueue: values.task_queue,
     member: memberSettings(values),
     metrics: values.metrics,

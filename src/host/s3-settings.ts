@@ -1,12 +1,11 @@
-// How this machine reaches S3: by the variables that every S3 client reads.
+// How this machine reaches S3: by the variables and files that every S3 client reads.
 
 import { problem } from '../errors/error.ts';
 import { keepSecret } from '../errors/redact.ts';
+import { keySource, type KeySource } from './s3-keys.ts';
 
 export type S3Settings = {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken: string | undefined;
+  readonly keys: KeySource;
   readonly region: string;
   /** The address of an S3 server that is not Amazon's. */
   readonly endpoint: string | undefined;
@@ -15,44 +14,31 @@ export type S3Settings = {
 /** The settings of this machine: `cache` is a folder for pages that were read; absent: none are kept. */
 type MachineS3 = S3Settings & { readonly cache?: string };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Those read last: a process has one environment, and a place in S3 says nothing about keys. */
 let ofThisMachine: MachineS3 | undefined;
 
-/** The settings of this machine, by which batches in S3 are reached; undefined without keys. */
-export const machineS3 = (): MachineS3 | undefined => ofThisMachine;
+/** The settings by which sheets and batches in S3 are reached. */
+export const machineS3 = (): MachineS3 => (ofThisMachine ??= s3Settings({}));
 
-/** Reads them from the environment, for {@link machineS3} too; undefined without keys. */
-export function takeS3Settings(
-  environment: Readonly<Record<string, string | undefined>>,
-  cache?: string,
-): S3Settings | undefined {
-  const settings = s3Settings(environment);
-  ofThisMachine = settings && { ...settings, ...(cache !== undefined && { cache }) };
-  return settings;
+/** Reads them from the environment, for {@link machineS3}. */
+export function takeS3Settings(environment: Environment, cache?: string): S3Settings {
+  return (ofThisMachine = { ...s3Settings(environment), ...(cache !== undefined && { cache }) });
 }
 
-/** undefined without keys. */
-export function s3Settings(
-  environment: Readonly<Record<string, string | undefined>>,
-): S3Settings | undefined {
+function s3Settings(environment: Environment): S3Settings {
   const {
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: secretAccessKey,
-    AWS_SESSION_TOKEN: sessionToken,
     AWS_REGION: region,
     AWS_DEFAULT_REGION: usualRegion,
     AWS_ENDPOINT_URL_S3: own,
     AWS_ENDPOINT_URL: common,
   } = environment;
-  for (const secret of [secretAccessKey, sessionToken]) keepSecret(secret ?? '');
   for (const address of [own ?? '', common ?? ''])
     // URLs are read without blanks and control characters.
     for (const form of [address, address.replaceAll(/[\s\p{Cc}]/gu, '')]) keepLogin(loginIn(form));
-  if (!accessKeyId || !secretAccessKey) return undefined;
   return {
-    accessKeyId,
-    secretAccessKey,
-    sessionToken: sessionToken || undefined,
+    keys: keySource(environment),
     region: region || usualRegion || 'us-east-1',
     endpoint: own || common || undefined,
   };

@@ -5,15 +5,17 @@ import { openDownloads } from '../../src/run-service/download.ts';
 import { errorMessage } from '../../src/errors/error.ts';
 import { signedS3Url } from '../../src/create-batch/s3-address.ts';
 import { sheetAt } from '../../src/create-batch/sheet-address.ts';
-import { s3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
 
 const KEYS = {
   AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
   AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
 };
 const AT = new Date('2013-05-24T00:00:00Z');
-const urlOf = (address: string, more: Readonly<Record<string, string>> = {}): Promise<URL> =>
-  signedS3Url(address, s3Settings({ ...KEYS, ...more }), AT);
+const urlOf = (address: string, more: Readonly<Record<string, string>> = {}): Promise<URL> => {
+  takeS3Settings({ ...KEYS, ...more });
+  return signedS3Url(address, AT);
+};
 
 describe('an address in S3', () => {
   const asked: string[] = [];
@@ -24,14 +26,15 @@ describe('an address in S3', () => {
   beforeAll(() => new Promise<void>((ready) => void server.listen(0, '127.0.0.1', ready)));
   afterAll(() => void server.close());
   const endpoint = (): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const read = (address: string) =>
-    sheetAt(address, {
+  const read = (address: string) => {
+    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: endpoint() });
+    return sheetAt(address, {
       download: openDownloads(1),
       // Elsewhere: the settings name the host of S3, so its network is allowed.
       service: 'https://93.184.216.34/api',
       signal: new AbortController().signal,
-      s3: s3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: endpoint() }),
     });
+  };
 
   it('is the signed URL of the object, at the host of its bucket', async () => {
     const { origin, pathname, searchParams } = await urlOf('s3://examplebucket/night/test 1.csv');
@@ -95,7 +98,8 @@ describe('an address in S3', () => {
 
   it('needs a key, and the keys of this machine', async () => {
     await expect(urlOf('s3://bucket')).rejects.toMatchObject({ code: 'E106' });
-    await expect(signedS3Url('s3://bkt/k', s3Settings({}))).rejects.toMatchObject({
+    takeS3Settings({});
+    await expect(signedS3Url('s3://bkt/k')).rejects.toMatchObject({
       code: 'E602',
       hint: expect.stringContaining('AWS_ACCESS_KEY_ID'),
     });

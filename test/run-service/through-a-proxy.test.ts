@@ -14,7 +14,7 @@ import { errorMessage } from '../../src/errors/error.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { openOutgoing } from '../../src/host/outgoing.ts';
 import { takeProxies } from '../../src/host/proxies.ts';
-import { s3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { postJson } from '../../src/run-service/post-json.ts';
@@ -223,8 +223,7 @@ describe('what else goes out', () => {
 
   it('S3 goes through the proxy', async () => {
     const keys = { AWS_ACCESS_KEY_ID: 'hens', AWS_SECRET_ACCESS_KEY: 'a-secret-of-hens' };
-    const settings = s3Settings({ ...keys, AWS_ENDPOINT_URL_S3: PLAIN });
-    if (settings === undefined) throw new Error('no settings');
+    const settings = takeS3Settings({ ...keys, AWS_ENDPOINT_URL_S3: PLAIN });
     const { asked } = await staged();
     await new S3Client({ bucket: 'nightly', key: '' }, settings).send({ method: 'GET', key: 'a.json' });
     expect(asked).toEqual(['GET http://service.example/nightly/a.json']);

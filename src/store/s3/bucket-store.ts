@@ -10,7 +10,6 @@ import { BATCH_FILE, SUMMARY_FILE } from '../batch-file.ts';
 import type { Store } from '../store.ts';
 import { S3Client, type Patience } from './s3-client.ts';
 import { openDraft } from './draft.ts';
-import { withoutKeys } from './s3-fault.ts';
 import { LetterCount } from './list-bounds.ts';
 import { pagesOf, removeAll } from './listing.ts';
 import { abortUploads } from './multipart.ts';
@@ -26,12 +25,10 @@ const UPLOADS_AT_ONCE = 16;
 /** What S3 accepts. */
 const LINK_MAX_SECONDS = 7 * 24 * 3_600;
 
-/** Throws E612 without keys of this machine. */
 export function bucketStore(location: string, patience?: Patience): BucketStore {
   const place = s3PlaceOf(location);
   if (place === undefined) throw new Error(`${location} names no place in S3`);
   const settings = machineS3();
-  if (settings === undefined) throw withoutKeys(place);
   const client = new S3Client(place, settings, patience);
   const keyOf = (name: string): string => {
     const key = place.key === '' ? name : `${place.key}/${name}`;

@@ -9,7 +9,7 @@ import { request, type Dispatcher } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
 import { openOutgoing } from '../../host/outgoing.ts';
 import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
-import { errorMessage } from '../../errors/error.ts';
+import { errorMessage, RunsheetError } from '../../errors/error.ts';
 import {
   AnswerTooLarge,
   BYTES_PER_MS,
@@ -26,6 +26,7 @@ import {
   refusedObject,
   tooLarge,
   unreachable,
+  withoutKeys,
   withoutUrl,
 } from './s3-fault.ts';
 import { rootIn } from './s3-xml.ts';
@@ -123,7 +124,9 @@ export class S3Client {
     const url = new URL(s3Url(bucket, key, this.#settings));
     url.searchParams.set('X-Amz-Expires', String(validSeconds));
     const datetime = at.toISOString().replaceAll(/[:-]|\.\d{3}/g, '');
-    return (await new AwsV4Signer({ ...this.#keys(), url: url.href, signQuery: true, datetime }).sign()).url;
+    return (
+      await new AwsV4Signer({ ...(await this.#signing()), url: url.href, signQuery: true, datetime }).sign()
+    ).url;
   }
 
   async #repeated<A extends Omit<Answer, 'mayBeDone'>>(
@@ -163,6 +166,8 @@ export class S3Client {
     } catch (thrown) {
       if (thrown instanceof AnswerTooLarge)
         return { kind: 'failed', error: tooLarge(this.place, thrown), isFinal: true };
+      if (thrown instanceof RunsheetError && thrown.code === 'E612')
+        return { kind: 'failed', error: thrown, isFinal: true };
       return { kind: 'failed', error: this.unreachable(thrown), isFinal: false };
     }
   }
@@ -171,7 +176,7 @@ export class S3Client {
     const search = Object.entries(query).map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
     const url = `${s3Url(this.place.bucket, key, this.#settings)}${search.length === 0 ? '' : `?${search.join('&')}`}`;
     const signed = await new AwsV4Signer({
-      ...this.#keys(),
+      ...(await this.#signing()),
       method,
       url,
       // S3 compares the hash with what arrives, so nothing is stored that was damaged on the way.
@@ -189,8 +194,11 @@ export class S3Client {
     return { status: answer.statusCode, headers: answer.headers, body: answer.body };
   }
 
-  #keys() {
-    const { accessKeyId, secretAccessKey, sessionToken, region } = this.#settings;
+  async #signing() {
+    const { keys, region } = this.#settings;
+    const { accessKeyId, secretAccessKey, sessionToken } = await keys().catch((error: unknown) => {
+      throw withoutKeys(this.place, error);
+    });
     const token = sessionToken === undefined ? {} : { sessionToken };
     return { accessKeyId, secretAccessKey, ...token, region, service: 's3', cache: this.#signingKeys };
   }

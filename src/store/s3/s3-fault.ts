@@ -1,9 +1,10 @@
 // What S3 refuses, as an error with the place, the reason and what helps.
 
-import { problem, type RunsheetError } from '../../errors/error.ts';
+import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
 import type { S3Place } from '../../host/batches-address.ts';
 import { s3Address } from '../../host/batches-address.ts';
+import { WAYS_TO_KEYS } from '../../host/s3-keys.ts';
 import type { AnswerTooLarge } from './answer-body.ts';
 import { ObjectFault } from '../object-fault.ts';
 import { textOf, textsIn } from './s3-xml.ts';
@@ -80,12 +81,16 @@ export const withoutUrl = (place: S3Place, key: string): RunsheetError =>
     hint: 'remove that object, or abort that upload, with another program, for example with: aws s3api',
   });
 
-export const withoutKeys = (place: S3Place): RunsheetError =>
-  problem('E612', {
-    place: s3Address(place),
-    reason: 'the keys of S3 are not set',
-    hint: 'set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_REGION or AWS_ENDPOINT_URL_S3 (in the environment of the workers as well)',
-  });
+export const withoutKeys = (place: S3Place, cause: unknown): RunsheetError =>
+  problem(
+    'E612',
+    {
+      place: s3Address(place),
+      reason: `there are no keys of S3: ${shortened(errorMessage(cause), 200)}`,
+      hint: WAYS_TO_KEYS,
+    },
+    { cause },
+  );
 
 export const withoutConditions = (place: S3Place, condition: 'If-Match' | 'If-None-Match'): RunsheetError =>
   problem('E612', {
@@ -101,7 +106,7 @@ function hintFor({ bucket }: S3Place, { code, status }: Refusal): string {
   if (code === 'NoSuchBucket')
     return `make the bucket, for example with: aws s3 mb ${shellWord(`s3://${bucket}`)}; or name another place with --out`;
   if (KEYS.has(code))
-    return 'set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for keys that expire, AWS_SESSION_TOKEN; restart the workers with them';
+    return 'set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for keys that expire, AWS_SESSION_TOKEN, or use a profile or role, whose keys are renewed; restart the workers with them';
   if (code === 'RequestTimeTooSkewed') return 'set the clock of this machine';
   if (REGIONS.has(code) || status === 301) return `set AWS_REGION to the region of ${bucket}`;
   if (status === 403)

@@ -14,7 +14,7 @@ export const USAGE: readonly Case[] = [
     code: 'E612',
     name: 'the keys of S3 are not set',
     args: ['list', '--out', 's3://nightly/hens'],
-    env: { AWS_ACCESS_KEY_ID: '' },
+    env: { AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' },
     leads: [],
     says: /s3:\/\/nightly\/hens cannot be used: .*\n.*set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/,
   },

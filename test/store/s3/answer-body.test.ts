@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { machineS3, takeS3Settings, type S3Settings } from '../../../src/host/s3-settings.ts';
+import { machineS3, takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 
@@ -108,7 +108,7 @@ describe('an answer of S3', () => {
       }, silences * PATIENCE.silentMs);
     };
     answering(working, 200);
-    const client = new S3Client({ bucket: 'nightly', key: 'hens' }, machineS3() as S3Settings, PATIENCE);
+    const client = new S3Client({ bucket: 'nightly', key: 'hens' }, machineS3(), PATIENCE);
     const answer = await client.send({ method: 'PUT', key: 'hens/large', expects });
     expect([answer.status, answer.mayBeDone, asked]).toEqual([200, false, 1]);
   });

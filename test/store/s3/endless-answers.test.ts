@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { s3Settings, takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { LetterCount, PageCount } from '../../../src/store/s3/list-bounds.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
-import { present } from '../../service/asking.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 const ENOUGH = 300;
@@ -130,7 +129,7 @@ describe('S3', () => {
 });
 
 describe('a list of S3 has bounds', () => {
-  const client = new S3Client({ bucket: 'nightly', key: 'hens' }, present(s3Settings(KEYS)));
+  const client = new S3Client({ bucket: 'nightly', key: 'hens' }, takeS3Settings(KEYS));
 
   it('of pages', () => {
     const pages = new PageCount(client);

@@ -10,6 +10,9 @@ type Stored = { readonly body: Buffer; readonly writer: string };
 export type HttpBucket = AsyncDisposable & {
   /** By key. */
   readonly objects: Map<string, Stored>;
+  /** Authorization and session token of each request. */
+  readonly signedBy: string[];
+  readonly tokens: (string | undefined)[];
   /** The variables with which a program reaches it. */
   readonly environment: Readonly<Record<string, string>>;
 };
@@ -19,12 +22,20 @@ export async function openHttpBucket(
   knows: readonly string[] = ['if-match', 'if-none-match'],
 ): Promise<HttpBucket> {
   const objects = new Map<string, Stored>();
-  const server = createServer((request, answer) => void answered(objects, request, answer, knows));
+  const signedBy: string[] = [];
+  const tokens: (string | undefined)[] = [];
+  const server = createServer((request, answer) => {
+    signedBy.push(request.headers.authorization ?? '');
+    tokens.push(request.headers['x-amz-security-token']?.toString());
+    void answered(objects, request, answer, knows);
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     objects,
+    signedBy,
+    tokens,
     environment: {
       AWS_ACCESS_KEY_ID: 'test',
       AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests',

@@ -5,9 +5,7 @@ import { S3Client, type Answer, type Asked } from '../../../src/store/s3/s3-clie
 
 const PLACE = { bucket: 'nightly', key: 'hens' };
 const SETTINGS = {
-  accessKeyId: 'test',
-  secretAccessKey: 'a-secret-of-tests',
-  sessionToken: undefined,
+  keys: async () => ({ accessKeyId: 'test', secretAccessKey: 'a-secret-of-tests' }),
   region: 'us-east-1',
   endpoint: undefined,
 };

@@ -3,12 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/errors/redact.ts';
-import { s3Settings, takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { copy } from '../../../src/store/s3/objects.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
-import { present } from '../../service/asking.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 
@@ -54,8 +53,8 @@ describe('an answer 200 that says that the request failed', () => {
   });
   const client = (): S3Client => {
     const { port } = server.address() as AddressInfo;
-    const settings = s3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
-    return new S3Client({ bucket: 'nightly', key: 'hens' }, present(settings));
+    const settings = takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    return new S3Client({ bucket: 'nightly', key: 'hens' }, settings);
   };
   const source = { bucket: 'nightly', key: 'hens/a/outputs/1.png' };
   beforeAll(async () => {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { takeS3Settings, machineS3, type S3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings, machineS3 } from '../../../src/host/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 import { uploadsOf } from '../../../src/store/s3/listing.ts';
@@ -59,7 +59,7 @@ describe('a batch in S3', () => {
   const isPut = ({ method }: Passing): boolean => method === 'PUT';
   const uploads = async (): Promise<number> => {
     takeS3Settings(server.environment);
-    const client = new S3Client({ bucket, key: '' }, machineS3() as S3Settings);
+    const client = new S3Client({ bucket, key: '' }, machineS3());
     return (await Array.fromAsync(uploadsOf(client, location.slice(`s3://${bucket}/`.length)))).length;
   };
 
