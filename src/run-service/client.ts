@@ -8,10 +8,11 @@ import {
   deploymentSchema,
   pricingSchema,
   type Deployment,
+  profileSchema,
+  type Profile,
 } from './contract/deployment.ts';
 import { runLogSchema, type LogLine } from './contract/log-entry.ts';
 import { PATHS } from './contract/paths.ts';
-import { profileSchema, type Profile } from './contract/profile.ts';
 import { queueToWire, type QueueRequest } from './contract/queue.ts';
 import { runListSchema, runSchema, type Run } from './contract/run.ts';
 import { messageOf, type RawAnswer } from './answer.ts';

@@ -10,8 +10,7 @@ import { lastFour } from '../host/api-key.ts';
 import { messageOf, type RawAnswer } from './answer.ts';
 import { isAbsent, readAs } from './calls.ts';
 import type { ServiceConnection } from './connection.ts';
-import { PATHS } from './contract/paths.ts';
-import { uploadedSchema } from './contract/upload.ts';
+import { PATHS, uploadedSchema } from './contract/paths.ts';
 
 export type FileToSend = {
   readonly name: string;

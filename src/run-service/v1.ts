@@ -6,8 +6,7 @@ import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import { createCaller, isOk, postOnce, readAs, type Schema } from './calls.ts';
 import type { RunService } from './client.ts';
 import type { ServiceConnection } from './connection.ts';
-import { pricingSchema } from './contract/deployment.ts';
-import { profileSchema } from './contract/profile.ts';
+import { pricingSchema, profileSchema } from './contract/deployment.ts';
 import { queueToWire } from './contract/queue.ts';
 import { isUnknownV1Run, V1_SAID_BEFORE, v1RunPath, v1RunSchema } from './contract/v1.ts';
 

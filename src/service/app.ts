@@ -5,7 +5,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { boundConnections } from '../host/bounded-connections.ts';
 import { isAddressedHere } from '../host/local-requests.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
-import { refusalToWire } from '../run-service/contract/refusal.ts';
 import { API, authentication, openTokens } from './auth.ts';
 import { serveControl } from './routes/fault-control.ts';
 import { serveFiles } from './routes/files.ts';
@@ -48,7 +47,7 @@ export function createApp(
     bodyLimit: BODY_LIMIT_BYTES,
     exposeHeadRoutes: false,
     frameworkErrors: (error, _request, reply: FastifyReply) =>
-      void reply.code(400).send(refusalToWire(error.message)),
+      void reply.code(400).send({ detail: error.message }),
   });
   boundAll(app);
   const routes = routesOf(app);

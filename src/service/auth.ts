@@ -3,7 +3,6 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PATHS } from '../run-service/contract/paths.ts';
-import { refusalToWire } from '../run-service/contract/refusal.ts';
 
 /** The base path of the API, and that of the fault control. */
 export const API = '/api';
@@ -60,7 +59,7 @@ export function authentication(tokens: Tokens) {
       .code(401)
       .header('www-authenticate', 'Bearer')
       .type(isV1 ? 'text/plain' : 'application/json')
-      .send(isV1 ? words.replace(' or missing', ' or expired') : refusalToWire(words));
+      .send(isV1 ? words.replace(' or missing', ' or expired') : { detail: words });
   };
 }
 

@@ -78,7 +78,7 @@ function poolsOf({ deployments, runs }: Service): readonly Pool[] {
 /** The true state, without injected faults; reading it counts as no request. */
 function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRun {
   const machine = deployments.get(row.deploymentId);
-  const { id, status, liveStatus, progress, queuedAtMs, endedAtMs, createdAtMs } = recordOf(row, {
+  const { id, status, live_status, progress } = recordOf(row, {
     nowMs,
     machine,
     links: { origin: '' },
@@ -89,10 +89,10 @@ function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRu
     number: row.number,
     deployment: machine?.name ?? row.deploymentId,
     status,
-    doing: liveStatus ?? '',
+    doing: live_status ?? '',
     progress,
     gpu: row.gpu,
-    seconds: ((endedAtMs ?? nowMs) - (queuedAtMs ?? createdAtMs)) / 1000,
+    seconds: ((row.endedMs ?? nowMs) - (row.queuedMs ?? row.createdMs)) / 1000,
     words: textOf(row.inputs),
     picture: pictureOf(row),
   };

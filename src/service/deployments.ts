@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { parseExactly } from '../batch/digits.ts';
 import { GPUS, type Gpu } from '../options/gpu.ts';
 import { problem, errorMessage } from '../errors/error.ts';
-import type { DeploymentRecord } from '../run-service/contract/deployment.ts';
+import { ENVIRONMENT } from '../run-service/contract/paths.ts';
+import type { deploymentShown, Shown } from '../run-service/contract/shown.ts';
 import { idsOf, uuidOf } from './identity.ts';
 
 const seconds = z.number().nonnegative();
@@ -125,23 +126,53 @@ export function runSecondsOn(spec: DeploymentSpec, gpu: string): number {
   return (runSeconds as Readonly<Record<string, number | undefined>>)[gpu] ?? runSeconds.default;
 }
 
-export const deploymentRecordOf = (spec: DeploymentSpec): DeploymentRecord => ({
-  id: spec.id,
-  name: spec.name,
-  ...idsOf(spec.id),
-  gpu: spec.gpu,
-  concurrencyLimit: spec.concurrencyLimit,
-  runTimeoutSeconds: spec.runTimeoutSeconds,
-  inputTypes: spec.inputTypes?.map(inputTypeOf),
-});
+/** The node that takes an input of a type. */
+const NODE_OF: Readonly<Record<string, string>> = {
+  int: 'ComfyUIDeployExternalNumberInt',
+  integer: 'ComfyUIDeployExternalNumberInt',
+  float: 'ComfyUIDeployExternalNumber',
+  number: 'ComfyUIDeployExternalNumber',
+  bool: 'ComfyUIDeployExternalBoolean',
+  boolean: 'ComfyUIDeployExternalBoolean',
+  image: 'ComfyUIDeployExternalImage',
+};
 
-type InputSpec = NonNullable<DeploymentSpec['inputTypes']>[number];
+// A deployment from a file has no creation date, but clients expect one.
+const MADE = '2026-01-01T00:00:00.000000Z';
 
-// The contract distinguishes absent from undefined, so undefined fields are removed.
-const inputTypeOf = (input: InputSpec) =>
-  ({
-    name: input.name,
-    type: input.type,
-    required: input.required,
-    ...Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)),
-  }) as NonNullable<DeploymentRecord['inputTypes']>[number];
+/** A deployment as the lists show it. `owner` is the caller: local deployments belong to every user. */
+export function shownDeployment(spec: DeploymentSpec, owner: string): Shown<typeof deploymentShown> {
+  const { id, name } = spec;
+  const { workflowId, versionId, machineId } = idsOf(id);
+  return {
+    id,
+    name,
+    user_id: owner,
+    org_id: null,
+    workflow_id: workflowId,
+    workflow_version_id: versionId,
+    machine_id: machineId,
+    workflow: { id: workflowId, name },
+    environment: ENVIRONMENT,
+    description: null,
+    share_slug: null,
+    share_options: null,
+    showcase_media: null,
+    created_at: MADE,
+    updated_at: MADE,
+    gpu: spec.gpu,
+    concurrency_limit: spec.concurrencyLimit,
+    run_timeout: spec.runTimeoutSeconds,
+    input_types:
+      spec.inputTypes?.map((input) => ({
+        input_id: input.name,
+        type: input.type,
+        class_type: NODE_OF[input.type] ?? 'ComfyUIDeployExternalText',
+        required: input.required,
+        default_value: input.default ?? null,
+        min_value: input.min,
+        max_value: input.max,
+        enum_options: input.options,
+      })) ?? null,
+  };
+}

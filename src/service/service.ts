@@ -1,7 +1,7 @@
 // Composes the service without its sockets.
 
 import { errorMessage } from '../errors/error.ts';
-import type { RunRecord } from '../run-service/contract/run.ts';
+import type { ShownRun } from '../run-service/contract/shown.ts';
 import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './service-time.ts';
 import { openDatabase, type Database, type DeliveryRow } from './database.ts';
@@ -28,7 +28,7 @@ export type Service = {
   /** The base address of downloads, without a trailing slash. */
   origin(): string;
   /** The current record of a run. */
-  show(row: RunRow): RunRecord;
+  show(row: RunRow): ShownRun;
   newId(kind: 'upload'): string;
   /** Counts a request. */
   seen(request: Request): void;

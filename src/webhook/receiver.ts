@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { boundConnections, type Connections } from '../host/bounded-connections.ts';
 import { isAddressedHere } from '../host/local-requests.ts';
 import { errorMessage } from '../errors/error.ts';
-import { webhookSchema } from '../run-service/contract/webhook.ts';
+import { webhookSchema } from '../run-service/contract/run.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';
 import { isGenuine, isOldToken, readToken } from './token.ts';
 

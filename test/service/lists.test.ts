@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { deploymentListSchema, deploymentSchema } from '../../src/run-service/contract/deployment.ts';
-import { profileSchema } from '../../src/run-service/contract/profile.ts';
+import {
+  deploymentListSchema,
+  deploymentSchema,
+  profileSchema,
+} from '../../src/run-service/contract/deployment.ts';
 import { runListSchema } from '../../src/run-service/contract/run.ts';
 import { DEMO_DEPLOYMENTS } from '../../src/service/server.ts';
 import { openService, present, type Asking } from './asking.ts';

@@ -1,8 +1,6 @@
-// Deployments and prices on the wire. Neither is part of the specification, so a service may lack both.
+// Deployments, prices and the recommended intervals on the wire. None is part of the specification, so a service may lack each.
 
 import { z } from 'zod';
-import type { deploymentShown, inputTypeShown } from './shown/answers.ts';
-import type { Shown } from './shown/fields.ts';
 
 const text = z.string().nullish();
 const number = z.number().nullish();
@@ -65,74 +63,25 @@ const PRICE_MOST = 100;
 /** US dollars per second by GPU. */
 export const pricingSchema = z.record(z.string(), z.number().nonnegative().max(PRICE_MOST));
 
-/** A deployment as the service lists it. */
-export type DeploymentRecord = {
-  readonly id: string;
-  readonly name: string;
-  readonly workflowId: string;
-  readonly versionId: string;
-  readonly machineId: string;
-  readonly gpu: string | null;
-  readonly concurrencyLimit: number;
-  readonly runTimeoutSeconds: number;
-  readonly inputTypes: readonly InputType[] | undefined;
-};
+/** A profile with waits of more than a day is invalid. */
+const wait = z.number().nonnegative().max(86_400_000);
 
-/** The node that takes an input of a type. */
-const NODE_OF: Readonly<Record<string, string>> = {
-  int: 'ComfyUIDeployExternalNumberInt',
-  integer: 'ComfyUIDeployExternalNumberInt',
-  float: 'ComfyUIDeployExternalNumber',
-  number: 'ComfyUIDeployExternalNumber',
-  bool: 'ComfyUIDeployExternalBoolean',
-  boolean: 'ComfyUIDeployExternalBoolean',
-  image: 'ComfyUIDeployExternalImage',
-};
-
-/** The only environment: all local deployments are in production. */
-const ENVIRONMENT = 'production';
-
-/** The query of the list of deployments. */
-export const deploymentsQuerySchema = z
-  .object({ environment: z.string().optional() })
-  .transform((wire) => ({ isWanted: (wire.environment ?? ENVIRONMENT) === ENVIRONMENT }));
-
-// A deployment from a file has no creation date, but clients expect one.
-const MADE = '2026-01-01T00:00:00.000000Z';
-
-const inputTypeToWire = (input: InputType): Shown<typeof inputTypeShown> => ({
-  input_id: input.name,
-  type: input.type,
-  class_type: NODE_OF[input.type] ?? 'ComfyUIDeployExternalText',
-  required: input.required,
-  default_value: input.default ?? null,
-  ...(input.min === undefined ? {} : { min_value: input.min }),
-  ...(input.max === undefined ? {} : { max_value: input.max }),
-  ...(input.options === undefined ? {} : { enum_options: input.options }),
-});
-
-/** `owner` is the caller: local deployments belong to every user. */
-export const deploymentToWire = (
-  deployment: DeploymentRecord,
-  owner: string,
-): Shown<typeof deploymentShown> => ({
-  id: deployment.id,
-  name: deployment.name,
-  user_id: owner,
-  org_id: null,
-  workflow_id: deployment.workflowId,
-  workflow_version_id: deployment.versionId,
-  machine_id: deployment.machineId,
-  workflow: { id: deployment.workflowId, name: deployment.name },
-  environment: ENVIRONMENT,
-  description: null,
-  share_slug: null,
-  share_options: null,
-  showcase_media: null,
-  created_at: MADE,
-  updated_at: MADE,
-  gpu: deployment.gpu,
-  concurrency_limit: deployment.concurrencyLimit,
-  run_timeout: deployment.runTimeoutSeconds,
-  input_types: deployment.inputTypes?.map(inputTypeToWire) ?? null,
-});
+/** A service's recommended intervals, in milliseconds; only the local run service publishes them. */
+export const profileSchema = z
+  .looseObject({
+    rehearsal: z.boolean().default(false),
+    post_deadline_ms: wait.min(100),
+    list_gap_ms: wait,
+    settle_ms: wait,
+    settle_without_control_ms: wait,
+    poll_interval_ms: wait.min(1),
+  })
+  .transform((wire) => ({
+    rehearsal: wire.rehearsal,
+    postDeadlineMs: wire.post_deadline_ms,
+    listGapMs: wire.list_gap_ms,
+    settleMs: wire.settle_ms,
+    settleWithoutControlMs: wire.settle_without_control_ms,
+    pollIntervalMs: wire.poll_interval_ms,
+  }));
+export type Profile = z.infer<typeof profileSchema>;

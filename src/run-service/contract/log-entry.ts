@@ -1,8 +1,6 @@
 // The log of a run on the wire, in the service's two forms: as a whole, and as a stream.
 
 import { z } from 'zod';
-import type { Shown } from './shown/fields.ts';
-import type { keepaliveShown, logLineShown, logShown } from './shown/files-and-logs.ts';
 
 /** One line of a run's log; times are milliseconds since 1970. */
 export type LogLine = {
@@ -27,28 +25,3 @@ export const runLogSchema = z.array(lineWire).transform((lines): readonly LogLin
     message: log ?? '',
   })),
 );
-
-const dateOf = (ms: number): string => new Date(ms).toISOString();
-
-export const logToWire = (
-  lines: readonly LogLine[],
-  run: { readonly id: string; readonly owner: string },
-): Shown<typeof logShown> =>
-  lines.map(({ atMs, level, message }) => ({
-    run_id: run.id,
-    timestamp: dateOf(atMs),
-    log: message,
-    user_id: run.owner,
-    org_id: null,
-    log_type: level,
-  }));
-
-/** A line of the stream. */
-export const lineToWire = ({ atMs, level, message }: LogLine): Shown<typeof logLineShown> => ({
-  message,
-  level,
-  timestamp: dateOf(atMs),
-});
-
-/** The keep-alive of the stream. */
-export const KEEPALIVE: Shown<typeof keepaliveShown> = { type: 'keepalive' };

@@ -107,3 +107,33 @@ export const lightRunsQuerySchema = z
 export const streamLogsQuerySchema = z
   .object({ run_id: uuidOf('run'), log_level: word('only lines of this level: info, error or webhook') })
   .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));
+
+/** The only environment: all local deployments are in production. */
+export const ENVIRONMENT = 'production';
+
+/** The query of the list of deployments. */
+export const deploymentsQuerySchema = z
+  .object({ environment: z.string().optional() })
+  .transform((wire) => ({ isWanted: (wire.environment ?? ENVIRONMENT) === ENVIRONMENT }));
+
+/** The query of V1's request for an upload address. */
+const UPLOAD_TYPES_V1 = [
+  'image/png',
+  'image/jpg',
+  'image/jpeg',
+  'image/webp',
+  'video/mp4',
+  'video/webm',
+  'application/octet-stream',
+] as const;
+export const UPLOAD_BYTES_MAX_V1 = 50 * 1024 * 1024;
+
+export const uploadQuerySchema = z
+  .object({
+    type: z.enum(UPLOAD_TYPES_V1),
+    file_size: z.coerce.number().int().min(1).max(UPLOAD_BYTES_MAX_V1),
+  })
+  .transform((wire) => ({ type: wire.type, bytes: wire.file_size }));
+
+/** Where the service stored an uploaded file. */
+export const uploadedSchema = z.object({ file_url: z.string() }).transform((wire) => wire.file_url);

@@ -1,8 +1,6 @@
 // Queue Run on the wire: its request, its answer, and the service's two error formats.
 
 import { z } from 'zod';
-import type { queueAnswerShown } from './shown/answers.ts';
-import type { Shown } from './shown/fields.ts';
 
 /** The request of Queue Run. `gpu` is any text here: the service decides which values it accepts. */
 export type QueueRequest = {
@@ -66,5 +64,3 @@ export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
       flags: wire.flags ?? [],
     }));
 export type QueueOrder = z.infer<ReturnType<typeof queueRequestSchemaFor>>;
-
-export const queueAnswerToWire = (runId: string): Shown<typeof queueAnswerShown> => ({ run_id: runId });

@@ -2,23 +2,13 @@
 // service validates with. Every schema of this folder can use it.
 
 import type { z } from 'zod';
-import type { Shown } from './shown/fields.ts';
-import type { problemShown, sentenceShown, validationShown } from './shown/refusals.ts';
+import type { problemShown, Shown } from './shown.ts';
 
 /** One entry of `detail`. */
 export type Refusal = Shown<typeof problemShown>;
-type Sentence = Shown<typeof sentenceShown>['detail'];
-type Problems = Shown<typeof validationShown>['detail'];
 type Words = Pick<Refusal, 'type' | 'msg' | 'ctx'>;
 type Issue = z.core.$ZodIssue;
 type Part = 'body' | 'path' | 'query';
-
-/** The error body: a list of problems, or one sentence. */
-export const refusalToWire = <Detail extends Sentence | Problems>(
-  detail: Detail,
-): { readonly detail: Detail } => ({
-  detail,
-});
 
 const UUID_TYPE: Words = { type: 'uuid_type', msg: 'UUID input should be a string, bytes or UUID object' };
 const BODY_TYPE: Words = {

@@ -1,9 +1,7 @@
 // V1 on the wire: a run without V2's fields, its outputs without their wrapper, and V1's errors.
 
 import { z } from 'zod';
-import { runSchema, runToWire, type Run, type RunRecord } from './run.ts';
-import type { Shown } from './shown/fields.ts';
-import type { v1RunShown } from './shown/run.ts';
+import { runSchema, type Run } from './run.ts';
 
 /** The path of a run in V1. */
 export const v1RunPath = (runId: string): string => `/run?run_id=${encodeURIComponent(runId)}`;
@@ -45,17 +43,3 @@ export const V1_SAID_BEFORE: Readonly<Record<string, 'row' | 'batch'>> = {
   'Workflow version not found': 'batch',
   'Workflow not found': 'batch',
 };
-
-export function runToV1Wire(run: RunRecord): Shown<typeof v1RunShown> {
-  const {
-    updated_at: _updated,
-    gpu_event_id: _container,
-    duration: _duration,
-    cold_start_duration: _coldStart,
-    cold_start_duration_total: _coldStartTotal,
-    run_duration: _run,
-    number: _number,
-    ...fields
-  } = runToWire(run);
-  return { ...fields, outputs: run.outputs.map(({ data }) => ({ data })), run_log: null };
-}

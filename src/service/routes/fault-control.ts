@@ -2,7 +2,6 @@
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { RunsheetError } from '../../errors/error.ts';
-import { refusalToWire } from '../../run-service/contract/refusal.ts';
 import { CONTROL, type Tokens } from '../auth.ts';
 import type { LivingService } from '../service.ts';
 import { notFound, route } from './refusals.ts';
@@ -11,7 +10,7 @@ export function serveControl(app: FastifyInstance, service: LivingService, token
   route(app, ['GET', 'PUT'], `${CONTROL}/faults`, (request, reply) => {
     if (request.method === 'PUT') {
       const refused = setFaults(service, request.body);
-      if (refused !== undefined) return reply.code(422).send(refusalToWire(refused));
+      if (refused !== undefined) return reply.code(422).send({ detail: refused });
     }
     return reply.send({ rates: service.faults.rates(), struck: service.faults.counts() });
   });

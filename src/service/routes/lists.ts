@@ -3,36 +3,36 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 import { DEFAULT_PRICES } from '../../options/gpu.ts';
-import { deploymentsQuerySchema, deploymentToWire } from '../../run-service/contract/deployment.ts';
 import {
   deploymentPathSchema,
   deploymentRunsQuerySchema,
+  deploymentsQuerySchema,
   lightRunsQuerySchema,
   PATHS,
   workflowPathSchema,
   workflowRunsQuerySchema,
 } from '../../run-service/contract/paths.ts';
-import { profileToWire } from '../../run-service/contract/profile.ts';
 import {
-  runPageToWire,
-  runToLightRow,
-  runToListWire,
-  type RunRecord,
-} from '../../run-service/contract/run.ts';
-import { deploymentRecordOf } from '../deployments.ts';
+  lightRowShown,
+  lightRunShown,
+  type profileShown,
+  type Shown,
+  type ShownRun,
+} from '../../run-service/contract/shown.ts';
+import { shownDeployment } from '../deployments.ts';
 import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
 import { notFound, readOrRefuse, route } from './refusals.ts';
 
 /** The recommended intervals for clients; they are short, because lists are always up to date here. */
-export const PROFILE = profileToWire({
+export const PROFILE: Shown<typeof profileShown> = {
   rehearsal: true,
-  postDeadlineMs: 10_000,
-  listGapMs: 1_000,
-  settleMs: 0,
-  settleWithoutControlMs: 3_000,
-  pollIntervalMs: 250,
-});
+  post_deadline_ms: 10_000,
+  list_gap_ms: 1_000,
+  settle_ms: 0,
+  settle_without_control_ms: 3_000,
+  poll_interval_ms: 250,
+};
 
 export function serveLists(app: FastifyInstance, service: Service): void {
   serveRunLists(app, service);
@@ -56,7 +56,7 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     const isShort = service.faults.shouldInject('short-page', { number: (asked += 1) });
     const limit = isShort ? Math.min(SHORT_PAGE, query.limit) : query.limit;
     const runs = pageOf(service, deploymentId, request.owner, { ...query, limit });
-    return reply.send(runs.map((run) => runToListWire(run, query.also)));
+    return reply.send(runs.map((run) => listedRun(run, query.also)));
   });
 
   route(app, ['GET'], PATHS.lightRuns, (request, reply) => {
@@ -68,7 +68,8 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     const deploymentId = deploymentOf(service, workflowId);
     if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
     if (![undefined, deploymentId].includes(query.deploymentId)) return reply.send([]);
-    return reply.send(lightRows(service, deploymentId, request.owner, query).map(runToLightRow));
+    const rows = lightRows(service, deploymentId, request.owner, query);
+    return reply.send(rows.map((run) => shownBy(lightRowShown, { ...run, batch_id: null })));
   });
 
   route(app, ['GET'], PATHS.deploymentRuns, (request, reply) => {
@@ -80,7 +81,10 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
     if (!service.deployments.has(deploymentId)) return notFound(reply, 'Deployment not found');
     const runs = pageOf(service, deploymentId, request.owner, query);
     const total = service.database.count(deploymentId, request.owner);
-    return reply.send(runPageToWire(runs, { total, limit: query.limit, offset: query.offset }));
+    return reply.send({
+      data: runs.map(lightRun),
+      meta: { total, limit: query.limit, offset: query.offset },
+    });
   });
 }
 
@@ -89,7 +93,7 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
     const query = readOrRefuse(reply, deploymentsQuerySchema, 'query', request.query);
     if (query === undefined) return reply;
     const specs = query.isWanted ? [...service.deployments.values()] : [];
-    return reply.send(specs.map((spec) => deploymentToWire(deploymentRecordOf(spec), request.owner)));
+    return reply.send(specs.map((spec) => shownDeployment(spec, request.owner)));
   });
 
   route(app, ['GET'], PATHS.deployment, (request, reply) => {
@@ -97,7 +101,7 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
     if (deploymentId === undefined) return reply;
     const spec = service.deployments.get(deploymentId);
     if (spec === undefined) return notFound(reply, 'Deployment not found');
-    return reply.send(deploymentToWire(deploymentRecordOf(spec), request.owner));
+    return reply.send(shownDeployment(spec, request.owner));
   });
 }
 
@@ -107,7 +111,7 @@ function lightRows(
   deploymentId: string,
   owner: string,
   query: z.output<typeof lightRunsQuerySchema>,
-): readonly RunRecord[] {
+): readonly ShownRun[] {
   const { status, sinceMs, limit, offset } = query;
   if (status === undefined && sinceMs === 0) return pageOf(service, deploymentId, owner, query);
   const all = pageOf(service, deploymentId, owner, {
@@ -115,7 +119,7 @@ function lightRows(
     offset: 0,
   });
   return all
-    .filter((run) => run.createdAtMs >= sinceMs && (status === undefined || run.status === status))
+    .filter((run) => Date.parse(run.created_at) >= sinceMs && (status === undefined || run.status === status))
     .slice(offset, offset + limit);
 }
 
@@ -124,10 +128,26 @@ function pageOf(
   deploymentId: string,
   owner: string,
   { limit, offset }: { readonly limit: number; readonly offset: number },
-): readonly RunRecord[] {
+): readonly ShownRun[] {
   return service.database.page(deploymentId, owner, limit, offset).map((row) => service.show(row));
 }
 
 /** Every deployment has its own workflow. */
 const deploymentOf = (service: Service, workflowId: string): string | undefined =>
   [...service.deployments.keys()].find((id) => idsOf(id).workflowId === workflowId);
+
+/** Only the fields of the schema. */
+export const shownBy = <Fields extends z.ZodRawShape>(
+  { shape }: z.ZodObject<Fields>,
+  run: Readonly<Record<keyof Fields, unknown>>,
+): object => Object.fromEntries(Object.keys(shape).map((name) => [name, run[name]]));
+
+/** With inputs and outputs only on request. */
+const listedRun = (
+  { workflow_inputs, outputs, ...light }: ShownRun,
+  also: { readonly inputs: boolean; readonly outputs: boolean },
+): object => ({ ...light, ...(also.inputs && { workflow_inputs }), ...(also.outputs && { outputs }) });
+
+/** Its `duration` is text, as the real service writes it. */
+const lightRun = (run: ShownRun): object =>
+  shownBy(lightRunShown, { ...run, duration: run.duration === null ? null : String(run.duration) });

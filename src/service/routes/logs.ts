@@ -1,7 +1,8 @@
 // Serves the log of a run, as a whole or as an event stream that ends when the client disconnects.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { KEEPALIVE, lineToWire, logToWire, type LogLine } from '../../run-service/contract/log-entry.ts';
+import type { LogLine } from '../../run-service/contract/log-entry.ts';
+import type { logLineShown, logShown, Shown } from '../../run-service/contract/shown.ts';
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../../run-service/contract/paths.ts';
 import type { RunRow } from '../runs/run-row.ts';
 import type { Service } from '../service.ts';
@@ -29,7 +30,15 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
     const row = service.database.find(id);
     // The real service reads its log store, which has no runs and no owners.
     if (row === undefined || row.owner !== request.owner) return reply.send([]);
-    return reply.send(logToWire(linesOf(row), row));
+    const log: Shown<typeof logShown> = linesOf(row).map(({ atMs, level, message }) => ({
+      run_id: row.id,
+      timestamp: new Date(atMs).toISOString(),
+      log: message,
+      user_id: row.owner,
+      org_id: null,
+      log_type: level,
+    }));
+    return reply.send(log);
   });
 
   route(app, ['GET'], PATHS.streamLogs, (request, reply) => {
@@ -43,6 +52,12 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
   });
 }
 
+const shownLine = ({ atMs, level, message }: LogLine): Shown<typeof logLineShown> => ({
+  message,
+  level,
+  timestamp: new Date(atMs).toISOString(),
+});
+
 /** Sends each line once, and checks for new ones every second. */
 function stream(reply: FastifyReply, readLines: () => readonly LogLine[]): FastifyReply {
   reply.hijack();
@@ -52,8 +67,8 @@ function stream(reply: FastifyReply, readLines: () => readonly LogLine[]): Fasti
   const sendNew = (): void => {
     const fresh = readLines().slice(sent);
     sent += fresh.length;
-    for (const line of fresh) raw.write(`data: ${JSON.stringify(lineToWire(line))}\n\n`);
-    if (fresh.length === 0) raw.write(`data: ${JSON.stringify(KEEPALIVE)}\n\n`);
+    for (const line of fresh) raw.write(`data: ${JSON.stringify(shownLine(line))}\n\n`);
+    if (fresh.length === 0) raw.write(`data: ${JSON.stringify({ type: 'keepalive' })}\n\n`);
   };
   const timer = setInterval(sendNew, POLL_MS);
   raw.on('close', () => clearInterval(timer));

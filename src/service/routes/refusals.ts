@@ -9,7 +9,7 @@ import type {
   RouteHandlerMethod,
 } from 'fastify';
 import type { z } from 'zod';
-import { refusalsOf, refusalToWire, type Refusal } from '../../run-service/contract/refusal.ts';
+import { refusalsOf, type Refusal } from '../../run-service/contract/refusal.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -32,14 +32,14 @@ const METHODS = [
 type Method = (typeof METHODS)[number];
 
 export const notFound = (reply: FastifyReply, what = 'Not Found'): FastifyReply =>
-  reply.code(404).send(refusalToWire(what));
+  reply.code(404).send({ detail: what });
 
 /** The error for another owner's run. */
 export const forbidden = (reply: FastifyReply): FastifyReply =>
-  reply.code(403).send(refusalToWire('You are not authorized to access this resource'));
+  reply.code(403).send({ detail: 'You are not authorized to access this resource' });
 
 export const unprocessable = (reply: FastifyReply, problems: readonly Refusal[]): FastifyReply =>
-  reply.code(422).send(refusalToWire(problems));
+  reply.code(422).send({ detail: problems });
 
 /** Parses a part of the address with `schema`; undefined if it was invalid and has been answered with an error. */
 export function readOrRefuse<Schema extends z.ZodType>(
@@ -63,7 +63,7 @@ export function route(
 ): void {
   app.route({ method: [...methods], url, handler });
   const refuse = (_request: FastifyRequest, reply: FastifyReply): FastifyReply =>
-    reply.code(405).header('allow', methods.join(', ')).send(refusalToWire('Method Not Allowed'));
+    reply.code(405).header('allow', methods.join(', ')).send({ detail: 'Method Not Allowed' });
   const others = METHODS.filter((method) => !methods.includes(method));
   // Refuses before the body is read.
   app.route({
@@ -84,7 +84,7 @@ export function refuseTheRest(
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const status = error.statusCode ?? 500;
     // The framework answers 4xx to unreadable requests: a body that is too large, an invalid length.
-    if (status < 500) return reply.code(status).send(refusalToWire(error.message));
+    if (status < 500) return reply.code(status).send({ detail: error.message });
     log('error', { method: request.method, path: request.routeOptions.url, reason: error.stack });
     return reply.code(500).type('text/plain; charset=utf-8').send('Internal Server Error');
   });

@@ -2,14 +2,9 @@
 
 import multipart from '@fastify/multipart';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { PATHS } from '../../run-service/contract/paths.ts';
-import { missingAt, refusalToWire } from '../../run-service/contract/refusal.ts';
-import {
-  uploadQuerySchema,
-  uploadToWire,
-  uploadUrlToWire,
-  UPLOAD_BYTES_MAX_V1,
-} from '../../run-service/contract/upload.ts';
+import { PATHS, UPLOAD_BYTES_MAX_V1, uploadQuerySchema } from '../../run-service/contract/paths.ts';
+import { missingAt } from '../../run-service/contract/refusal.ts';
+import type { Shown, uploadShown, v1UploadUrlShown } from '../../run-service/contract/shown.ts';
 import { V1 } from '../auth.ts';
 import type { Service } from '../service.ts';
 import { notFound, route, unprocessable } from './refusals.ts';
@@ -24,13 +19,19 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
   route(app, ['POST'], PATHS.upload, async (request, reply) => {
     service.seen('upload');
     const file = await fileOf(request);
-    if (file === 'broken') return reply.code(400).send(refusalToWire('There was an error parsing the body'));
+    if (file === 'broken') return reply.code(400).send({ detail: 'There was an error parsing the body' });
     if (file === undefined) return unprocessable(reply, [missingAt('body', 'file')]);
     const { name, type, bytes } = file;
-    if (!TAKEN.test(type)) return reply.code(400).send(refusalToWire('Unsupported file type'));
+    if (!TAKEN.test(type)) return reply.code(400).send({ detail: 'Unsupported file type' });
     const id = service.newId('upload');
     service.database.upload({ id, owner: request.owner, name, type, bytes });
-    return reply.send(uploadToWire({ id, name, url: addressOf(service, id, name) }));
+    const stored: Shown<typeof uploadShown> = {
+      message: 'File uploaded successfully',
+      file_id: id,
+      file_name: name,
+      file_url: addressOf(service, id, name),
+    };
+    return reply.send(stored);
   });
 }
 
@@ -59,7 +60,9 @@ export function serveUploadUrls(app: FastifyInstance, service: Service): void {
     const { type } = read.data;
     const name = `${id}.${type.split('/')[1] ?? 'bin'}`;
     service.database.upload({ id, owner: request.owner, name, type, bytes: null });
-    return reply.send(uploadUrlToWire({ id, url: addressOf(service, id, name) }));
+    const url = addressOf(service, id, name);
+    const place: Shown<typeof v1UploadUrlShown> = { upload_url: url, file_id: id, download_url: url };
+    return reply.send(place);
   });
 }
 

@@ -4,11 +4,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { parseExactly } from '../../batch/digits.ts';
 import { PATHS, runQuerySchema } from '../../run-service/contract/paths.ts';
-import { queueAnswerToWire, queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
-import { runToV1Wire } from '../../run-service/contract/v1.ts';
+import { queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
+import { v1RunShown } from '../../run-service/contract/shown.ts';
 import { V1 } from '../auth.ts';
 import type { Service } from '../service.ts';
-import { PROFILE } from './lists.ts';
+import { PROFILE, shownBy } from './lists.ts';
 import { route } from './refusals.ts';
 
 type OrderSchema = ReturnType<typeof queueRequestSchemaFor>;
@@ -34,7 +34,7 @@ async function queue(
   const spec = service.deployments.get(order.data.deploymentId.toLowerCase());
   if (spec === undefined) return failed(reply, 'Deployment not found');
   const { id } = await service.runs.accept(order.data, spec, owner);
-  return reply.send(queueAnswerToWire(id));
+  return reply.send({ run_id: id });
 }
 
 function read(service: Service, { query, owner }: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -43,7 +43,9 @@ function read(service: Service, { query, owner }: FastifyRequest, reply: Fastify
   const row = id.success ? service.database.find(id.data) : undefined;
   if (row === undefined || row.owner !== owner)
     return reply.code(400).send({ code: '400', message: 'Workflow not found' });
-  return reply.send(runToV1Wire(service.show(row)));
+  const run = service.show(row);
+  const outputs = run.outputs.map(({ data }) => ({ data }));
+  return reply.send(shownBy(v1RunShown, { ...run, outputs, run_log: null }));
 }
 
 const failed = (reply: FastifyReply, error: string): FastifyReply => reply.code(500).send({ error });

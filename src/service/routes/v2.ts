@@ -6,11 +6,7 @@ import type { Service } from '../service.ts';
 import { forbidden, notFound, readOrRefuse, route, unprocessable } from './refusals.ts';
 import { parseExactly } from '../../batch/digits.ts';
 import { errorMessage } from '../../errors/error.ts';
-import {
-  queueAnswerToWire,
-  queueRequestSchemaFor,
-  type QueueOrder,
-} from '../../run-service/contract/queue.ts';
+import { queueRequestSchemaFor, type QueueOrder } from '../../run-service/contract/queue.ts';
 import {
   badValue,
   brokenJson,
@@ -18,12 +14,11 @@ import {
   nestedInputs,
   notAnObject,
   refusalsOf,
-  refusalToWire,
   type Refusal,
 } from '../../run-service/contract/refusal.ts';
 import { FAULT_INPUT, faultHint, namedFaults, type Fault, type FaultTarget } from '../faults.ts';
 import { malform } from './malformed-responses.ts';
-import { type RunRecord, runToWire } from '../../run-service/contract/run.ts';
+import type { ShownRun } from '../../run-service/contract/shown.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
 import type { RunRow } from '../runs/run-row.ts';
 import { uuidOf } from '../identity.ts';
@@ -105,8 +100,8 @@ function goneWrong(
   reply: FastifyReply,
 ): FastifyReply | undefined {
   const malformed = faults.malformedAt('request', target);
-  if (malformed !== undefined) return malform(malformed, reply, JSON.stringify(queueAnswerToWire(NO_RUN)));
-  if (faults.shouldInject('no-credits', target)) return reply.code(403).send(refusalToWire(NO_CREDITS));
+  if (malformed !== undefined) return malform(malformed, reply, JSON.stringify({ run_id: NO_RUN }));
+  if (faults.shouldInject('no-credits', target)) return reply.code(403).send({ detail: NO_CREDITS });
   for (const [fault, retryAfter] of BUSY) {
     if (!faults.shouldInject(fault, target)) continue;
     return tooMany(reply, retryAfter(clock.now()));
@@ -116,7 +111,7 @@ function goneWrong(
 
 function tooMany(reply: FastifyReply, retryAfter: string | undefined): FastifyReply {
   if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
-  return reply.code(429).send(refusalToWire('Too Many Requests'));
+  return reply.code(429).send({ detail: 'Too Many Requests' });
 }
 
 // A valid id for malformed responses about a run that was never created.
@@ -137,7 +132,7 @@ function answer(
   run: FaultTarget & { readonly id: string },
   reply: FastifyReply,
 ): FastifyReply {
-  const body = queueAnswerToWire(run.id);
+  const body = { run_id: run.id };
   const malformed = faults.malformedAt('answer', run);
   if (malformed !== undefined) return malform(malformed, reply, JSON.stringify(body));
   if (faults.shouldInject('busy-answer', run)) return tooMany(reply, '1');
@@ -203,28 +198,28 @@ function showRun(service: Service, row: RunRow, asked: number, reply: FastifyRep
   const { faults, behaviour } = service;
   const shouldInject = (fault: Fault): boolean => faults.shouldInject(fault, row, asked);
   if (shouldInject('vanish')) return notFound(reply, 'Run not found');
-  const shown = runToWire(shownRecord(service, row, shouldInject));
+  const { deployment_id: _, ...shown } = shownRun(service, row, shouldInject);
   const body = {
     ...shown,
-    ...(shouldInject('other-run') ? { id: uuidOf('other', row.id) } : {}),
-    ...(shouldInject('unknown-status') ? { status: 'defragmenting' } : {}),
-    ...(shouldInject('cut-dates') ? cutDates(shown) : {}),
-    ...(shouldInject('extra-fields') ? { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] } : {}),
-    ...(behaviour.showsWorkflowApi ? {} : { workflow_api: undefined }),
+    ...(shouldInject('other-run') && { id: uuidOf('other', row.id) }),
+    ...(shouldInject('unknown-status') && { status: 'defragmenting' }),
+    ...(shouldInject('cut-dates') && cutDates(shown)),
+    ...(shouldInject('extra-fields') && { gpu_mood: 'fine', outputs_v3: [{ kind: 'hologram' }] }),
+    ...(!behaviour.showsWorkflowApi && { workflow_api: undefined }),
   };
   const malformed = faults.malformedAt('read', row, asked);
   return malformed === undefined ? reply.send(body) : malform(malformed, reply, JSON.stringify(body));
 }
 
-function shownRecord(service: Service, row: RunRow, shouldInject: (fault: Fault) => boolean): RunRecord {
-  const record = service.show(row);
+function shownRun(service: Service, row: RunRow, shouldInject: (fault: Fault) => boolean): ShownRun {
+  const run = service.show(row);
   const isEarly = service.clock.now() < (row.endedMs ?? 0) + LATE_MS;
-  const status = shouldInject('backwards') ? EARLIER[record.status] : undefined;
+  const status = shouldInject('backwards') ? EARLIER[run.status] : undefined;
   return {
-    ...record,
-    ...(status === undefined ? {} : { status, endedAtMs: null, outputs: [] }),
+    ...run,
+    ...(status && { status, ended_at: null, duration: null, run_duration: null, outputs: [] }),
     // Drawn for the run and not for each request, so that the outputs do not disappear again.
-    ...(isEarly && service.faults.shouldInject('late-output', row) ? { outputs: [] } : {}),
+    ...(isEarly && service.faults.shouldInject('late-output', row) && { outputs: [] }),
   };
 }
 

@@ -1,7 +1,7 @@
-// Converts a stored row to a run on the wire; fields that are not stored are derived from the plan, the clock and the ids.
+// Converts a stored row to a run on the wire; what is not stored is derived from the plan, the clock and the ids.
 
 import { parseExactly } from '../../batch/digits.ts';
-import type { OutputRecord, RunRecord } from '../../run-service/contract/run.ts';
+import type { outputShown, Shown, ShownRun } from '../../run-service/contract/shown.ts';
 import type { RunRow } from './run-row.ts';
 import type { DeploymentSpec } from '../deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
@@ -27,41 +27,61 @@ export type Showing = {
   readonly machine: Pick<DeploymentSpec, 'machineVersion' | 'machineType'> | undefined;
 };
 
-/** The row as a run record. */
-export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showing): RunRecord {
+/** Everything that the service shows of a run, in the specification's order. */
+export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showing): ShownRun {
   const plan = storedPlan(row);
   const work = plan === undefined ? NO_WORK : workOf(row, plan, nowMs);
   const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
-  const updatedAtMs = Math.max(row.updatedMs, work.sinceMs);
-  const isStale = row.endedMs === null && nowMs - updatedAtMs > staleMs;
+  const { createdMs, queuedMs, endedMs } = row;
+  const startedMs = plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null;
+  const updatedMs = Math.max(row.updatedMs, work.sinceMs);
+  const isStale = endedMs === null && nowMs - updatedMs > staleMs;
+  const callId = plan === undefined ? null : callIdOf(row.id);
   return {
     id: row.id,
-    workflowVersionId: versionId,
-    workflowInputs: parseExactly(row.inputs) as Record<string, unknown>,
-    workflowId,
-    machineId,
+    workflow_version_id: versionId,
+    workflow_inputs: parseExactly(row.inputs) as Record<string, unknown>,
+    workflow_id: workflowId,
+    workflow_api: {},
+    machine_id: machineId,
     origin: 'api',
     status: isStale ? 'timeout' : row.status,
-    endedAtMs: row.endedMs,
-    createdAtMs: row.createdMs,
-    updatedAtMs,
-    queuedAtMs: row.queuedMs,
-    startedAtMs: plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null,
-    gpuEventId: row.containerId,
+    ended_at: dateOrNull(endedMs),
+    created_at: dateOf(createdMs),
+    updated_at: dateOf(updatedMs),
+    queued_at: dateOrNull(queuedMs),
+    started_at: dateOrNull(startedMs),
+    gpu_event_id: row.containerId,
     gpu: row.gpu,
-    machineVersion: machine?.machineVersion ?? null,
-    machineType: machine?.machineType ?? null,
-    callId: plan === undefined ? null : callIdOf(row.id),
-    userId: row.owner,
-    orgId: null,
-    liveStatus: work.liveStatus,
+    machine_version: machine?.machineVersion ?? null,
+    machine_type: machine?.machineType ?? null,
+    worker_function_call_id: callId,
+    // The real service's spelling, which some clients need.
+    modal_function_call_id: callId,
+    user_id: row.owner,
+    org_id: null,
+    live_status: work.liveStatus,
     progress: work.progress,
+    is_realtime: false,
     webhook: row.webhook,
-    webhookIntermediateStatus: row.intermediate === 1,
-    outputs: row.status === 'success' ? outputsOf(row, row.endedMs ?? nowMs, links) : [],
-    deploymentId: row.deploymentId,
+    webhook_status: null,
+    webhook_intermediate_status: row.intermediate === 1,
+    outputs: row.status === 'success' ? outputsOf(row, endedMs ?? nowMs, links) : [],
+    number: 0,
+    duration: secondsBetween(createdMs, endedMs),
+    cold_start_duration: secondsBetween(queuedMs, startedMs),
+    cold_start_duration_total: secondsBetween(createdMs, startedMs),
+    run_duration: secondsBetween(startedMs, endedMs),
+    deployment_id: row.deploymentId,
   };
 }
+
+/** `2025-01-02T03:04:05.123000Z`: six digits, as the real service's serializer writes them. */
+const dateOf = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
+const dateOrNull = (ms: number | null): string | null => (ms === null ? null : dateOf(ms));
+
+const secondsBetween = (from: number | null, to: number | null): number | null =>
+  from === null || to === null ? null : (to - from) / 1000;
 
 /** The plan of a row; undefined until a container takes the run. */
 export function storedPlan(row: { readonly [Field in keyof RunPlan]: RunPlan[Field] | null }):
@@ -97,7 +117,7 @@ export function outputsOf(
   run: Pick<RunRow, 'id' | 'outputs'>,
   endedMs: number,
   links: Links,
-): readonly OutputRecord[] {
+): readonly Shown<typeof outputShown>[] {
   if (run.outputs === 0) return [];
   const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
   const images = Array.from({ length: run.outputs }, (_, index) => {
@@ -105,6 +125,16 @@ export function outputsOf(
     const url = `${links.origin}/files/runs/${run.id}/${filename}${end}`;
     return { url, filename: links.filename ?? filename, type: 'output' };
   });
-  const id = uuidOf('output', run.id);
-  return [{ id, runId: run.id, nodeId: '9', nodeClass: 'SaveImage', data: { images }, createdAtMs: endedMs }];
+  return [
+    {
+      id: uuidOf('output', run.id),
+      run_id: run.id,
+      data: { images },
+      node_meta: { node_id: '9', node_class: 'SaveImage' },
+      created_at: dateOf(endedMs),
+      updated_at: dateOf(endedMs),
+      type: null,
+      node_id: null,
+    },
+  ];
 }

@@ -1,8 +1,7 @@
 // Creates the webhooks of a run, including faulty ones: one for each change, and one for its outputs if the address contains
 // `target_events=run.output`.
 
-import { outputToWire, type OutputRecord } from '../../run-service/contract/run.ts';
-import { webhookToWire } from '../../run-service/contract/webhook.ts';
+import type { outputShown, Shown, webhookShown } from '../../run-service/contract/shown.ts';
 import type { Faults, FaultTarget } from '../faults.ts';
 import { uuidOf } from '../identity.ts';
 import type { LiveRun, RunChange } from '../runs/run-lifecycle.ts';
@@ -30,7 +29,7 @@ export function publish(world: World, run: LiveRun, change: RunChange): void {
 type Word = {
   readonly event: 'run.updated' | 'run.output';
   readonly change: RunChange;
-  readonly outputs: readonly OutputRecord[];
+  readonly outputs: readonly Shown<typeof outputShown>[];
 };
 
 function send({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: Word): void {
@@ -38,14 +37,14 @@ function send({ webhooks, faults }: World, run: LiveRun, { event, change, output
   const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
     faults.shouldInject(fault, run, occasion);
   if (run.webhook === null || shouldInject('lose-webhook')) return;
-  const body = webhookToWire({
-    eventType: event,
+  const body: Shown<typeof webhookShown> = {
+    event_type: event,
     status: shouldInject('lie-webhook') ? 'success' : change.status,
-    liveStatus: change.work.liveStatus,
+    live_status: change.work.liveStatus,
     progress: change.work.progress,
-    runId: shouldInject('stray-webhook') ? uuidOf('stray', run.id) : run.id,
-    outputs: shouldInject('empty-webhook') ? [] : outputs.map(outputToWire),
-  });
+    run_id: shouldInject('stray-webhook') ? uuidOf('stray', run.id) : run.id,
+    outputs: shouldInject('empty-webhook') ? [] : outputs,
+  };
   const order = {
     run: run.number,
     webhook: run.webhook,

@@ -1,11 +1,8 @@
-// The OpenAPI 3.1 document of the service, made from the table of operations.
+// The OpenAPI 3.1 document of the service, made from the table of operations and the schemas of what the service sends.
 
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from 'zod-openapi';
-import { EXAMPLES } from './examples.ts';
-import { json } from './answers.ts';
-import type { Dialect, Operation } from './operation.ts';
-import { operationsFor } from './operations.ts';
-import { schemasFor, type Schemas } from './schemas.ts';
+import { operationsFor, type Operation } from './operations.ts';
+import { schemasFor, type Dialect, type Schemas } from './schemas.ts';
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
@@ -57,8 +54,8 @@ function withoutPattern({
 function pathsOf(operations: readonly Operation[], bases: Bases): ZodOpenApiPathsObject {
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of operations) {
-    const path = `${bases[operation.base]}${operation.path}`.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [operation.method]: objectOf(operation) };
+    const path = `${bases[operation.base ?? 'v2']}${operation.path}`.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [operation.method ?? 'get']: objectOf(operation) };
   }
   return paths;
 }
@@ -67,7 +64,7 @@ const objectOf = (operation: Operation): ZodOpenApiOperationObject => ({
   operationId: operation.id,
   tags: [operation.group],
   summary: operation.summary,
-  description: operation.description,
+  ...(operation.description !== undefined && { description: operation.description }),
   ...(operation.open === true && { security: [] }),
   ...(operation.base === 'v1' && { deprecated: true }),
   requestParams: {
@@ -100,6 +97,6 @@ const webhook = (schemas: Schemas): ZodOpenApiOperationObject => ({
   description:
     'Sent for every change of status, and for progress where webhook_intermediate_status is true. Three tries, the second and third as GET with the same body. Webhooks are unsigned and unordered, and may arrive twice.',
   security: [],
-  requestBody: { content: contentOf(json('', schemas.Webhook, EXAMPLES.webhook)) },
+  requestBody: { content: contentOf({ type: 'application/json', schema: schemas.Webhook }) },
   responses: { '200': { description: 'Any status below 400 ends the tries' } },
 });

@@ -2,18 +2,14 @@
 
 import { z } from 'zod';
 import { queueRequestSchemaFor } from '../queue.ts';
-import * as answers from '../shown/answers.ts';
-import * as logs from '../shown/files-and-logs.ts';
-import * as refusals from '../shown/refusals.ts';
-import {
-  lightRowShown,
-  listedRunShown,
-  outputShown,
-  runPageShown,
-  runShown,
-  v1RunShown,
-} from '../shown/run.ts';
-import type { Dialect } from './operation.ts';
+import * as shown from '../shown.ts';
+
+/** The differences between the two behaviours of the local run service. */
+export type Dialect = {
+  readonly gpus: readonly [string, ...string[]];
+  readonly freeFormInputs: boolean;
+  readonly showsWorkflowApi: boolean;
+};
 
 const scalarOrList = z.union([z.string(), z.number(), z.boolean(), z.array(z.unknown())]);
 
@@ -22,31 +18,31 @@ export function schemasFor(dialect: Dialect) {
   const gpu = z
     .enum(dialect.gpus)
     .nullable()
-    .meta({ description: runShown.shape.gpu.description ?? '' });
+    .meta({ description: shown.runShown.shape.gpu.description ?? '' });
   const hidden = dialect.showsWorkflowApi ? {} : ({ workflow_api: true } as const);
   return {
-    Run: runShown.extend({ gpu }).omit(hidden),
-    ListedRun: listedRunShown.extend({ gpu }),
-    RunPage: runPageShown,
-    LightRow: lightRowShown.extend({ gpu }),
-    V1Run: v1RunShown.extend({ gpu }),
-    Output: outputShown,
+    Run: shown.runShown.extend({ gpu }).omit(hidden),
+    ListedRun: shown.listedRunShown.extend({ gpu }),
+    RunPage: shown.runPageShown,
+    LightRow: shown.lightRowShown.extend({ gpu }),
+    V1Run: shown.v1RunShown.extend({ gpu }),
+    Output: shown.outputShown,
     Order: orderFor(dialect),
     V1Order: freeOrderFor(dialect),
-    QueueAnswer: answers.queueAnswerShown,
-    CancelAnswer: answers.cancelAnswerShown,
-    Webhook: answers.webhookShown,
-    Deployment: answers.deploymentShown,
-    Pricing: answers.pricingShown,
-    Profile: answers.profileShown,
-    Upload: logs.uploadShown,
-    V1UploadUrl: logs.v1UploadUrlShown,
-    Log: logs.logShown,
-    LogLine: logs.logLineShown,
-    Sentence: refusals.sentenceShown,
-    ValidationFailure: refusals.validationShown,
-    V1Error: refusals.v1ErrorShown,
-    V1NotFound: refusals.v1NotFoundShown,
+    QueueAnswer: shown.queueAnswerShown,
+    CancelAnswer: shown.cancelAnswerShown,
+    Webhook: shown.webhookShown,
+    Deployment: shown.deploymentShown,
+    Pricing: shown.pricingShown,
+    Profile: shown.profileShown,
+    Upload: shown.uploadShown,
+    V1UploadUrl: shown.v1UploadUrlShown,
+    Log: shown.logShown,
+    LogLine: shown.logLineShown,
+    Sentence: shown.sentenceShown,
+    ValidationFailure: shown.validationShown,
+    V1Error: shown.v1ErrorShown,
+    V1NotFound: shown.v1NotFoundShown,
   };
 }
 export type Schemas = ReturnType<typeof schemasFor>;
