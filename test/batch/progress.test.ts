@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
 import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../src/batch/bounds.ts';
-import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import { endRow } from '../../src/batch/on-event/end-row.ts';
-import { pause } from '../../src/batch/pausing/pauses.ts';
+import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
-import { progress } from '../../src/batch/shown/progress.ts';
-import { LANES_MAX, newLane, type Lane } from '../../src/batch/state/lanes.ts';
+import { pause } from '../../src/batch/pausing/pauses.ts';
+import { loadByGpu, progress, waitReason } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
+import { type Lane, LANES_MAX, newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';
 import { paramsOf } from './params.ts';
-import { running } from './scenes.ts';
+import { running, STUCK_MS } from './scenes.ts';
 import { World } from './world.ts';
 
 const fullLane = (gpu: string): Lane => ({
@@ -97,5 +97,133 @@ describe('progress', () => {
     for (let at = 0; at < 2 * ACKNOWLEDGED_MOST; at += 1) acknowledge(state, crypto.randomUUID());
     endRow(state, { place: 999_999, attempt: 21, tries: 21, past: [] }, { outcome: 'failed', reason: long });
     expect(Buffer.byteLength(JSON.stringify(progress(state)))).toBeLessThanOrEqual(9_500);
+  });
+});
+
+const places = (count: number) => [{ first: 1, count }];
+const busy = (lane: Lane, outstanding: number): Lane => ({ ...lane, outstanding });
+
+describe('the load by GPU', () => {
+  it('adds up lanes of the same GPU, and keeps rows that ask for none apart', () => {
+    const lanes = [
+      busy(newLane('T4', places(5)), 2),
+      busy(newLane('T4', places(1)), 3),
+      busy(newLane(undefined, places(4)), 1),
+    ];
+    expect(loadByGpu(lanes)).toEqual([
+      { gpu: 'T4', outstanding: 5, waiting: 0, unsent: 6 },
+      { outstanding: 1, waiting: 0, unsent: 4 },
+    ]);
+  });
+
+  it('counts the unsent rows of a ladder on the rung on which they will start', () => {
+    const lane = newClimbingLane(1, ['T4', 'H100'], places(7));
+    lane.climb.rung = 1;
+    for (const rung of lane.climb.rungs) rung.outstanding = 1;
+    expect(loadByGpu([lane])).toEqual([
+      { gpu: 'T4', outstanding: 1, waiting: 0, unsent: 0 },
+      { gpu: 'H100', outstanding: 1, waiting: 0, unsent: 7 },
+    ]);
+  });
+
+  it('puts GPUs beyond the maximum together and loses no row', () => {
+    const lanes = Array.from({ length: 2 * GPU_NAMES_MAX }, (_, at) => newLane(`gpu-${at}`, places(1)));
+    const loads = loadByGpu(lanes);
+    expect(loads).toHaveLength(GPU_NAMES_MAX + 1);
+    expect(loads.at(-1)).toMatchObject({ gpu: 'other', unsent: GPU_NAMES_MAX });
+  });
+
+  it('agrees with the counts of the whole batch', () => {
+    const world = running({ rows: 40, concurrency: 6 });
+    world.finish('run-1', 'failed');
+    world.answer(0, ['dropped', 'not-sent']);
+    const { byGpu = [], sending, running: on, unconfirmed, retrying, unsent } = progress(world.state);
+    const sumOf = (of: 'outstanding' | 'waiting' | 'unsent'): number =>
+      byGpu.reduce((sum, load) => sum + load[of], 0);
+    expect([sumOf('outstanding'), sumOf('waiting'), sumOf('unsent')]).toEqual([
+      sending + on + unconfirmed,
+      retrying,
+      unsent,
+    ]);
+  });
+});
+
+const reasonOf = ({ state }: World): string | undefined => progress(state).reason;
+
+describe('a batch that waits', () => {
+  it('for runs that may end names no reason', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    expect(reasonOf(world)).toBeUndefined();
+    world.answer(0, ['accepted']);
+    expect(reasonOf(world)).toBeUndefined();
+  });
+
+  it('for the cancel of runs that took too long says so', () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    world.answer(0, ['accepted']);
+    const [{ runId } = { runId: '' }] = world.service.runs;
+    world.apply({ type: 'runsOverdue', runs: [{ place: 1, attempt: 1, runId, reason: 'too long' }] });
+    expect(reasonOf(world)).toBe('waiting for the service to cancel 1 run that took too long');
+  });
+
+  it('for run lists says how many attempts they decide about', () => {
+    const world = new World({ rows: 8, concurrency: 2 });
+    world.answer(0, ['dropped']);
+    expect(reasonOf(world)).toMatch(/^2 attempts may have started runs; waiting for run lists/);
+    world.pass(STUCK_MS);
+    expect(progress(world.state).state).toBe('paused');
+  });
+
+  it('for files says how many rows they belong to, and why they could not be fetched, also in the log', () => {
+    const world = new World({ rows: 2, concurrency: 2 });
+    world.answer(0, ['accepted']);
+    for (const { runId } of world.service.runs) world.finish(runId, 'succeeded');
+    expect(reasonOf(world)).toBe('waiting for files: 2 rows');
+    world.collect(0, 'file');
+    expect(reasonOf(world)).toMatch(/^waiting for files: 2 rows to try again: ./);
+    expect(world.state.log.map(({ event }) => event)).toContain('files-deferred');
+    expect(waitReason({ ...world.state, filesFault: undefined })).toBe(
+      'waiting for files: 2 rows to try again',
+    );
+    while (world.state.deferred.length > 0) {
+      world.pass(60_000);
+      world.collect(0, 'fetched');
+    }
+    expect(reasonOf(world)).toBe('waiting for the results to be written');
+    expect(world.state.filesFault).toBeUndefined();
+    world.close();
+    expect(reasonOf(world)).toBeUndefined();
+  });
+
+  it('for its notifications, another attempt or the rate says so', () => {
+    const ending = new World({ rows: 1, concurrency: 1, notify: ['slack:a'] });
+    ending.answer(0, ['rejected']);
+    ending.collect();
+    ending.close();
+    expect(reasonOf(ending)).toBe('waiting for notifications');
+    const again = new World({ rows: 1, concurrency: 1, retries: 1 });
+    again.answer(0, ['accepted']);
+    again.finish(again.service.runs[0]?.runId ?? '', 'failed');
+    expect(reasonOf(again)).toBe('waiting for another attempt of 1 row');
+    const slow = new World({ rows: 3, concurrency: 3, startsPerMinute: 1 });
+    slow.answer(0, ['rejected']);
+    expect(reasonOf(slow)).toBe('waiting for --rate');
+  });
+
+  it('for a pass, a new workflow run or a delay says so', () => {
+    const world = new World({ rows: 4, concurrency: 1 });
+    const { state } = world;
+    const idle = { ...state, rows: new Map(), phases: { ...state.phases, sending: 0 } };
+    expect(waitReason({ ...idle, wantedPass: 2 })).toBe('waiting for the rows of pass 2');
+    expect(waitReason({ ...idle, isLoadingPass: true })).toBe('waiting for the rows of pass 1');
+    expect(waitReason({ ...idle, isStopping: true })).toBe('waiting for a new workflow run');
+    expect(waitReason(idle)).toBe('waiting to send its next rows');
+    const sent = { ...idle, cancelling: 'unsent' } as const;
+    expect(waitReason(sent)).toBe('waiting for the end of 1 group of requests');
+    const done = { ...sent, groups: new Map() };
+    expect(waitReason(done)).toBeUndefined();
+    expect(waitReason({ ...done, loggingNow: 1 })).toBe('waiting for its folder to be written');
+    const cancels = new Map([['run', { place: 1, attempt: 1, runId: 'run' }]]);
+    expect(waitReason({ ...done, cancels })).toBe('waiting for the service to cancel 1 run');
   });
 });

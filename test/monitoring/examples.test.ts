@@ -30,15 +30,31 @@ const queries = [
   ...RULES.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr)),
 ];
 
+function existing(): Registry {
+  const registry = new Registry();
+  createMeters(registry);
+  createBatchGauges(registry);
+  createWorkerGauges(registry);
+  return registry;
+}
+
+describe('the names of metrics', () => {
+  it('follow the conventions of Prometheus', async () => {
+    for (const { name, type } of await existing().getMetricsAsJSON()) {
+      expect(name.endsWith('_total'), name).toBe(String(type) === 'counter');
+      expect(name).toMatch(
+        String(type) === 'histogram' ? /^runsheet_[a-z_]+_seconds$/ : /^runsheet_[a-z_]+$/,
+      );
+    }
+  });
+});
+
 describe('the dashboard and the alert rules', () => {
   const series = new Map<string, ReadonlySet<string>>();
 
   beforeAll(async () => {
-    const registry = new Registry();
+    const registry = existing();
     collectDefaultMetrics({ register: registry });
-    createMeters(registry);
-    createBatchGauges(registry);
-    createWorkerGauges(registry);
     const labels = registry.getMetricsAsArray() as unknown as readonly {
       name: string;
       labelNames: string[];

@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NONE_HELD } from '../../../src/batch/accounting/reservations.ts';
 import { reportDuplicate } from '../../../src/batch/accounting/duplicates.ts';
 import { budgetLeft, reservedNano, spentNano, usdText } from '../../../src/batch/limits/budget.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
-import { faultyActions, perform } from '../random-actions.ts';
 import { readUntilResolved, runOfFirst, running, STUCK_MS, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 
@@ -196,35 +194,6 @@ describe('a budget', () => {
       ok: false,
       note: 'the cost of a run has no known bound, so max-cost could not be kept',
     });
-  });
-
-  it('is never exceeded by what is spent and reserved when a group is sent, whatever happens', () => {
-    fc.assert(
-      fc.property(
-        faultyActions(80),
-        fc.integer({ min: 1, max: 30 }),
-        fc.integer({ min: 0, max: 4 }),
-        (actions, most, cost) => {
-          const lanes = [
-            { gpu: 'H100', places: 9 },
-            { gpu: 'A10G', places: 9 },
-          ];
-          const world = new World({
-            rows: 18,
-            concurrency: 12,
-            lanes,
-            maxCostNano: most,
-            attemptCostNano: { H100: 5, A10G: 2 },
-          });
-          // Some records do not say it; some runs cost more than the batch expected.
-          world.folder.costUsd = cost === 0 ? undefined : cost / 1e9;
-          perform(world, actions);
-          world.settle();
-          expect(world.problems).toEqual([]);
-        },
-      ),
-      { numRuns: 400 },
-    );
   });
 });
 

@@ -1,8 +1,43 @@
 import { describe, expect, it } from 'vitest';
+import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
+import { slots } from '../../../src/batch/limits/limits.ts';
 import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
-import { runOfFirst } from '../scenes.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
+import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
+import { freeSlots, usedSlots } from '../../../src/batch/state/state.ts';
+import { paramsOf } from '../params.ts';
+import { running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';
+
+const phases = { waiting: 5, sending: 1, running: 2, unconfirmed: 1, ended: 9 };
+
+describe('slots', () => {
+  it('the slots of a batch are held by whatever may be a run', () => {
+    expect(usedSlots({ phases })).toBe(4);
+    expect(freeSlots({ phases, params: paramsOf({ concurrency: 6 }) })).toBe(2);
+  });
+
+  it('the number of free slots is never negative, also if a run turns up that had no slot', () => {
+    expect(freeSlots({ phases, params: paramsOf({ concurrency: 3 }) })).toBe(0);
+    const world = new World({ rows: 3, concurrency: 1 });
+    world.answer(0, ['blocked']);
+    world.apply({ type: 'resume' });
+    world.answer(0, ['throttled']);
+    world.pass(1_000);
+    world.apply({ type: 'runsSeen', runs: [runOfFirst('run-a')] });
+    world.answer(0, ['accepted']);
+    expect(world.problems).toEqual([]);
+  });
+
+  it('the slots of a batch allow as many attempts as are free, and none before one is', () => {
+    const state = begin(paramsOf({ concurrency: 6 }), 1, 0);
+    Object.assign(state.phases, phases);
+    expect(slots(state)).toEqual({ at: 0, most: 2 });
+    state.phases.running = 4;
+    expect(slots(state)).toEqual({ at: Number.POSITIVE_INFINITY, most: 0 });
+  });
+});
 
 /** Ends the oldest group: all of its attempts are blocked. */
 const blockAll = (world: World, reason = '401: Revoked token'): void => {
@@ -90,5 +125,28 @@ describe('several pauses', () => {
     blockAll(world);
     world.apply({ type: 'runsSeen', runs: [runOfFirst('run-a')] });
     expect(progress(world.state)).toMatchObject({ state: 'running', running: 1 });
+  });
+});
+
+describe('groups in flight', () => {
+  it('at most 64 groups are in flight, and no timer is set for what only a response can change', () => {
+    const world = new World({ rows: 5_000, concurrency: 4_000 });
+    expect(world.sends).toHaveLength(GROUPS_IN_FLIGHT);
+    expect(world.waitMs).toBe(Number.POSITIVE_INFINITY);
+    world.answer(0, ['rejected']);
+    expect(world.sends).toHaveLength(GROUPS_IN_FLIGHT);
+    expect(world.sends.at(-1)?.attempts).toHaveLength(GROUP_ATTEMPTS);
+  });
+});
+
+describe('continue-as-new', () => {
+  it('a batch that is to continue as new sends nothing more, so that no group keeps it back, and goes on afterwards', () => {
+    const world = running({ rows: 10, concurrency: 2 });
+    world.apply({ type: 'stopSending' });
+    world.finish('run-0', 'succeeded');
+    expect(world.sends).toEqual([]);
+    expect(maySnapshot(world.state)).toBe(true);
+    world.continueAsNew();
+    expect(world.sends).toHaveLength(1);
   });
 });
