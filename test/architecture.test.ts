@@ -241,7 +241,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'csv-stringify',
     'open',
     'p-map',
-    'sixel',
     'zod',
     'src/batch',
     'workflows',

@@ -133,12 +133,9 @@ const without = (table: Table, ...names: readonly string[]): Table =>
 
 const LISTED = without(SHOWN, 'quiet');
 
-const PICTURES = { only: 'what a terminal shows; a program opens the files of a row' } as const;
-
 const FLAGS: Readonly<Record<string, Table>> = {
   run: {
     ...SHEET,
-    pictures: PICTURES,
     demo: { only: 'hidden: says that the demo removes the batch' },
     watch: {
       only: 'waits for a user who saves a file; a program knows when its rows change: BatchHandle.append',
@@ -154,7 +151,7 @@ const FLAGS: Readonly<Record<string, Table>> = {
   },
   list: LISTED,
   status: LISTED,
-  watch: { ...SHOWN, pictures: PICTURES },
+  watch: SHOWN,
   wait: { ...LISTED, timeout: 'ResultOptions.timeoutMs' },
   rows: {
     ...LISTED,

@@ -17,7 +17,6 @@ import {
   out,
   output,
   outputOfRows,
-  picturesFlag,
   quiet,
   repeatable,
   time,
@@ -42,7 +41,7 @@ export const onBatches = {
     async () => (await import('../follow/watch.ts')).watch,
     {
       positional: batch,
-      flags: { out, quiet, pictures: picturesFlag, output: outputOfRows },
+      flags: { out, quiet, output: outputOfRows },
       aliases: { o: 'output', q: 'quiet' },
     },
     'follow a batch until it ends',

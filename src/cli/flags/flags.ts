@@ -226,20 +226,8 @@ export type SheetFlags = LimitFlags &
   };
 
 /** The flags of `run`. */
-/** How a terminal shows pictures. */
-const PICTURES = ['auto', 'kitty', 'iterm2', 'sixel'] as const;
-export type PictureFlag = (typeof PICTURES)[number];
-
-export const picturesFlag = {
-  kind: 'enum',
-  values: PICTURES,
-  optional: true,
-  brief: 'show the pictures of rows that end, in a terminal that can (kitty, iTerm2, WezTerm, foot …)',
-} as const;
-
 export type RunFlags = SheetFlags & {
   readonly watch?: boolean;
-  readonly pictures?: PictureFlag;
   /** The batch is removed after the command. */
   readonly demo?: boolean;
 };

@@ -13,7 +13,6 @@ import { configOf } from '../flags/batch-options.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { toFollow, toContinue, nextCommand, nextLine, sayNext } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
-import { LatestPictures, type Pictures } from './latest-pictures.ts';
 import { openPhaseReader } from './run-phases.ts';
 import { noWorkerText, Standstill, workerCommand } from './standstill.ts';
 import type { Session } from '../session.ts';
@@ -32,8 +31,6 @@ export type FollowParams = EndParams & {
   readonly isCanaryShown?: boolean;
   /** What hears Ctrl-C, if the caller already does. */
   readonly interrupts?: Interrupts;
-  /** Shows pictures of rows as they end. */
-  readonly pictures?: Pictures | undefined;
   /** Runs beside until the signal aborts; `note` prints a line. */
   readonly beside?: (note: (text: string) => void, done: AbortSignal) => Promise<void>;
 };
@@ -50,17 +47,15 @@ export async function follow(params: FollowParams): Promise<number> {
   const done = new AbortController();
   const rows = params.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
   const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
-  const pictures = params.pictures && (await LatestPictures.open(found, params.pictures));
   const beside = params.beside?.((text) => view.note(text), done.signal);
   try {
     const ending = await Promise.race([
       failureOf(beside),
-      watch({ ...params, rows, latestPictures: pictures }, view, done.signal, latest),
+      watch({ ...params, rows }, view, done.signal, latest),
       session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
       lostBy(session),
     ]);
-    if (ending === 'finished') await pictures?.show(view, performance.now(), true);
     if (ending === 'finished') await showLast(params, view);
     view.end();
     done.abort();
@@ -90,7 +85,6 @@ async function failureOf(beside: Promise<void> | undefined): Promise<never> {
 /** What the batch published last. */
 type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
 type Streaming = { readonly rows: RowStream | undefined };
-type Showing = Streaming & { readonly latestPictures: LatestPictures | undefined };
 type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
 
 const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
@@ -148,7 +142,7 @@ const lostBy = async ({ stack }: Session): Promise<'lost'> => {
 };
 
 async function watch(
-  { session, found, printer, timeoutMs, reads, rows, latestPictures }: FollowParams & Showing,
+  { session, found, printer, timeoutMs, reads, rows }: FollowParams & Streaming,
   view: ProgressView,
   done: AbortSignal,
   latest: Latest,
@@ -179,7 +173,6 @@ async function watch(
       standstill.goesOn(terminalLine(reason), performance.now());
     }
     await rows?.print(false);
-    await latestPictures?.show(view, performance.now());
     if (timeoutMs !== undefined && performance.now() - startedAt > timeoutMs) return 'timeout';
     await wait(printer.isTerminal ? LOOK_MS.terminal : LOOK_MS.elsewhere);
   }

@@ -19,8 +19,6 @@ export type ProgressView = {
   show(progress: Progress, now: number, phases?: Phases): void;
   /** Puts a line above the block. */
   note(text: string): void;
-  /** Puts a picture above the block: control codes and a line. Nothing where there is no terminal. */
-  picture(codes: string): void;
   /** Ends the view and leaves its last lines on the screen. */
   end(): void;
 };
@@ -54,7 +52,6 @@ function onTerminal(printer: Printer, stream: BlockStream, speedometer: Speedome
         }),
       ),
     note: (text) => block.note(printer.forPeople(text)),
-    picture: (codes) => block.above(codes),
     end: () => block.end(),
   };
 }
@@ -74,7 +71,6 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
       printer.notice(`progress ${counts}${plainRest(progress, speed)}`);
     },
     note: (text) => printer.notice(text),
-    picture: () => undefined,
     end: () => undefined,
   };
 }

@@ -3,12 +3,10 @@
 import cliTruncate from 'cli-truncate';
 
 export type TerminalBlock = {
-  /** Replaces the block; `above` is text that stays above it. */
-  draw(lines: readonly string[], above?: string): void;
+  /** Replaces the block. */
+  draw(lines: readonly string[]): void;
   /** Puts text above the block. */
   note(text: string): void;
-  /** The same for codes that end with a line break. */
-  above(codes: string): void;
   /** Leaves the block on the screen. */
   end(): void;
 };
@@ -29,9 +27,8 @@ export function openBlock(stream: BlockStream): TerminalBlock {
     drawn = fitting;
   };
   return {
-    draw,
+    draw: (lines) => draw(lines),
     note: (text) => draw(drawn, `${text}\n`),
-    above: (codes) => draw(drawn, codes),
     end: () => (drawn = []),
   };
 }

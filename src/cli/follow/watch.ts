@@ -5,8 +5,6 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { follow } from './follow.ts';
-import type { PictureFlag } from '../flags/flags.ts';
-import { openPictures, type Pictures } from './latest-pictures.ts';
 import { printEndedRows } from './row-stream.ts';
 import { openLivingSession } from '../session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -18,12 +16,10 @@ type Flags = {
 
 export async function watch(
   this: Context,
-  flags: Flags & { readonly quiet: boolean; readonly pictures?: PictureFlag },
+  flags: Flags & { readonly quiet: boolean },
   name: string | undefined,
 ): Promise<number> {
-  const printer = printerFor(this, flags);
-  const pictures = await openPictures(flags, printer);
-  return attach(this, flags, name, { printer, pictures });
+  return attach(this, flags, name, { printer: printerFor(this, flags) });
 }
 
 export async function wait(
@@ -41,10 +37,7 @@ async function attach(
   context: Context,
   { output, ...flags }: Flags,
   name: string | undefined,
-  how: Pick<EndParams, 'printer' | 'printClosingLine'> & {
-    readonly timeoutMs?: number;
-    readonly pictures?: Pictures | undefined;
-  },
+  how: Pick<EndParams, 'printer' | 'printClosingLine'> & { readonly timeoutMs?: number },
 ): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);

@@ -45,13 +45,11 @@ import { estimateOf } from '../../library/start/estimate.ts';
 import type { Summary } from '../../results/summary.ts';
 import { forecastLines } from './forecast.ts';
 import { confirmGpus } from './gpu-choice.ts';
-import { openPictures } from '../follow/latest-pictures.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 
 export async function run(this: Context, flags: RunFlags, sheet?: string): Promise<number> {
   // Asks only if the answer can come from the user.
   const asks = flags.output === 'text' && sheet !== '-';
-  const pictures = await openPictures(flags, printerFor(this, flags));
   return send({ context: this, command: 'run', flags, sheet, asks }, (session, found, printer) =>
     flags.watch && sheet !== undefined
       ? watchSheet({ ...watched(this, flags, sheet, printer), hasLimits: true }, session, found)
@@ -62,7 +60,6 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
           process: this.process,
           output: flags.output,
           isRemoved: flags.demo ?? false,
-          pictures,
         }),
   );
 }

@@ -46,12 +46,6 @@ export class EndedRows {
     this.#next = after === undefined ? BEGIN : placeAfter(after);
   }
 
-  /** Leaves out the rows of all parts before the newest one. */
-  static async fromNewest(found: FoundBatch): Promise<EndedRows> {
-    const [newest] = (await partNames(found.store)).slice(-1).map(partOf);
-    return new EndedRows(found, newest && `${newest.pass}-${newest.part}:0`);
-  }
-
   /** The rows that have ended since the last time. `hasEnded`: no further part will be written. */
   async *read(hasEnded: boolean): AsyncGenerator<RowResult> {
     for (;;) {
