@@ -14,9 +14,9 @@ import type { BatchSignals } from '../src/batch/signals.ts';
 import type { BatchName, BatchRef } from '../src/batch/batch-ref.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import type { OwnRuns } from '../src/webhook/own-runs.ts';
-import type { ReportedRuns } from '../src/webhook/reported-runs.ts';
+import type { ReportedRuns } from '../src/webhook/handler.ts';
 import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
-import type { NoticeSettings } from '../src/notices/settings.ts';
+import type { NoticeSettings } from '../src/notices/deliver.ts';
 import type { DeliveredFiles } from './delivered-files.ts';
 import type { DownloadSlots } from './download-slots.ts';
 

@@ -2,12 +2,171 @@
 
 import { Context } from '@temporalio/activity';
 import { readTarget } from '../options/notify-target.ts';
-import { undeliverable } from './fault.ts';
-import { mailNotice } from './mail-notice.ts';
-import type { AnyBody } from './any-body.ts';
-import { postNotice, postToSlack } from './post-notice.ts';
-import type { NoticeSettings } from './settings.ts';
-import { startProgram } from './start-program.ts';
+import { createHmac } from 'node:crypto';
+import { postJson } from '../run-service/post-json.ts';
+import { spawn } from 'node:child_process';
+import type { NotifySettings } from '../host/notify-settings.ts';
+import type { NoticeBody } from './notice-body.ts';
+import type { ScheduleNoticeBody } from './schedule-notice-body.ts';
+import { ApplicationFailure } from '@temporalio/common';
+
+/** Another try cannot help. */
+const undeliverable = (reason: string): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(reason, 'NotNotified');
+
+/** Another try may help. */
+const undelivered = (reason: string): ApplicationFailure =>
+  ApplicationFailure.retryable(reason, 'NotNotified');
+
+type AnyBody = NoticeBody | ScheduleNoticeBody;
+
+export type NoticeSettings = NotifySettings & {
+  /** Whether the user of this machine allowed the program. */
+  readonly mayStart: (path: string) => boolean;
+  /** The environment of programs, without our secrets. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+/** The most that a program may take. */
+const WITHIN_MS = 15_000;
+
+export async function startProgram(
+  path: string,
+  body: AnyBody,
+  { settings, signal }: { readonly settings: NoticeSettings; readonly signal: AbortSignal },
+): Promise<void> {
+  if (!settings.mayStart(path))
+    throw undeliverable(`${path} may not be started here: set RUNSHEET_NOTIFY_EXEC=${path} for this worker`);
+  const child = spawn(path, [], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: settings.environment,
+    // Its children end with it.
+    detached: true,
+  });
+  const kill = (): void => killGroup(child.pid);
+  const within = AbortSignal.any([signal, AbortSignal.timeout(WITHIN_MS)]);
+  const ended = new Promise<string | undefined>((resolve, reject) => {
+    child.once('error', (error) => reject(undeliverable(`${path} cannot be started: ${error.message}`)));
+    child.once('exit', (code, by) => resolve(code === 0 ? undefined : `${path} ended with ${code ?? by}`));
+  });
+  within.addEventListener('abort', kill);
+  // A program that does not read its input still got it.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(`${JSON.stringify(body)}\n`);
+  try {
+    const wrong = await ended;
+    if (within.aborted) throw undelivered(`${path} took longer than ${WITHIN_MS / 1_000} s`);
+    if (wrong !== undefined) throw undelivered(wrong);
+  } finally {
+    within.removeEventListener('abort', kill);
+  }
+}
+
+/** It may have ended this very moment; an error in a listener would end the worker. */
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+type Post = {
+  readonly url: string;
+  readonly signal: AbortSignal;
+  /** The run service whose networks are allowed; undefined: the owner of the worker named the address. */
+  readonly within: string | undefined;
+};
+
+async function postNotice(post: Post, body: AnyBody, secret: string | undefined): Promise<void> {
+  const text = JSON.stringify(body);
+  await send(post, text, {
+    'runsheet-notification': body.id,
+    ...(secret === undefined ? {} : { 'runsheet-signature': signature(text, secret, Date.now()) }),
+  });
+}
+
+/** An incoming webhook. Slack interprets <, > and &, and unless told otherwise `*`, `_`, names and addresses. */
+const postToSlack = (post: Post, { text }: AnyBody): Promise<void> =>
+  send(
+    post,
+    JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string), ...PLAIN }),
+    {},
+  );
+
+const PLAIN = { mrkdwn: false, parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false };
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+/** `t=<seconds since 1970>,v1=<HMAC-SHA256 of "<t>.<body>" in hexadecimal>`. */
+export function signature(body: string, secret: string, nowMs: number): string {
+  const t = Math.floor(nowMs / 1_000);
+  return `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`;
+}
+
+/** These statuses ask for another try. */
+const BUSY = new Set([408, 425, 429]);
+
+async function send(post: Post, text: string, headers: Readonly<Record<string, string>>): Promise<void> {
+  const { status, refused } = await postJson(post, text, headers);
+  if (refused !== undefined) throw undeliverable(refused);
+  if (status >= 200 && status < 300) return;
+  const reason = `the receiver answered ${status}`;
+  throw status >= 500 || BUSY.has(status) ? undelivered(reason) : undeliverable(reason);
+}
+
+const WAIT_MS = 10_000;
+
+async function mailNotice(to: string, body: AnyBody, settings: NoticeSettings): Promise<void> {
+  const { smtp, mailFrom } = settings;
+  if (smtp === undefined)
+    throw undeliverable(
+      'this worker has no mail server: set RUNSHEET_SMTP_URL=smtps://user:password@host:465',
+    );
+  const { createTransport } = await import('nodemailer');
+  const limits = { connectionTimeout: WAIT_MS, greetingTimeout: WAIT_MS, socketTimeout: WAIT_MS };
+  const transport = createTransport({ url: smtp, ...limits });
+  try {
+    await transport.sendMail({
+      from: mailFrom ?? senderIn(smtp),
+      to,
+      // Most mail programs show only one of two mails with the same id.
+      messageId: `<${body.id}@runsheet>`,
+      subject: `runsheet: ${'schedule' in body ? body.schedule : body.batch} ${SUBJECTS[body.event]}`,
+      text: `${body.text}\n\n${JSON.stringify(body, undefined, 2)}\n`,
+    });
+  } catch (error) {
+    throw faultOf(error as Error & { responseCode?: number; code?: string });
+  } finally {
+    transport.close();
+  }
+}
+
+const SUBJECTS: Readonly<Record<AnyBody['event'], string>> = {
+  done: 'is done',
+  failures: 'has many failed rows',
+  'half-budget': 'has spent half of its budget',
+  paused: 'is paused',
+  'firing-failed': 'made no batch',
+  'times-missed': 'missed times',
+};
+
+/** The user of the mail server, if it is an address. */
+function senderIn(smtp: string): string {
+  const { username, hostname } = new URL(smtp);
+  const user = decodeURIComponent(username);
+  return user.includes('@') ? user : `runsheet@${hostname}`;
+}
+
+/** Codes from 500 on are permanent. */
+function faultOf({ message, responseCode, code }: Error & { responseCode?: number; code?: string }): Error {
+  const reason = `the mail server: ${message}`;
+  if (code === 'ETLS')
+    return undeliverable(
+      `${reason}; a password is sent only over TLS: set RUNSHEET_SMTP_URL=smtps://user:password@host:465, or another port with STARTTLS`,
+    );
+  return responseCode !== undefined && responseCode >= 500 ? undeliverable(reason) : undelivered(reason);
+}
 
 export type Delivery = {
   readonly to: string;

@@ -1,13 +1,12 @@
 // Who is notified of a batch, and what this machine must know for that.
 
-import { accessSync, constants } from 'node:fs';
-import { resolve } from 'node:path';
+import { accessSync, constants, appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { resolve, join } from 'node:path';
 import { NOTIFY_TARGETS_MAX } from '../options/bounds.ts';
 import { readTarget, UNNAMED, type Target, type WrongTarget } from '../options/notify-target.ts';
 import type { LimitChange } from '../batch/params.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
-import { allowProgram } from './allowed-programs.ts';
 import { shellWord } from '../errors/outside-text.ts';
 
 /** A program is named by its absolute path, because the worker runs in another folder. */
@@ -77,5 +76,22 @@ function isProgram(path: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+const programsFile = (home: string): string => join(home, 'programs');
+
+function allowProgram(home: string, path: string): void {
+  if (allowedPrograms(home).includes(path)) return;
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  appendFileSync(programsFile(home), `${path}\n`, { mode: 0o600 });
+}
+
+export function allowedPrograms(home: string): readonly string[] {
+  try {
+    return readFileSync(programsFile(home), 'utf8').split('\n').filter(Boolean);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
   }
 }

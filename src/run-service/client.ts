@@ -11,10 +11,9 @@ import {
   profileSchema,
   type Profile,
 } from './contract/deployment.ts';
-import { runLogSchema, type LogLine } from './contract/log-entry.ts';
+import { runLogSchema, type LogLine, runListSchema, runSchema, type Run } from './contract/run.ts';
 import { PATHS } from './contract/paths.ts';
 import { queueToWire, type QueueRequest } from './contract/queue.ts';
-import { runListSchema, runSchema, type Run } from './contract/run.ts';
 import { messageOf, type RawAnswer } from './answer.ts';
 import { sendFile, type FileToSend } from './send-file.ts';
 import {

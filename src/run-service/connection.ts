@@ -4,7 +4,6 @@ import type { Dispatcher } from 'undici';
 import type { ApiKey } from '../host/api-key.ts';
 import type { PostFacts } from '../batch/classify-response.ts';
 import type { CallName } from './contract/paths.ts';
-import type { ServiceClock } from './service-clock.ts';
 
 /** One request to the service that has ended. */
 export type ServiceCall = {
@@ -28,3 +27,21 @@ export type ServiceConnection = {
   /** Called after each request; must not throw. */
   readonly observe?: ((call: ServiceCall) => void) | undefined;
 };
+
+export class ServiceClock {
+  #dateMs: number | undefined;
+  #atMs = 0;
+
+  /** Stores the `Date` of an answer that has just arrived. */
+  note(header: string | string[] | undefined): void {
+    const ms = Date.parse(String(Array.isArray(header) ? header[0] : header));
+    if (Number.isNaN(ms)) return;
+    this.#dateMs = ms;
+    this.#atMs = performance.now();
+  }
+
+  /** Milliseconds since 1970 by the service's clock; undefined before the first answer with a date. */
+  nowMs(): number | undefined {
+    return this.#dateMs === undefined ? undefined : Math.round(this.#dateMs + performance.now() - this.#atMs);
+  }
+}

@@ -2,11 +2,10 @@
 // `forget` makes the next call read it again, for expired links and late outputs.
 
 import type { RunService } from './client.ts';
-import type { Run } from './contract/run.ts';
+import type { Run, LogLine } from './contract/run.ts';
 import type { KnownRun } from './run-outcome.ts';
 import { isTerminal } from './contract/statuses.ts';
 import type { Failure, FailureKind } from '../options/failure-kind.ts';
-import type { LogLine } from './contract/log-entry.ts';
 
 const REMEMBERED_MAX = 2_000;
 /** The total size in characters, because outputs with many files or long texts would fill the memory. */

@@ -5,18 +5,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { boundConnections } from '../host/bounded-connections.ts';
 import { isAddressedHere } from '../host/local-requests.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
-import { API, authentication, openTokens } from './auth.ts';
-import { serveControl } from './routes/fault-control.ts';
+import { API, authentication, openTokens, CONTROL, type Tokens } from './auth.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
 import { serveDashboard } from './dashboard.ts';
 import { serveLogs } from './routes/logs.ts';
 import { serveReference } from './routes/reference.ts';
-import { refuseTheRest } from './routes/refusals.ts';
+import { refuseTheRest, notFound, route } from './routes/refusals.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
 import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
 import type { LivingService } from './service.ts';
+import { RunsheetError } from '../errors/error.ts';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
@@ -119,4 +119,35 @@ function serveV2(app: FastifyInstance, service: LivingService): void {
     { prefix: API },
   );
   void app.register((api) => serveUploads(api, service), { prefix: API });
+}
+
+function serveControl(app: FastifyInstance, service: LivingService, tokens: Tokens): void {
+  route(app, ['GET', 'PUT'], `${CONTROL}/faults`, (request, reply) => {
+    if (request.method === 'PUT') {
+      const refused = setFaults(service, request.body);
+      if (refused !== undefined) return reply.code(422).send({ detail: refused });
+    }
+    return reply.send({ rates: service.faults.rates(), struck: service.faults.counts() });
+  });
+
+  route(app, ['POST'], `${CONTROL}/tokens/:token/revoke`, (request, reply) => {
+    const { token } = request.params as { readonly token: string };
+    return tokens.revoke(token) ? reply.send({ revoked: true }) : notFound(reply, 'Token not found');
+  });
+
+  route(app, ['GET'], `${CONTROL}/ledger`, (_request, reply): FastifyReply =>
+    reply.send({ ...service.stats(), sold: service.database.sold(), runs: service.database.byStatus() }),
+  );
+}
+
+/** Sets the rates; returns why they were refused, undefined on success. */
+function setFaults({ faults }: LivingService, body: unknown): string | undefined {
+  try {
+    const rates = JSON.parse(typeof body === 'string' ? body : '') as Record<string, number>;
+    faults.set(rates);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RunsheetError || error instanceof SyntaxError) return error.message;
+    throw error;
+  }
 }

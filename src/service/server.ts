@@ -10,8 +10,7 @@ import type { BehaviourName } from './behaviour.ts';
 import { createWallClock } from './service-time.ts';
 import type { DeploymentSpec } from './deployments.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
-import { openCaller } from './webhooks/webhook-call.ts';
-import { isLoopback } from './webhooks/webhooks.ts';
+import { openCaller, isLoopback } from './webhooks/webhooks.ts';
 
 export {
   DEMO_DEPLOYMENTS,

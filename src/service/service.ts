@@ -10,8 +10,7 @@ import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import { createRuns, type Runs } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
-import type { Caller } from './webhooks/webhook-call.ts';
-import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { type Caller, createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 export type Log = (event: string, facts: Record<string, unknown>) => void;
 type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';

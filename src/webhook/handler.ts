@@ -7,6 +7,7 @@
 //              While runs of the batch wait for a machine, an end may wait for others; its webhook is answered within a second,
 //              and if this process is lost before the signal, a poll finds the end
 
+import QuickLRU from 'quick-lru';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AttemptRun } from '../batch/attempt.ts';
@@ -17,7 +18,6 @@ import { outcomeOf, type KnownRun } from '../run-service/run-outcome.ts';
 import type { Delivered } from '../batch/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 import type { OwnRuns } from './own-runs.ts';
-import { ReportedRuns } from './reported-runs.ts';
 import { isSameAttempt, readToken, type Token } from './token.ts';
 
 export type HandlerDeps = {
@@ -151,3 +151,36 @@ function holdMsOf({ outcome, times }: RunCompletion): number {
 
 /** A status that certainly is not final needs no Get Run. */
 const mayHaveEnded = ({ status }: Hint): boolean => !isOpen(status);
+
+const REMEMBERED_MS = 60_000;
+/** So many are kept at least, and at most twice as many. */
+const REMEMBERED_LEAST = 20_000;
+
+export class ReportedRuns {
+  /** Run ids with their expiry on the monotonic clock. */
+  readonly #until = new QuickLRU<string, number>({ maxSize: REMEMBERED_LEAST });
+
+  /** Runs whose ends wait for others; see signal-queue.ts. */
+  readonly #held = new Set<string>();
+
+  isHeld(runId: string): boolean {
+    return this.#held.has(runId);
+  }
+
+  hold(runId: string): void {
+    this.#held.add(runId);
+  }
+
+  /** The run's end was signalled, or could not be. */
+  release(runId: string): void {
+    this.#held.delete(runId);
+  }
+
+  has(runId: string): boolean {
+    return (this.#until.get(runId) ?? 0) > performance.now();
+  }
+
+  add(runId: string): void {
+    this.#until.set(runId, performance.now() + REMEMBERED_MS);
+  }
+}

@@ -6,8 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepLateRun } from '../../src/audit/late-runs.ts';
-import { NamedRuns } from '../../src/audit/named-runs.ts';
+import { keepLateRun, NamedRuns } from '../../src/audit/late-runs.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -107,7 +106,7 @@ async function newsOfWorker(folder: string, runs: number): Promise<readonly numb
   const script = `
     const [{ keepLateRun }, { NamedRuns }, { folderStore }] = await Promise.all([
       import(${JSON.stringify(source('audit/late-runs.ts'))}),
-      import(${JSON.stringify(source('audit/named-runs.ts'))}),
+      import(${JSON.stringify(source('audit/late-runs.ts'))}),
       import(${JSON.stringify(source('store/folder.ts'))}),
     ]);
     const store = folderStore(${JSON.stringify(folder)});

@@ -93,7 +93,7 @@ export const REPORTING: readonly Mutant[] = [
   {
     id: 'reported-for-ever',
     loses: 'if the signal of a run’s end was lost, a poll of the same worker never reports it',
-    file: 'src/webhook/reported-runs.ts',
+    file: 'src/webhook/handler.ts',
     old: 'return (this.#until.get(runId) ?? 0) > performance.now();',
     new: 'return this.#until.has(runId);',
     by: 'test/webhook/reported-runs.test.ts',

@@ -2,7 +2,7 @@
 
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createWork } from '../../activities/index.ts';
-import type { NoticeSettings } from '../../src/notices/settings.ts';
+import type { NoticeSettings } from '../../src/notices/deliver.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import type { Notice } from '../../src/batch/notices/notice.ts';
 import { progress } from '../../src/batch/shown/progress.ts';

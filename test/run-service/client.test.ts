@@ -7,7 +7,7 @@ import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { parseExactly } from '../../src/batch/digits.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromEnvironment, keyFromFile } from '../../src/host/api-key.ts';
-import { ServiceClock } from '../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runLogSchema, type LogLine } from '../../src/run-service/contract/log-entry.ts';
+import { runLogSchema, type LogLine } from '../../src/run-service/contract/run.ts';
 import { failureIn, remembering } from '../../src/run-service/remembering.ts';
 import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { runOf } from '../audit/lists.ts';

@@ -3,9 +3,8 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { RunService } from '../../src/run-service/client.ts';
-import type { ServiceConnection } from '../../src/run-service/connection.ts';
+import { type ServiceConnection, ServiceClock } from '../../src/run-service/connection.ts';
 import { keyFromEnvironment, type ApiKey } from '../../src/host/api-key.ts';
-import { ServiceClock } from '../../src/run-service/service-clock.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 
 export type Act = (socket: Socket, asked: string, nth: number) => void;

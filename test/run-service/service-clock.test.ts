@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectRunService } from '../../src/run-service/client.ts';
-import { ServiceClock } from '../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../src/run-service/connection.ts';
 import { answer, scripted } from './scripted.ts';
 
 const TEN = Date.parse('2026-11-21T10:00:00Z');

@@ -5,7 +5,7 @@ import { request, type Dispatcher } from 'undici';
 import { classifyResponse, type PostClass, type PostFacts } from '../../src/batch/classify-response.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
-import { ServiceClock } from '../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { openFullPort, RUN, Wire, type Got } from './wire.ts';
 import { PATIENCE_MS, WIRE_FAULTS, type WireFault } from './wire-faults.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
-import { ServiceClock } from '../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { connectV1 } from '../../src/run-service/v1.ts';
 import { openService, TOKEN } from '../service/asking.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
-import { ServiceClock } from '../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { whichApi } from '../../src/run-service/open-services.ts';
 import { openService, TOKEN } from '../service/asking.ts';

@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase, type Database, type NewRun } from '../../src/service/database.ts';
 import { createWallClock } from '../../src/service/service-time.ts';
 import { DEMO_DEPLOYMENTS } from '../../src/service/server.ts';
-import { openCaller } from '../../src/service/webhooks/webhook-call.ts';
+import { openCaller } from '../../src/service/webhooks/webhooks.ts';
 import { createService } from '../../src/service/service.ts';
 import { present } from './asking.ts';
 

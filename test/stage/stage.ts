@@ -12,7 +12,7 @@ import { loadConfig } from '../../src/host/config.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
-import { ServiceClock } from '../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';

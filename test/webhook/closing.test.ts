@@ -1,14 +1,14 @@
 // Senders that keep a connection while the receiver closes.
 
+import pino from 'pino';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runSchema } from '../../src/run-service/contract/run.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
+import { ReportedRuns } from '../../src/webhook/handler.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
 const SECRET = 'a secret';

@@ -1,12 +1,12 @@
 // Idle connections, which anyone who can reach the receiver can open.
 
+import pino from 'pino';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
+import { ReportedRuns } from '../../src/webhook/handler.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
 const SECRET = 'a secret';

@@ -1,8 +1,7 @@
 import pino from 'pino';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { WebhookHandler } from '../../src/webhook/handler.ts';
+import { WebhookHandler, ReportedRuns } from '../../src/webhook/handler.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
 
 const TOKEN = { batch: 'b', mark: '0123456789abcdef', place: 7, attempt: 1 };
 

@@ -1,13 +1,13 @@
+import pino from 'pino';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
+import { ReportedRuns } from '../../src/webhook/handler.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
 const SECRET = 'a secret';

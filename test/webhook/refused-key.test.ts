@@ -4,7 +4,7 @@ import { problem } from '../../src/errors/error.ts';
 import { openLog } from '../../src/host/log.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { openReceiver } from '../../src/webhook/receiver.ts';
-import { ReportedRuns } from '../../src/webhook/reported-runs.ts';
+import { ReportedRuns } from '../../src/webhook/handler.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 
 it('while the service refuses the key, the log has one warning, not one for each webhook', async () => {

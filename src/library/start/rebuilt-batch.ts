@@ -1,8 +1,7 @@
 // Restarts a batch that Temporal lost, or that no longer responds, from its parts and the service's run list (R20).
 
 import { shownBatch } from '../../batch/shown/shown-batch.ts';
-import { assertQuiet, endQuiet } from '../../audit/quiet-period.ts';
-import { readBackToStart } from '../../audit/read-back.ts';
+import { assertQuiet, endQuiet, readBackToStart } from '../../audit/read-back.ts';
 import { rebuild, type Rebuilt } from '../../audit/rebuild.ts';
 import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
 import { problem } from '../../errors/error.ts';

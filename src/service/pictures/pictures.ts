@@ -13,9 +13,8 @@
 import { hash } from 'node:crypto';
 import { isRawNumber } from '../../batch/digits.ts';
 import { hashOf, numbersFrom } from '../chance.ts';
-import { DARK, inksFrom, SHAPE_INKS, LIGHT, SWATCHES } from './colours.ts';
+import { DARK, inksFrom, SHAPE_INKS, LIGHT, SWATCHES, paintMosaic, paletteOf, pure } from './mosaic.ts';
 import { plain, glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
-import { paintMosaic, paletteOf, pure } from './mosaic.ts';
 import { encodePng, type Bitmap } from './png.ts';
 
 type Inputs = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 // Serves the log of a run, as a whole or as an event stream that ends when the client disconnects.
 
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { LogLine } from '../../run-service/contract/log-entry.ts';
+import type { LogLine } from '../../run-service/contract/run.ts';
 import type { logLineShown, logShown, Shown } from '../../run-service/contract/shown.ts';
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../../run-service/contract/paths.ts';
 import type { RunRow } from '../runs/run-row.ts';
@@ -9,9 +9,8 @@ import type { Service } from '../service.ts';
 import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
 import type { DeliveryRow } from '../database.ts';
 import type { DeploymentSpec } from '../deployments.ts';
-import { hasMemory, neededGb } from '../runs/gpu-memory.ts';
+import { hasMemory, neededGb, NODES, nodeStartsMs, type RunPlan } from '../runs/planned-result.ts';
 import { storedPlan } from '../runs/run-record.ts';
-import { NODES, nodeStartsMs, type RunPlan } from '../runs/planned-result.ts';
 
 const POLL_MS = 1_000;
 

@@ -9,7 +9,7 @@
 
 import type { Status } from '../../run-service/contract/statuses.ts';
 import { runSecondsOn, type DeploymentSpec } from '../deployments.ts';
-import { hasMemory } from './gpu-memory.ts';
+import { parseExactly } from '../../batch/digits.ts';
 
 /** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */
 export type RunPlan = {
@@ -148,3 +148,37 @@ const progressSteps = (plan: RunPlan): readonly Step[] =>
   nodeStartsMs(plan).flatMap((atMs, index) =>
     SHOWN_NODES.has(NODES[index]?.name ?? '') ? [{ kind: 'progress', atMs } as const] : [],
   );
+
+const VRAM_GB: Readonly<Record<string, number>> = {
+  T4: 16,
+  L4: 24,
+  A10G: 24,
+  L40S: 48,
+  A100: 40,
+  'A100-80GB': 80,
+  H100: 80,
+  H200: 141,
+  B200: 192,
+};
+
+/** Whether the GPU has so much memory; true for an unknown GPU. */
+export const hasMemory = (gpu: string, gb: number): boolean =>
+  gb <= (VRAM_GB[gpu] ?? Number.POSITIVE_INFINITY);
+
+/** `inputs` is JSON text, read only if the need depends on it. */
+export function neededGb(spec: DeploymentSpec, inputs: () => string): number {
+  const { vramGb, vramGbPerMegapixel } = spec;
+  return vramGbPerMegapixel === 0 ? vramGb : vramGb + vramGbPerMegapixel * megapixels(spec, inputs());
+}
+
+function megapixels({ inputTypes = [] }: DeploymentSpec, inputs: string): number {
+  const given = parseExactly(inputs) as Readonly<Record<string, unknown>>;
+  const numberOf = (name: string, usual: number): number => {
+    const value = Number(given[name] ?? inputTypes.find((type) => type.name === name)?.default ?? usual);
+    return Number.isFinite(value) ? value : usual;
+  };
+  const pixels = numberOf('width', USUAL_EDGE) * numberOf('height', USUAL_EDGE);
+  return (pixels * numberOf('batch_size', 1)) / 1e6;
+}
+
+const USUAL_EDGE = 1_024;

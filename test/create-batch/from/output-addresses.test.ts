@@ -10,7 +10,7 @@ import { keyFromEnvironment } from '../../../src/host/api-key.ts';
 import type { Config } from '../../../src/host/config.ts';
 import { connectRunService } from '../../../src/run-service/client.ts';
 import { remembering } from '../../../src/run-service/remembering.ts';
-import { ServiceClock } from '../../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../../src/run-service/connection.ts';
 import { openTransport } from '../../../src/run-service/transport.ts';
 import { connectV1 } from '../../../src/run-service/v1.ts';
 import { openService, TOKEN } from '../../service/asking.ts';

@@ -4,8 +4,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
-import { inksFrom } from '../../../src/service/pictures/colours.ts';
-import { paintMosaic, paletteOf } from '../../../src/service/pictures/mosaic.ts';
+import { inksFrom, paintMosaic, paletteOf } from '../../../src/service/pictures/mosaic.ts';
 import { encodePng } from '../../../src/service/pictures/png.ts';
 import { Report } from '../../../src/results/page/report.ts';
 import type { AttemptRecord, FileRecord, RowRecord } from '../../../src/results/row-record.ts';

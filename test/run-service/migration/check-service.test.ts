@@ -6,7 +6,7 @@ import {
 } from '../../../src/run-service/migration/check-service.ts';
 import { connectRunService } from '../../../src/run-service/client.ts';
 import { keyFromEnvironment } from '../../../src/host/api-key.ts';
-import { ServiceClock } from '../../../src/run-service/service-clock.ts';
+import { ServiceClock } from '../../../src/run-service/connection.ts';
 import { openTransport } from '../../../src/run-service/transport.ts';
 import { openService, present, TOKEN } from '../../service/asking.ts';
 import { scripted, answer } from '../scripted.ts';
