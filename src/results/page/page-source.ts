@@ -9,6 +9,7 @@ import { join } from 'node:path';
 const REPORT = [
   'dom',
   'text',
+  'controls',
   'decode',
   'attempts',
   'table',
@@ -20,6 +21,7 @@ const REPORT = [
   'cards',
   'gallery',
   'row-parts',
+  'viewer',
   'enlarged',
   'head',
   'toolbar',
@@ -32,6 +34,7 @@ const REPORT = [
 const COMPARISON = [
   'dom',
   'text',
+  'controls',
   'decode',
   'pictures',
   'media',
@@ -39,13 +42,14 @@ const COMPARISON = [
   'pair-card',
   'pair-grid',
   'overlay',
+  'viewer',
   'pair-view',
   'compare',
 ];
 
 const PAGES = {
-  report: { styles: ['style.css'], body: 'body.html', scripts: REPORT },
-  comparison: { styles: ['style.css', 'compare.css'], body: 'compare.html', scripts: COMPARISON },
+  report: { name: 'report', scripts: REPORT },
+  comparison: { name: 'compare', scripts: COMPARISON },
 };
 export type PageName = keyof typeof PAGES;
 
@@ -67,14 +71,14 @@ export function pageSource(name: PageName): PageSource {
 }
 
 function readPage(page: PageName): PageSource {
-  const { styles, body, scripts } = PAGES[page];
-  const style = `\n${styles.map(read).join('')}`;
-  const modules = scripts.map((name) => scriptOf(`${name}.js`, read(`${name}.js`)));
+  const { name, scripts } = PAGES[page];
+  const style = `\n${read('style.css')}${read(`${name}.css`)}`;
+  const modules = scripts.map((one) => scriptOf(`${one}.js`, read(`${one}.js`)));
   const script = `\n'use strict';\n(() => {\nconst modules = {};\n${modules.join('\n')}\n})();\n`;
   return {
     style,
     script,
-    body: read(body),
+    body: `${read(`${name}.html`)}${read('viewer.html')}`,
     policy: (isServed) =>
       [
         "default-src 'none'",

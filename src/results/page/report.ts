@@ -2,7 +2,7 @@
 // from sheets and services is data in it, never markup: the page's script inserts it as text.
 
 import type { Idle } from '../idle-times.ts';
-import { OUTCOME_CLASS, OUTCOMES } from '../../batch/outcome.ts';
+import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { ownColumns } from '../../sheet/result-columns.ts';
@@ -115,18 +115,26 @@ function pageOf(
   isServed: boolean,
 ): AsyncGenerator<string> {
   const { summary } = facts;
-  const known = { ...facts, ...(summary && { summary: shownSummary(summary) }), ...UNITS, isServed };
+  const known: ReportFacts = {
+    ...facts,
+    ...(summary && { summary: shownSummary(summary) }),
+    ...UNITS,
+    isServed,
+  };
   return htmlPage({ name: 'report', title: facts.batch, facts: known, blobs, isServed });
 }
 
 const UNITS = {
-  outcomes: OUTCOMES.map((name) => ({ name, seen: OUTCOME_CLASS[name] })),
+  outcomes: OUTCOMES,
   failureKinds: FAILURE_KINDS,
   tickMs: TICK_MS,
   leadMs: LEAD_MS,
   costUnit: COST_UNIT,
   rowsEach: ROWS_EACH,
 };
+
+/** What the page knows before it has its rows. */
+export type ReportFacts = PageFacts & typeof UNITS & { readonly isServed: boolean };
 
 /** Removes invisible characters from the service's texts. */
 const shownSummary = (summary: Summary): Summary => ({

@@ -64,14 +64,14 @@ describe.skipIf(CHROMIUM === undefined)('a comparison in a browser (skipped with
     expect(await cards()).toBe(60);
     await page.evaluate('scrollTo(0, 1e6)');
     await expect.poll(cards).toBe(ROWS);
-    await page.click('[data-show=identical]');
+    await page.click('[data-choice=identical]');
     const identical = await cards();
     expect(await text(page, '#count')).toBe(`${identical} of ${ROWS} pairs`);
-    await page.click('[data-show=differs]');
+    await page.click('[data-choice=differs]');
     expect(await cards()).toBe(ROWS - identical > 60 ? 60 : ROWS - identical);
-    await page.click('[data-show=outcome]');
+    await page.click('[data-choice=outcome]');
     expect(await cards()).toBe(1);
-    await page.click('[data-show=""]');
+    await page.click('[data-choice=""]');
     await page.fill('#search', 'SKU-17 portrait');
     expect(await cards()).toBe(1);
     await page.fill('#search', 'nothing has this');
@@ -130,12 +130,12 @@ describe.skipIf(CHROMIUM === undefined)('a comparison in a browser (skipped with
       const clip = { x: x + 4, y: y + 4, width: width - 8, height: height - 8 };
       return (await page.screenshot({ clip })).length;
     };
-    expect(await text(page, '#side .pair-badge')).toBe('identical');
+    expect(await text(page, '#side .pill')).toBe('identical');
     await expect
       .poll(async () => (await page.locator('.overlay').boundingBox())?.width ?? 0)
       .toBeGreaterThan(300);
     const black = await middle();
-    await page.click('.mode[data-mode=blink]');
+    await page.click('[data-mode=blink]');
     await expect.poll(middle).toBeGreaterThan(black * 1.2);
   });
 

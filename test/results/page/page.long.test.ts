@@ -85,7 +85,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     expect(await shownRows(page)).toBe(Number(/\((\d+)\)$/.exec(value)?.[1]));
     await page.selectOption('#gpu', 'H100');
     const both = await shownRows(page);
-    await page.click('[data-outcome=succeeded]');
+    await page.click('[data-choice=succeeded]');
     expect(await shownRows(page)).toBeLessThanOrEqual(both);
     await page.fill('#search', 'bright loft');
     expect(await shownRows(page)).toBeLessThan(both);
@@ -163,7 +163,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     const columns = async (): Promise<number> =>
       new Set(await page.$$eval('.card', (all) => all.map((one) => one.getBoundingClientRect().left))).size;
     expect(await columns()).toBe(2);
-    await page.tap('.density-icon-0');
+    await page.tap('.density');
     expect(await columns()).toBe(3);
     for (const tab of ['rows', 'times', 'costs']) {
       await page.tap(`#tab-${tab}`);

@@ -1,5 +1,7 @@
 // Which rows are shown, and in which order.
 
+import { OPEN } from './table.js';
+
 /** @import { Table } from './table.js' */
 /** @import { Picks } from './picks.js' */
 
@@ -16,9 +18,11 @@
  * @property {boolean} down
  * @property {ReadonlySet<number>} [deep] rows whose full cells contain the text
  */
+/** @typedef {(row: number) => boolean} Test */
+/** @typedef {(a: number, b: number, sign: number) => number} Order */
 
-/** @returns {Wish} */
-export const everything = () => ({
+/** @type {Wish} */
+export const EVERYTHING = {
   text: '',
   outcome: '',
   gpu: '',
@@ -28,127 +32,84 @@ export const everything = () => ({
   picked: '',
   sort: 'row',
   down: false,
-});
+};
 
-/**
- * @param {Table} table
- * @param {Wish} wish
- * @param {Picks} picks
- * @returns {Uint32Array} rows from 0, in the order shown
+/** Rows from 0, in the order shown.
+ * @type {(table: Table, wish: Wish, picks: Picks) => Uint32Array}
  */
 export function arrange(table, wish, picks) {
   const found = new Uint32Array(table.rows);
   const tests = testsOf(table, wish, picks);
   let length = 0;
   for (let row = 0; row < table.rows; row += 1) if (tests.every((test) => test(row))) found[length++] = row;
-  return sorted(table, found.slice(0, length), wish, picks);
-}
-
-/**
- * @param {Table} table
- * @param {Wish} wish
- * @param {Picks} picks
- * @returns {((row: number) => boolean)[]}
- */
-function testsOf(table, wish, picks) {
-  /** @type {((row: number) => boolean)[]} */
-  const tests = [];
-  const { outcome, column, value } = wish;
-  const good = table.outcomeNumber('succeeded');
-  if (outcome === 'others') tests.push((row) => table.outcome[row] !== good && table.outcome[row] !== 127);
-  else if (outcome !== '') tests.push((row) => table.outcomeName(row) === outcome);
-  const gpu = table.gpus.indexOf(wish.gpu);
-  if (wish.gpu !== '') tests.push((row) => table.gpu[row] === gpu);
-  if (column >= 0) tests.push((row) => (table.cells[column]?.[row] ?? '') === value);
-  if (wish.same > 0) tests.push((row) => table.same[row] === wish.same);
-  if (wish.picked !== '') tests.push((row) => picks.isPicked(table.key[row] ?? '', wish.picked));
-  if (wish.text !== '') tests.push(textTest(table, wish));
-  return tests;
-}
-
-/**
- * @param {Table} table
- * @param {Wish} wish
- */
-function textTest({ key, reason, cells }, { text, deep }) {
-  const wanted = text.toLowerCase();
-  const columns = [key, reason, ...cells];
-  return (/** @type {number} */ row) =>
-    columns.some((column) => (column[row] ?? '').toLowerCase().includes(wanted)) || deep?.has(row) === true;
-}
-
-/**
- * @param {Table} table
- * @param {Uint32Array} rows
- * @param {Wish} wish
- * @param {Picks} picks
- */
-function sorted(table, rows, { sort, down }, picks) {
-  const sign = down ? -1 : 1;
-  if (sort === 'row') return down ? rows.reverse() : rows;
-  const order = orderOf(table, sort, picks);
+  const rows = found.slice(0, length);
+  const sign = wish.down ? -1 : 1;
+  if (wish.sort === 'row') return wish.down ? rows.reverse() : rows;
+  const order = orderOf(table, wish.sort, picks);
   // Rows without a value come last in both directions; equal ones keep the order of the sheet.
   return rows.sort((a, b) => order(a, b, sign) || a - b);
 }
 
-/**
- * @param {Table} table
- * @param {string} sort
- * @param {Picks} picks
- * @returns {(a: number, b: number, sign: number) => number}
- */
-function orderOf(table, sort, picks) {
-  /** @type {Record<string, ArrayLike<number>>} */
-  const numbers = {
-    outcome: table.outcome.map((one) => (one === 0 ? 120 : one)),
-    gpu: table.gpu,
-    seconds: table.seconds,
-    queue: table.queue,
-    cost: table.cost,
-    attempts: table.tries,
-    ended: table.ended,
-    bytes: table.bytes,
-  };
-  const known = numbers[sort];
-  if (known !== undefined) return byNumber(known, new Set(['seconds', 'ended', 'queue']).has(sort) ? 0 : -1);
+/** @type {(table: Table, wish: Wish, picks: Picks) => Test[]} */
+function testsOf(table, { outcome, column, value, gpu, same, picked, text, deep }, picks) {
+  const { of, cells } = table;
+  const good = table.outcomeNumber('succeeded');
+  const number = table.gpus.indexOf(gpu);
+  const wanted = text.toLowerCase();
+  const columns = [table.key, table.reason, ...cells];
+  /** @type {[isWished: boolean, test: Test][]} */
+  const tests = [
+    [outcome === 'others', (row) => of.outcome[row] !== good && of.outcome[row] !== OPEN],
+    [!['', 'others'].includes(outcome), (row) => table.outcomeName(row) === outcome],
+    [gpu !== '', (row) => of.gpu[row] === number],
+    [column >= 0, (row) => (cells[column]?.[row] ?? '') === value],
+    [same > 0, (row) => of.same[row] === same],
+    [picked !== '', (row) => picks.isPicked(table.key[row] ?? '', picked)],
+    [
+      text !== '',
+      (row) => columns.some((one) => (one[row] ?? '').toLowerCase().includes(wanted)) || !!deep?.has(row),
+    ],
+  ];
+  return tests.flatMap(([isWished, test]) => (isWished ? [test] : []));
+}
+
+/** @type {(table: Table, sort: string, picks: Picks) => Order} */
+function orderOf({ of, key, cells: columns, rows }, sort, picks) {
+  if (sort === 'outcome')
+    return byNumber(
+      of.outcome.map((one) => (one === 0 ? 120 : one)),
+      -1,
+    );
+  if (sort === 'gpu' || sort === 'cost' || sort === 'tries' || sort === 'bytes')
+    return byNumber(of[sort], -1);
+  if (sort === 'seconds' || sort === 'ended' || sort === 'queue') return byNumber(of[sort], 0);
   if (sort === 'stars')
     return byNumber(
-      Float64Array.from(table.key, (key) => picks.weight(key)),
+      key.map((one) => picks.weight(one)),
       0,
     );
-  const cells = sort === 'key' ? table.key : (table.cells[Number(sort.slice(1))] ?? []);
-  const values = Float64Array.from({ length: table.rows }, (_, row) => numberIn(cells[row] ?? ''));
+  const cells = sort === 'key' ? key : (columns[Number(sort.slice(1))] ?? []);
+  const values = Float64Array.from({ length: rows }, (_, row) => numberIn(cells[row] ?? ''));
   if (cells.every((cell, row) => cell === '' || !Number.isNaN(values[row])))
     return byNumber(values, Number.NaN);
-  const texts = Array.from({ length: table.rows }, (_, row) => (cells[row] ?? '').toLowerCase());
-  return (a, b, sign) =>
-    lastIfEmpty(texts[a] === '', texts[b] === '') ?? sign * byText(texts[a] ?? '', texts[b] ?? '');
+  const texts = Array.from({ length: rows }, (_, row) => (cells[row] ?? '').toLowerCase());
+  return (a, b, sign) => {
+    const [one = '', other = ''] = [texts[a], texts[b]];
+    return lastIfEmpty(one === '', other === '') ?? sign * (one < other ? -1 : Number(one > other));
+  };
 }
 
 /** @param {string} cell */
 const numberIn = (cell) => (cell.trim() === '' ? Number.NaN : Number(cell));
 
-/**
- * @param {string} a
- * @param {string} b
- */
-const byText = (a, b) => (a < b ? -1 : Number(a > b));
-
-/**
- * @param {ArrayLike<number>} values
- * @param {number} none the value of a row without one
- * @returns {(a: number, b: number, sign: number) => number}
+/** `none`: the value of a row without one.
+ * @type {(values: ArrayLike<number>, none: number) => Order}
  */
 const byNumber = (values, none) => (a, b, sign) => {
-  const [one, other] = [values[a] ?? none, values[b] ?? none];
+  const [one = none, other = none] = [values[a], values[b]];
   return lastIfEmpty(Object.is(one, none), Object.is(other, none)) ?? sign * (one - other);
 };
 
-/**
- * @param {boolean} isEmpty
- * @param {boolean} isOtherEmpty
- */
-const lastIfEmpty = (isEmpty, isOtherEmpty) => {
-  if (isEmpty || isOtherEmpty) return Number(isEmpty) - Number(isOtherEmpty);
-  return undefined;
-};
+/** @type {(isEmpty: boolean, isOtherEmpty: boolean) => number | undefined} */
+const lastIfEmpty = (isEmpty, isOtherEmpty) =>
+  isEmpty || isOtherEmpty ? Number(isEmpty) - Number(isOtherEmpty) : undefined;

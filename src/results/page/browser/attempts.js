@@ -2,57 +2,72 @@
 
 /**
  * Times in milliseconds since 1970 (0: not known), durations in seconds (-1: not known).
- * @typedef {{ created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number, kind: number }} Attempt
+ * @typedef {{ row: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number, kind: number }} Attempt
  */
 
-const FIELDS = /** @type {const} */ ([
-  'created',
-  'ended',
-  'queue',
-  'cold',
-  'run',
-  'cost',
-  'gpu',
-  'outcome',
-  'kind',
-]);
+const NONE = {
+  row: 0,
+  created: 0,
+  ended: 0,
+  queue: -1,
+  cold: -1,
+  run: -1,
+  cost: 0,
+  gpu: 0,
+  outcome: 255,
+  kind: 0,
+};
+const FIELDS = /** @type {(keyof Attempt)[]} */ (Object.keys(NONE));
 
 export class Attempts {
+  /** As the page carries them. */
+  static SENT = FIELDS.slice(1);
   length = 0;
-  row = new Int32Array(1_024);
-  #fields = Object.fromEntries(FIELDS.map((name) => [name, new Float64Array(1_024)]));
+  #room = 1_024;
+  #columns = FIELDS.map(() => new Float64Array(this.#room));
 
-  /**
-   * @param {number} row
-   * @param {Attempt} attempt
-   */
-  add(row, attempt) {
-    if (this.length === this.row.length) this.#grow();
-    this.row[this.length] = row;
-    for (const name of FIELDS) this.field(name)[this.length] = attempt[name];
+  /** @param {{ [N in keyof Attempt]?: Attempt[N] | undefined }} attempt */
+  add(attempt) {
+    if (this.length === this.#room) this.#grow();
+    for (let nth = 0; nth < FIELDS.length; nth += 1) {
+      const name = /** @type {keyof Attempt} */ (FIELDS[nth]);
+      /** @type {Float64Array} */ (this.#columns[nth])[this.length] = attempt[name] ?? NONE[name];
+    }
     this.length += 1;
   }
 
-  /** Attempts of a row that was sent again come once more, with the new ones.
-   * @param {number} row
-   */
-  remove(row) {
-    for (let at = 0; at < this.length; at += 1) if (this.row[at] === row) this.row[at] = -1;
-  }
-
-  /** @param {keyof Attempt} name */
-  field(name) {
-    return /** @type {Float64Array} */ (this.#fields[name]);
-  }
-
   #grow() {
-    const row = new Int32Array(this.row.length * 2);
-    row.set(this.row);
-    this.row = row;
-    for (const name of FIELDS) {
-      const field = new Float64Array(row.length);
-      field.set(this.field(name));
-      this.#fields[name] = field;
+    this.#room *= 2;
+    this.#columns = this.#columns.map((column) => {
+      const larger = new Float64Array(this.#room);
+      larger.set(column);
+      return larger;
+    });
+  }
+
+  /** Attempts of a row that was sent again come once more, with the new ones. @param {number} row */
+  remove(row) {
+    const [rows = []] = this.#columns;
+    for (let at = 0; at < this.length; at += 1) if (rows[at] === row) rows[at] = -1;
+  }
+
+  /** Of an attempt that was removed, the row is -1. @param {number} at @returns {Attempt} */
+  read(at) {
+    const attempt = { ...NONE };
+    for (let nth = 0; nth < FIELDS.length; nth += 1)
+      attempt[/** @type {keyof Attempt} */ (FIELDS[nth])] = this.#columns[nth]?.[at] ?? 0;
+    return attempt;
+  }
+
+  *[Symbol.iterator]() {
+    for (let at = 0; at < this.length; at += 1) {
+      const attempt = this.read(at);
+      if (attempt.row !== -1) yield attempt;
     }
+  }
+
+  /** Those whose begin and end are known. */
+  *timed() {
+    for (const one of this) if (one.created > 0 && one.ended > 0) yield one;
   }
 }

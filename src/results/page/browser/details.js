@@ -4,87 +4,59 @@
 import { make } from './dom.js';
 import { inflated } from './decode.js';
 
-/**
- * @typedef {object} Detail
- * @property {Record<string, string>} inputs
- * @property {Record<string, string>} data
- * @property {number} [more]
- * @property {string} [reason]
- * @property {Record<string, any>[]} attempts
- * @property {{ path: string, bytes: number, name: string }[]} files
- * @property {string[]} [texts]
- * @property {string} [reused]
- */
+/** @import { ShownRow } from '../report-row.ts' */
 
-/** @typedef {(row: number) => Promise<Detail | undefined>} ReadDetail */
+/** @typedef {(row: number) => Promise<ShownRow | undefined>} ReadDetail */
 
 const FILES_KEPT = 8;
 
-/**
- * @param {number} rowsEach
- * @returns {{ read: ReadDetail, file: (number: number) => Promise<Detail[] | undefined> }}
- */
+/** @type {(rowsEach: number) => { read: ReadDetail, file: (number: number) => Promise<ShownRow[] | undefined> }} */
 export function detailFiles(rowsEach) {
-  /** @type {Map<number, Promise<Detail[] | undefined>>} the last used one is the last */
+  /** @type {Map<number, Promise<ShownRow[] | undefined>>} the last used one is the last */
   const kept = new Map();
-  /** @type {Map<number, (base64: string) => void>} */
-  const waiting = new Map();
-  // Each file calls this with its rows.
-  Object.assign(globalThis, {
-    runsheetRows: (/** @type {number} */ number, /** @type {string} */ base64) =>
-      waiting.get(number)?.(base64),
-  });
   const file = (/** @type {number} */ number) => {
-    const known = kept.get(number) ?? load(number, waiting);
+    const known = kept.get(number) ?? rowsOf(number);
     kept.delete(number);
     kept.set(number, known);
-    for (const [oldest] of kept) {
-      if (kept.size <= FILES_KEPT) break;
-      kept.delete(oldest);
-    }
+    for (const [oldest] of kept) if (kept.size > FILES_KEPT) kept.delete(oldest);
     return known;
   };
   return { file, read: async (row) => (await file(Math.floor(row / rowsEach) + 1))?.[row % rowsEach] };
 }
 
-/**
- * @param {number} number
- * @param {Map<number, (base64: string) => void>} waiting
- * @returns {Promise<Detail[] | undefined>} undefined if the file is missing
+/** @type {(number: number) => Promise<ShownRow[] | undefined>} undefined if the file is missing */
+async function rowsOf(number) {
+  const name = String(number).padStart(5, '0');
+  const content = await contentOf(`rows/${name}`, 'runsheetRows', number);
+  return content && JSON.parse(new TextDecoder().decode(content));
+}
+
+/** Which rows have a small copy of their picture; empty if none has. */
+export const smallCopies = async () =>
+  new Uint8Array((await contentOf('small', 'runsheetSmall')) ?? new ArrayBuffer());
+
+/** @type {Map<string, (base64: string) => void>} */
+const waiting = new Map();
+
+/** Loads a script that calls a function with the rest of what it has; undefined if there is none.
+ * @type {(name: string, callback: string, ...first: number[]) => Promise<ArrayBuffer | undefined>}
  */
-async function load(number, waiting) {
-  const src = `report/rows/${String(number).padStart(5, '0')}.js`;
-  const script = make('script', { src });
+async function contentOf(name, callback, ...first) {
+  const script = make('script', { src: `report/${name}.js` });
+  const call = (/** @type {unknown[]} */ ...given) =>
+    waiting.get([callback, ...given.slice(0, -1)].join(' '))?.(String(given.at(-1)));
+  Object.assign(globalThis, { [callback]: call });
   /** @type {string | undefined} */
   const base64 = await new Promise((resolve) => {
-    waiting.set(number, resolve);
+    waiting.set([callback, ...first].join(' '), resolve);
     script.onerror = () => resolve(undefined);
     document.head.append(script);
   });
-  waiting.delete(number);
   script.remove();
-  if (base64 === undefined) return undefined;
-  return JSON.parse(new TextDecoder().decode(await inflated(base64)));
+  return base64 ? inflated(base64) : undefined;
 }
 
-/** Which rows have a small copy of their picture; empty if none has.
- * @returns {Promise<Uint8Array>}
- */
-export async function smallCopies() {
-  const script = make('script', { src: 'report/small.js' });
-  /** @type {string} */
-  const base64 = await new Promise((resolve) => {
-    Object.assign(globalThis, { runsheetSmall: resolve });
-    script.onerror = () => resolve('');
-    document.head.append(script);
-  });
-  script.remove();
-  return base64 === '' ? new Uint8Array() : new Uint8Array(await inflated(base64));
-}
-
-/** Asks the local server.
- * @returns {ReadDetail}
- */
+/** Asks the local server. @type {() => ReadDetail} */
 export const servedDetails = () => async (row) => {
   const answer = await fetch(`detail?row=${row + 1}`);
   return answer.ok ? answer.json() : undefined;

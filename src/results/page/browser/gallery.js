@@ -1,7 +1,7 @@
 // The cards of all rows that are shown. Only those near the window are on the page; the others are room. Browsers limit the height
 // of an element, so very many rows are shown in blocks.
 
-import { at, button, make } from './dom.js';
+import { at, button, set } from './dom.js';
 import { count } from './text.js';
 import { cardOf, DENSITIES, LINE_HEIGHT } from './cards.js';
 import { forgetPicture } from './pictures.js';
@@ -72,9 +72,7 @@ export class Gallery {
     this.#measure();
   }
 
-  /** Draws the card of a place again.
-   * @param {number} place
-   */
+  /** Draws the card of a place again. @param {number} place */
   redraw(place) {
     this.#remove(place);
     this.#fill();
@@ -94,12 +92,7 @@ export class Gallery {
 
   /** @param {boolean} [isSame] cards of rows that have not changed stay */
   #measure(isSame = false) {
-    const { least, gap, caption, ratio } = DENSITIES[this.#density] ?? {
-      least: 0,
-      gap: 0,
-      caption: 0,
-      ratio: 0,
-    };
+    const { least, gap, caption, ratio } = densityOf(this.#density);
     const room = at('grid').clientWidth;
     this.#width = room;
     const isLine = this.#density === 3;
@@ -138,26 +131,26 @@ export class Gallery {
     const { width, height, step } = this.#cell;
     const row = this.#order[place] ?? 0;
     const card = cardOf(this.#source, row, this.#density, width, height);
-    const gap = DENSITIES[this.#density]?.gap ?? 0;
-    card.style.width = `${width}px`;
-    card.style.height = `${height}px`;
-    card.style.transform = `translate(${(here % this.#columns) * (width + gap)}px, ${Math.floor(here / this.#columns) * step}px)`;
-    card.dataset['place'] = String(place);
-    card.dataset['state'] = this.#stateOf(place);
-    card.tabIndex = place === this.#focused ? 0 : -1;
-    card.setAttribute('role', 'listitem');
-    card.setAttribute('aria-posinset', String(place + 1));
-    card.setAttribute('aria-setsize', String(this.#order.length));
+    const left = (here % this.#columns) * (width + densityOf(this.#density).gap);
+    const transform = `translate(${left}px, ${Math.floor(here / this.#columns) * step}px)`;
+    set(card, {
+      'data-place': place,
+      'data-state': this.#stateOf(place),
+      'aria-posinset': place + 1,
+      'aria-setsize': this.#order.length,
+      role: 'listitem',
+      tabIndex: place === this.#focused ? 0 : -1,
+      style: { width: `${width}px`, height: `${height}px`, transform },
+    });
     at('grid').append(card);
     this.#cards.set(place, card);
   }
 
-  /** What a card shows depends on this.
-   * @param {number} place
-   */
+  /** What a card shows depends on this. @param {number} place */
   #stateOf(place) {
     const row = this.#order[place] ?? -1;
-    return `${row} ${this.#source.table.outcome[row]} ${this.#source.table.tries[row]} ${this.#order.length}`;
+    const { outcome, tries } = this.#source.table.of;
+    return `${row} ${outcome[row]} ${tries[row]} ${this.#order.length}`;
   }
 
   /** @param {number} place */
@@ -199,20 +192,21 @@ export class Gallery {
     if (blocks < 2) return;
     const from = this.#block * BLOCK;
     const to = Math.min(from + BLOCK, this.#order.length);
-    const go = (/** @type {number} */ by) => {
-      this.#goTo(this.#block + by);
-      at('grid').scrollIntoView();
+    const step = (/** @type {string} */ label, /** @type {number} */ by) => {
+      const block = this.#block + by;
+      const go = () => {
+        this.#goTo(block);
+        at('grid').scrollIntoView();
+      };
+      return button('button', go, { disabled: block < 0 || block === blocks }, label);
     };
-    const [before, after] = [button('Previous', () => go(-1)), button('Next', () => go(1))];
-    before.disabled = this.#block === 0;
-    after.disabled = this.#block === blocks - 1;
     const text = `${count(from + 1)} to ${count(to)} of ${count(this.#order.length)}`;
-    at('blocks').append(before, make('span', '', text), after);
+    at('blocks').append(step('Previous', -1), text, step('Next', 1));
   }
 }
 
-/**
- * @param {EventTarget | null} target
- * @returns {HTMLElement | null}
- */
+/** @type {(target: EventTarget | null) => HTMLElement | null} */
 const cardAt = (target) => (target instanceof Element ? target.closest('.card') : null);
+
+/** @param {number} density */
+const densityOf = (density) => DENSITIES[density] ?? DENSITIES[0];

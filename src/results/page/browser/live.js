@@ -1,26 +1,23 @@
 // A batch that still runs: asks the local server for the rows that have ended since the last time, until it has all of them.
 
-/** @import { LiveRow, Summary, Table } from './table.js' */
+/** @import { Table } from './table.js' */
+/** @import { LiveRow } from '../live-row.ts' */
+/** @import { Summary } from '../../summary.ts' */
 /** @import { Running } from './head.js' */
 
 /** @typedef {{ rows: LiveRow[], cursor: string, total: number, hasMore: boolean, running?: Running, summary?: Summary }} News */
 
 const ASK_MS = 2_000;
 const AWAY_MS = 5_000;
+const AWAY = { state: 'the server does not answer', reason: 'is runsheet open still running?' };
 
-/**
- * @param {Table} table
- * @param {(news: { added: number, running: Running | undefined }) => void} onNews
- */
+/** @type {(table: Table, onNews: (news: { added: number, running: Running | undefined }) => void) => Promise<void>} */
 export async function follow(table, onNews) {
   const same = new SameFiles();
   for (let cursor = ''; ;) {
     const news = await ask(cursor);
     if (news === undefined) {
-      onNews({
-        added: 0,
-        running: { state: 'the server does not answer', reason: 'is runsheet open still running?' },
-      });
+      onNews({ added: 0, running: AWAY });
       await wait(AWAY_MS);
       continue;
     }
@@ -30,18 +27,15 @@ export async function follow(table, onNews) {
       table.put(row);
       same.add(table, row);
     }
-    if (news.summary !== undefined && !news.hasMore) table.facts.summary = news.summary;
     const isOver = news.summary !== undefined && !news.hasMore;
+    if (isOver) Object.assign(table.facts, { summary: news.summary });
     onNews({ added: news.rows.length, running: isOver ? undefined : (news.running ?? { state: 'loading' }) });
     if (isOver) return;
     if (!news.hasMore) await wait(ASK_MS);
   }
 }
 
-/**
- * @param {string} cursor
- * @returns {Promise<News | undefined>}
- */
+/** @type {(cursor: string) => Promise<News | undefined>} */
 async function ask(cursor) {
   try {
     const answer = await fetch(`rows?after=${encodeURIComponent(cursor)}`);
@@ -60,18 +54,15 @@ class SameFiles {
   #groups = new Map();
   #number = 0;
 
-  /**
-   * @param {Table} table
-   * @param {LiveRow} row
-   */
-  add(table, { row, sha, cells }) {
-    table.same[row - 1] = 0;
+  /** @type {(table: Table, row: LiveRow) => void} */
+  add = ({ of: { same } }, { row, sha, cells }) => {
+    same[row - 1] = 0;
     if (sha === undefined) return;
     const group = this.#groups.get(sha) ?? { rows: [], cells: new Set(), number: (this.#number += 1) };
     group.rows.push(row - 1);
     group.cells.add(JSON.stringify(cells));
     this.#groups.set(sha, group);
     if (group.cells.size < 2) return;
-    for (const one of group.rows) table.same[one] = group.number;
-  }
+    for (const one of group.rows) same[one] = group.number;
+  };
 }

@@ -4,7 +4,7 @@ import { at, make } from './dom.js';
 import { count } from './text.js';
 import { readColumns } from './decode.js';
 import { Table } from './table.js';
-import { arrange, everything } from './arrange.js';
+import { arrange, EVERYTHING } from './arrange.js';
 import { detailFiles, servedDetails, smallCopies } from './details.js';
 import { Picks } from './picks.js';
 import { factsOf } from './cards.js';
@@ -17,19 +17,19 @@ import { drawCosts } from './cost-tables.js';
 import { follow } from './live.js';
 import { kindOf } from './media.js';
 
-/** @import { Facts } from './table.js' */
+/** @import { ReportFacts } from '../report.ts' */
 /** @import { Wish } from './arrange.js' */
 /** @import { Running } from './head.js' */
 
 const PRINTED_MOST = 500;
 const FEW_ROWS = 12;
 
-const facts = /** @type {Facts} */ (JSON.parse(at('data').textContent ?? ''));
+const facts = /** @type {ReportFacts} */ (JSON.parse(at('data').textContent ?? ''));
 const table = new Table(facts);
 const picks = new Picks(facts.mark);
 const files = detailFiles(facts.rowsEach);
 const read = facts.isServed ? servedDetails() : files.read;
-let wish = everything();
+let wish = EVERYTHING;
 let tab = 'rows';
 /** @type {Running | undefined} */
 let running;
@@ -56,11 +56,9 @@ function change(changed) {
   searchDeep();
 }
 
-/** A filter that a link in the page sets replaces the others.
- * @param {Partial<Wish>} only
- */
+/** A filter that a link in the page sets replaces the others. @param {Partial<Wish>} only */
 function filterOnly(only) {
-  change({ ...everything(), ...only });
+  change({ ...EVERYTHING, ...only });
   at('toolbar').scrollIntoView({ block: 'start' });
 }
 
@@ -68,19 +66,15 @@ function filterOnly(only) {
 function arrangeRows(isSame) {
   const order = arrange(table, wish, picks);
   gallery.show(order, isSame);
-  at('count').textContent =
-    order.length === table.rows
-      ? `${count(table.rows)} rows`
-      : `${count(order.length)} of ${count(table.rows)} rows`;
+  const shown = order.length === table.rows ? '' : `${count(order.length)} of `;
+  at('count').textContent = `${shown}${count(table.rows)} rows`;
   at('reset').hidden = order.length === table.rows && wish.sort === 'row';
   at('nothing').hidden = order.length > 0;
 }
 
-/** Opens a row that may not be among those shown.
- * @param {number} row
- */
+/** Opens a row that may not be among those shown. @param {number} row */
 function openRow(row) {
-  if (!gallery.order.includes(row)) change(everything());
+  if (!gallery.order.includes(row)) change(EVERYTHING);
   enlarged.open(gallery.order.indexOf(row));
 }
 
@@ -115,25 +109,25 @@ let searching = 0;
 /** The index has the beginning of long cells; the whole cells are searched when the viewer stops typing. */
 function searchDeep() {
   const { text, deep } = wish;
-  searching += 1;
-  const own = searching;
+  const own = (searching += 1);
   if (deep !== undefined && text.length < 3) wish = { ...wish, deep: new Set() };
-  if (text.length < 3 || facts.isServed) return;
-  setTimeout(async () => {
-    const found = new Set();
-    const wanted = text.toLowerCase();
-    for (let number = 1; number <= Math.ceil(table.rows / facts.rowsEach); number += 1) {
-      if (own !== searching) return;
-      for (const [place, detail] of ((await files.file(number)) ?? []).entries()) {
-        const all = [...Object.values(detail.inputs), ...Object.values(detail.data), detail.reason ?? ''];
-        if (all.some((cell) => cell.toLowerCase().includes(wanted)))
-          found.add((number - 1) * facts.rowsEach + place);
-      }
-    }
+  if (text.length >= 3 && !facts.isServed) setTimeout(() => void searchFiles(text.toLowerCase(), own), 400);
+}
+
+/** @type {(wanted: string, own: number) => Promise<void>} */
+async function searchFiles(wanted, own) {
+  const found = new Set();
+  for (let number = 1; number <= Math.ceil(table.rows / facts.rowsEach); number += 1) {
     if (own !== searching) return;
-    wish = { ...wish, deep: found };
-    arrangeRows(true);
-  }, 400);
+    for (const [place, { inputs, data, reason = '' }] of ((await files.file(number)) ?? []).entries()) {
+      const all = [...Object.values(inputs), ...Object.values(data), reason];
+      if (all.some((cell) => cell.toLowerCase().includes(wanted)))
+        found.add((number - 1) * facts.rowsEach + place);
+    }
+  }
+  if (own !== searching) return;
+  wish = { ...wish, deep: found };
+  arrangeRows(true);
 }
 
 /** Prints the rows that are shown, once their pictures are there. */
@@ -141,22 +135,19 @@ async function print() {
   const sheet = at('printed');
   const rows = Array.from(gallery.order.slice(0, PRINTED_MOST));
   const cards = rows.map((row) => {
-    const path = table.file[row] ?? '';
-    const picture =
-      kindOf(path) === 'picture'
-        ? make('img', { src: path, alt: '' })
-        : make('p', '', table.reason[row] || table.outcomeName(row));
+    const src = table.file[row] ?? '';
     return make(
       'div',
-      '',
-      picture,
-      make('b', '', table.key[row] ?? ''),
-      make('p', '', table.caption(row)),
-      make('small', '', factsOf(table, row)),
+      kindOf(src) === 'picture'
+        ? make('img', { src, alt: '' })
+        : make('p', table.reason[row] || table.outcomeName(row)),
+      make('b', table.key[row]),
+      make('p', table.caption(row)),
+      make('small', factsOf(table, row)),
     );
   });
   const rest = gallery.order.length - rows.length;
-  sheet.replaceChildren(...cards, rest > 0 ? make('p', '', `and ${count(rest)} more rows`) : '');
+  sheet.replaceChildren(...cards, rest > 0 ? make('p', `and ${count(rest)} more rows`) : '');
   await Promise.all([...sheet.querySelectorAll('img')].map((image) => image.decode().catch(() => undefined)));
   globalThis.print();
   sheet.replaceChildren();
@@ -179,7 +170,7 @@ makeToolbar(tools);
 // Few cards have room.
 if (facts.rows <= FEW_ROWS && innerWidth > 640) gallery.setDensity(2);
 for (const name of ['rows', 'times', 'costs']) at(`tab-${name}`).onclick = () => showTab(name);
-for (const id of ['reset', 'reset-nothing']) at(id).onclick = () => change(everything());
+for (const id of ['reset', 'reset-nothing']) at(id).onclick = () => change(EVERYTHING);
 addEventListener('hashchange', () => enlarged.isOpen || openFromAddress());
 showTab('rows');
 if (facts.isServed) {

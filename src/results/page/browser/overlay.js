@@ -2,26 +2,18 @@
 
 import { make } from './dom.js';
 
-/** @typedef {'slider' | 'blink' | 'difference'} OverlayMode */
-
-/**
- * @param {OverlayMode} mode
- * @param {string} a
- * @param {string} b
- * @param {string} label
- */
-export function overlayOf(mode, a, b, label) {
-  const pictures = /** @type {const} */ (['a', 'b']).map((side) =>
-    make('img', {
-      src: side === 'a' ? a : b,
+/** @type {(mode: 'slider' | 'blink' | 'difference', pictures: { a: string, b: string }, label: string) => HTMLElement} */
+export function overlayOf(mode, pictures, label) {
+  const images = /** @type {const} */ (['a', 'b']).map((side) =>
+    make(`img.over-${side}`, {
+      src: pictures[side],
       alt: `${side.toUpperCase()}: ${label}`,
-      className: `over-${side}`,
       draggable: false,
     }),
   );
-  const box = make('div', `overlay ${mode}`, ...pictures, ...(mode === 'slider' ? [handle()] : []));
-  const fit = () => fitInto(box, pictures);
-  for (const picture of pictures) picture.onload = fit;
+  const box = make(`div.overlay.${mode}`, images);
+  const fit = () => fitInto(box, images);
+  for (const one of images) one.onload = fit;
   const watching = new ResizeObserver(() => (box.isConnected ? fit() : watching.disconnect()));
   requestAnimationFrame(() => {
     if (box.parentElement !== null) watching.observe(box.parentElement);
@@ -31,8 +23,7 @@ export function overlayOf(mode, a, b, label) {
 }
 
 /** Makes the box as large as the larger picture, so that the slider moves over the picture and not beside it.
- * @param {HTMLElement} box
- * @param {readonly HTMLImageElement[]} pictures
+ * @type {(box: HTMLElement, pictures: readonly HTMLImageElement[]) => void}
  */
 function fitInto(box, pictures) {
   const stage = box.parentElement;
@@ -41,28 +32,21 @@ function fitInto(box, pictures) {
   );
   if (stage === null || first === undefined || first.naturalWidth === 0) return;
   const style = getComputedStyle(stage);
-  const width =
-    stage.clientWidth - Number.parseFloat(style.paddingLeft) - Number.parseFloat(style.paddingRight);
-  const height =
-    stage.clientHeight - Number.parseFloat(style.paddingTop) - Number.parseFloat(style.paddingBottom);
-  const scale = Math.min(width / first.naturalWidth, height / first.naturalHeight);
+  const [width = 0, height = 0] = [style.width, style.height].map((one) => Number.parseFloat(one));
+  const padding = (/** @type {string[]} */ ...sides) =>
+    sides.reduce((sum, side) => sum + Number.parseFloat(style.getPropertyValue(`padding-${side}`)), 0);
+  const scale = Math.min(
+    (width - padding('left', 'right')) / first.naturalWidth,
+    (height - padding('top', 'bottom')) / first.naturalHeight,
+  );
   box.style.width = `${Math.floor(first.naturalWidth * scale)}px`;
   box.style.height = `${Math.floor(first.naturalHeight * scale)}px`;
 }
 
-const handle = () =>
-  make('input', {
-    type: 'range',
-    min: 0,
-    max: 1000,
-    value: '500',
-    className: 'handle',
-    'aria-label': 'How much of A is shown',
-  });
-
 /** @param {HTMLElement} box */
 function drag(box) {
-  const range = /** @type {HTMLInputElement} */ (box.querySelector('.handle'));
+  const name = 'How much of A is shown';
+  const range = make('input.handle', { type: 'range', min: 0, max: 1000, 'aria-label': name });
   const show = (/** @type {number} */ share) => {
     box.style.setProperty('--at', `${(share * 100).toFixed(2)}%`);
     range.value = String(Math.round(share * 1000));
@@ -80,5 +64,6 @@ function drag(box) {
   box.onpointermove = (event) => {
     if (box.hasPointerCapture(event.pointerId)) follow(event);
   };
+  box.append(range);
   show(0.5);
 }

@@ -1,7 +1,7 @@
 // The cards of the pairs: more are added when the end comes near the window, and only cards near it have pictures.
 
 import { at } from './dom.js';
-import { cardOfPair, emptyCard, fillCard } from './pair-card.js';
+import { cardOfPair, fillCard } from './pair-card.js';
 
 /** @import { Facts, Pair } from './pair-list.js' */
 
@@ -16,7 +16,10 @@ export class PairGrid {
   #pairOf = new Map();
   #near = new IntersectionObserver(
     (entries) => {
-      for (const { target, isIntersecting } of entries) this.#draw(target, isIntersecting);
+      for (const { target, isIntersecting } of entries) {
+        const pair = this.#pairOf.get(target);
+        if (pair !== undefined) fillCard(target, isIntersecting ? pair : undefined, this.#facts);
+      }
     },
     { rootMargin: '600px' },
   );
@@ -67,16 +70,5 @@ export class PairGrid {
       this.#near.observe(card);
     }
     at('more').hidden = at('pairs').children.length >= this.order.length;
-  }
-
-  /**
-   * @param {Element} card
-   * @param {boolean} isNear
-   */
-  #draw(card, isNear) {
-    const pair = this.#pairOf.get(card);
-    if (pair === undefined) return;
-    if (isNear) fillCard(card, pair, this.#facts);
-    else emptyCard(card);
   }
 }

@@ -23,10 +23,7 @@ export const SHOWN = {
   inputs: { label: 'Inputs differ', is: ({ changes }) => changes.length > 0 },
 };
 
-/** How often one value fits into the other; 1 if one is unknown.
- * @param {number} over
- * @param {number} under
- */
+/** How often one value fits into the other; 1 if one is unknown. @type {(over: number, under: number) => number} */
 const ratio = (over, under) => (over > 0 && under > 0 ? over / under : 1);
 
 /** Largest first.
@@ -50,10 +47,7 @@ export async function readPairs() {
   return { pairs: read('pairs'), only: read('only') };
 }
 
-/**
- * @param {readonly Pair[]} pairs
- * @param {PairWish} wish
- */
+/** @type {(pairs: readonly Pair[], wish: PairWish) => Pair[]} */
 export function arranged(pairs, { show, text, sort }) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const of = (ORDERS[sort] ?? ORDERS['change'])?.of ?? (() => 0);

@@ -3,6 +3,7 @@
 import { csvCell } from './text.js';
 
 /** @typedef {{ mark?: 'picked' | 'rejected', stars?: number }} Pick */
+/** @typedef {'picked' | 'rejected' | number} Choice */
 
 export class Picks {
   /** @type {Map<string, Pick>} by key */
@@ -24,12 +25,8 @@ export class Picks {
     return this.#picks.get(key) ?? {};
   }
 
-  /**
-   * The same choice again takes it back.
-   * @param {string} key
-   * @param {'picked' | 'rejected' | number} choice
-   */
-  toggle(key, choice) {
+  /** The same choice again takes it back. @type {(key: string, choice: Choice) => void} */
+  toggle = (key, choice) => {
     const { mark, stars } = this.of(key);
     const next =
       typeof choice === 'number'
@@ -42,23 +39,17 @@ export class Picks {
     } catch {
       // As above.
     }
-  }
+  };
 
-  /**
-   * Stars mean that a row is picked too, unless it was rejected.
-   * @param {string} key
-   * @param {string} wanted
-   */
-  isPicked(key, wanted) {
+  /** Stars mean that a row is picked too, unless it was rejected. @type {(key: string, wanted: string) => boolean} */
+  isPicked = (key, wanted) => {
     const { mark, stars = 0 } = this.of(key);
     if (wanted === 'rejected') return mark === 'rejected';
     if (wanted === 'picked') return mark === 'picked' || (stars > 0 && mark !== 'rejected');
     return stars >= Number(wanted) && mark !== 'rejected';
-  }
+  };
 
-  /** For sorting.
-   * @param {string} key
-   */
+  /** For sorting. @param {string} key */
   weight(key) {
     const { mark, stars = 0 } = this.of(key);
     return stars + (mark === 'picked' ? 0.5 : 0) - (mark === 'rejected' ? 9 : 0);
@@ -69,9 +60,7 @@ export class Picks {
     return [...this.#picks.keys()].filter((key) => this.isPicked(key, 'picked')).length;
   }
 
-  /** picks.csv, as `run --from … --pick` takes it.
-   * @param {readonly string[]} keys in the order of the rows
-   */
+  /** picks.csv, as `run --from … --pick` takes it. @param {readonly string[]} keys in the order of the rows */
   csv(keys) {
     const rows = keys.filter((key) => this.isPicked(key, 'picked'));
     return `key,stars\n${rows.map((key) => `${csvCell(key)},${this.of(key).stars ?? ''}\n`).join('')}`;

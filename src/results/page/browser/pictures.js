@@ -4,7 +4,7 @@
 const AT_ONCE = 6;
 const COPIES_BYTES = 64 * 1024 * 1024;
 
-/** @typedef {{ canvas: HTMLCanvasElement, path: string, width: number, height: number, done: (isDrawn: boolean, shape?: { width: number, height: number }) => void }} Job */
+/** @typedef {{ canvas: HTMLCanvasElement, path: string, width: number, height: number, done: (isDrawn: boolean) => void }} Job */
 
 /** @type {Job[]} */
 let waiting = [];
@@ -13,9 +13,7 @@ let running = 0;
 const copies = new Map();
 let copiesBytes = 0;
 
-/** Draws a picture into a canvas, as large as fits into `width` and `height`.
- * @param {Job} job
- */
+/** Draws a picture into a canvas, as large as fits into `width` and `height`. @param {Job} job */
 export function drawPicture(job) {
   const copy = copies.get(nameOf(job));
   if (copy === undefined) {
@@ -28,9 +26,7 @@ export function drawPicture(job) {
   show(copy, job);
 }
 
-/** A card that left the page needs no picture.
- * @param {HTMLCanvasElement} canvas
- */
+/** A card that left the page needs no picture. @param {HTMLCanvasElement} canvas */
 export function forgetPicture(canvas) {
   waiting = waiting.filter((job) => job.canvas !== canvas);
 }
@@ -77,10 +73,7 @@ async function decode(job) {
   show(copy, job);
 }
 
-/**
- * @param {string} name
- * @param {HTMLCanvasElement} copy
- */
+/** @type {(name: string, copy: HTMLCanvasElement) => void} */
 function keep(name, copy) {
   copies.set(name, copy);
   copiesBytes += copy.width * copy.height * 4;
@@ -92,10 +85,7 @@ function keep(name, copy) {
   }
 }
 
-/**
- * @param {HTMLCanvasElement} copy
- * @param {Job} job
- */
+/** @type {(copy: HTMLCanvasElement, job: Job) => void} */
 function show(copy, { canvas, width, height, done }) {
   canvas.width = copy.width;
   canvas.height = copy.height;
@@ -103,7 +93,7 @@ function show(copy, { canvas, width, height, done }) {
   canvas.style.width = `${Math.round(copy.width * scale)}px`;
   canvas.style.height = `${Math.round(copy.height * scale)}px`;
   if (copy.width > 0) canvas.getContext('2d')?.drawImage(copy, 0, 0);
-  done(true, copy);
+  done(true);
 }
 
 /** @param {Pick<Job, 'path' | 'width' | 'height'>} job */

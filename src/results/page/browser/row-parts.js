@@ -1,100 +1,79 @@
 // The parts of the column beside the enlarged picture.
 
-import { button, copyButton, make } from './dom.js';
-import { dateOf, money, size, span } from './text.js';
+import { button, copyButton, make, newTab, section, termList } from './dom.js';
+import { dateOf, joined, money, size, span } from './text.js';
 
-/** @import { Detail } from './details.js' */
+/** @import { ShownRow } from '../report-row.ts' */
+/** @import { Choice, Pick } from './picks.js' */
 
-/**
- * @param {import('./picks.js').Pick} pick
- * @param {(choice: 'picked' | 'rejected' | number) => void} choose
- */
+/** @type {(pick: Pick, choose: (choice: Choice) => void) => HTMLElement} */
 export function pickBar({ mark, stars = 0 }, choose) {
-  const bar = make('div', { className: 'pick-bar', role: 'group', 'aria-label': 'Your choice' });
-  /** @type {[string, string, 'picked' | 'rejected' | number, boolean][]} */
-  const choices = [
-    ['Pick', 'P', 'picked', mark === 'picked'],
-    ['Reject', 'X', 'rejected', mark === 'rejected'],
-    ...[1, 2, 3, 4, 5].map(
-      (star) => /** @type {[string, string, number, boolean]} */ (['★', String(star), star, star <= stars]),
-    ),
-  ];
-  for (const [label, key, choice, isOn] of choices) {
-    const one = button(label, () => choose(choice), typeof choice === 'number' ? 'star' : 'button');
-    one.setAttribute('aria-pressed', String(isOn));
-    one.setAttribute('aria-label', typeof choice === 'number' ? `${choice} of 5 stars` : label);
-    one.title = `key ${key}`;
-    bar.append(one);
-  }
-  return bar;
+  const one = (
+    /** @type {Choice} */ choice,
+    /** @type {string} */ key,
+    /** @type {string} */ label,
+    /** @type {boolean} */ isOn,
+  ) =>
+    button(
+      typeof choice === 'number' ? 'star' : 'button',
+      () => choose(choice),
+      { title: `key ${key}`, 'aria-pressed': isOn, 'aria-label': label },
+      typeof choice === 'number' ? '★' : label,
+    );
+  return make('div.pick-bar.wrap', { role: 'group', 'aria-label': 'Your choice' }, [
+    one('picked', 'P', 'Pick', mark === 'picked'),
+    one('rejected', 'X', 'Reject', mark === 'rejected'),
+    ...[1, 2, 3, 4, 5].map((star) => one(star, `${star}`, `${star} of 5 stars`, star <= stars)),
+  ]);
 }
 
-/**
- * @param {string} title
- * @param {Record<string, string>} cells
- */
+/** @type {(title: string, cells: readonly (readonly [name: string, value: string])[]) => HTMLElement} */
 export function cellList(title, cells) {
-  const list = make('dl', 'cells');
-  for (const [name, value] of Object.entries(cells).filter((cell) => cell[1] !== '')) {
-    const copy = copyButton('Copy', value);
-    copy.className = 'copy';
+  const shown = cells.filter(([, value]) => value !== '');
+  const list = termList('cells.lined', shown);
+  for (const [nth, term] of [...list.querySelectorAll('dt')].entries()) {
+    const [name = '', value = ''] = shown[nth] ?? [];
+    const copy = copyButton('Copy', value, 'link');
     copy.setAttribute('aria-label', `Copy ${name}`);
-    list.append(make('div', '', make('dt', '', name, copy), make('dd', '', value)));
+    term.append(copy);
   }
-  return make('section', { hidden: list.children.length === 0 }, make('h3', '', title), list);
+  return section(title, list);
 }
 
-/** @param {Record<string, any>[]} attempts */
-export function attemptList(attempts) {
-  const list = make('ol', 'attempts');
-  for (const one of attempts) {
-    const {
-      attempt,
-      outcome,
-      gpu_used,
-      queue_seconds,
-      cold_start_seconds,
-      run_seconds,
-      cost_usd,
-      reason,
-      run_id,
-      ended_at,
-    } = one;
-    const facts = [
-      gpu_used,
-      queue_seconds > 0 ? `queued ${span(queue_seconds)}` : undefined,
-      cold_start_seconds > 0 ? `cold start ${span(cold_start_seconds)}` : undefined,
-      run_seconds > 0 ? `ran ${span(run_seconds)}` : undefined,
-      cost_usd > 0 ? money(cost_usd) : undefined,
-    ].filter(Boolean);
-    list.append(
-      make(
-        'li',
-        '',
-        make('p', '', make('b', outcome, `${attempt}. ${outcome}`), ` ${facts.join(' · ')}`),
-        ...(reason === undefined || outcome === 'succeeded' ? [] : [make('p', 'note', reason)]),
-        make(
-          'p',
-          'note',
-          [run_id, ended_at === undefined ? '' : dateOf(ended_at)].filter(Boolean).join(' · '),
-        ),
-      ),
-    );
-  }
-  return make('section', '', make('h3', '', attempts.length === 1 ? 'Attempt' : 'Attempts'), list);
+/** @param {ShownRow['attempts']} attempts */
+export const attemptList = (attempts) =>
+  section(
+    attempts.length === 1 ? 'Attempt' : 'Attempts',
+    make('ol.attempts.lined', attempts.map(attemptItem)),
+  );
+
+/** @param {ShownRow['attempts'][number]} attempt */
+function attemptItem({ attempt, outcome, gpu_used, cost_usd = 0, reason, run_id, ended_at, ...took }) {
+  const known = (/** @type {string} */ name, /** @type {number | undefined} */ seconds = 0) =>
+    seconds > 0 ? `${name} ${span(seconds)}` : '';
+  const facts = joined([
+    gpu_used,
+    known('queued', took.queue_seconds),
+    known('cold start', took.cold_start_seconds),
+    known('ran', took.run_seconds),
+    cost_usd > 0 ? money(cost_usd) : '',
+  ]);
+  return make(
+    'li',
+    make('p', make(`b.tone.${outcome}`, `${attempt}. ${outcome}`), ` ${facts}`),
+    reason && outcome !== 'succeeded' && make('p.note', reason),
+    make('p.note', joined([run_id, ended_at && dateOf(ended_at)])),
+  );
 }
 
-/** @param {Detail['files']} files */
-export function fileList(files) {
-  const list = make('ul', 'file-list');
-  for (const { path, bytes, name } of files)
-    list.append(
-      make(
-        'li',
-        '',
-        make('a', { href: path, target: '_blank', rel: 'noopener' }, path),
-        make('span', 'note', ` ${size(bytes)} · ${name}`),
+/** @param {ShownRow['files']} files */
+export const fileList = (files) =>
+  section(
+    files.length === 1 ? 'File' : 'Files',
+    make(
+      'ul.note',
+      files.map(({ path, bytes, name }) =>
+        make('li', newTab(path, 'name', path), ` ${size(bytes)} · ${name}`),
       ),
-    );
-  return make('section', '', make('h3', '', files.length === 1 ? 'File' : 'Files'), list);
-}
+    ),
+  );

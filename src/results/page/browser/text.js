@@ -61,3 +61,20 @@ export function rowRanges(rows) {
  * @param {string} text
  */
 export const csvCell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** What a row took.
+ * @param {{ outcome: string, gpu: string, seconds: number, cost: number, attempts: number }} row
+ */
+export const factsText = ({ outcome, gpu, seconds, cost, attempts }) =>
+  joined([
+    outcome === 'succeeded' ? '' : outcome,
+    gpu,
+    seconds > 0 ? span(seconds) : '',
+    cost > 0 ? money(cost) : '',
+    attempts > 1 ? `${attempts} attempts` : '',
+  ]);
+
+/** Facts beside each other, without those that are not known.
+ * @param {readonly (string | undefined)[]} facts
+ */
+export const joined = (facts, between = ' · ') => facts.filter(Boolean).join(between);

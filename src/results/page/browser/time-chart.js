@@ -1,125 +1,117 @@
 // The course of the batch: what was outstanding, how fast rows ended, how long runs queued, what it had cost; and a bar for each
 // attempt, by GPU, as long as bars can be distinguished.
 
-import { at, make, makeSvg } from './dom.js';
+import { at, make } from './dom.js';
 import { count, money, span } from './text.js';
 import { barsOf } from './attempt-bars.js';
 
 /** @import { Table } from './table.js' */
+/** @typedef {ReturnType<typeof emptyCourse>} Course */
+/** @typedef {{ values: Float64Array, name: string, shown: (value: number, bucket: number) => string }} Series */
 
 const BUCKETS = 240;
 const BARS_MOST = 2_000;
 const HEIGHT = 64;
 
-/**
- * @typedef {object} Course
- * @property {number} from
- * @property {number} to
- * @property {number} each milliseconds of a bucket
- * @property {Float64Array} queued
- * @property {Float64Array} busy
- * @property {Float64Array} ended
- * @property {Float64Array} waits
- * @property {Float64Array} cost
- * @property {Map<number, Float64Array>} gpus
- */
+const zeros = () => new Float64Array(BUCKETS);
+const rounded = (/** @type {number} */ value) => count(Math.round(value));
 
-/**
- * @param {Table} table
- * @param {(row: number) => void} open
- */
+/** @type {(table: Table, open: (row: number) => void) => void} */
 export function drawTimes(table, open) {
   const course = courseOf(table);
   const box = at('times');
-  if (course === undefined) return box.replaceChildren(make('p', 'note', 'No run has ended yet.'));
-  const minutes = course.each / 60_000;
-  const rate = course.ended.map((one) => one / minutes);
+  if (course === undefined) return box.replaceChildren(make('p.note', 'No run has ended yet.'));
+  const { busy, queued, ended, waits, cost, gpus, each } = course;
+  const rate = ended.map((one) => (one / each) * 60_000);
+  const running = { values: busy, name: 'running', shown: rounded };
   box.replaceChildren(
     panel('Outstanding runs', course, [
       {
-        values: course.queued.map((one, bucket) => one + (course.busy[bucket] ?? 0)),
+        values: queued.map((one, bucket) => one + (busy[bucket] ?? 0)),
         name: 'queued',
-        shown: (_, bucket) => count(Math.round(course.queued[bucket] ?? 0)),
+        shown: (_, bucket) => rounded(queued[bucket] ?? 0),
       },
-      { values: course.busy, name: 'running', shown: (value) => count(Math.round(value)) },
+      running,
     ]),
     panel('Runs ended a minute', course, [
       { values: smooth(rate), name: 'rate', shown: (value) => count(Math.round(value * 10) / 10) },
     ]),
-    panel('Mean queueing time', course, [{ values: smooth(course.waits), name: 'waits', shown: span }]),
-    panel('Cost so far', course, [{ values: course.cost, name: 'cost', shown: money }]),
-    table.attempts.length <= BARS_MOST ? barsOf(table, course, open) : gpuPanels(table, course),
-    axis(course),
+    panel('Mean queueing time', course, [{ values: smooth(waits), name: 'waits', shown: span }]),
+    panel('Cost so far', course, [{ values: cost, name: 'cost', shown: money }]),
+    table.attempts.length <= BARS_MOST
+      ? barsOf(table, course, open)
+      : make(
+          'div.gpu-panels',
+          [...gpus].map(([gpu, values]) =>
+            panel(`Running on ${table.gpus[gpu] || 'no named GPU'}`, course, [{ ...running, values }]),
+          ),
+        ),
+    make(
+      'p.axis.between.note',
+      [0, 0.25, 0.5, 0.75, 1].map((part) => make('span', timeAt(course, part * BUCKETS))),
+    ),
   );
 }
 
-/** @param {Table} table @returns {Course | undefined} */
+/** @type {(from: number, to: number) => { from: number, to: number, each: number, queued: Float64Array, busy: Float64Array, ended: Float64Array, waits: Float64Array, cost: Float64Array, gpus: Map<number, Float64Array> }} */
+const emptyCourse = (from, to) => ({
+  from,
+  to,
+  /** milliseconds of a bucket */
+  each: (to - from) / BUCKETS,
+  queued: zeros(),
+  busy: zeros(),
+  ended: zeros(),
+  waits: zeros(),
+  cost: zeros(),
+  gpus: new Map(),
+});
+
+/** @param {Table} table */
 function courseOf({ attempts }) {
-  const [created, ended, queue, cost, gpu] = /** @type {const} */ ([
-    'created',
-    'ended',
-    'queue',
-    'cost',
-    'gpu',
-  ]).map((name) => attempts.field(name));
   let [from, to] = [Infinity, 0];
-  for (let one = 0; one < attempts.length; one += 1) {
-    if (attempts.row[one] === -1 || !created?.[one] || !ended?.[one]) continue;
-    from = Math.min(from, created[one] ?? Infinity);
-    to = Math.max(to, ended[one] ?? 0);
+  for (const { created, ended } of attempts.timed()) {
+    from = Math.min(from, created);
+    to = Math.max(to, ended);
   }
   if (to <= from) return undefined;
-  const each = (to - from) / BUCKETS;
-  const zeros = () => new Float64Array(BUCKETS);
-  const course = {
-    from,
-    to,
-    each,
-    queued: zeros(),
-    busy: zeros(),
-    ended: zeros(),
-    waits: zeros(),
-    cost: zeros(),
-    gpus: new Map(),
-  };
+  const course = emptyCourse(from, to);
+  const { queued, busy, ended: ends, waits, cost: costs, gpus } = course;
   const starts = zeros();
-  for (let one = 0; one < attempts.length; one += 1) {
-    const [begin, end] = [created?.[one] ?? 0, ended?.[one] ?? 0];
-    if (attempts.row[one] === -1 || begin === 0 || end === 0) continue;
-    const wait = Math.max(0, queue?.[one] ?? 0);
-    const start = Math.min(end, begin + wait * 1_000);
-    const own = course.gpus.get(gpu?.[one] ?? 0) ?? zeros();
-    course.gpus.set(gpu?.[one] ?? 0, own);
-    spread(course.queued, course, begin, start);
-    spread(course.busy, course, start, end);
-    spread(own, course, start, end);
-    const [began, over] = [bucketOf(course, begin), bucketOf(course, end)];
-    course.ended[over] = (course.ended[over] ?? 0) + 1;
-    course.cost[over] = (course.cost[over] ?? 0) + (cost?.[one] ?? 0);
-    course.waits[began] = (course.waits[began] ?? 0) + wait;
-    starts[began] = (starts[began] ?? 0) + 1;
+  const add = (/** @type {Float64Array} */ values, /** @type {number} */ at_, /** @type {number} */ value) =>
+    (values[at_] = (values[at_] ?? 0) + value);
+  for (const { created, ended, queue, cost, gpu } of attempts.timed()) {
+    const wait = Math.max(0, queue);
+    const start = Math.min(ended, created + wait * 1_000);
+    if (!gpus.has(gpu)) gpus.set(gpu, zeros());
+    for (const [values, since, until] of /** @type {const} */ ([
+      [queued, created, start],
+      [busy, start, ended],
+      [gpus.get(gpu) ?? zeros(), start, ended],
+    ]))
+      spread(values, course, since, until);
+    add(ends, bucketOf(course, ended), 1);
+    add(costs, bucketOf(course, ended), cost);
+    add(waits, bucketOf(course, created), wait);
+    add(starts, bucketOf(course, created), 1);
   }
-  for (let bucket = 0, spent = 0; bucket < BUCKETS; bucket += 1) {
-    spent += course.cost[bucket] ?? 0;
-    course.cost[bucket] = spent;
-    const before = course.waits[bucket - 1] ?? 0;
-    course.waits[bucket] = starts[bucket] ? (course.waits[bucket] ?? 0) / (starts[bucket] ?? 1) : before;
+  course.gpus = new Map([...gpus].sort(([a], [b]) => a - b));
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    add(costs, bucket, costs[bucket - 1] ?? 0);
+    const begun = starts[bucket] ?? 0;
+    waits[bucket] = begun > 0 ? (waits[bucket] ?? 0) / begun : (waits[bucket - 1] ?? 0);
   }
   return course;
 }
 
-/**
- * @param {Pick<Course, 'from' | 'each'>} course
- * @param {number} time
- */
-const bucketOf = ({ from, each }, time) =>
-  Math.min(BUCKETS - 1, Math.max(0, Math.floor((time - from) / each)));
+/** @type {(course: Pick<Course, 'from' | 'each'>, time: number) => number} */
+const bucketOf = ({ from, each }, time) => clamped((time - from) / each);
+
+/** @param {number} bucket */
+const clamped = (bucket) => Math.min(BUCKETS - 1, Math.max(0, Math.floor(bucket)));
 
 /** Adds the share of each bucket that a span of time fills.
- * @param {Float64Array} values
- * @param {Pick<Course, 'from' | 'each'>} course
- * @param {number} begin
- * @param {number} end
+ * @type {(values: Float64Array, course: Pick<Course, 'from' | 'each'>, begin: number, end: number) => void}
  */
 function spread(values, course, begin, end) {
   const last = bucketOf(course, end);
@@ -131,90 +123,54 @@ function spread(values, course, begin, end) {
 }
 
 /** @param {Float64Array} values */
-function smooth(values) {
-  const reach = 4;
-  return values.map((_, at_) => {
-    const part = values.subarray(Math.max(0, at_ - reach), at_ + reach + 1);
+const smooth = (values) =>
+  values.map((_, nth) => {
+    const part = values.subarray(Math.max(0, nth - 4), nth + 5);
     return part.reduce((sum, one) => sum + one, 0) / part.length;
   });
-}
 
-/** @typedef {{ values: Float64Array, name: string, shown: (value: number, bucket: number) => string }} Series */
-
-/**
- * @param {string} title
- * @param {Course} course
- * @param {Series[]} series
- */
+/** @type {(title: string, course: Course, series: Series[]) => HTMLElement} */
 function panel(title, course, series) {
   const most = Math.max(1e-9, ...series.flatMap(({ values }) => [...values]));
-  const svg = makeSvg('svg', {
-    viewBox: `0 0 ${BUCKETS} ${HEIGHT}`,
-    preserveAspectRatio: 'none',
-    role: 'img',
-    'aria-label': title,
+  const paths = series.flatMap(({ values, name }) => {
+    const line = [...values].map((value, bucket) => `${bucket + 0.5} ${heightOf(value / most)}`).join('L');
+    const d = `M${line}`;
+    return [
+      make(`path.${name}`, { d: `${d}L${BUCKETS - 0.5} ${HEIGHT}L0.5 ${HEIGHT}Z`, fill: 'currentColor' }),
+      make(`path.${name}`, { d, fill: 'none', stroke: 'currentColor' }),
+    ];
   });
-  for (const { values, name } of series)
-    svg.append(
-      makeSvg('path', { d: area(values, most), class: `area ${name}` }),
-      makeSvg('path', { d: line(values, most), class: `line ${name}` }),
-    );
-  const cross = makeSvg('line', { y1: 0, y2: HEIGHT, class: 'cross', x1: -1, x2: -1 });
-  svg.append(cross);
+  const cross = make('line.cross', { y1: 0, y2: HEIGHT, x1: -1, x2: -1 });
+  const viewBox = `0 0 ${BUCKETS} ${HEIGHT}`;
+  const svg = make(
+    'svg',
+    { viewBox, preserveAspectRatio: 'none', role: 'img', 'aria-label': title },
+    paths,
+    cross,
+  );
   const [first] = series;
-  const peak = first === undefined ? '' : `max ${first.shown(most, [...first.values].indexOf(most))}`;
-  const value = make('span', 'value', series.length > 1 ? `max ${count(Math.round(most))}` : peak);
+  const peak = series.length > 1 ? rounded(most) : first?.shown(most, first.values.indexOf(most));
+  const value = make('span.note', `max ${peak}`);
   const rest = value.textContent;
-  const figure = make('figure', 'panel', make('figcaption', '', make('b', '', title), value));
-  figure.append(svg);
-  svg.addEventListener('pointermove', (event) => {
-    const box = svg.getBoundingClientRect();
-    const bucket = Math.min(
-      BUCKETS - 1,
-      Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * BUCKETS)),
-    );
-    for (const end of ['x1', 'x2']) cross.setAttribute(end, String(bucket + 0.5));
+  const show = (/** @type {number} */ x, /** @type {string} */ text) => {
+    for (const end of ['x1', 'x2']) cross.setAttribute(end, String(x));
+    value.textContent = text;
+  };
+  svg.onpointermove = ({ clientX }) => {
+    const { left, width } = svg.getBoundingClientRect();
+    const bucket = clamped(((clientX - left) / width) * BUCKETS);
     const texts = series.map(
       ({ values, name, shown }) =>
         `${series.length > 1 ? `${name} ` : ''}${shown(values[bucket] ?? 0, bucket)}`,
     );
-    value.textContent = `${timeAt(course, bucket + 0.5)}  ·  ${texts.toReversed().join(', ')}`;
-  });
-  svg.addEventListener('pointerleave', () => {
-    value.textContent = rest;
-    for (const end of ['x1', 'x2']) cross.setAttribute(end, '-1');
-  });
-  return figure;
+    show(bucket + 0.5, `${timeAt(course, bucket + 0.5)}  ·  ${texts.toReversed().join(', ')}`);
+  };
+  svg.onpointerleave = () => show(-1, rest);
+  return make('figure.panel', make('figcaption.between', make('b', title), value), svg);
 }
 
-/** @param {Float64Array} values @param {number} most */
-const line = (values, most) =>
-  `M${[...values].map((value, bucket) => `${bucket + 0.5} ${(HEIGHT - 1 - (value / most) * (HEIGHT - 4)).toFixed(2)}`).join('L')}`;
-/** @param {Float64Array} values @param {number} most */
-const area = (values, most) => `${line(values, most)}L${BUCKETS - 0.5} ${HEIGHT}L0.5 ${HEIGHT}Z`;
+/** @param {number} share */
+const heightOf = (share) => (HEIGHT - 1 - share * (HEIGHT - 4)).toFixed(2);
 
-/** @param {Course} course @param {number} bucket */
+/** @type {(course: Course, bucket: number) => string} */
 const timeAt = ({ from, each }, bucket) => new Date(from + bucket * each).toLocaleTimeString();
-
-/** @param {Course} course */
-const axis = (course) =>
-  make(
-    'p',
-    'axis',
-    ...[0, 0.25, 0.5, 0.75, 1].map((part) => make('span', '', timeAt(course, part * BUCKETS))),
-  );
-
-/** What ran on each GPU, where there are too many bars.
- * @param {Table} table
- * @param {Course} course
- */
-function gpuPanels(table, course) {
-  const box = make('div', 'gpu-panels');
-  for (const [gpu, values] of [...course.gpus].sort(([a], [b]) => a - b))
-    box.append(
-      panel(`Running on ${table.gpus[gpu] || 'no named GPU'}`, course, [
-        { values, name: 'running', shown: (value) => count(Math.round(value)) },
-      ]),
-    );
-  return box;
-}
