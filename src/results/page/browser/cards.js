@@ -92,7 +92,7 @@ function lineOf({ table, read }, row, room) {
     const isShown = cell !== '' && cell !== table.key[row] && column !== table.captionColumn;
     return isShown ? [/** @type {const} */ ([name, cell])] : [];
   });
-  const more = make('div.more-files');
+  const more = make('div.wrap');
   if ((table.of.files[row] ?? 0) > 1 && room > 2)
     void read(row).then((detail) => {
       const style = { width: '110px', height: '110px' };

@@ -29,7 +29,7 @@ export function drawChips(all, chosen, choose) {
   at('outcomes').replaceChildren(
     ...all.map(([name, label, rows]) => {
       const pressed = { 'data-choice': name, 'aria-pressed': name === chosen };
-      return button('chip', () => choose(name), pressed, label, make('small', count(rows)));
+      return button('button.chip', () => choose(name), pressed, label, make('small', count(rows)));
     }),
   );
   for (const chip of at('outcomes').querySelectorAll('button'))

@@ -27,33 +27,31 @@ export function detailFiles(rowsEach) {
 /** @type {(number: number) => Promise<ShownRow[] | undefined>} undefined if the file is missing */
 async function rowsOf(number) {
   const name = String(number).padStart(5, '0');
-  const content = await contentOf(`rows/${name}`, 'runsheetRows', number);
+  const content = await contentOf(`rows/${name}`, number);
   return content && JSON.parse(new TextDecoder().decode(content));
 }
 
 /** Which rows have a small copy of their picture; empty if none has. */
-export const smallCopies = async () =>
-  new Uint8Array((await contentOf('small', 'runsheetSmall')) ?? new ArrayBuffer());
+export const smallCopies = async () => new Uint8Array((await contentOf('small', 0)) ?? new ArrayBuffer());
 
-/** @type {Map<string, (base64: string) => void>} */
+/** What waits for a script, by its number; 0: that of the small copies. @type {Map<number, (base64: string) => void>} */
 const waiting = new Map();
+Object.assign(globalThis, {
+  runsheetRows: (/** @type {number} */ number, /** @type {string} */ base64) => waiting.get(number)?.(base64),
+  runsheetSmall: (/** @type {string} */ base64) => waiting.get(0)?.(base64),
+});
 
-/** Loads a script that calls a function with the rest of what it has; undefined if there is none.
- * @type {(name: string, callback: string, ...first: number[]) => Promise<ArrayBuffer | undefined>}
- */
-async function contentOf(name, callback, ...first) {
+/** undefined if the script is missing or has nothing. @type {(name: string, number: number) => Promise<ArrayBuffer | undefined>} */
+async function contentOf(name, number) {
   const script = make('script', { src: `report/${name}.js` });
-  const call = (/** @type {unknown[]} */ ...given) =>
-    waiting.get([callback, ...given.slice(0, -1)].join(' '))?.(String(given.at(-1)));
-  Object.assign(globalThis, { [callback]: call });
-  /** @type {string | undefined} */
+  /** @type {string} */
   const base64 = await new Promise((resolve) => {
-    waiting.set([callback, ...first].join(' '), resolve);
-    script.onerror = () => resolve(undefined);
+    waiting.set(number, resolve);
+    script.onerror = () => resolve('');
     document.head.append(script);
   });
   script.remove();
-  return base64 ? inflated(base64) : undefined;
+  return base64 === '' ? undefined : inflated(base64);
 }
 
 /** Asks the local server. @type {() => ReadDetail} */

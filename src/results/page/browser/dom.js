@@ -23,10 +23,16 @@ export function make(what, ...given) {
     ? document.createElementNS('http://www.w3.org/2000/svg', tag)
     : document.createElement(tag);
   element.classList.add(...classes);
+  fill(element, ...given);
+  return /** @type {ElementOf<W>} */ (/** @type {unknown} */ (element));
+}
+
+/** Puts children in the place of what an element has, and sets properties. @type {(element: Element, ...given: Given) => void} */
+export function fill(element, ...given) {
+  element.replaceChildren();
   for (const one of given.flat())
     if (typeof one === 'string' || one instanceof Node) element.append(one);
     else if (one) set(element, one);
-  return /** @type {ElementOf<W>} */ (/** @type {unknown} */ (element));
 }
 
 /** @type {(element: Element, properties: Properties) => void} */

@@ -1,12 +1,13 @@
 // The enlarged view of a row: its files, all of its cells and its attempts.
 
-import { at, copyButton, make, newTab } from './dom.js';
+import { at, copyButton, fill, make, newTab } from './dom.js';
 import { shellWord } from './text.js';
 import { largeView, noPicture } from './media.js';
 import { factsOf } from './cards.js';
 import { attemptList, cellList, fileList, pickBar } from './row-parts.js';
 import { thumbOf, Viewer } from './viewer.js';
 
+/** @import { Child } from './dom.js' */
 /** @import { Source } from './cards.js' */
 /** @import { Choice } from './picks.js' */
 /** @import { ShownRow } from '../report-row.ts' */
@@ -85,36 +86,34 @@ export class Enlarged {
     const row = this.#row;
     const outcome = table.outcomeName(row);
     const facts = `${outcome === 'succeeded' ? 'succeeded · ' : ''}${factsOf(table, row)}`;
-    at('side').replaceChildren(
+    fill(
+      at('side'),
       make('h2', table.title(row)),
       make('p.facts', `row ${row + 1} · ${facts}`),
       pickBar(picks.of(table.key[row] ?? `row ${row + 1}`), (choice) => this.#choose(choice)),
-      ...(this.#known?.detail === undefined ? [] : this.#detailParts(this.#known.detail, row)),
+      this.#known?.detail && this.#detailParts(this.#known.detail, row),
     );
   }
 
-  /** @type {(detail: ShownRow, row: number) => Node[]} */
+  /** @type {(detail: ShownRow, row: number) => Child[]} */
   #detailParts = ({ inputs, data, more = 0, reason, attempts, files, texts = [], reused }, row) => {
     const retry = `runsheet retry ${shellWord(this.#source.table.facts.batch)} --row ${row + 1}`;
     const path = files[this.#viewer.file]?.path;
     return [
-      ...make(
-        'div',
-        reason !== undefined && make('p.reason', reason),
-        reused !== undefined && make('p.note', `Reused from ${reused}; not bought again.`),
-        cellList('Inputs', Object.entries(inputs)),
-        cellList('Other columns', Object.entries(data)),
-        more > 0 && make('p.note', `${more} more cells are in results.jsonl.`),
-        texts.map((text) => make('pre', text)),
-        make(
-          'div.actions.wrap',
-          path !== undefined && [copyButton('Copy path', path), newTab(path, 'button', 'Open file')],
-          copyButton('Copy retry command', retry),
-          copyButton('Copy link', location.href),
-        ),
-        attemptList(attempts),
-        fileList(files),
-      ).childNodes,
+      reason !== undefined && make('p.reason', reason),
+      reused !== undefined && make('p.note', `Reused from ${reused}; not bought again.`),
+      cellList('Inputs', Object.entries(inputs)),
+      cellList('Other columns', Object.entries(data)),
+      more > 0 && make('p.note', `${more} more cells are in results.jsonl.`),
+      ...texts.map((text) => make('pre', text)),
+      make(
+        'div.actions.wrap',
+        path !== undefined && [copyButton('Copy path', path), newTab(path, 'button', 'Open file')],
+        copyButton('Copy retry command', retry),
+        copyButton('Copy link', location.href),
+      ),
+      attemptList(attempts),
+      fileList(files),
     ];
   };
 

@@ -57,7 +57,7 @@ function drawBar(counts, filter) {
   at('legend').replaceChildren(
     ...known.map(([name, rows]) =>
       button(
-        'legend.note',
+        'legend.wrap.note',
         () => filter({ outcome: name }),
         make(`i.${name}`),
         make('b', count(rows)),

@@ -93,7 +93,7 @@ export class PairView {
     at('modes').replaceChildren(
       ...MODES.map((one) =>
         button(
-          'chip',
+          'button.chip',
           () => this.#choose(one.mode),
           {
             disabled: pictures === undefined && one.mode !== 'beside',

@@ -41,7 +41,7 @@ export function drawTimes(table, open) {
     table.attempts.length <= BARS_MOST
       ? barsOf(table, course, open)
       : make(
-          'div.gpu-panels',
+          'div.gpu-panels.columns',
           [...gpus].map(([gpu, values]) =>
             panel(`Running on ${table.gpus[gpu] || 'no named GPU'}`, course, [{ ...running, values }]),
           ),

@@ -1,6 +1,6 @@
 // The enlarged view that both pages have: a dialog with a stage and a side, whose arrow keys go to the neighbours in the order shown.
 
-import { at, button, make } from './dom.js';
+import { at, button, fill, make } from './dom.js';
 import { kindOf } from './media.js';
 
 /** @import { Child } from './dom.js' */
@@ -70,7 +70,7 @@ export class Viewer {
    * @type {(stage: readonly Child[], files: readonly Child[]) => void}
    */
   show(stage, files) {
-    this.stage.replaceChildren(...stage.filter((one) => one !== undefined && one !== false));
+    fill(this.stage, stage);
     const item = (/** @type {Child} */ content, /** @type {number} */ nth) =>
       button(
         'thumb',
@@ -81,7 +81,7 @@ export class Viewer {
         { 'aria-label': `file ${nth + 1}`, 'aria-pressed': nth === this.file },
         content,
       );
-    at('strip').replaceChildren(...(files.length < 2 ? [] : files.map(item)));
+    fill(at('strip'), files.length > 1 && files.map(item));
     for (const [id, by] of /** @type {const} */ ([
       ['before', -1],
       ['after', 1],
