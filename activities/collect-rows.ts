@@ -53,7 +53,6 @@ export function collectRows(
       before === undefined
         ? await writePart(deps, open, { ...input, traffic }, name)
         : resultOf({ open, input, name }, before, []);
-    deps.traces?.partCollected(deps, open, name);
     return result;
   });
 }
@@ -275,14 +274,6 @@ async function deliver(
     return downloadOutputs(deps, wanted);
   });
   if (typeof delivery === 'string') return { place: ended.place, kind: 'host', reason: delivery };
-  deps.traces?.filesFetched(file, {
-    place: ended.place,
-    attempt: last.attempt,
-    startedAt,
-    deferred: ended.deferral?.tries ?? 0,
-    result: delivery.kind,
-    bytes: delivery.kind === 'delivered' ? delivery.files.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
-  });
   if (delivery.kind === 'delivered')
     return { outcome: 'succeeded', reason: delivery.note, files: delivery.files, texts: delivery.texts };
   const { kind } = delivery;

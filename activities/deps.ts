@@ -11,8 +11,7 @@ import type { BatchFile } from '../src/store/batch-file.ts';
 import type { Store } from '../src/store/store.ts';
 import type { SearchedBatch } from '../src/batch/shown/shown-batch.ts';
 import type { BatchSignals } from '../src/batch/signals.ts';
-import type { BatchName, BatchRef } from '../src/batch/batch-ref.ts';
-import type { Progress } from '../src/batch/shown/progress.ts';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { OwnRuns } from '../src/webhook/own-runs.ts';
 import type { ReportedRuns } from '../src/webhook/handler.ts';
 import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
@@ -60,8 +59,6 @@ export type Deps = {
   missedSoFar(schedule: string, nominalTime: number): Promise<MissedSoFar>;
   readonly notices: NoticeSettings;
   readonly posts: PostsOnWire;
-  /** What writes traces, if the settings ask for them. None of its methods throws or takes time. */
-  readonly traces?: RowTraces | undefined;
   /** How this worker makes batches. */
   readonly maker: Omit<Maker, 'signal'> & {
     readonly isEncrypted: boolean;
@@ -80,30 +77,6 @@ type MissedSoFar = {
   readonly between: readonly number[];
   /** When Temporal started the firing. */
   readonly firedAt: number;
-};
-
-export type RowTraces = {
-  /** The files of a row were fetched, or could not be; `startedAt` in milliseconds since 1970. */
-  filesFetched(batch: BatchName, fetched: FetchedFiles): void;
-  /** The part of this name exists. */
-  partCollected(deps: Pick<Deps, 'readRows'>, open: OpenBatch, part: string): void;
-  batchEnded(file: BatchFile, end: BatchEnd): void;
-};
-
-export type FetchedFiles = {
-  readonly place: number;
-  readonly attempt: number;
-  readonly startedAt: number;
-  /** How often the row was deferred before. */
-  readonly deferred: number;
-  readonly result: 'delivered' | 'file' | 'host';
-  readonly bytes: number;
-};
-
-export type BatchEnd = {
-  readonly progress: Progress;
-  readonly startedAt: number;
-  readonly endedAt: number;
 };
 
 /** The Queue Run calls of a worker that have no answer yet. */

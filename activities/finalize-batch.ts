@@ -62,7 +62,6 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
       over.abort();
       await settled;
     }
-    deps.traces?.batchEnded(file, { progress, startedAt, endedAt });
   });
 }
 

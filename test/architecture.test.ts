@@ -193,9 +193,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'workflows',
   ],
   'src/monitoring': [
-    '@opentelemetry/exporter-trace-otlp-http',
-    '@opentelemetry/resources',
-    '@opentelemetry/sdk-trace',
     'type:@temporalio/client',
     '@temporalio/common',
     'type:@temporalio/worker',

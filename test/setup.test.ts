@@ -19,7 +19,6 @@ it('runs no install script, and gives npm no key of another program', () => {
     'TEMPORAL_API_KEY',
     'AWS_SECRET_ACCESS_KEY',
     'AWS_SESSION_TOKEN',
-    'OTEL_EXPORTER_OTLP_HEADERS',
     'GITHUB_TOKEN',
     'ANYTHING',
   ];

@@ -15,7 +15,6 @@ const NODE = [/^NODE_[A-Z0-9_]+$/];
 const SETTINGS = [/^RUNSHEET_(?!SERVICE_TOKEN$)[A-Z_]+$/];
 /** For S3: keys, and all that the AWS SDK reads to find some. */
 const S3 = [/^AWS_[A-Z0-9_]+$/];
-const TRACES = [/^OTEL_[A-Z_]+$/];
 /** What a browser and the programs that find it need of a desktop. */
 const DESKTOP = [
   /^(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DESKTOP_SESSION)$/,
@@ -26,8 +25,8 @@ const PYTHON = [/^(PIP|PYENV|PYTHON)[A-Z_]*$/, /^(VIRTUAL_ENV|NETRC|REQUESTS_CA_
 
 const ALLOWED = {
   /** The stack starts all others, so it needs what any of them needs. */
-  stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS, ...TRACES, ...S3],
-  worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS, ...TRACES, ...S3],
+  stack: [...SYSTEM, ...NETWORK, ...NODE, ...PYTHON, ...SETTINGS, ...S3],
+  worker: [...SYSTEM, ...NETWORK, ...NODE, ...SETTINGS, ...S3],
   service: [...SYSTEM, ...NODE, /^RUNSHEET_(HOME|LOG_LEVEL)$/],
   /** Every Go program reads GOMAXPROCS, GOMEMLIMIT and similar variables. */
   temporal: [...SYSTEM, /^GO[A-Z]+$/],

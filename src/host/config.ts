@@ -17,7 +17,6 @@ import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-s
 import { notifySettings, type NotifySettings } from './notify-settings.ts';
 import { type Proxies, takeProxies } from './proxies.ts';
 import { takeS3Settings } from './s3-settings.ts';
-import { tracesAddress } from './trace-settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -61,7 +60,6 @@ const SETTINGS = {
   ...MEMBER_SETTINGS,
   task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
   metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
-  traces: { variable: 'RUNSHEET_TRACES', schema: z.literal('off').or(url) },
   search_attributes: { variable: 'RUNSHEET_SEARCH_ATTRIBUTES', schema: z.enum(['on', 'off']) },
   temporal_ui: { variable: 'RUNSHEET_TEMPORAL_UI', schema: z.enum(['on', 'off']) },
   log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
@@ -83,7 +81,6 @@ const HINTS: Readonly<Partial<Record<Name, string>>> = {
     'use only the address of the receiver, such as https://example.org; it needs no password, because RUNSHEET_WEBHOOK_SECRET signs webhooks',
   webhook_listen: 'examples: :8088, 0.0.0.0:8088',
   metrics: 'examples: 9464 (only this machine), 0.0.0.0:9464',
-  traces: 'examples: http://localhost:4318 (OTLP over HTTP), off',
   local_speed: 'the speed of the local run service; 10 is ten times as fast as real time',
 };
 
@@ -132,8 +129,6 @@ export type Config = {
   readonly member: MemberSettings;
   /** Where a worker shows its metrics and health, if it does. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
-  /** Where a worker sends traces, if it does. */
-  readonly traces: string | undefined;
   /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
   readonly searchAttributes: 'on' | 'off' | undefined;
   /** Whether an embedded server has Temporal's web UI. */
@@ -183,7 +178,6 @@ export function loadConfig(
     taskQueue: values.task_queue,
     member: memberSettings(values),
     metrics: values.metrics,
-    traces: tracesAddress(environment, values.traces),
     searchAttributes: values.search_attributes,
     hasTemporalUi: values.temporal_ui === 'on',
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),

@@ -16,10 +16,8 @@ import type { BatchName } from '../batch/batch-ref.ts';
 import type { RunCompletion } from '../batch/events.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import type { BatchSignals } from '../batch/signals.ts';
-import { errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { meteredDownload, meteredSignals, type Meters } from '../monitoring/meters.ts';
-import type { Traces } from '../monitoring/traces.ts';
 import { openDownloads } from '../run-service/download.ts';
 import { openServices } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
@@ -74,9 +72,8 @@ const PAGES_KEPT = 32;
 
 export async function openParts(params: PartsParams, { client, connection, dataConverter }: Connected) {
   const { config, parts, receiverPort, meters } = params;
-  const traces = await tracesOf(config, params.log);
   const isSearchable = isSearchWanted(config, payloadKeys(config, params.server));
-  const shared = openShared(config, client, { meters, traces, isSearchable });
+  const shared = openShared(config, client, { meters, isSearchable });
   const receiver =
     parts === 'no-receiver'
       ? undefined
@@ -98,22 +95,8 @@ export async function openParts(params: PartsParams, { client, connection, dataC
   const close = async (): Promise<void> => {
     await sendHeld();
     await receiver?.close();
-    await traces?.close();
   };
   return { deps, receiver, stopping, onWire, progressOf: shared.progressOf, sendHeld, close };
-}
-
-/** Loaded only if the settings ask for it. */
-async function tracesOf({ traces }: Config, log: Logger): Promise<Traces | undefined> {
-  if (traces === undefined) return undefined;
-  const { openTraces } = await import('../monitoring/traces.ts');
-  try {
-    return openTraces(traces, log);
-  } catch (error) {
-    // The address may come from a variable that was meant for other programs.
-    log.warn({ reason: errorMessage(error) }, 'the worker runs without traces');
-    return undefined;
-  }
 }
 
 /** The dependencies that the activities and the receiver share. */
@@ -131,19 +114,17 @@ type Shared = {
   readonly progressOf: (name: BatchName) => Promise<Progress | undefined>;
   /** What observes this process, if anything does. */
   readonly meters: Meters | undefined;
-  readonly traces: Traces | undefined;
 };
 
 function openShared(
   config: Config,
   client: Client,
-  { meters, traces, isSearchable }: Pick<Shared, 'meters' | 'traces'> & { readonly isSearchable: boolean },
+  { meters, isSearchable }: Pick<Shared, 'meters'> & { readonly isSearchable: boolean },
 ): Shared {
   const { find, status } = openBatchClient(() => client);
   const waitingGroups = new WaitingGroups();
   const plain = waitingGroups.signals(batchSignals(client));
-  const counted = meters ? meteredSignals(plain, meters) : plain;
-  const signals = traces?.tracedSignals(counted) ?? counted;
+  const signals = meters ? meteredSignals(plain, meters) : plain;
   const [reading, posts] = [openTransport(READING_CONNECTIONS), openTransport(CONNECTIONS)];
   const completions = new SignalQueue<RunCompletion>(
     (batch, some) => signals.runsCompleted(batch, 'webhook', some),
@@ -166,7 +147,6 @@ function openShared(
     missedSoFar: (schedule, nominalTime) => missedSoFar(client, schedule, nominalTime),
     progressOf: async (name) => (await status(name)).progress,
     meters,
-    traces,
   };
 }
 
@@ -175,18 +155,8 @@ function activityDeps(
   shared: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
-  const {
-    batches,
-    signals,
-    waitingGroups,
-    reported,
-    ownRuns,
-    find,
-    findPool,
-    searchAttributes,
-    meters,
-    traces,
-  } = shared;
+  const { batches, signals, waitingGroups, reported, ownRuns, find, findPool, searchAttributes, meters } =
+    shared;
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
   const noteWorker = openWorkerNotes(server);
@@ -228,7 +198,6 @@ function activityDeps(
       environment: environmentFor('tool', config.environment),
     },
     posts,
-    traces,
     log,
   };
 }

@@ -4,7 +4,6 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { withoutSecrets } from '../../src/errors/redact.ts';
 import { loadConfig, type Config } from '../../src/host/config.ts';
 import { RunsheetError } from '../../src/errors/error.ts';
 
@@ -205,33 +204,6 @@ describe('the address of the metrics', () => {
     expect(load().metrics).toBeUndefined();
     const error = refusal(() => load({ RUNSHEET_METRICS: 'yes' }));
     expect(error).toMatchObject({ code: 'E602', hint: expect.stringContaining('9464') });
-  });
-});
-
-describe('the address of traces', () => {
-  const OTEL = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
-
-  it.each([
-    [{}, undefined],
-    [{ RUNSHEET_TRACES: 'http://localhost:4318' }, 'http://localhost:4318/v1/traces'],
-    [{ ...OTEL, RUNSHEET_TRACES: 'https://tempo/v1/traces' }, 'https://tempo/v1/traces'],
-    [OTEL, 'http://collector:4318/v1/traces'],
-    [{ ...OTEL, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://other/path' }, 'http://other/path'],
-    [{ ...OTEL, RUNSHEET_TRACES: 'off' }, undefined],
-    [{ ...OTEL, OTEL_TRACES_EXPORTER: 'none' }, undefined],
-    [{ ...OTEL, OTEL_SDK_DISABLED: 'true' }, undefined],
-  ])('is %o → %s', (environment, address) => {
-    expect(load(environment).traces).toBe(address);
-  });
-
-  it('is refused with examples if it is none', () => {
-    const error = refusal(() => load({ RUNSHEET_TRACES: 'yes' }));
-    expect(error).toMatchObject({ code: 'E602', hint: expect.stringContaining('4318') });
-  });
-
-  it('keeps the tokens of its headers out of every text', () => {
-    load({ OTEL_EXPORTER_OTLP_HEADERS: 'x-scope=prod,authorization=Basic%20YWRhOnBhc3N3b3Jk' });
-    expect(withoutSecrets('sent Basic YWRhOnBhc3N3b3Jk to it')).toBe('sent [secret] to it');
   });
 });
 

@@ -163,7 +163,7 @@ async function startTemporal({ config, notice }: GroundParams, folder: string) {
 /** The user's own settings do not reach the demo. */
 function cleanEnvironment({ environment }: Config): Record<string, string | undefined> {
   const needed = environmentFor('worker', environment);
-  return Object.fromEntries(Object.entries(needed).filter(([name]) => !/^(RUNSHEET|OTEL)_/.test(name)));
+  return Object.fromEntries(Object.entries(needed).filter(([name]) => !/^RUNSHEET_/.test(name)));
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
