@@ -18,8 +18,7 @@ import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store
 import type { CanaryRows } from '../store/canary-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
-import type { Store } from '../store/store.ts';
-import { within } from '../store/within.ts';
+import { type Store, within } from '../store/store.ts';
 import { agreedSheet } from './answers/agreed-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';

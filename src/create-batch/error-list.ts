@@ -1,8 +1,7 @@
 // Names the file that lists all errors of a sheet, next to the batches. Its first line identifies it.
 
 import { openStore } from '../store/open-store.ts';
-import { startOf } from '../store/start-of.ts';
-import type { Store } from '../store/store.ts';
+import { startOf, type Store } from '../store/store.ts';
 import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
 import { stemOf } from './batch-id.ts';
 

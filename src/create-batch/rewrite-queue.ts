@@ -6,8 +6,7 @@ import { placeIn } from '../batch/state/lanes.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/queue.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
-import type { Store } from '../store/store.ts';
-import { within } from '../store/within.ts';
+import { type Store, within } from '../store/store.ts';
 
 type Draft = { readonly laidOut: LaidOut; readonly layout: Store };
 

@@ -3,8 +3,7 @@
 
 import pMap from 'p-map';
 import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
-import type { Store } from '../store/store.ts';
-import { within } from '../store/within.ts';
+import { type Store, within } from '../store/store.ts';
 import { isErrorList } from './error-list.ts';
 
 /** What can be removed: a path of this machine, or an address and how. */

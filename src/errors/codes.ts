@@ -1,30 +1,36 @@
-// All errors that users can see; some groups have files of their own. The same code keeps its meaning for ever.
-import { EXIT } from './exit-codes.ts';
-import { didYouMean, entry, list, textFromThrower, type Entry } from './entry.ts';
-import { APPLICATION_ENTRIES } from './application-codes.ts';
-import { DEPLOYMENT_ENTRIES } from './deployment-codes.ts';
-import { POOL_ENTRIES } from './pool-codes.ts';
-import { REUSE_ENTRIES } from './reuse-codes.ts';
-import { SERVICE_ENTRIES } from './service-codes.ts';
-import { SCHEDULE_ENTRIES } from './schedule-codes.ts';
-import { SHEET_ENTRIES } from './sheet-codes.ts';
-import { STORE_ENTRIES } from './store-codes.ts';
-import { shellWord } from './outside-text.ts';
+// All errors that users can see: here those of a service, a cluster and a machine. A code keeps its meaning for ever.
 
-const { usage, notAuthenticated, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
+import { BATCH_ENTRIES } from './batch-codes.ts';
+import { didYouMean, entry, EXIT, list, textFromThrower, type Entry } from './entry.ts';
+import { shellWord } from './outside-text.ts';
+import { SHEET_ENTRIES } from './sheet-codes.ts';
+
+const { usage, notAuthenticated, inputRefused, unreachable } = EXIT;
+
 export const errorTable = {
   ...SHEET_ENTRIES,
-  ...REUSE_ENTRIES,
-  ...APPLICATION_ENTRIES,
-  ...DEPLOYMENT_ENTRIES,
-  ...POOL_ENTRIES,
-  ...SERVICE_ENTRIES,
-  ...SCHEDULE_ENTRIES,
-  ...STORE_ENTRIES,
+  ...BATCH_ENTRIES,
   E301: entry<{ status: number; detail: string; keyFrom: string; lastFour: string }>(
     notAuthenticated,
     (f) => `the run service answered ${f.status}: ${f.detail}`,
     (f) => `the key was read from ${f.keyFrom} and ends in ${f.lastFour}; put a valid key there`,
+  ),
+  E302: entry<{
+    wanted: string;
+    base: string;
+    known: readonly string[];
+    near?: string | undefined;
+    isAmbiguous?: boolean;
+  }>(
+    inputRefused,
+    (f) =>
+      f.isAmbiguous
+        ? `the run service at ${f.base} has several deployments "${f.wanted}"; name one by its id`
+        : `the run service at ${f.base} has no deployment "${f.wanted}"`,
+    (f) =>
+      [didYouMean(f.near), f.known.length > 0 ? `deployments: ${list(f.known)}` : undefined]
+        .filter(Boolean)
+        .join(' ') || 'it lists none; make one there, or check RUNSHEET_API_URL and the key',
   ),
   E303: entry<{ wanted: string; base: string }>(
     inputRefused,
@@ -86,6 +92,17 @@ export const errorTable = {
     (f) => `--max-cost cannot be kept: ${f.what}`,
     (f) => f.hint,
   ),
+  E313: entry<{ base: string }>(
+    inputRefused,
+    (f) => `the run service at ${f.base} does not list its deployments`,
+    () => 'it may still know one by its id, a UUID: give that instead of a name',
+  ),
+  E314: entry<{ what: string }>(
+    inputRefused,
+    (f) => f.what,
+    () =>
+      'remove the GPU from the deployment, or the GPUs from the sheet and the command; to send the rows as they are, add: --accept-gpu',
+  ),
   E401: entry<{ address: string; from: string; reason: string }>(
     unreachable,
     (f) => `Temporal at ${f.address} (${f.from}) cannot be reached: ${f.reason}`,
@@ -137,132 +154,30 @@ export const errorTable = {
     () =>
       'set the same RUNSHEET_PAYLOAD_KEY or RUNSHEET_PAYLOAD_KEY_FILE for all of them and this command, then restart the workers',
   ),
-  E501: entry<{ batch: string; reason: string; hint: string }>(
-    paused,
-    (f) => `batch ${f.batch} is paused: ${f.reason}`,
-    (f) => `nothing is lost; ${f.hint}`,
-  ),
-  E502: entry<{
-    batch?: string | undefined;
-    out: string;
-    known: readonly string[];
-    near?: string | undefined;
-    isAmbiguous?: boolean;
-  }>(
-    usage,
-    (f) => {
-      if (f.batch === undefined) return `there is no batch in ${f.out}`;
-      return f.isAmbiguous
-        ? `several batches in ${f.out} begin with "${f.batch}"`
-        : `there is no batch "${f.batch}" in ${f.out}`;
-    },
-    (f) =>
-      [
-        didYouMean(f.near),
-        f.known.length > 0
-          ? `batches here: ${list(f.known)}`
-          : 'name the folder of the batches with --out <dir>; to make a batch, see: runsheet run --help',
-      ]
-        .filter(Boolean)
-        .join(' '),
-  ),
-  E503: entry<{ batch: string; folder: string }>(
+  E411: entry<{ folder: string; out: string }>(
     inputRefused,
-    (f) => `batch ${f.batch} in ${f.folder} was started, but Temporal no longer has it`,
-    (f) => `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
-  ),
-  E504: entry<{ what: string }>(
-    inputRefused,
-    (f) => f.what,
-    () => 'the batch folder was changed: restore it from a copy, or make a new batch with --again',
-  ),
-  E505: entry<{ batch: string; row: number | string; rows: number }>(
-    usage,
-    (f) => `batch ${f.batch} has no row ${f.row}`,
-    (f) => `its rows have the numbers 1 to ${f.rows}; list them: runsheet rows ${f.batch}`,
-  ),
-  E506: entry<{ batch: string; reason: string }>(
-    unexpected,
-    (f) => `batch ${f.batch} ended without a summary: ${f.reason}`,
-    (f) => `list the rows that ended: runsheet rows ${f.batch}`,
-  ),
-  E507: entry<{ batch: string; folder: string }>(
-    inputRefused,
-    (f) => `Temporal already has batch ${f.batch}, with its results in ${f.folder}`,
+    (f) => `this worker may not use ${f.folder}: it is not in ${f.out}`,
     (f) =>
-      `to attach to it, add: --out ${shellWord(f.folder)}; to make a new batch of the same sheet, add --again`,
+      `start the worker where it may use it: RUNSHEET_OUT=${shellWord(f.folder.replace(/[/\\][^/\\]*$/, ''))} runsheet worker; then repeat the command with --again. With embedded servers, --out does both`,
   ),
-  E508: entry<{ batch: string; folder: string; status: string }>(
-    inputRefused,
-    (f) => `the workflow of batch ${f.batch} is ${f.status.toLowerCase()}, but ${f.folder} has no results`,
-    (f) =>
-      `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover. A new batch (--again) pays for its rows again`,
-  ),
-  E509: entry<{ batch: string }>(
-    usage,
-    (f) => `batch ${f.batch} has not ended, so it cannot be verified yet`,
-    (f) => `wait for its end: runsheet wait ${f.batch}; if no server runs it: runsheet resume ${f.batch}`,
-  ),
-  E510: entry<{ batch: string; wrong: readonly string[] }>(
-    unexpected,
-    (f) => `batch ${f.batch} does not add up: ${list(f.wrong)}`,
-    () => "trust its parts and the service's run list, from which summary.json was computed",
-  ),
-  E511: entry<{ batch: string; reason: string }>(
-    inputRefused,
-    (f) => `batch ${f.batch} cannot be recovered: ${f.reason}`,
-    (f) =>
-      `its folder stays as it is; show it: runsheet status ${f.batch}. A new batch of the same sheet (--again) may pay for its rows twice`,
-  ),
-  E512: entry<{ batch: string; sinceMs: number }>(
-    unreachable,
-    (f) => `no worker has taken the tasks of batch ${f.batch} since ${new Date(f.sinceMs).toISOString()}`,
-    () => 'start one: runsheet worker. Temporal keeps this command until then, and nothing is lost',
-  ),
-  E513: entry<{ batch: string }>(
-    unexpected,
-    (f) => `the workflow of batch ${f.batch} ended before it received the command`,
-    (f) => `show its state: runsheet status ${f.batch}`,
-  ),
-  E514: entry<{ folder: string }>(
-    inputRefused,
-    (f) =>
-      `the batch in ${f.folder} was made by an earlier version of runsheet, and this version cannot continue it`,
-    () => 'finish it with the version that made it, or run its sheet again as a new batch',
-  ),
-  E515: entry<{ batch: string; folder: string }>(
-    inputRefused,
-    (f) =>
-      `this is not the workflow that started batch ${f.batch} (see started.json in ${f.folder}), or it was reset; it would send rows again`,
-    (f) =>
-      `rebuild the batch from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
-  ),
-  E516: entry<{ batch: string }>(
-    unreachable,
-    (f) => `batch ${f.batch} has not ended, and it is not running: none of this place's servers runs it`,
-    (f) => `continue it: runsheet resume ${f.batch}`,
-  ),
-  E517: entry<{ batch: string; reason: string }>(
-    usage,
-    (f) => `batch ${f.batch} refused the command: ${f.reason}`,
-    (f) => `show its state: runsheet status ${f.batch}`,
-  ),
-  E519: entry<{ batch: string; row: number; attempt: number | undefined }>(
+  E412: entry<{ members: readonly string[] }>(
     usage,
     (f) =>
-      `row ${f.row} of ${f.batch} has no run${f.attempt === undefined ? '' : ` of attempt ${f.attempt}`} in the results yet`,
-    (f) => `show its attempts: runsheet show ${f.batch} ${f.row}`,
+      `this process generated its own webhook secret, and ${list(f.members)} ${f.members.length === 1 ? 'uses' : 'use'} another one`,
+    () =>
+      'set the same RUNSHEET_WEBHOOK_SECRET or RUNSHEET_WEBHOOK_SECRET_FILE for all workers and receivers; create one with: openssl rand -hex 32',
   ),
-  E518: entry<{ batch: string; seconds: number }>(
-    waitedTooLong,
-    (f) => `batch ${f.batch} did not confirm the command within ${f.seconds} s`,
-    (f) =>
-      `it takes effect when a worker has taken it and the requests on the wire are answered; show its state: runsheet status ${f.batch}`,
+  // The workflow that finds it cannot use this table; it has the same text.
+  E415: entry<object>(
+    usage,
+    () => 'the worker of this task queue has no workflow runsheetBatch',
+    () =>
+      "add this line to the application's workflows: export * from 'runsheet/workflow'; or name the queue of a runsheet worker with the option taskQueue",
   ),
-  E521: entry<{ batch: string; seconds: number }>(
-    waitedTooLong,
-    (f) => `batch ${f.batch} has not ended within ${f.seconds} s; it continues`,
-    (f) => `show its state: runsheet status ${f.batch}`,
+  E416: entry<{ what: string; hint: string }>(
+    usage,
+    (f) => `the worker cannot use the RunsheetPlugin: ${f.what}`,
+    (f) => f.hint,
   ),
   E602: textFromThrower(usage),
   E603: entry<{ database: string; reason: string }>(
@@ -290,5 +205,21 @@ export const errorTable = {
     unreachable,
     (f) => `the disk ${f.path === '' ? '' : `of ${f.path} `}is full: ${f.reason}`,
     () => 'nothing is lost: free disk space, or name a folder on another disk, then repeat the same command',
+  ),
+  E610: entry<object>(
+    usage,
+    () => '--token is refused: every user of the machine can read the arguments of a command',
+    () =>
+      'put the keys into a file, one per line, and use --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
+  ),
+  E611: entry<{ file: string; why: string }>(
+    usage,
+    (f) => `--token-file ${f.file} ${f.why}`,
+    () => 'write one key per line: <key>, or <owner>:<key>',
+  ),
+  E612: entry<{ place: string; reason: string; hint: string }>(
+    unreachable,
+    (f) => `${f.place} cannot be used: ${f.reason}`,
+    (f) => f.hint,
   ),
 } satisfies Record<string, Entry<never>>;

@@ -1,4 +1,19 @@
-// The form of an entry in the error table, and text parts that several entries share.
+// The form of an entry in the error table, and what several entries share.
+
+/** Exit codes of the command line, as in `runsheet --help`. */
+export const EXIT = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  someRowsFailed: 3,
+  doesNotHold: 3,
+  notAuthenticated: 4,
+  inputRefused: 5,
+  unreachable: 6,
+  waitedTooLong: 7,
+  paused: 8,
+  interrupted: 130,
+} as const;
 
 export type Entry<F> = { readonly exit: number; what(facts: F): string; hint(facts: F): string | undefined };
 

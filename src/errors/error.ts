@@ -1,12 +1,12 @@
 // The error class for users. Code throws `problem(code, facts)`; message and hint come from the error table.
 
+import { distance } from 'fastest-levenshtein';
+import { shortened } from './outside-text.ts';
+import { withoutSecrets } from './redact.ts';
 import { errorTable } from './codes.ts';
 import type { Entry } from './entry.ts';
 
-export { list } from './entry.ts';
-export { EXIT } from './exit-codes.ts';
-export { nearest } from './did-you-mean.ts';
-export { errorMessage } from './message.ts';
+export { EXIT, list } from './entry.ts';
 
 /** Where in a sheet something is wrong. Lines are physical lines and columns count fields (JSON: characters), from 1. */
 export type Place = {
@@ -85,3 +85,48 @@ export function problem<C extends Code>(
 /** undefined without a nearest word. */
 export const correctionOf = (wrong: string, right: string | undefined): Correction | undefined =>
   right === undefined ? undefined : { wrong, right };
+
+/** The word in `words` nearest to `wrong`; undefined if all differ in more than `most` letters. */
+export function nearest(
+  wrong: string,
+  words: readonly string[],
+  // More than a third wrong letters, or all of them, means another word, not a typing error.
+  most = Math.min(wrong.length - 1, Math.max(2, Math.floor(wrong.length / 3))),
+): string | undefined {
+  const lower = wrong.toLowerCase();
+  const ranked = words
+    .map((word) => ({ word, away: distance(lower, word.toLowerCase()) }))
+    .sort((a, b) => a.away - b.away)
+    .at(0);
+  return ranked && ranked.away <= most ? ranked.word : undefined;
+}
+
+/** Messages appear in signals, records and on screens, and their length is not under our control. */
+const REASON_MAX = 1_000;
+
+/** The message of anything that was thrown, without secrets. */
+export const errorMessage = (thrown: unknown): string =>
+  shortened(withoutSecrets(rawMessage(thrown)), REASON_MAX);
+
+function rawMessage(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const message = plainTls(thrown.message);
+  const code = 'code' in thrown && typeof thrown.code === 'string' && !message.includes(thrown.code);
+  const own = code ? `${message} (${String((thrown as { code?: unknown }).code)})` : message;
+  // AggregateError of a failed connect has an empty message of its own.
+  if (own === '' && thrown instanceof AggregateError) return thrown.errors.map(rawMessage).join('; ');
+  return own || thrown.name;
+}
+
+const UNTRUSTED =
+  /(?<!trust: )(self-signed certificate(?: in certificate chain)?|unable to (?:verify the first|get (?:local )?issuer) certificate)(?:; if the root CA is installed locally, try running Node\.js with --use-system-ca)?/g;
+const OPENSSL = /(?:[0-9A-F]+:)?error:[0-9A-F]{8}:[^:]*:[^:]*:([^:]+):[^\n]*\n?/g;
+
+/** Node advises a flag that our command does not have, and OpenSSL names lines of its sources. */
+const plainTls = (message: string): string =>
+  message
+    .replaceAll(
+      UNTRUSTED,
+      'its certificate is one that this machine does not trust: $1; if its authority is yours, set NODE_EXTRA_CA_CERTS=/path/of/ca.pem (or NODE_USE_SYSTEM_CA=1, if the system knows it)',
+    )
+    .replaceAll(OPENSSL, 'TLS failed: $1');

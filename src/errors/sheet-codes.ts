@@ -1,7 +1,6 @@
 // E1xx and E2xx: what can be wrong with a sheet or its rows. These errors occur before anything is sent.
 
-import { EXIT } from './exit-codes.ts';
-import { didYouMean, entry, list, textFromThrower } from './entry.ts';
+import { didYouMean, entry, EXIT, list, textFromThrower } from './entry.ts';
 import { shellWord } from './outside-text.ts';
 
 const { inputRefused } = EXIT;

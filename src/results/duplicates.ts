@@ -1,6 +1,6 @@
 // Writes and reads duplicates.jsonl: every run that no row names. summary.json has their totals and the first of them.
 
-import { linesOf } from '../store/lines.ts';
+import { linesOf } from '../store/pieces.ts';
 import type { Draft, Store } from '../store/store.ts';
 import type { DuplicateRun } from './summary.ts';
 

@@ -2,7 +2,7 @@
 
 import type { BatchEvent } from '../batch/event-log.ts';
 import { EVENTS, eventsName } from '../store/batch-file.ts';
-import { linesOf } from '../store/lines.ts';
+import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 
 export async function writeEvents(

@@ -2,7 +2,7 @@
 
 import type { AttemptRun } from '../batch/attempt.ts';
 import { EVIDENCE } from '../store/batch-file.ts';
-import { linesOf } from '../store/lines.ts';
+import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 
 export async function* keptEvidence(

@@ -4,8 +4,7 @@
 import { parseExactly } from '../batch/digits.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, newestPass, readPasses } from '../store/passes.ts';
-import type { Store } from '../store/store.ts';
-import { within } from '../store/within.ts';
+import { type Store, within } from '../store/store.ts';
 import { pageOf, readPagesLines, type SheetRow } from './pages.ts';
 
 /** Consecutive rows in one folder of the layout; '' for those of the sheet. */

@@ -1,12 +1,11 @@
 // The rows that were left out of a sheet. When it is saved again, the same rows are left out although their numbers may have changed: totals
 // are known by their word, other rows by their text.
 
+import { type RowRange, isSkipped, type SheetOptions } from './sheet-options.ts';
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns } from './column-mapping.ts';
 import { cellText, columnsOf, recordsOf } from './read-records.ts';
-import { rangesOf } from './row-ranges.ts';
-import { isSkipped, type RowRange, type SheetOptions } from './sheet-options.ts';
 import { shortened, type SheetRecord } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';
 import { Survey } from './guesses/survey.ts';
@@ -108,3 +107,20 @@ const changed = (file: string, gone: readonly string[]): RunsheetError =>
     },
     { place: { file } },
   );
+
+/** Ranges and rows in the order of the sheet. */
+export const withRows = (ranges: readonly RowRange[], lines: readonly number[]): readonly RowRange[] =>
+  [...ranges, ...rangesOf(lines)].toSorted((a, b) => a.from - b.from);
+
+export function rangesOf(lines: readonly number[]): readonly RowRange[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const line of lines) {
+    const last = ranges.at(-1);
+    if (last?.to === line - 1) last.to = line;
+    else ranges.push({ from: line, to: line });
+  }
+  return ranges;
+}
+
+export const rangesText = (ranges: readonly RowRange[]): string =>
+  ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',');

@@ -1,12 +1,11 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
-import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { type Kind, notAllowed, readText, readValue } from './parse-cell.ts';
+import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
+import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
-import { type MarkFault, markFault } from './marked-cell.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './not-a-gpu.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
-import { cellAddress } from './xlsx/cell-value.ts';
 
 type ReadRow = {
   /** Canonical JSON, which is stored and hashed. */
@@ -172,3 +171,29 @@ function shown({ plan, record }: Look, index: number): string {
 
 const byPlace = (a: RunsheetError, b: RunsheetError): number =>
   (a.place?.line ?? 0) - (b.place?.line ?? 0) || (a.place?.column ?? 0) - (b.place?.column ?? 0);
+
+type MarkFault = { readonly what: string; readonly hint: string };
+
+const FAULTS: Readonly<Partial<Record<CellMark['is'], MarkFault>>> = {
+  error: { what: 'an error of Excel', hint: 'correct the formula, or enter the value' },
+  uncalculated: {
+    what: 'a formula without a value',
+    hint: 'open the workbook in Excel or LibreOffice, which calculates it, and save it',
+  },
+  inexact: {
+    what: 'a number of more than 15 digits, and Excel has replaced the others with zeros',
+    hint: 'format the column as text, then enter the numbers again',
+  },
+};
+
+const DATE: MarkFault = {
+  what: 'a date, not a number',
+  hint: 'format the cell as a number, and enter it again',
+};
+
+/** Why a cell cannot provide a value of this kind; undefined if it can. */
+function markFault(mark: CellMark | undefined, kind: Kind): MarkFault | undefined {
+  if (mark === undefined) return undefined;
+  if (mark.is === 'date') return kind === 'int' || kind === 'float' ? DATE : undefined;
+  return FAULTS[mark.is];
+}

@@ -1,9 +1,8 @@
 // One row of a sheet as it stands in the file, whatever the format, before anybody asks what its cells mean.
 
-import type { Spot } from './position.ts';
+import { type Spot, Cursor } from './text/text-cursor.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
-import { Cursor } from './text/text-cursor.ts';
-import type { Members } from './json/json-members.ts';
+import type { Members } from './json/json-text.ts';
 import type { CellMark } from './xlsx/cell-value.ts';
 
 /** A record may be this long, in characters (CSV: bytes): a quote that never closes must not read a whole sheet into memory. */

@@ -7,8 +7,7 @@ import { UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { FAILURE_KINDS } from '../options/failure-kind.ts';
 import { optionalLimits, type BatchParams } from '../batch/params.ts';
 import { attemptCosts } from './attempt-cost.ts';
-import type { Store } from './store.ts';
-import { within } from './within.ts';
+import { type Store, within } from './store.ts';
 
 export const BATCH_FILE = 'batch.json';
 export const SUMMARY_FILE = 'summary.json';

@@ -6,8 +6,7 @@ import { isRunsheetError } from '../errors/error.ts';
 import { isS3Address } from '../host/batches-address.ts';
 import { readBatchFile, type BatchFile } from './batch-file.ts';
 import { openStore } from './open-store.ts';
-import { isOfOneObject } from './object-fault.ts';
-import type { Store } from './store.ts';
+import { isOfOneObject, type Store } from './store.ts';
 
 export type BatchFolder = {
   readonly batch: string;

@@ -1,6 +1,6 @@
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { undefinedIfAbsent } from './absent.ts';
+import { undefinedIfAbsent } from './store.ts';
 
 /**
  * Deletes a folder, one subfolder after the other: Node's own removal holds all names of a tree in memory, 2 GB for a million. Of a

@@ -1,9 +1,9 @@
 // Opens the Store of a location. This is the only place that chooses between kinds of Stores.
 
+import { Readable } from 'node:stream';
+import type { Store } from './store.ts';
 import { isS3Address } from '../host/batches-address.ts';
 import { folderStore } from './folder.ts';
-import { s3Store } from './s3-store.ts';
-import type { Store } from './store.ts';
 
 /** An `existing` folder is not created anew if it has vanished. */
 export const openStore = (location: string, kind: 'new' | 'existing' = 'new'): Store =>
@@ -13,4 +13,39 @@ export const openStore = (location: string, kind: 'new' | 'existing' = 'new'): S
 export async function checkReachable(batches: Store): Promise<void> {
   // If the bucket is missing, a list fails; a read finds no file.
   await batches.list('.readiness');
+}
+
+/** Everything that talks to S3 is loaded with the first use of a file. */
+function s3Store(location: string): Store {
+  let loaded: ReturnType<typeof load> | undefined;
+  const load = async () => (await import('./s3/bucket-store.ts')).bucketStore(location);
+  const files = () => (loaded ??= load());
+  return {
+    location,
+    read: async (name) => (await files()).read(name),
+    open: (name) =>
+      Readable.from(
+        chunksOf(async () => (await files()).open(name)),
+        { objectMode: false },
+      ),
+    exists: async (name) => (await files()).exists(name),
+    facts: async (name) => (await files()).facts(name),
+    list: async (folder) => (await files()).list(folder),
+    folders: async (folder) => (await files()).folders(folder),
+    write: async (name, content, as) => (await files()).write(name, content, as),
+    create: async (name, content) => (await files()).create(name, content),
+    update: async (name, next) => (await files()).update(name, next),
+    draft: async (name, of) => (await files()).draft(name, of),
+    remove: async (name) => (await files()).remove(name),
+    clear: async (folder) => (await files()).clear(folder),
+    bring: async (folder, path) => (await files()).bring(folder, path),
+    resumable: async (name, as) => (await files()).resumable(name, as),
+    dropResumable: async (folder, ids) => (await files()).dropResumable(folder, ids),
+    copyFrom: async (other, from, name) => (await files()).copyFrom(other, from, name),
+    link: async (name, validMs) => (await files()).link(name, validMs),
+  };
+}
+
+async function* chunksOf(open: () => Promise<Readable>): AsyncGenerator<Uint8Array> {
+  yield* (await open()) as AsyncIterable<Uint8Array>;
 }

@@ -1,7 +1,8 @@
 // The interface to a batch's files, and to the folder of all batches. Every write is atomic, and a file's name determines its
-// content, so writing a file twice is harmless. `folder.ts` implements it for a local folder, `s3-store.ts` for S3.
+// content, so writing a file twice is harmless. `folder.ts` implements it for a local folder, `s3/` for S3.
 
 import type { Readable } from 'node:stream';
+import { problem, type RunsheetError, isRunsheetError } from '../errors/error.ts';
 
 /** A file that is written piece by piece and invisible until `commit`. */
 export interface Draft {
@@ -88,4 +89,61 @@ export interface Store {
   readonly copyFrom?: (location: string, from: string, name: string) => Promise<boolean>;
   /** An address by which anyone can read the file for `validMs`; absent for a local folder. */
   readonly link?: (name: string, validMs: number) => Promise<string>;
+}
+
+/** The cause of an E612 that other objects of the bucket do not have. */
+export class ObjectFault extends Error {
+  override readonly name = 'ObjectFault';
+}
+
+export const isOfOneObject = (error: unknown): boolean =>
+  isRunsheetError(error, 'E612') && error.cause instanceof ObjectFault;
+
+/** A file that another process replaced while this one worked on it. */
+export const replacedMeanwhile = (place: string): RunsheetError =>
+  problem('E612', {
+    place,
+    reason: 'another process has replaced it meanwhile',
+    hint: 'nothing is lost: repeat the same command',
+  });
+
+/** The first bytes of a file, as Latin-1 text; the pieces in which a store gives them may be smaller. */
+export async function startOf(store: Pick<Store, 'open'>, name: string, bytes: number): Promise<string> {
+  let start = Buffer.alloc(0);
+  for await (const piece of store.open(name) as AsyncIterable<Uint8Array>) {
+    start = Buffer.concat([start, piece]);
+    if (start.length >= bytes) break;
+  }
+  return start.toString('latin1', 0, bytes);
+}
+
+/** For a file or folder that may not be there; every other error is thrown. */
+export function undefinedIfAbsent(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+  throw error;
+}
+
+/** The folder `prefix` of a store, as a store of its own. */
+export function within(store: Store, prefix: string): Store {
+  const at = (name: string): string => (name === '' ? prefix : `${prefix}/${name}`);
+  const { localPath, link, copyFrom } = store;
+  return {
+    location: `${store.location}/${prefix}`,
+    read: (name) => store.read(at(name)),
+    open: (name, bytes) => store.open(at(name), bytes),
+    exists: (name) => store.exists(at(name)),
+    list: (folder) => store.list(at(folder)),
+    write: (name, content, as) => store.write(at(name), content, as),
+    create: (name, content) => store.create(at(name), content),
+    update: (name, next) => store.update(at(name), next),
+    draft: (name, of) => store.draft(at(name), of),
+    facts: (name) => store.facts(at(name)),
+    folders: (folder) => store.folders(at(folder)),
+    remove: (name) => store.remove(at(name)),
+    clear: (folder) => store.clear(at(folder)),
+    bring: (folder, path) => store.bring(at(folder), path),
+    ...(localPath && { localPath: (name) => localPath(at(name)) }),
+    ...(copyFrom && { copyFrom: (location, from, name) => copyFrom(location, from, at(name)) }),
+    ...(link && { link: (name, validMs) => link(at(name), validMs) }),
+  };
 }

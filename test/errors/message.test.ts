@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { request } from 'undici';
-import { errorMessage } from '../../src/errors/message.ts';
+import { errorMessage } from '../../src/errors/error.ts';
 import { makeAuthority, openTls } from '../stage/proxy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'runsheet-message-'));

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { guessedEncoding } from '../../src/sheet/guesses/guess-encoding.ts';
+import { guessedEncoding } from '../../src/sheet/guesses/guess-reading.ts';
 import type { SheetSource } from '../../src/sheet/sheet-source.ts';
 import { PLAIN } from './laying.ts';
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { linesOf } from '../../src/store/lines.ts';
+import { linesOf } from '../../src/store/pieces.ts';
 
 const linesIn = async (...chunks: readonly Uint8Array[]): Promise<readonly string[]> => {
   const lines: string[] = [];

@@ -15,7 +15,7 @@ import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow-asking.ts';
 import { plural } from '../format.ts';
 import { toConfirm } from '../../sheet/guesses/guess.ts';
-import { rangesText } from '../../sheet/row-ranges.ts';
+import { rangesText } from '../../sheet/left-out-rows.ts';
 import { completeCommand } from './guesses.ts';
 import { nextLine, sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';

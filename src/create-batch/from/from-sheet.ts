@@ -18,7 +18,7 @@ import { readSummary, summarizedPass } from '../../results/summary.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
-import { linesOf } from '../../store/lines.ts';
+import { linesOf } from '../../store/pieces.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
 import { withIncoming, type SheetCopy } from '../copy-sheet.ts';

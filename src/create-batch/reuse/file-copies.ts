@@ -5,7 +5,7 @@ import { problem } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';
 import { OUTPUTS } from '../../results/output-names.ts';
 import { isBatchName, locationOf } from '../../store/batch-folders.ts';
-import { linesOf } from '../../store/lines.ts';
+import { linesOf } from '../../store/pieces.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 

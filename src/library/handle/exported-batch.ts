@@ -12,9 +12,8 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { isS3Address } from '../../host/batches-address.ts';
 import { writeExport, type ExportParams, type Written } from '../../results/export/export-batch.ts';
 import { EXPORT_FORMATS, type ExportFormat } from '../../results/export/formats.ts';
-import { undefinedIfAbsent } from '../../store/absent.ts';
+import { undefinedIfAbsent, type Draft } from '../../store/store.ts';
 import { openStore } from '../../store/open-store.ts';
-import type { Draft } from '../../store/store.ts';
 import type { FoundBatch } from './found-batch.ts';
 
 export type ExportOptions = {

@@ -10,11 +10,9 @@ import { compareRows, pairedByDefault, type ComparedRows } from '../../results/c
 import { PAIRED_BY, type PairedBy } from '../../results/compare/paired-by.ts';
 import type { ComparedPair } from '../../results/compare/compared-pair.ts';
 import { verdictOf, type ComparisonSums } from '../../results/compare/comparison-sums.ts';
-import { undefinedIfAbsent } from '../../store/absent.ts';
+import { undefinedIfAbsent, startOf, type Store } from '../../store/store.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
-import { startOf } from '../../store/start-of.ts';
-import type { Store } from '../../store/store.ts';
 import { filePlaceOf, placeUrl } from '../connect-options.ts';
 import { linkFrom } from '../handle/exported-batch.ts';
 import { findBatch, type FoundBatch } from '../handle/found-batch.ts';

@@ -4,8 +4,7 @@
 import type { ServerResponse } from 'node:http';
 import { problem } from '../../errors/error.ts';
 import { pageSource, type PageName } from '../../results/page/page-source.ts';
-import { undefinedIfAbsent } from '../../store/absent.ts';
-import type { Store } from '../../store/store.ts';
+import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 
 const MIB = 1 << 20;
 /** A page has some dozen bytes for each of at most a million rows; a file beside it has the cells of 2,000. */

@@ -3,15 +3,14 @@
 
 import { pipeline } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
-import { problem, type RunsheetError } from '../../errors/error.ts';
-import { delimiterFault, delimiterOf } from './delimiters.ts';
-import { isSkipped, type SheetOptions } from '../sheet-options.ts';
-import { quoteFault } from './quotes.ts';
-import type { Column, RecordFault, SheetRecord } from '../sheet-record.ts';
-import { MOST_RECORD, tooLong } from '../sheet-record.ts';
-import { refuseNames } from '../header-names.ts';
+import { Cursor, type Spot } from '../text/text-cursor.ts';
+import { MOST_RECORD, type Column, type RecordFault, type SheetRecord, tooLong } from '../sheet-record.ts';
+import { problem, type Correction, type RunsheetError } from '../../errors/error.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { type SheetOptions, isSkipped } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
-import { lenientTextOf, textOf } from '../text/sheet-text.ts';
+import { lenientTextOf, linesOf, textOf } from '../text/sheet-text.ts';
+import { refuseNames } from '../header-names.ts';
 
 export type Fields = { readonly line: number; readonly fields: readonly string[] };
 
@@ -115,4 +114,154 @@ async function unreadable(
   }[fault.kind];
   const hint = 'put a field that contains quotes in quotes, and double each quote inside it: "say ""hi"""';
   return problem('E103', { what, hint }, { place, cause });
+}
+
+const DELIMITERS = [
+  { character: ';', value: ';', name: 'semicolons' },
+  { character: '\t', value: 'tab', name: 'tabs' },
+  { character: '|', value: '|', name: 'vertical bars' },
+  { character: ',', value: ',', name: 'commas' },
+] as const;
+
+/** The delimiter. Throws E602 if `--delimiter` is not one usable character. */
+function delimiterOf({ delimiter, format }: SheetOptions): string {
+  if (delimiter === undefined) return format === 'tsv' ? '\t' : ',';
+  if (delimiter === 'tab' || delimiter === String.raw`\t`) return '\t';
+  if (/^[^"\r\n]$/u.test(delimiter)) return delimiter;
+  const what = `--delimiter ${JSON.stringify(delimiter)} is not one character`;
+  throw problem('E602', { what, hint: "for example --delimiter ';' or --delimiter tab" });
+}
+
+/** E102 if the header has only other delimiters than the expected one; undefined if it fits. */
+async function delimiterFault(
+  source: SheetSource,
+  options: SheetOptions,
+): Promise<RunsheetError | undefined> {
+  const own = delimiterOf(options);
+  let line = 0;
+  for await (const header of linesOf(lenientTextOf(source, options), MOST_RECORD)) {
+    line += 1;
+    if (header.trim() === '') continue;
+    const bare = header.replaceAll(/"[^"]*"?/g, '');
+    const other = DELIMITERS.find(({ character }) => bare.includes(character));
+    if (other === undefined || bare.includes(own)) return undefined;
+    const ownName = DELIMITERS.find(({ character }) => character === own)?.name ?? JSON.stringify(own);
+    const what = `the header has no ${ownName}; the file looks separated by ${other.name}`;
+    const hint = `add --delimiter ${shellWord(other.value)}`;
+    const correction: Correction = { add: [['--delimiter', other.value]] };
+    return problem('E102', { what, hint }, { place: { file: source.name, line, column: 1 }, correction });
+  }
+  return undefined;
+}
+
+type QuoteFault = Spot & {
+  readonly kind: 'unclosed' | 'inside a field' | 'behind a quote' | 'too long';
+  /** The line in which the scan noticed it. */
+  readonly metInLine: number;
+};
+
+/**
+ * The first quoting error of this text; `column` counts fields. The parser reports an unclosed quote only at the end of the sheet,
+ * far from where it opened, so the sheet is read a second time.
+ */
+async function quoteFault(texts: AsyncIterable<string>, delimiter: string): Promise<QuoteFault | undefined> {
+  const scan = new Scan(delimiter);
+  for await (const text of texts) {
+    const fault = scan.take(text);
+    if (fault) return fault;
+  }
+  return scan.end();
+}
+
+/**
+ * `start`: at the beginning of a field; `bare`: in an unquoted field; `quoted`: inside quotes; `closed`: after a quote that
+ * ends the field unless a second quote follows immediately.
+ */
+type State = 'start' | 'bare' | 'quoted' | 'closed';
+
+class Scan {
+  readonly #cursor = new Cursor();
+  /** The characters that have a meaning outside quotes. */
+  readonly #mark: RegExp;
+  #state: State = 'start';
+  #field = 1;
+  #recordSize = 0;
+  #record: Spot = { line: 1, column: 1 };
+  #opened: Spot = { line: 1, column: 1 };
+
+  constructor(delimiter: string) {
+    this.#mark = new RegExp(`["\\r\\n\\u{${delimiter.codePointAt(0)?.toString(16)}}]`, 'gu');
+  }
+
+  take(text: string): QuoteFault | undefined {
+    let at = 0;
+    while (at < text.length) {
+      const mark = this.#nextMark(text, at);
+      const fault = this.#content(text.slice(at, mark.at)) ?? this.#meet(mark.character);
+      if (fault) return fault;
+      at = mark.at + mark.character.length;
+    }
+    return undefined;
+  }
+
+  end(): QuoteFault | undefined {
+    if (this.#state === 'quoted') return this.#fault('unclosed', this.#opened);
+    return this.#recordSize > MOST_RECORD ? this.#fault('too long', this.#record) : undefined;
+  }
+
+  #nextMark(text: string, from: number): { readonly at: number; readonly character: string } {
+    if (this.#state === 'quoted') {
+      const at = text.indexOf('"', from);
+      return at < 0 ? { at: text.length, character: '' } : { at, character: '"' };
+    }
+    this.#mark.lastIndex = from;
+    const found = this.#mark.exec(text);
+    return found ? { at: found.index, character: found[0] } : { at: text.length, character: '' };
+  }
+
+  #content(text: string): QuoteFault | undefined {
+    if (text === '') return undefined;
+    this.#pass(text);
+    if (this.#state === 'quoted') return undefined;
+    // In a record of this size the closing quote is most likely the opening quote of a later field.
+    if (this.#state === 'closed')
+      return this.#fault(this.#recordSize > MOST_RECORD ? 'unclosed' : 'behind a quote', this.#opened);
+    this.#state = 'bare';
+    return this.#recordSize > MOST_RECORD ? this.#fault('too long', this.#record) : undefined;
+  }
+
+  #meet(character: string): QuoteFault | undefined {
+    if (character === '') return undefined;
+    if (character === '\r' || character === '\n') return this.#endRecord(character);
+    const spot = { line: this.#cursor.line, column: this.#field };
+    this.#pass(character);
+    if (character !== '"') {
+      this.#field += 1;
+      this.#state = 'start';
+      return undefined;
+    }
+    if (this.#state === 'bare') return this.#fault('inside a field', spot);
+    if (this.#state === 'start') this.#opened = spot;
+    this.#state = this.#state === 'quoted' ? 'closed' : 'quoted';
+    return undefined;
+  }
+
+  #endRecord(lineBreak: string): QuoteFault | undefined {
+    if (this.#recordSize > MOST_RECORD) return this.#fault('too long', this.#record);
+    this.#pass(lineBreak);
+    this.#state = 'start';
+    this.#field = 1;
+    this.#recordSize = 0;
+    this.#record = { line: this.#cursor.line, column: 1 };
+    return undefined;
+  }
+
+  #pass(text: string): void {
+    this.#cursor.pass(text);
+    this.#recordSize += Buffer.byteLength(text);
+  }
+
+  #fault(kind: QuoteFault['kind'], spot: Spot): QuoteFault {
+    return { ...spot, kind, metInLine: this.#cursor.line };
+  }
 }

@@ -1,22 +1,23 @@
 // Reads JSON sheets: one object per line (JSONL), or one array of objects.
 
-import { isRawNumber } from '../../batch/digits.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import { elementsOf, type JsonPiece } from './json-array.ts';
-import type { JsonFault } from './json-fault.ts';
-import { readJson } from './json-text.ts';
-import { Members } from './json-members.ts';
-import type { SheetOptions } from '../sheet-options.ts';
-import type { Column, RecordFault, SheetRecord } from '../sheet-record.ts';
+import { Cursor, type Spot } from '../text/text-cursor.ts';
 import {
+  MOST_RECORD,
+  tooLong,
+  type Column,
+  type RecordFault,
+  type SheetRecord,
   firstOf,
   MOST_COLUMNS,
-  MOST_RECORD,
   nameFault,
   shortened,
   spotIn,
-  tooLong,
 } from '../sheet-record.ts';
+import { isRawNumber } from '../../batch/digits.ts';
+import type { JsonFault } from './json-fault.ts';
+import { readJson, Members } from './json-text.ts';
+import type { SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
 import { linesOf, textOf } from '../text/sheet-text.ts';
 
@@ -127,4 +128,125 @@ function tooManyNames(file: string, { name, line, column }: Column): RunsheetErr
   const what = `the rows use more than ${MOST_COLUMNS} different names`;
   const hint = 'each name in an object is a column; put values that differ between rows after the colon';
   return problem('E104', { what, hint }, { place: { file, line, column, columnName: shortened(name) } });
+}
+
+/** A piece of JSON text and where it begins. */
+type JsonPiece = Spot & { readonly text: string };
+
+/**
+ * The elements of the array in `texts`. Outside strings it only counts brackets: an element ends at the first comma or ] outside all
+ * inner brackets. Throws E103 if it is not an array, E104 if it is empty.
+ */
+async function* elementsOf(file: string, texts: AsyncIterable<string>): AsyncGenerator<JsonPiece> {
+  const cutter = new Cutter(file);
+  for await (const text of texts) yield* cutter.cut(text);
+  yield* cutter.end();
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
+const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+
+class Cutter {
+  readonly #file: string;
+  readonly #cursor = new Cursor();
+  #where: 'before' | 'inside' | 'behind' = 'before';
+  #element = '';
+  #start: Spot | undefined;
+  #elements = 0;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  *cut(text: string): Generator<JsonPiece> {
+    let at = this.#where === 'before' ? this.#enter(text) : 0;
+    while (this.#where === 'inside' && at < text.length) {
+      const end = this.#endOfElement(text, at);
+      this.#take(text.slice(at, end));
+      if (end < text.length) yield* this.#finish(text.charAt(end));
+      at = end + 1;
+    }
+    if (this.#where === 'behind') this.#refuseRest(text.slice(at));
+  }
+
+  /** The rest at the end of the text is an error; a partial element explains it best when parsed. */
+  *end(): Generator<JsonPiece> {
+    const what = 'the sheet is empty';
+    if (this.#where === 'before') throw problem('E104', { what }, { place: { file: this.#file } });
+    if (this.#start) yield { text: this.#element, ...this.#start };
+    if (this.#where === 'inside') throw this.#broken('the array is not closed: ] is missing at the end');
+  }
+
+  /** Skips the opening bracket and returns the index after it. */
+  #enter(text: string): number {
+    const lead = text.length - text.trimStart().length;
+    this.#cursor.pass(text.slice(0, lead));
+    if (lead === text.length) return lead;
+    if (text[lead] !== '[') throw this.#notAnArray();
+    this.#where = 'inside';
+    this.#cursor.pass('[');
+    return lead + 1;
+  }
+
+  /** The index of the comma or the bracket that ends the element, or the length of the text if it continues. */
+  #endOfElement(text: string, from: number): number {
+    for (let at = from; at < text.length; at += 1) {
+      const code = text.charCodeAt(at);
+      if (this.#escaped) this.#escaped = false;
+      else if (this.#inString) {
+        if (code === BACKSLASH) this.#escaped = true;
+        else if (code === QUOTE) this.#inString = false;
+      } else if (code === QUOTE) this.#inString = true;
+      else if (OPENING.has(code)) this.#depth += 1;
+      else if (this.#depth === 0 && (code === COMMA || CLOSING.has(code))) return at;
+      else if (CLOSING.has(code)) this.#depth -= 1;
+    }
+    return text.length;
+  }
+
+  #take(part: string): void {
+    const lead = this.#start ? 0 : part.length - part.trimStart().length;
+    this.#cursor.pass(part.slice(0, lead));
+    if (lead === part.length) return;
+    this.#start ??= { line: this.#cursor.line, column: this.#cursor.column };
+    this.#cursor.pass(part.slice(lead));
+    this.#element += part.slice(lead);
+    if (this.#element.length > MOST_RECORD) throw tooLong({ file: this.#file, ...this.#start });
+  }
+
+  *#finish(mark: string): Generator<JsonPiece> {
+    if (mark === '}') throw this.#broken('expected a comma or ], found }');
+    if (this.#start) yield { text: this.#element.trimEnd(), ...this.#start };
+    else if (mark === ',' || this.#elements > 0) throw this.#broken(`expected a row, found ${mark}`);
+    this.#elements += 1;
+    this.#element = '';
+    this.#start = undefined;
+    this.#depth = 0;
+    this.#cursor.pass(mark);
+    if (mark === ']') this.#where = 'behind';
+  }
+
+  #refuseRest(text: string): void {
+    const lead = text.length - text.trimStart().length;
+    this.#cursor.pass(text.slice(0, lead));
+    if (lead < text.length) throw this.#broken('unexpected text after the end of the array');
+  }
+
+  #notAnArray(): RunsheetError {
+    const { line, column } = this.#cursor;
+    const what = 'a JSON sheet must be an array of objects, but this one does not begin with [';
+    const hint = 'if it has one object per line, it is JSONL: add --format jsonl';
+    return problem('E103', { what, hint }, { place: { file: this.#file, line, column } });
+  }
+
+  #broken(what: string): RunsheetError {
+    const { line, column } = this.#cursor;
+    return problem('E103', { what }, { place: { file: this.#file, line, column } });
+  }
 }

@@ -10,8 +10,8 @@ import {
   type FoundCell,
   type WorkbookCell,
   type WorkbookCells,
+  type NumberFormat,
 } from './cell-value.ts';
-import type { NumberFormat } from './number-formats.ts';
 import { RichText, type SharedStrings } from './shared-strings.ts';
 import { joined, parseXml, type Attributes } from './xml-events.ts';
 import { tooLarge, type Zip } from './zip-file.ts';

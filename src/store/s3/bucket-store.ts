@@ -9,13 +9,10 @@ import { machineS3 } from '../../host/s3-settings.ts';
 import { BATCH_FILE, SUMMARY_FILE } from '../batch-file.ts';
 import type { Store } from '../store.ts';
 import { S3Client, type Patience } from './s3-client.ts';
-import { openDraft } from './draft.ts';
-import { LetterCount } from './list-bounds.ts';
-import { pagesOf, removeAll } from './listing.ts';
-import { abortUploads } from './multipart.ts';
-import { cachedReads, sizeOf } from './cached-reads.ts';
-import { copy, create, look, put, remove, update } from './objects.ts';
-import { stream } from './object-stream.ts';
+import { openDraft, abortUploads } from './multipart.ts';
+import { LetterCount, pagesOf, removeAll } from './listing.ts';
+import { cachedReads, sizeOf } from './page-cache.ts';
+import { copy, create, look, put, remove, update, stream } from './objects.ts';
 import { dropResumable, openResumable } from './part-files.ts';
 
 type BucketStore = Omit<Store, 'localPath'> &

@@ -1,13 +1,11 @@
 // Lists and removes objects, a thousand in a request.
 
-import { hash } from 'node:crypto';
 import pMap from 'p-map';
+import { hash } from 'node:crypto';
 import type { S3Client } from './s3-client.ts';
-import { PageCount } from './list-bounds.ts';
-import { hasControls, keysAt } from './listed-keys.ts';
+import { textOf, type Texts, escaped, textsIn } from './s3-xml.ts';
 import { remove } from './objects.ts';
 import { refused } from './s3-fault.ts';
-import { escaped, textOf, textsIn, type Texts } from './s3-xml.ts';
 
 type Page = { readonly keys: readonly string[]; readonly prefixes: readonly string[] };
 
@@ -104,5 +102,83 @@ export async function* uploadsOf(client: S3Client, prefix: string): AsyncGenerat
       'upload-id-marker': textOf(texts, `${root}/NextUploadIdMarker`) ?? '',
     };
     pages.add(JSON.stringify(markers), keys.length === 0);
+  }
+}
+
+type List = {
+  /** The outermost element of the answer. */
+  readonly root: string;
+  readonly texts: Texts;
+  /** What was asked for. */
+  readonly prefix: string;
+};
+
+/**
+ * The keys, or the prefixes of keys, at a place in the answer. What is listed is read, shown and removed. Throws E612 if one of them
+ * does not begin with the prefix: it may be of another team.
+ */
+function keysAt(client: S3Client, { root, texts, prefix }: List, at: string): readonly string[] {
+  const isEncoded = textOf(texts, `${root}/EncodingType`) === 'url';
+  const keys = (texts.get(at) ?? []).map((text) => (isEncoded ? decoded(client, text) : text));
+  const other = keys.find((key) => !key.startsWith(prefix));
+  if (other === undefined) return keys;
+  throw client.unexpected(`its list of ${JSON.stringify(prefix)} has another key, ${JSON.stringify(other)}`);
+}
+
+/** As forms encode text: XML cannot contain most control characters, and a plus is a blank. */
+function decoded(client: S3Client, text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch (error) {
+    throw client.unexpected(`its list has a key that cannot be decoded, ${JSON.stringify(text)}`, error);
+  }
+}
+
+/** Whether a key has characters that XML cannot contain or would change. */
+const hasControls = (key: string): boolean => /\p{Cc}/u.test(key);
+
+/** Of a thousand keys each: more than the files of the largest batch. */
+const PAGES_MOST = 20_000;
+/** In a row: a bucket with versions has a few where many objects were removed. */
+const EMPTY_MOST = 100;
+/** Of names that are in memory together: about four million files. */
+const LETTERS_MOST = 256 << 20;
+
+export class PageCount {
+  readonly #client: S3Client;
+  readonly #seen = new Set<string>();
+  #empty = 0;
+
+  constructor(client: S3Client) {
+    this.#client = client;
+  }
+
+  /** Counts a page that names a next one. Throws E612 for a list without an end. */
+  add(next: string, isEmpty: boolean): void {
+    // A token can be large.
+    const mark = hash('sha256', next, 'base64');
+    if (this.#seen.has(mark)) throw this.#client.unexpected('its list begins again where it began');
+    this.#seen.add(mark);
+    this.#empty = isEmpty ? this.#empty + 1 : 0;
+    if (this.#empty > EMPTY_MOST)
+      throw this.#client.unexpected(`its list has more than ${EMPTY_MOST} empty pages in a row`);
+    if (this.#seen.size >= PAGES_MOST)
+      throw this.#client.unexpected(`its list has more than ${PAGES_MOST} pages`);
+  }
+}
+
+export class LetterCount {
+  readonly #client: S3Client;
+  #letters = 0;
+
+  constructor(client: S3Client) {
+    this.#client = client;
+  }
+
+  /** Throws E612 if the names of a list have too many letters. */
+  add(name: string): void {
+    this.#letters += name.length;
+    if (this.#letters > LETTERS_MOST)
+      throw this.#client.unexpected(`its list has names of more than ${LETTERS_MOST >> 20} MiB`);
   }
 }

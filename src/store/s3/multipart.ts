@@ -1,10 +1,12 @@
 // An object that is written in parts and becomes visible as a whole.
 
-import { copySource } from '../../host/s3-settings.ts';
+import { type Draft, replacedMeanwhile } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
+import { look, put, replaceOnce, etagOf, headersOf, newWriter, unless } from './objects.ts';
+import { s3Address } from '../../host/batches-address.ts';
+import { copySource } from '../../host/s3-settings.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
-import { etagOf, headersOf, look, newWriter, unless } from './objects.ts';
 import { escaped, textOf, textsIn } from './s3-xml.ts';
 
 /** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
@@ -98,4 +100,66 @@ async function abortUpload(client: S3Client, key: string, id: string): Promise<v
 export async function abortUploads(client: S3Client, prefix: string, olderThanMs = 0): Promise<void> {
   for await (const { key, id, startedAt } of uploadsOf(client, prefix))
     if (Date.now() - startedAt >= olderThanMs) await abortUpload(client, key, id);
+}
+
+/** Uploads of the same file that began earlier belong to processes that are gone. */
+const ABANDONED_MS = 24 * 3_600_000;
+
+export async function openDraft(client: S3Client, key: string, of?: 'view'): Promise<Draft> {
+  const replaces = of === 'view' ? { etag: (await look(client, key))?.etag } : undefined;
+  const waiting = new Waiting();
+  let upload: Multipart | undefined;
+  let finished = false;
+  const begin = async (): Promise<Multipart> => {
+    await abortUploads(client, key, ABANDONED_MS);
+    return Multipart.begin(client, key);
+  };
+  const commit = async (): Promise<boolean> => {
+    if (upload !== undefined) {
+      if (waiting.bytes > 0) await upload.add(waiting.take());
+      return upload.complete(replaces);
+    }
+    if (replaces !== undefined) return replaceOnce(client, key, waiting.take(), replaces.etag);
+    await put(client, key, waiting.take());
+    return true;
+  };
+  return {
+    write: async (content) => {
+      waiting.add(content);
+      while (waiting.bytes >= PART_BYTES) {
+        upload ??= await begin();
+        await upload.add(waiting.take(PART_BYTES));
+      }
+    },
+    commit: async () => {
+      if (!(await commit())) throw replacedMeanwhile(s3Address({ ...client.place, key }));
+      finished = true;
+    },
+    discard: async () => {
+      if (finished) return;
+      finished = true;
+      await upload?.abort();
+    },
+  };
+}
+
+/** Bytes that are not in a part yet. */
+export class Waiting {
+  #chunks: Uint8Array[] = [];
+  bytes = 0;
+
+  add(content: string | Uint8Array): void {
+    const chunk = typeof content === 'string' ? Buffer.from(content) : content;
+    this.#chunks.push(chunk);
+    this.bytes += chunk.byteLength;
+  }
+
+  /** The first `most` bytes, or all. */
+  take(most = this.bytes): Buffer {
+    const all = Buffer.concat(this.#chunks);
+    const rest = all.subarray(most);
+    this.#chunks = rest.byteLength === 0 ? [] : [rest];
+    this.bytes = rest.byteLength;
+    return all.subarray(0, most);
+  }
 }

@@ -1,12 +1,12 @@
 // Reads and writes whole objects. Each write carries the mark of its writer, so a write whose answer was lost is recognized.
 
+import { Readable } from 'node:stream';
 import { randomBytes } from 'node:crypto';
+import type { Answer, S3Client, Asked } from './s3-client.ts';
 import { s3Address, type S3Place } from '../../host/batches-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
 import { mediaTypeOf } from '../media-types.ts';
-import type { Answer, Asked, S3Client } from './s3-client.ts';
-import type { Next } from '../store.ts';
-import { replacedMeanwhile } from '../replaced-meanwhile.ts';
+import { type Next, replacedMeanwhile } from '../store.ts';
 import { withoutConditions } from './s3-fault.ts';
 
 const WRITER = 'x-amz-meta-writer';
@@ -33,7 +33,7 @@ export const headersOf = (
   'content-type': mediaTypeOf(place.key === '' ? key : key.slice(place.key.length + 1)),
 });
 
-export const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined => {
+const headerOf = ({ headers }: Pick<Answer, 'headers'>, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
 };
@@ -57,7 +57,7 @@ export async function look(client: S3Client, key: string): Promise<Object | unde
   };
 }
 
-export const absent = (place: S3Place): NodeJS.ErrnoException =>
+const absent = (place: S3Place): NodeJS.ErrnoException =>
   Object.assign(new Error(`ENOENT: no such file, ${s3Address(place)}`), { code: 'ENOENT' });
 
 /** Replaces the object. A repetition writes the same once more. Returns its etag. */
@@ -160,4 +160,59 @@ async function refuseOthers(client: S3Client): Promise<void> {
     throw withoutConditions(client.place, 'If-None-Match');
   const other = `"${'0'.repeat(32)}"`;
   if (await replaceOnce(client, key, body, other)) throw withoutConditions(client.place, 'If-Match');
+}
+
+/**
+ * The content as it arrives; a transfer that breaks continues where it broke, up to the size that the first answer named: a broken
+ * server could otherwise be asked without an end. Errors with ENOENT if there is no such object.
+ */
+export const stream = (client: S3Client, key: string): Readable =>
+  Readable.from(chunksOf(client, key), { objectMode: false, highWaterMark: 1 << 18 });
+
+async function* chunksOf(client: S3Client, key: string): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  let etag: string | undefined;
+  let size: number | undefined;
+  for (let breaks = 0; ;) {
+    const from = at;
+    const headers = etag === undefined ? {} : { range: `bytes=${at}-`, 'if-match': etag };
+    const answer = await client.stream({ method: 'GET', key, headers, accepts: [404, 416] });
+    if (answer.status === 404) throw absent({ ...client.place, key });
+    // It broke right behind the last byte.
+    if (answer.status === 416) return;
+    // A server without ranges sends the beginning again.
+    let skip = answer.status === 206 ? 0 : at;
+    etag ??= etagOf(answer);
+    size ??= sizeIn(answer);
+    try {
+      for await (const chunk of answer.chunks) {
+        const rest = chunk.subarray(Math.min(skip, chunk.byteLength));
+        skip -= chunk.byteLength - rest.byteLength;
+        const fresh = rest.subarray(0, size === undefined ? rest.byteLength : size - at);
+        at += fresh.byteLength;
+        if (fresh.byteLength > 0) yield fresh;
+        if (fresh.byteLength < rest.byteLength) break;
+      }
+      if (size === undefined || at === size) return;
+      throw new Error(`it sent ${at} of ${size} bytes`);
+    } catch (error) {
+      if (at === size) return;
+      const hasProgress = size !== undefined && at - from >= PROGRESS_BYTES;
+      breaks = hasProgress ? 1 : breaks + 1;
+      if (breaks > BREAKS_MAX) throw client.unreachable(error);
+    }
+  }
+}
+
+/** Without progress between them: a server that sends a few bytes before each break would otherwise be asked for ever. */
+const BREAKS_MAX = 3;
+const PROGRESS_BYTES = 64 << 10;
+
+/** The size of the whole object; undefined if the answer does not name it. */
+function sizeIn(answer: Pick<Answer, 'status' | 'headers'>): number | undefined {
+  const text =
+    answer.status === 206
+      ? headerOf(answer, 'content-range')?.split('/')[1]
+      : headerOf(answer, 'content-length');
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }

@@ -6,10 +6,8 @@ import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { ResumableDraft, Resumption } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
-import { Waiting } from './draft.ts';
-import { LetterCount } from './list-bounds.ts';
-import { pagesOf, removeAll } from './listing.ts';
-import { Multipart, PART_BYTES } from './multipart.ts';
+import { Waiting, Multipart, PART_BYTES } from './multipart.ts';
+import { LetterCount, pagesOf, removeAll } from './listing.ts';
 import { look, put, read } from './objects.ts';
 
 type Part = { readonly key: string; readonly etag: string };

@@ -6,7 +6,7 @@ import type { S3Place } from '../../host/batches-address.ts';
 import { s3Address } from '../../host/batches-address.ts';
 import { WAYS_TO_KEYS } from '../../host/s3-keys.ts';
 import type { AnswerTooLarge } from './answer-body.ts';
-import { ObjectFault } from '../object-fault.ts';
+import { ObjectFault } from '../store.ts';
 import { textOf, textsIn } from './s3-xml.ts';
 
 export type Refusal = { readonly status: number; readonly code: string; readonly message: string };

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
-import { LetterCount, PageCount } from '../../../src/store/s3/list-bounds.ts';
+import { LetterCount, PageCount } from '../../../src/store/s3/listing.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 
 const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };

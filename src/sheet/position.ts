@@ -1,2 +1,0 @@
-/** A place in the text of a sheet, both counted from 1. */
-export type Spot = { readonly line: number; readonly column: number };
