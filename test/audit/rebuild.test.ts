@@ -19,7 +19,7 @@ import { placeIn } from '../../src/batch/state/lanes.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
-import { BACK, FILE, idOf, listing, NOW, runOf, strangersRuns, type Bought } from './lists.ts';
+import { BACK, FILE, idOf, listing, NOW, runOf, type Bought } from './lists.ts';
 
 const HOUR_MS = 3_600_000;
 const ROWS = FILE.sheet.rows;
@@ -213,12 +213,6 @@ describe('a batch that is rebuilt', () => {
     expect(counts).toEqual({ done: 1, running: 1, again: 3 });
     expect(rowsOf({ state }).map(({ place }) => place)).toEqual([1, 2, 3, 4]);
     expect(state.tally.outcomes.succeeded).toBe(1);
-  });
-
-  it('finds runs among strangers’, and on pages of any size', async () => {
-    const runs = [...strangersRuns(20), ...[1, 2, 3].map((row) => runOf({ place: row, status: 'running' }))];
-    const all = await rebuilt([], { service: listing(runs, { most: 7 }) });
-    expect(all).toMatchObject({ done: 0, running: 3, again: 0 });
   });
 
   it('sends a row that was never bought under an attempt that no earlier pass has used', async () => {

@@ -6,13 +6,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { runSchema } from '../../src/run-service/contract/run.ts';
-import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
-import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/handler.ts';
+import type { Receiver } from '../../src/webhook/receiver.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
-
-const SECRET = 'a secret';
-const TOKEN = { batch: 'b', mark: '0123456789abcdef', place: 1, attempt: 1 };
+import { NAME, opened, SECRET } from './opened.ts';
 
 describe('a receiver that closes', () => {
   let receiver: Receiver;
@@ -22,25 +18,17 @@ describe('a receiver that closes', () => {
   let ends: number;
   beforeEach(async () => {
     [released, ends] = [Promise.resolve(), 0];
-    receiver = await openReceiver(
-      {
-        secret: SECRET,
-        getRun: async (_, id) => {
-          const webhook = webhookUrl(TOKEN, SECRET, receiver.url);
-          return runSchema.parse({ id, status: 'success', webhook, ended_at: '2026-11-21T10:00:00Z' });
-        },
-        runEnded: async () => {
-          ends += 1;
-          await released;
-          return 'taken';
-        },
-        runSeen: async () => 'taken',
-        reported: new ReportedRuns(),
-        ownRuns: new OwnRuns(),
-        log: pino({ level: 'silent' }),
+    receiver = await opened({
+      getRun: async (_, id) => {
+        const webhook = webhookUrl(NAME, SECRET, receiver.url);
+        return runSchema.parse({ id, status: 'success', webhook, ended_at: '2026-11-21T10:00:00Z' });
       },
-      { host: '127.0.0.1', port: 0 },
-    );
+      runEnded: async () => {
+        ends += 1;
+        await released;
+        return 'taken';
+      },
+    });
     sender = connect(receiver.port, '127.0.0.1').on('error', () => undefined);
     await once(sender, 'connect');
     // The receiver has taken the connection when it answers on a later one.
@@ -58,7 +46,7 @@ describe('a receiver that closes', () => {
   );
 
   it('waits for the rest of a webhook no longer than it would otherwise', { timeout: 10_000 }, async () => {
-    const { pathname } = new URL(webhookUrl(TOKEN, SECRET, receiver.url));
+    const { pathname } = new URL(webhookUrl(NAME, SECRET, receiver.url));
     sender.write(`POST ${pathname} HTTP/1.1\r\nHost: r\r\nContent-Length: 100\r\n\r\n{`);
     await fetch(`${receiver.url}/healthz`);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -75,7 +63,7 @@ describe('a receiver that closes', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     released = promise;
     const body = JSON.stringify({ event_type: 'run.updated', run_id: randomUUID(), status: 'success' });
-    const answer = fetch(webhookUrl(TOKEN, SECRET, receiver.url), { method: 'POST', body });
+    const answer = fetch(webhookUrl(NAME, SECRET, receiver.url), { method: 'POST', body });
     await vi.waitFor(() => expect(ends).toBe(1));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());

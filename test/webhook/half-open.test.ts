@@ -4,13 +4,10 @@ import pino from 'pino';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
-import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/handler.ts';
+import type { Receiver } from '../../src/webhook/receiver.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
+import { NAME, opened, SECRET } from './opened.ts';
 
-const SECRET = 'a secret';
-const MARK = '0123456789abcdef';
 const STRANGERS = 2_500;
 const RUN = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
 const BODY = JSON.stringify({ event_type: 'run.updated', run_id: RUN, status: 'running' });
@@ -19,18 +16,7 @@ describe('a genuine webhook', () => {
   let receiver: Receiver;
   let strangers: Socket[] = [];
   beforeEach(async () => {
-    receiver = await openReceiver(
-      {
-        secret: SECRET,
-        getRun: async () => undefined,
-        runEnded: async () => 'taken',
-        runSeen: async () => 'taken',
-        reported: new ReportedRuns(),
-        ownRuns: new OwnRuns(),
-        log: pino({ level: 'silent' }),
-      },
-      { host: '127.0.0.1', port: 0 },
-    );
+    receiver = await opened();
   });
   afterEach(async () => {
     for (const socket of strangers) socket.destroy();
@@ -48,8 +34,7 @@ describe('a genuine webhook', () => {
       }),
     );
   };
-  const url = (row = 1): string =>
-    webhookUrl({ batch: 'b', mark: MARK, place: row, attempt: 1 }, SECRET, receiver.url);
+  const url = (row = 1): string => webhookUrl({ ...NAME, place: row }, SECRET, receiver.url);
   const hook = async (row?: number): Promise<{ readonly status: number; readonly ms: number }> => {
     const began = performance.now();
     const { status } = await fetch(url(row), {
@@ -60,7 +45,7 @@ describe('a genuine webhook', () => {
     return { status, ms: performance.now() - began };
   };
 
-  const FORGED = `POST /hook/2/b/${MARK}/1/1/${'0'.repeat(32)} HTTP/1.1\r\nHost: r\r\n`;
+  const FORGED = `POST /hook/2/b/${NAME.mark}/1/1/${'0'.repeat(32)} HTTP/1.1\r\nHost: r\r\n`;
   it.each([
     ['nothing', ''],
     ['half a header', 'POST /hook/2/b/1/1/ HTTP/1.1\r\nHost: r'],

@@ -5,13 +5,10 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
-import { openReceiver, type Receiver } from '../../src/webhook/receiver.ts';
+import type { Receiver } from '../../src/webhook/receiver.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
-import { ReportedRuns } from '../../src/webhook/handler.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
-
-const SECRET = 'a secret';
-const NAME = { batch: 'b', mark: '0123456789abcdef', place: 7, attempt: 1 };
+import { NAME, opened, SECRET } from './opened.ts';
 
 describe('the receiver', () => {
   let receiver: Receiver;
@@ -34,26 +31,20 @@ describe('the receiver', () => {
       return 'taken';
     };
     [own, holds, released] = [new OwnRuns(), [], Promise.resolve()];
-    receiver = await openReceiver(
-      {
-        secret: SECRET,
-        getRun: async (_, runId) => {
-          reads += 1;
-          return runs.get(runId);
-        },
-        runEnded: async (_, completion, holdMs) => {
-          holds.push(holdMs);
-          await released;
-          return signal(completions, completion);
-        },
-        runSeen: (_, run) => signal(seen, run),
-        reported: new ReportedRuns(),
-        ownRuns: own,
-        answered: (status) => answered.push(status),
-        log: pino({ level: 'silent' }),
+    receiver = await opened({
+      getRun: async (_, runId) => {
+        reads += 1;
+        return runs.get(runId);
       },
-      { host: '127.0.0.1', port: 0 },
-    );
+      runEnded: async (_, completion, holdMs) => {
+        holds.push(holdMs);
+        await released;
+        return signal(completions, completion);
+      },
+      runSeen: (_, run) => signal(seen, run),
+      ownRuns: own,
+      answered: (status) => answered.push(status),
+    });
   });
   afterEach(() => receiver.close());
 
@@ -251,15 +242,20 @@ describe('the receiver', () => {
     });
   });
 
-  it('ignores a run of another attempt', async () => {
-    const stranger = has('success', webhookUrl({ ...NAME, attempt: 2 }, SECRET, receiver.url));
+  it.each([
+    ['another attempt', { attempt: 2 }],
+    ['a batch with the same name and another birth mark', { mark: 'fedcba9876543210' }],
+  ])('ignores a run of %s', async (_, other) => {
+    const stranger = has('success', webhookUrl({ ...NAME, ...other }, SECRET, receiver.url));
     expect(await hook(stranger, 'success')).toBe(200);
     expect(completions).toEqual([]);
   });
 
-  it('answers 404 for a token with a wrong signature', async () => {
-    const url = webhookUrl(NAME, 'another', receiver.url);
-    expect(await hook(has('success'), 'success', { url })).toBe(404);
+  it.each([
+    [404, 'a token with a wrong signature', () => webhookUrl(NAME, 'another', receiver.url)],
+    [410, 'addresses of an earlier version', () => `${receiver.url}/hook/1/b/7/1/${'0'.repeat(32)}`],
+  ])('answers %i for %s', async (status, _, url) => {
+    expect(await hook(has('success'), 'success', { url: url() })).toBe(status);
     expect(reads).toBe(0);
   });
 
@@ -278,18 +274,6 @@ describe('the receiver', () => {
     ['too long a body', `"${'x'.repeat(1 << 20)}"`, 413],
   ])('refuses a body with %s', async (_, body, status) => {
     expect(await hook('', '', { body })).toBe(status);
-    expect(reads).toBe(0);
-  });
-
-  it('ignores a run of a batch with the same name and another birth mark', async () => {
-    const other = webhookUrl({ ...NAME, mark: 'fedcba9876543210' }, SECRET, receiver.url);
-    expect(await hook(has('success', other), 'success')).toBe(200);
-    expect(completions).toEqual([]);
-  });
-
-  it('answers 410 for addresses of an earlier version', async () => {
-    const url = `${receiver.url}/hook/1/b/7/1/${'0'.repeat(32)}`;
-    expect(await hook(has('success'), 'success', { url })).toBe(410);
     expect(reads).toBe(0);
   });
 
