@@ -55,7 +55,7 @@ it(
     const { requests, duplicates, seconds, gpus } = JSON.parse(
       readFileSync(join(stage.batch(), 'summary.json'), 'utf8'),
     ) as Summary;
-    const service = await sold();
+    const service = await stage.ledger<Sold>();
     if (IS_LONG)
       console.info(
         `${ROWS} rows in ${seconds} s, ${(ROWS / seconds).toFixed(1)} a second`,
@@ -99,12 +99,4 @@ function expectEachRowsOwnRun(runs: readonly Run[]): void {
   const wanted = new Map(runs.map((run) => [readToken(run.webhook)?.place, run.id]));
   expect(runs).toHaveLength(ROWS);
   expect(rows.map((row) => row['run_id'])).toEqual(rows.map(({ row }) => wanted.get(Number(row))));
-}
-
-async function sold(): Promise<Sold> {
-  const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = '' } = stage.environment;
-  const answer = await fetch(`${new URL(base).origin}/control/ledger`, {
-    headers: { authorization: `Bearer ${key}` },
-  });
-  return (await answer.json()) as Sold;
 }

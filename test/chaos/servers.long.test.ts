@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
@@ -23,32 +23,38 @@ describe('a server killed in the middle of a batch', () => {
   ];
   const halfWay = (): Promise<void> =>
     until(async () => (await stage.truth()).length >= 50, 'a quarter of the rows was sent');
+  const succeeds = async (command: Running, rows = ROWS): Promise<void> => {
+    expect((await command.ended).stderr).toContain(`${rows} of ${rows} rows succeeded`);
+    expectOneRunPerRow(await stage.truth(), rows);
+  };
 
-  it('the run service: the batch continues automatically after its restart, with one run per row', async () => {
-    const service = await stage.service(deployments());
-    const port = Number(new URL(service.base).port);
-    const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
-    await halfWay();
-    await service.kill('SIGKILL');
-    await wait(3_000);
-    await stage.service(deployments(), port);
-    const ended = await command.ended;
-    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
-    expectOneRunPerRow(await stage.truth(), ROWS);
-  });
-
-  it('Temporal: the batch continues automatically after its restart, with one run per row', async () => {
-    const temporal = await stage.temporal();
+  type Killed = () => Promise<{
+    readonly kill: () => Promise<unknown>;
+    readonly restart: () => Promise<unknown>;
+  }>;
+  const service: Killed = async () => {
+    const running = await stage.service(deployments());
+    const port = Number(new URL(running.base).port);
+    return { kill: () => running.kill(), restart: () => stage.service(deployments(), port) };
+  };
+  const temporal: Killed = async () => {
+    const server = await stage.temporal();
     await stage.service(deployments());
     await stage.worker();
+    return server;
+  };
+
+  it.each([
+    ['the run service', service],
+    ['Temporal', temporal],
+  ])('%s: the batch continues automatically after its restart, with one run per row', async (_, open) => {
+    const { kill, restart } = await open();
     const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '12']);
     await halfWay();
-    await temporal.kill();
+    await kill();
     await wait(3_000);
-    await temporal.restart();
-    const ended = await command.ended;
-    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
-    expectOneRunPerRow(await stage.truth(), ROWS);
+    await restart();
+    await succeeds(command);
   });
 
   it('only the command: when repeated, it finds its servers still running, and each server is restarted automatically', async () => {
@@ -65,9 +71,7 @@ describe('a server killed in the middle of a batch', () => {
     process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
     await until(async () => (await stage.truth()).length >= 100, 'half of the rows was sent');
     process.kill(record?.worker?.pid ?? 0, 'SIGKILL');
-    const ended = await command.ended;
-    expect(ended.stderr).toContain(`${MORE_ROWS} of ${MORE_ROWS} rows succeeded`);
-    expectOneRunPerRow(await stage.truth(), MORE_ROWS);
+    await succeeds(command, MORE_ROWS);
   });
 
   it('the parent of the embedded servers with its server: the command finds the new server on another port', async () => {
@@ -78,11 +82,9 @@ describe('a server killed in the middle of a batch', () => {
     process.kill(record?.pid ?? 0, 'SIGKILL');
     process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
     const stranger = await takePort(Number(new URL(`tcp://${record?.temporal?.address}`).port));
-    const ended = await command.ended;
+    await succeeds(command);
     stranger.close();
-    expect(ended.stderr).toContain('the embedded servers were lost');
-    expect(ended.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
-    expectOneRunPerRow(await stage.truth(), ROWS);
+    expect(command.stderr).toContain('the embedded servers were lost');
   });
 });
 

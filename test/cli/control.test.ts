@@ -5,7 +5,7 @@ import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 120;
 const DEPLOYMENTS = JSON.stringify([
-  { name: 'slow', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 2, runSpread: 0.2, pictureSize: 16 },
+  { name: 'slow', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 3, runSpread: 0.2, pictureSize: 16 },
 ]);
 
 describe('control of a running batch', () => {

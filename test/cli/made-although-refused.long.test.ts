@@ -7,19 +7,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
 import { IS_LONG } from '../stage/outage.ts';
 import { openOtherService } from '../stage/other-service.ts';
-import { KEY, Stage } from '../stage/stage.ts';
+import { Stage } from '../stage/stage.ts';
 
 const ROWS = IS_LONG ? 2_000 : 300;
 const DEPLOYMENTS = JSON.stringify([
   { name: 'portraits', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 0.2, pictureSize: 16 },
 ]);
-
-async function timesStruck(base: string): Promise<number> {
-  const headers = { authorization: `Bearer ${KEY}` };
-  const answer = await fetch(`${new URL(base).origin}/control/ledger`, { headers });
-  const { faults } = (await answer.json()) as { readonly faults: Readonly<Record<string, number>> };
-  return faults['busy-answer'] ?? 0;
-}
 
 describe('a service that rejects requests although it created their runs', () => {
   let stage = new Stage();
@@ -45,7 +38,8 @@ describe('a service that rejects requests although it created their runs', () =>
     const reported = summary.duplicates.runs === 0 ? '' : file('duplicates.jsonl');
     const others = made.filter((id) => !ofRows.has(id));
     const unnamed = others.filter((id) => !reported.includes(id));
-    return { made, others, unnamed, summary, struck: await timesStruck(base) };
+    const { faults: struck } = await stage.ledger<{ readonly faults: Readonly<Record<string, number>> }>(base);
+    return { made, others, unnamed, summary, struck: struck['busy-answer'] ?? 0 };
   }
 
   it('with webhooks: its runs are adopted, except those whose webhook arrived after the retry, which are reported', async () => {

@@ -61,10 +61,7 @@ describe('migrate-check', () => {
     expect(ended.stdout).toContain('use the V2 base address instead');
     expect(ended.stdout).toMatch(/5 verification run +not checked: V1 has no flags; no run was bought/);
     expect(ended.stderr).not.toContain('buys');
-    const ledger = await fetch(`${new URL(url).origin}/control/ledger`, {
-      headers: { authorization: `Bearer ${legacy.environment['RUNSHEET_API_KEY']}` },
-    });
-    expect(await ledger.json()).toMatchObject({ requests: { queue: 0 } });
+    expect(await legacy.ledger()).toMatchObject({ requests: { queue: 0 } });
   });
 
   it('against a wrong base address: says what answered there, and ends with 2', async () => {

@@ -153,13 +153,21 @@ export class Stage {
 
   /** Sets the rates of faults of the run service. */
   async setFaults(rates: Readonly<Record<string, number>>): Promise<void> {
-    const { RUNSHEET_API_URL: base = '', RUNSHEET_API_KEY: key = KEY } = this.environment;
-    const { ok, status } = await fetch(`${new URL(base).origin}/control/faults`, {
-      method: 'PUT',
-      headers: { authorization: `Bearer ${key}` },
-      body: JSON.stringify(rates),
-    });
-    if (!ok) throw new Error(`the service answered ${status} to faults`);
+    await this.#control('faults', { method: 'PUT', body: JSON.stringify(rates) });
+  }
+
+  /** What the run service has counted. */
+  ledger = async <T>(base?: string): Promise<T> => (await this.#control('ledger', {}, base)).json() as T;
+
+  async #control(
+    path: string,
+    request: RequestInit,
+    base = this.environment['RUNSHEET_API_URL'] ?? '',
+  ): Promise<Response> {
+    const headers = { authorization: `Bearer ${KEY}` };
+    const answer = await fetch(`${new URL(base).origin}/control/${path}`, { ...request, headers });
+    if (!answer.ok) throw new Error(`the service answered ${answer.status} to ${path}`);
+    return answer;
   }
 
   /** Starts a Temporal server with a database of that name; later commands of this stage use it. */
