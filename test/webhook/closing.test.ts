@@ -1,6 +1,5 @@
 // Senders that keep a connection while the receiver closes.
 
-import pino from 'pino';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,6 +1,5 @@
 // Idle connections, which anyone who can reach the receiver can open.
 
-import pino from 'pino';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,3 @@
-import pino from 'pino';
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
