@@ -23,7 +23,7 @@ describe('a server killed in the middle of a batch', () => {
   ];
   const halfWay = (): Promise<void> =>
     until(async () => (await stage.truth()).length >= 50, 'a quarter of the rows was sent');
-  const succeeds = async (command: Running, rows = ROWS): Promise<void> => {
+  const expectSuccess = async (command: Running, rows = ROWS): Promise<void> => {
     expect((await command.ended).stderr).toContain(`${rows} of ${rows} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), rows);
   };
@@ -54,7 +54,7 @@ describe('a server killed in the middle of a batch', () => {
     await kill();
     await wait(3_000);
     await restart();
-    await succeeds(command);
+    await expectSuccess(command);
   });
 
   it('only the command: when repeated, it finds its servers still running, and each server is restarted automatically', async () => {
@@ -71,7 +71,7 @@ describe('a server killed in the middle of a batch', () => {
     process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
     await until(async () => (await stage.truth()).length >= 100, 'half of the rows was sent');
     process.kill(record?.worker?.pid ?? 0, 'SIGKILL');
-    await succeeds(command, MORE_ROWS);
+    await expectSuccess(command, MORE_ROWS);
   });
 
   it('the parent of the embedded servers with its server: the command finds the new server on another port', async () => {
@@ -82,7 +82,7 @@ describe('a server killed in the middle of a batch', () => {
     process.kill(record?.pid ?? 0, 'SIGKILL');
     process.kill(record?.temporal?.pid ?? 0, 'SIGKILL');
     const stranger = await takePort(Number(new URL(`tcp://${record?.temporal?.address}`).port));
-    await succeeds(command);
+    await expectSuccess(command);
     stranger.close();
     expect(command.stderr).toContain('the embedded servers were lost');
   });
