@@ -54,6 +54,7 @@ describe('a server killed in the middle of a batch', () => {
     await kill();
     await wait(3_000);
     await restart();
+    expect((await command.ended).code).toBe(0);
     await expectSuccess(command);
   });
 
