@@ -140,6 +140,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/options',
     '@fastify/multipart',
     'fastify',
+    'quick-lru',
     'undici',
     'zod',
     'src/batch',

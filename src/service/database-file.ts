@@ -1,4 +1,4 @@
-// The SQLite file: its tables, migrations and transactions.
+// The SQLite file: its tables and transactions.
 
 import { DatabaseSync } from 'node:sqlite';
 import { problem, errorMessage } from '../errors/error.ts';
@@ -39,22 +39,7 @@ const SCHEMA = `
   ) STRICT;
 `;
 
-/** One migration for each earlier format. */
-const SINCE = [
-  '',
-  "ALTER TABLE run ADD COLUMN owner TEXT NOT NULL DEFAULT 'user_local';",
-  `ALTER TABLE run ADD COLUMN faults TEXT NOT NULL DEFAULT '';
-   ALTER TABLE run ADD COLUMN lostMs INTEGER NOT NULL DEFAULT 0;`,
-  `ALTER TABLE delivery RENAME TO deliveryOfId;
-   CREATE TABLE delivery (
-     run INTEGER NOT NULL, atMs INTEGER NOT NULL, method TEXT NOT NULL, outcome TEXT NOT NULL, tookMs INTEGER NOT NULL,
-     body TEXT NOT NULL
-   ) STRICT;
-   INSERT INTO delivery SELECT run.number, atMs, method, outcome, tookMs, body
-     FROM deliveryOfId JOIN run ON run.id = deliveryOfId.run ORDER BY deliveryOfId.rowid;
-   DROP TABLE deliveryOfId;`,
-];
-const FORMAT = SINCE.length;
+const FORMAT = 4;
 
 export type Transaction = {
   /** Runs `work` in one transaction; rolls back if it throws. */
@@ -63,16 +48,15 @@ export type Transaction = {
   readonly begin: () => void;
 };
 
-/** Opens or creates the file. Throws E602 if it is in use, newer, or not a database. */
+/** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
 export function openFile(file: string): DatabaseSync {
   try {
     const db = new DatabaseSync(file);
     // Exclusive, because two services on one file would execute every run twice.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
     db.exec('PRAGMA wal_autocheckpoint = 8000');
-    const format = formatOf(db);
-    const missing = format === 0 ? '' : SINCE.slice(format).join(' ');
-    db.exec(`BEGIN; ${missing} ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
+    assertFormat(db);
+    db.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${FORMAT}; COMMIT`);
     return db;
   } catch (cause) {
     const what = `the database ${file} of the local run service cannot be used: ${errorMessage(cause)}`;
@@ -84,10 +68,10 @@ export function openFile(file: string): DatabaseSync {
   }
 }
 
-function formatOf(db: DatabaseSync): number {
+function assertFormat(db: DatabaseSync): void {
   const format = Number(db.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (format > FORMAT) throw new Error(`it was written by a newer version (format ${format})`);
-  return format;
+  if (format !== 0 && format !== FORMAT)
+    throw new Error(`it was written by another version (format ${format}, not ${FORMAT})`);
 }
 
 /** A transaction starts with its first write, so that read-only work costs nothing. */

@@ -2,7 +2,7 @@
 // committed before it is visible in an answer or a webhook.
 
 import type { RunRow } from './runs/run-row.ts';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/statuses.ts';
 import type { RunPlan } from './runs/planned-result.ts';
@@ -77,7 +77,7 @@ export type Database = {
   close(): void;
 };
 
-/** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, newer, or not a database. */
+/** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, of another version, or not a database. */
 export function openDatabase(file: string): Database {
   const db = openFile(file);
   const counts = new Map<string, number>();
@@ -150,11 +150,11 @@ const rows = <Row>(statement: StatementSync, ...values: (string | number)[]): Ro
 function writersOf(db: DatabaseSync, begin: () => void) {
   const insert = db.prepare(
     `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, outputs, owner, faults)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'not-started', ?, ?, ?, ?, ?)`,
+     VALUES ($id, $deploymentId, $place, $inputs, $gpu, $webhook, $intermediate, 'not-started', $createdMs, $createdMs, $outputs, $owner, $faults)`,
   );
   const took = db.prepare(
-    `UPDATE run SET status = 'queued', containerId = ?, queuedMs = ?, startsMs = ?, runMs = ?, endsMs = ?, ending = ?,
-     updatedMs = ? WHERE number = ?`,
+    `UPDATE run SET status = 'queued', containerId = $containerId, queuedMs = $queuedMs, startsMs = $startsMs, runMs = $runMs,
+     endsMs = $endsMs, ending = $ending, updatedMs = $queuedMs WHERE number = $number`,
   );
   const reached = db.prepare('UPDATE run SET status = ?, updatedMs = ? WHERE number = ?');
   const ended = db.prepare('UPDATE run SET status = ?, endedMs = ?, updatedMs = ? WHERE number = ?');
@@ -162,53 +162,34 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   const waits = db.prepare(
     'UPDATE run SET queuedMs = NULL, startsMs = NULL, runMs = NULL, endsMs = NULL, ending = NULL WHERE number = ?',
   );
-  const delivered = db.prepare('INSERT INTO delivery VALUES (?, ?, ?, ?, ?, ?)');
-  const upload = db.prepare('INSERT OR REPLACE INTO upload VALUES (?, ?, ?, ?, ?)');
-  const write = (statement: StatementSync, ...values: (string | number | null | Uint8Array)[]) => {
+  const delivered = db.prepare(
+    'INSERT INTO delivery VALUES ($run, $atMs, $method, $outcome, $tookMs, $body)',
+  );
+  const upload = db.prepare('INSERT OR REPLACE INTO upload VALUES ($id, $owner, $name, $type, $bytes)');
+  const write = (statement: StatementSync, ...values: (string | number)[]): void => {
     begin();
-    return statement.run(...values);
+    statement.run(...values);
+  };
+  const writeNamed = (statement: StatementSync, values: Record<string, SQLInputValue>) => {
+    begin();
+    return statement.run(values);
   };
   return {
-    insert(run: NewRun, place: number): number {
-      const { id, deploymentId, inputs, gpu, webhook, intermediate, createdMs, outputs, owner, faults } = run;
-      const done = write(
-        insert,
-        id,
-        deploymentId,
-        place,
-        inputs,
-        gpu,
-        webhook,
-        intermediate,
-        createdMs,
-        createdMs,
-        outputs,
-        owner,
-        faults,
-      );
-      return Number(done.lastInsertRowid);
-    },
-    took(number: number, containerId: string, plan: RunPlan): void {
-      const { queuedMs, startsMs, runMs, endsMs, ending } = plan;
-      write(took, containerId, queuedMs, startsMs, runMs, endsMs, ending, queuedMs, number);
-    },
-    reached(number: number, status: Status, atMs: number): void {
-      write(reached, status, atMs, number);
-    },
-    ended(number: number, status: Status, endedMs: number, atMs: number): void {
-      write(ended, status, endedMs, atMs, number);
-    },
+    insert: (run: NewRun, place: number): number =>
+      Number(writeNamed(insert, { ...run, place }).lastInsertRowid),
+    took: (number: number, containerId: string, plan: RunPlan): void =>
+      void writeNamed(took, { number, containerId, ...plan }),
+    reached: (number: number, status: Status, atMs: number): void => write(reached, status, atMs, number),
+    ended: (number: number, status: Status, endedMs: number, atMs: number): void =>
+      write(ended, status, endedMs, atMs, number),
     lost(number: number, ranMs: number, again: boolean): void {
       write(lost, ranMs, number);
       if (again) write(waits, number);
     },
     delivered(tries: readonly DeliveryRow[]): void {
-      for (const { run, atMs, method, outcome, tookMs, body } of tries)
-        write(delivered, run, atMs, method, outcome, tookMs, body);
+      for (const row of tries) writeNamed(delivered, row);
     },
-    upload({ id, owner, name, type, bytes }: UploadRow): void {
-      write(upload, id, owner, name, type, bytes);
-    },
+    upload: (file: UploadRow): void => void writeNamed(upload, file),
   };
 }
 

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  deploymentListSchema,
-  deploymentSchema,
-  profileSchema,
-} from '../../src/run-service/contract/deployment.ts';
+import { deploymentSchema, profileSchema } from '../../src/run-service/contract/deployment.ts';
 import { runListSchema } from '../../src/run-service/contract/run.ts';
-import { DEMO_DEPLOYMENTS } from '../../src/service/server.ts';
 import { openService, present, type Asking } from './asking.ts';
 
 const HOOK = 'http://runsheet.invalid/hook/1/batch/1/1/00112233445566778899aabbccddeeff';
@@ -52,25 +47,6 @@ describe('the run list of a workflow', () => {
     expect(new Set([...first, ...second].map(({ id }) => id)).size).toBe(105);
   });
 
-  it('shows inputs and outputs on request, and always the webhook and the deployment', async () => {
-    const asking = await openService();
-    await asking.ended(await asking.queue({ inputs: { prompt: 'cat' }, webhook: HOOK }));
-    const path = `/api/workflow/${await workflowOf(asking)}/runs`;
-    const shown = async (query: string): Promise<Record<string, unknown>> =>
-      (JSON.parse((await asking.ask('GET', path + query)).text) as Record<string, unknown>[])[0] ?? {};
-    const all = await shown('?with_inputs=true&with_outputs=true');
-    expect(all).toMatchObject({
-      webhook: HOOK,
-      deployment_id: asking.deploymentId,
-      workflow_inputs: { prompt: 'cat' },
-    });
-    expect(all['outputs']).toHaveLength(1);
-    const none = await shown('?with_inputs=false&with_outputs=false');
-    expect(none).toMatchObject({ webhook: HOOK, deployment_id: asking.deploymentId });
-    expect(none).not.toHaveProperty('workflow_inputs');
-    expect(none).not.toHaveProperty('outputs');
-  });
-
   it.each(['184467440737095516', '9007199254740993', '18446744073709551615', '-9223372036854775808'])(
     'shows the seed %s with every digit that was sent',
     async (seed) => {
@@ -86,42 +62,7 @@ describe('the run list of a workflow', () => {
   );
 });
 
-describe('the run list of a deployment', () => {
-  it('shows light rows and the position of the page', async () => {
-    const asking = await openService({ concurrencyLimit: 1 });
-    const first = await asking.queue();
-    await asking.ended(first);
-    await asking.queue();
-    const { json } = await asking.ask('GET', `/api/deployment/${asking.deploymentId}/runs?limit=1&offset=1`);
-    expect(json['meta']).toEqual({ total: 2, limit: 1, offset: 1 });
-    expect(json['data']).toEqual([
-      expect.objectContaining({
-        id: first,
-        status: 'success',
-        deployment_id: asking.deploymentId,
-        duration: expect.stringMatching(/^0\.\d+$/),
-      }),
-    ]);
-  });
-});
-
 describe('deployments', () => {
-  it('are listed as the contract reads them', async () => {
-    const { ask } = await openService({}, { deployments: DEMO_DEPLOYMENTS });
-    const listed = deploymentListSchema.parse(JSON.parse((await ask('GET', '/api/deployments')).text));
-    expect(listed.map((one) => [one.name, one.gpu, one.concurrencyLimit, one.runTimeoutSeconds])).toEqual([
-      ['portraits', 'A10G', 4, 300],
-      ['anything', 'A10G', 2, 300],
-    ]);
-    expect(listed[0]?.inputTypes).toEqual([
-      { name: 'number', type: 'int', required: false },
-      { name: 'prompt', type: 'string', required: true },
-      { name: 'seed', type: 'int', required: false },
-      { name: 'steps', type: 'int', required: false, default: 20, min: 1, max: 150 },
-    ]);
-    expect(listed[1]?.inputTypes).toBeUndefined();
-  });
-
   it('have case-insensitive ids', async () => {
     const { ask, deploymentId, queue, wire } = await openService();
     expect((await ask('GET', `/api/deployment/${deploymentId.toUpperCase()}`)).status).toBe(200);

@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { integerFrom, parseExactly } from '../../src/batch/digits.ts';
 import { glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH, plain } from '../../src/service/pictures/font.ts';
-import { createAlbum, drawPicture } from '../../src/service/pictures/pictures.ts';
+import { drawPicture } from '../../src/service/pictures/pictures.ts';
 import { openService } from './asking.ts';
 import { cpuMs } from '../stage/cpu.ts';
 
@@ -111,19 +111,6 @@ describe('the font', () => {
   it('writes accented letters without accents', () => {
     expect(plain('Café\n  crème … ﬁn')).toBe('Cafe creme ... fin');
   });
-});
-
-it('the cache keeps the last downloaded pictures', () => {
-  const album = createAlbum(2);
-  const order = (number: number) => ({ inputs: { number }, index: 1, size: 32 });
-  const first = album(order(1));
-  album(order(2));
-  expect(album(order(1))).toBe(first);
-  album(order(3));
-  expect(album(order(1)), '2 was the oldest').toBe(first);
-  album(order(4));
-  album(order(5));
-  expect(album(order(1))).not.toBe(first);
 });
 
 describe('the file of a run', () => {

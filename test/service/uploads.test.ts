@@ -11,28 +11,6 @@ const form = (name: string, type: string, bytes = PNG): FormData => {
 };
 
 describe('a file that is uploaded', () => {
-  it('is downloaded from its address unchanged, without a token', async () => {
-    const { service } = await openService();
-    const body = form('file', 'image/png');
-    const answer = await fetch(`${service.base}/file/upload`, {
-      method: 'POST',
-      headers: { authorization },
-      body,
-    });
-    const { file_url, ...rest } = (await answer.json()) as { file_url: string };
-    expect([answer.status, rest]).toEqual([
-      200,
-      {
-        message: 'File uploaded successfully',
-        file_id: expect.any(String) as string,
-        file_name: 'a face.png',
-      },
-    ]);
-    const fetched = await fetch(file_url);
-    expect(fetched.headers.get('content-type')).toBe('image/png');
-    expect(new Uint8Array(await fetched.arrayBuffer())).toEqual(PNG);
-  });
-
   it.each([
     ['under another name', form('picture', 'image/png'), 422],
     ['of an unsupported type', form('file', 'text/html'), 400],
@@ -44,16 +22,6 @@ describe('a file that is uploaded', () => {
       body,
     });
     expect(answer.status).toBe(status);
-  });
-
-  it('is refused without a form or without a token', async () => {
-    const { ask } = await openService();
-    const answer = await ask('POST', '/api/file/upload', { body: '{}' });
-    expect(answer).toMatchObject({
-      status: 422,
-      json: { detail: [{ loc: ['body', 'file'], type: 'missing' }] },
-    });
-    expect((await ask('POST', '/api/file/upload', { headers: { authorization: '' } })).status).toBe(401);
   });
 });
 

@@ -4,21 +4,6 @@ import { openService } from './asking.ts';
 import { openReceiver } from './receiver.ts';
 
 describe('a webhook that is not accepted', () => {
-  it('is tried three times: a POST, then two GETs with the same body', async () => {
-    const receiver = await openReceiver((_nth, { body }) => ({
-      status: body['status'] === 'queued' ? 503 : 200,
-    }));
-    const { queue, service } = await openService();
-    await queue({ webhook: `${receiver.url}/hook` });
-    const received = await receiver.until((all) => all.length === 6);
-    const tries = received.filter((one) => one.body['status'] === 'queued');
-    expect(tries.map((one) => one.method)).toEqual(['POST', 'GET', 'GET']);
-    expect(tries.map((one) => one.contentType)).toEqual(Array.from({ length: 3 }, () => 'application/json'));
-    expect(tries[1]).toEqual({ ...tries[0], method: 'GET' });
-    expect(tries[2]).toEqual(tries[1]);
-    expect(service.stats().webhooks.delivered).toBeLessThanOrEqual(3);
-  });
-
   it('is not retried after a GET was accepted', async () => {
     const receiver = await openReceiver((_nth, { method }) => ({ status: method === 'GET' ? 200 : 500 }));
     const { queue, ended } = await openService();
@@ -41,16 +26,6 @@ it('the name localhost means this machine', async () => {
   const { queue } = await openService();
   await queue({ webhook: receiver.url.replace('127.0.0.1', 'localhost') });
   expect(await receiver.until((all) => all.length === 4)).toHaveLength(4);
-});
-
-it('a redirect counts as delivered and is never followed', async () => {
-  const trap = await openReceiver();
-  const receiver = await openReceiver(() => ({ status: 302, location: trap.url }));
-  const { queue } = await openService();
-  await queue({ webhook: receiver.url });
-  const received = await receiver.until((all) => all.length === 4);
-  expect(received.map((one) => one.method)).toEqual(['POST', 'POST', 'POST', 'POST']);
-  expect(trap.received).toEqual([]);
 });
 
 describe('an address', () => {

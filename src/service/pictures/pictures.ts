@@ -11,6 +11,7 @@
 //      └──────────────────┘
 
 import { hash } from 'node:crypto';
+import QuickLRU from 'quick-lru';
 import { isRawNumber } from '../../batch/digits.ts';
 import { hashOf, numbersFrom } from '../chance.ts';
 import { DARK, inksFrom, SHAPE_INKS, LIGHT, SWATCHES, paintMosaic, paletteOf, pure } from './mosaic.ts';
@@ -34,17 +35,13 @@ export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
   return encodePng(bitmap, palette, `picture ${index} of the inputs sha256:${fingerprint}`);
 }
 
-/** Caches the last pictures, so that a repeated download costs nothing. */
+/** Caches the last pictures, so that a repeated download costs nothing; at least `capacity`, and at most twice as many. */
 export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
-  const kept = new Map<string, Buffer>();
+  const kept = new QuickLRU<string, Buffer>({ maxSize: capacity });
   return (order) => {
     const key = `${order.index}/${order.size}/${fingerprintOf(order.inputs)}`;
     const picture = kept.get(key) ?? drawPicture(order);
-    // Inserted again, it becomes the newest entry of the map.
-    kept.delete(key);
     kept.set(key, picture);
-    const oldest = kept.keys().next().value;
-    if (kept.size > capacity && oldest !== undefined) kept.delete(oldest);
     return picture;
   };
 }

@@ -10,7 +10,7 @@ import type { Fault } from '../faults.ts';
 import type { Service } from '../service.ts';
 import { notFound, route } from './refusals.ts';
 
-const PICTURES_KEPT = 300;
+const PICTURES_KEPT = 150;
 // The picture size for runs of a removed deployment.
 const USUAL_SIZE = 160;
 
