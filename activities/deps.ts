@@ -16,8 +16,7 @@ import type { OwnRuns } from '../src/webhook/own-runs.ts';
 import type { ReportedRuns } from '../src/webhook/handler.ts';
 import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
 import type { NoticeSettings } from '../src/notices/deliver.ts';
-import type { DeliveredFiles } from './delivered-files.ts';
-import type { DownloadSlots } from './download-slots.ts';
+import type { DeliveredFiles, DownloadSlots } from './downloads.ts';
 
 /** An open batch: its batch.json, its files, and its run service. */
 export type OpenBatch = {

@@ -14,7 +14,7 @@ import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/fil
 import { FileTraffic } from '../src/run-service/file-traffic.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import type { Store } from '../src/store/store.ts';
-import type { DeliveredFiles } from './delivered-files.ts';
+import type { DeliveredFiles } from './downloads.ts';
 import { fetchFile } from './fetch-file.ts';
 
 type DownloadDeps = {

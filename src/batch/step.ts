@@ -6,10 +6,15 @@ import { advanceClock } from './clock.ts';
 import type { Command } from './commands.ts';
 import { acknowledgeCommands, stopGroups } from './decisions/acknowledge-commands.ts';
 import { abandonRuns, cancelRuns } from './decisions/cancel-runs.ts';
-import { close } from './decisions/close.ts';
 import { collect } from './decisions/collect.ts';
 import { actsAt, type Decision } from './decisions/decision.ts';
-import { keepEvidenceWhenMuch, keepLogWhenOld, loadPass, storeAgain } from './decisions/store-writes.ts';
+import {
+  close,
+  keepEvidenceWhenMuch,
+  keepLogWhenOld,
+  loadPass,
+  storeAgain,
+} from './decisions/store-writes.ts';
 import {
   judgeCanary,
   liftPointlessPauses,

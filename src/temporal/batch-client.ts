@@ -23,7 +23,7 @@ import { WRITES } from '../batch/version.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
-import type { Execution } from './authentic-work.ts';
+import type { Execution } from './activity-guards.ts';
 import { startSearchable } from './search-attributes.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName } from '../batch/batch-ref.ts';

@@ -27,7 +27,7 @@ import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { workerEncryptionWith } from '../temporal/encryption/worker-codec.ts';
 import { payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
-import { onlyFirstTry, onlyOnce } from '../temporal/first-try.ts';
+import { onlyFirstTry, onlyOnce } from '../temporal/activity-guards.ts';
 import { openParts } from './worker-parts.ts';
 
 export type WorkerPluginOptions = {

@@ -1,8 +1,7 @@
 // Dependencies of activities. A test defines the service, the folder and the batch; using anything else throws.
 
 import pino from 'pino';
-import { DeliveredFiles } from '../../activities/delivered-files.ts';
-import { DownloadSlots } from '../../activities/download-slots.ts';
+import { DeliveredFiles, DownloadSlots } from '../../activities/downloads.ts';
 import type { Deps, OpenBatch } from '../../activities/deps.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import type { Arriving, Download } from '../../src/run-service/download.ts';

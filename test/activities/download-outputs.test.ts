@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DeliveredFiles } from '../../activities/delivered-files.ts';
+import { DeliveredFiles } from '../../activities/downloads.ts';
 import { downloadOutputs, type Delivery, type WantedOutputs } from '../../activities/download-outputs.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads, type Download } from '../../src/run-service/download.ts';

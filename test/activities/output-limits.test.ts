@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { DeliveredFiles } from '../../activities/delivered-files.ts';
+import { DeliveredFiles } from '../../activities/downloads.ts';
 import {
   type Delivery,
   downloadOutputs,

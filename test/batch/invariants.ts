@@ -1,7 +1,6 @@
 // Checks the invariants of every state.
 
 import { accountsOf, laneOf, laneWith, type Account } from '../../src/batch/state/lanes.ts';
-import { outstandingOn } from '../../src/batch/limits/gpu-caps.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import {
   addHeld,
@@ -22,7 +21,7 @@ import {
 import { CANCEL_RUNS } from '../../src/batch/decisions/cancel-runs.ts';
 import { COLLECT_ROWS } from '../../src/batch/decisions/collect.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
-import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
+import { capOf, outstandingOn } from '../../src/batch/limits/adaptive-cap.ts';
 import { budgetLeft } from '../../src/batch/limits/budget.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state/state.ts';
 import type { Run } from './service.ts';

@@ -15,7 +15,7 @@ import {
   type Lane,
 } from '../state/lanes.ts';
 import { firstAllowed, mayReserve } from '../limits/budget.ts';
-import { freeOn } from '../limits/gpu-caps.ts';
+import { freeOn } from '../limits/adaptive-cap.ts';
 import { allowance } from '../limits/limits.ts';
 import { spendRate, spendStarts } from '../limits/rate-limit.ts';
 import { probed } from '../pausing/pauses.ts';

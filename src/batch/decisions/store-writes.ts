@@ -1,9 +1,11 @@
+import { tallyOutcome } from '../accounting/tally.ts';
 import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
 import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem } from '../events.ts';
 import { probeAt, probed } from '../pausing/pauses.ts';
+import { neverSentIn } from '../state/lanes.ts';
 import type { EndedRow } from '../state/row-state.ts';
-import type { State } from '../state/state.ts';
+import { isIdle, type State } from '../state/state.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 
 export const EVIDENCE_RUNS = 200;
@@ -55,7 +57,7 @@ export const loadPass: Decision = {
 
 const passCommand = ({ pass }: State): Command => ({ type: 'loadPass', pass: pass + 1 });
 
-export const wantsPass = ({ pass, wantedPass, closing }: State): boolean => pass < wantedPass && !closing;
+const wantsPass = ({ pass, wantedPass, closing }: State): boolean => pass < wantedPass && !closing;
 
 /** Repeats what the store failed to write or to read: one item as a probe, and all others once it works. */
 export const storeAgain: Decision = {
@@ -80,7 +82,7 @@ function commandFor(state: State, item: StoreItem): Command {
   return { type: 'collect', part: item, rows: state.parts.get(item) as readonly EndedRow[] };
 }
 
-export function closeCommand(state: State): Command {
+function closeCommand(state: State): Command {
   state.isEvidenceNew = false;
   state.loggingNow = state.log.length;
   state.logFiles += 1;
@@ -94,3 +96,21 @@ export function closeCommand(state: State): Command {
     throughPass: state.pass,
   };
 }
+
+/** Closes the batch when all rows are collected and no command that must finish first is in flight. */
+export const close: Decision = {
+  name: 'close',
+  dueAt: (state) => dueIf(!state.closing && isIdle(state) && !hasWork(state) && !wantsPass(state)),
+  act: (state) => {
+    state.closing = true;
+    // Rows that were to be sent again keep the outcome that they have.
+    state.again = 0;
+    const neverSent = state.lanes.reduce((sum, lane) => sum + neverSentIn(lane), 0);
+    for (const { segments } of state.lanes) segments.length = 0;
+    if (neverSent > 0) state.tally = tallyOutcome(state.tally, 'cancelled', neverSent);
+    return [closeCommand(state)];
+  },
+};
+
+const hasWork = ({ rows, parts, groups, cancels, keeping, loggingNow, isLoadingPass }: State): boolean =>
+  rows.size + parts.size + groups.size + cancels.size + keeping + loggingNow + Number(isLoadingPass) > 0;

@@ -11,9 +11,9 @@
 
 import { note } from '../event-log.ts';
 import type { RunTimes } from '../events.ts';
-import type { Lane } from '../state/lanes.ts';
-import type { AdaptiveCap, UsefulConcurrency } from '../useful-concurrency.ts';
+import { type Account, accountsOf, type Lane } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
+import type { AdaptiveCap, UsefulConcurrency } from '../useful-concurrency.ts';
 
 /**
  * Queueing time as a share of the time on the machine: above the first the cap falls, below the second it grows. Between them
@@ -195,3 +195,26 @@ function logFound(state: State, { gpu = 'the default GPU' }: Lane, own: Adaptive
 
 const CHANGE_LEAST = 4;
 const CHANGE_SHARE = 0.5;
+
+/**
+ * Limits how many rows of one GPU are outstanding, if the user set such a limit or wants it to be found. It counts the rows of all
+ * lanes on this GPU; rows on other GPUs are never held back.
+ */
+type Accounts = Pick<State, 'params' | 'lanes'>;
+
+/** Whether more rows of a GPU are outstanding than a limit that was lowered allows. */
+export const isAboveGpuCap = (state: Accounts): boolean =>
+  Object.entries(state.params.gpuConcurrency ?? {}).some(([gpu, cap]) => outstandingOn(state, gpu) > cap);
+
+export const outstandingOn = ({ lanes }: Pick<State, 'lanes'>, gpu: string): number =>
+  lanes
+    .flatMap(accountsOf)
+    .reduce((sum, account) => sum + (account.gpu === gpu ? account.outstanding : 0), 0);
+
+/** How many more rows may be sent on the GPU; infinite without a limit. */
+export function freeOn(state: Accounts, account: Pick<Account, 'gpu' | 'outstanding' | 'adaptive'>): number {
+  const { gpu = '' } = account;
+  const cap = state.params.gpuConcurrency?.[gpu];
+  const free = cap === undefined ? Number.POSITIVE_INFINITY : cap - outstandingOn(state, gpu);
+  return Math.max(0, Math.min(free, capOf(state, account) - account.outstanding));
+}

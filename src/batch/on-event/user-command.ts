@@ -6,7 +6,7 @@ import { clipped } from '../../options/clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
 import { budgetLeft } from '../limits/budget.ts';
-import { isAboveGpuCap } from '../limits/gpu-caps.ts';
+import { isAboveGpuCap } from '../limits/adaptive-cap.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import {
   NO_LIMIT,

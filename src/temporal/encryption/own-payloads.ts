@@ -1,11 +1,13 @@
 // The activity side of the labels (src/batch/payloads/labels.ts): an activity runs only with the input that its workflow wrote
 // for this call. The codec passes the label of the input as a second argument (worker-codec.ts).
 
-import type { Context } from '@temporalio/activity';
+import { activityInfo, type Context } from '@temporalio/activity';
+import { AsyncCompletionClient } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { activityLabel, isOwnWorkflow, REFUSED } from '../../batch/payloads/labels.ts';
 import { problem } from '../../errors/error.ts';
+import { labelled } from './labelled.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 
 /** How an activity has ended, which decides what its next payloads are. */
@@ -61,4 +63,46 @@ function refuse(owner: string, label: unknown): never {
     type: 'NothingSent',
     details: ['nothing was sent'],
   });
+}
+
+/**
+ * Completes and heartbeats activities by task token. A token names neither its workflow, which the payload converter needs, nor the
+ * call, which the label of the payload names (src/batch/payloads/labels.ts), so both come from the running activity.
+ */
+type CallContext = ReturnType<AsyncCompletionClient['serializationContextFor']>;
+
+export class OwnCompletion extends AsyncCompletionClient {
+  protected override serializationContextFor(
+    ...args: Parameters<AsyncCompletionClient['serializationContextFor']>
+  ): CallContext {
+    return super.serializationContextFor(...args) ?? ownContext();
+  }
+
+  override complete(taskToken: unknown, result: unknown): Promise<void> {
+    return super.complete(taskToken as Uint8Array, labelled(ownLabel('result'), result));
+  }
+
+  override heartbeat(taskToken: unknown, details: unknown): Promise<void> {
+    return super.heartbeat(taskToken as Uint8Array, labelled(ownLabel('heartbeat'), details));
+  }
+}
+
+function ownContext(): CallContext {
+  const { activityId, namespace, workflowExecution } = activityInfo();
+  const workflowId = workflowExecution?.workflowId;
+  return {
+    type: 'activity',
+    namespace,
+    activityId,
+    isLocal: false,
+    ...(workflowId === undefined ? {} : { workflowId }),
+  };
+}
+
+function ownLabel(part: 'result' | 'heartbeat'): string {
+  const { activityType, activityId, workflowType = '', workflowExecution } = activityInfo();
+  return activityLabel(
+    { activityType, activityId, workflowType, runId: workflowExecution?.runId ?? '' },
+    part,
+  );
 }
