@@ -38,7 +38,9 @@ describe('a service that rejects requests although it created their runs', () =>
     const reported = summary.duplicates.runs === 0 ? '' : file('duplicates.jsonl');
     const others = made.filter((id) => !ofRows.has(id));
     const unnamed = others.filter((id) => !reported.includes(id));
-    const { faults: struck } = await stage.ledger<{ readonly faults: Readonly<Record<string, number>> }>(base);
+    const { faults: struck } = await stage.ledger<{ readonly faults: Readonly<Record<string, number>> }>(
+      base,
+    );
     return { made, others, unnamed, summary, struck: struck['busy-answer'] ?? 0 };
   }
 

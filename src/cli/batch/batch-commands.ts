@@ -23,7 +23,7 @@ import {
   textFlag,
 } from '../flags/flags.ts';
 import { changedLimitFlags } from '../flags/limit-flags.ts';
-import { PAIRED_BY } from '../../results/compare/paired-by.ts';
+import { PAIRED_BY } from '../../results/compare/paired-rows.ts';
 import { alias, batch, batchAndRow, namedBatch, twoBatches } from '../flags/positionals.ts';
 
 export const onBatches = {

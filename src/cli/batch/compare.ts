@@ -8,7 +8,7 @@ import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { unmeasuredText } from '../../results/compare/comparison-sums.ts';
-import type { PairedBy } from '../../results/compare/paired-by.ts';
+import type { PairedBy } from '../../results/compare/paired-rows.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, money, plural, span } from '../format.ts';

@@ -7,7 +7,7 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isS3Address } from '../../host/batches-address.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
-import { PAIRED_BY, type PairedBy } from '../../results/compare/paired-by.ts';
+import { PAIRED_BY, type PairedBy } from '../../results/compare/paired-rows.ts';
 import type { ComparedPair } from '../../results/compare/compared-pair.ts';
 import { verdictOf, type ComparisonSums } from '../../results/compare/comparison-sums.ts';
 import { undefinedIfAbsent, startOf, type Store } from '../../store/store.ts';

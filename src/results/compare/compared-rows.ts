@@ -7,8 +7,7 @@ import { shownRow, type ShownRow } from '../shown-row.ts';
 import { changeOf, SumUp, type ComparisonSums } from './comparison-sums.ts';
 import { comparedPair, comparedRow, type ComparedPair } from './compared-pair.ts';
 import { ComparisonPage } from '../page/comparison-page.ts';
-import type { PairedBy } from './paired-by.ts';
-import { pairedRows } from './paired-rows.ts';
+import { pairedRows, type PairedBy } from './paired-rows.ts';
 
 type Compared = { readonly store: Store; readonly file: BatchFile };
 

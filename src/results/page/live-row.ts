@@ -12,7 +12,7 @@ const REASON_SHOWN = 160;
 export type LiveRow = ReturnType<typeof liveRow>;
 
 export function liveRow(
-  { row, key, outcome, reason, inputs, files, attempts, reused_from }: RowRecord,
+  { row, key, outcome, reason, inputs, files, attempts }: RowRecord,
   inputOf: readonly (string | undefined)[],
 ) {
   const [first] = files;
@@ -26,7 +26,6 @@ export function liveRow(
     ),
     files: files.length,
     ...(first && { file: first.path, bytes: first.bytes, sha: first.sha256.slice(0, 16) }),
-    ...(reused_from === undefined ? {} : { reused: true }),
     attempts: attempts.map((one) => ({
       outcome: one.outcome,
       created: timeOf(one.created_at),

@@ -1,7 +1,7 @@
 // The index of the report: what the page needs of every row to draw, sort and filter its cards, as compressed columns. The page
 // decodes 100,000 rows in some tenths of a second, and memory holds only compressed bytes while it is written.
 //
-//   of each row        outcome (128: reused), attempts, files, bytes and path of the first file, key, reason, group of the same
+//   of each row        outcome, attempts, files, bytes and path of the first file, key, reason, group of the same
 //                      picture, and the beginning of each cell of the sheet
 //   of each attempt    created (since the one before), ended (since created), queue, cold and run seconds, cost, GPU, outcome, kind
 
@@ -86,10 +86,10 @@ export class ReportIndex {
   }
 
   add(record: RowRecord, cells: readonly string[]): void {
-    const { outcome, attempts, files, key, reason = '', reused_from } = record;
+    const { outcome, attempts, files, key, reason = '' } = record;
     const [first] = files;
     this.#rows += 1;
-    this.#number('outcome', OUTCOMES.indexOf(outcome) + (reused_from === undefined ? 0 : 128));
+    this.#number('outcome', OUTCOMES.indexOf(outcome));
     this.#number('attempts', Math.min(attempts.length, 255));
     this.#number('files', Math.min(files.length, 255));
     this.#number('bytes', Math.min(first?.bytes ?? 0, 0xffffffff));

@@ -39,8 +39,10 @@ export function fill(element, ...given) {
 export const set = (element, { style = {}, ...properties }) => {
   const isSvg = element instanceof SVGElement;
   for (const [name, value] of Object.entries(properties))
-    if (isSvg || name === 'role' || name.includes('-')) element.setAttribute(name, String(value));
-    else if (value !== undefined) Object.assign(element, { [name]: value });
+    if (value === undefined) continue;
+    else if (isSvg || name === 'role' || name.includes('-'))
+      element.setAttribute(name, /** @type {string} */ (value));
+    else Object.assign(element, { [name]: value });
   if (element instanceof HTMLElement)
     for (const [name, value] of Object.entries(/** @type {object} */ (style)))
       element.style.setProperty(name, value);

@@ -21,8 +21,11 @@ export class Enlarged {
   /** @type {{ row: number, detail: ShownRow | undefined } | undefined} */
   #known;
 
-  /** @type {(source: Source, around: Around) => void} */
-  constructor(/** @type {Source} */ source, /** @type {Around} */ around) {
+  /**
+   * @param {Source} source
+   * @param {Around} around
+   */
+  constructor(source, around) {
     this.#source = source;
     this.#around = around;
     this.#viewer = new Viewer({

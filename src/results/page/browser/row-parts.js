@@ -20,7 +20,7 @@ export function pickBar({ mark, stars = 0 }, choose) {
       { title: `key ${key}`, 'aria-pressed': isOn, 'aria-label': label },
       typeof choice === 'number' ? '★' : label,
     );
-  return make('div.pick-bar.wrap', { role: 'group', 'aria-label': 'Your choice' }, [
+  return make('div.wrap', { role: 'group', 'aria-label': 'Your choice' }, [
     one('picked', 'P', 'Pick', mark === 'picked'),
     one('rejected', 'X', 'Reject', mark === 'rejected'),
     ...[1, 2, 3, 4, 5].map((star) => one(star, `${star}`, `${star} of 5 stars`, star <= stars)),
@@ -42,10 +42,7 @@ export function cellList(title, cells) {
 
 /** @param {ShownRow['attempts']} attempts */
 export const attemptList = (attempts) =>
-  section(
-    attempts.length === 1 ? 'Attempt' : 'Attempts',
-    make('ol.attempts.lined', attempts.map(attemptItem)),
-  );
+  section(attempts.length === 1 ? 'Attempt' : 'Attempts', make('ol.lined', attempts.map(attemptItem)));
 
 /** @param {ShownRow['attempts'][number]} attempt */
 function attemptItem({ attempt, outcome, gpu_used, cost_usd = 0, reason, run_id, ended_at, ...took }) {

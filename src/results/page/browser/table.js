@@ -65,7 +65,7 @@ export class Table {
     this.file = texts('file');
     this.reason = texts('reason');
     this.cells = this.facts.columns.map((_, at) => texts(`c${at}`));
-    this.of.outcome = Uint8Array.from(numbers('outcome'), (one) => one & 127);
+    this.of.outcome = new Uint8Array(numbers('outcome'));
     this.of.files = new Uint8Array(numbers('files'));
     this.of.bytes = new Uint32Array(numbers('bytes'));
     this.of.same = new Uint32Array(numbers('same'));
