@@ -5,12 +5,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { boundConnections } from '../host/bounded-connections.ts';
 import { isAddressedHere } from '../host/local-requests.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
-import { API, authentication, openTokens, CONTROL, type Tokens } from './auth.ts';
+import { openApiDocument } from '../run-service/contract/openapi/document.ts';
+import { PATHS } from '../run-service/contract/paths.ts';
+import { API, authentication, openTokens, CONTROL, V1, type Tokens } from './auth.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveLists } from './routes/lists.ts';
 import { serveDashboard } from './dashboard.ts';
 import { serveLogs } from './routes/logs.ts';
-import { serveReference } from './routes/reference.ts';
 import { refuseTheRest, notFound, route } from './routes/refusals.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
 import { serveV1 } from './routes/v1.ts';
@@ -113,12 +114,21 @@ function serveV2(app: FastifyInstance, service: LivingService): void {
       serveRuns(api, service);
       serveLists(api, service);
       serveLogs(api, service);
-      serveReference(api, service);
+      serveDocument(api, service);
       done();
     },
     { prefix: API },
   );
   void app.register((api) => serveUploads(api, service), { prefix: API });
+}
+
+function serveDocument(app: FastifyInstance, { behaviour }: LivingService): void {
+  // Made by the first request, because most services never get one.
+  let text: string | undefined;
+  route(app, ['GET'], PATHS.openapi, (_request, reply) => {
+    text ??= JSON.stringify(openApiDocument(behaviour, { v1: V1, v2: API }));
+    return reply.type('application/json').send(text);
+  });
 }
 
 function serveControl(app: FastifyInstance, service: LivingService, tokens: Tokens): void {

@@ -72,7 +72,7 @@ function wordsFor(tokens: Tokens, token: string): string {
 const pathOf = ({ routeOptions, url }: FastifyRequest): string =>
   routeOptions.url ?? url.split('?', 1)[0] ?? url;
 
-const OPEN = new Set([PATHS.pricing, PATHS.openapi, PATHS.docs].map((path) => `${API}${path}`));
+const OPEN = new Set([PATHS.pricing, PATHS.openapi].map((path) => `${API}${path}`));
 
 const isOpen = (path: string): boolean =>
   ![API, CONTROL, V1].some((root) => path === root || path.startsWith(`${root}/`)) || OPEN.has(path);

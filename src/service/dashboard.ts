@@ -7,8 +7,7 @@ import { pictureName, recordOf } from './runs/run-record.ts';
 import type { Service } from './service.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageLogin } from '../host/page-login.ts';
-import { dashboardPage } from './pages/dashboard.ts';
-import { sendPage } from './pages/page.ts';
+import { sendDashboard } from './pages/dashboard.ts';
 import { isLoopback } from './webhooks/webhooks.ts';
 import { painter, pictureAt } from './routes/files.ts';
 import { notFound, route } from './routes/refusals.ts';
@@ -118,7 +117,6 @@ export function serveDashboard(
   service: Service,
   { listensHere, door }: { readonly listensHere: boolean; readonly door: PageLogin },
 ): void {
-  const page = dashboardPage();
   const guarded =
     (answer: (request: FastifyRequest, reply: FastifyReply) => FastifyReply) =>
     (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
@@ -142,7 +140,7 @@ export function serveDashboard(
     app,
     ['GET'],
     '/',
-    guarded((_request, reply) => sendPage(reply, page)),
+    guarded((_request, reply) => sendDashboard(reply)),
   );
   route(
     app,

@@ -20,7 +20,6 @@ export const PATHS = {
   streamLogs: '/v2/stream-logs',
   upload: '/file/upload',
   openapi: '/openapi.json',
-  docs: '/docs',
 } as const;
 
 /** The calls that metrics distinguish. */

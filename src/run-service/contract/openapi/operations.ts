@@ -266,13 +266,6 @@ const platformOperations = (schemas: Schemas): readonly Operation[] =>
       open: true,
       answers: { 200: json('The document', z.looseObject({ openapi: z.literal('3.1.1') })) },
     },
-    {
-      id: 'getDocumentPage',
-      path: PATHS.docs,
-      summary: 'This document as a page',
-      open: true,
-      answers: { 200: { type: 'text/html', description: 'The page', schema: z.string() } },
-    },
   ]);
 
 const legacyOperations = (schemas: Schemas): readonly Operation[] =>
