@@ -1,14 +1,12 @@
 // Answers of a server that never ends them, or sends them byte by byte.
 
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { machineS3, takeS3Settings } from '../../../src/host/s3-settings.ts';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { machineS3 } from '../../../src/host/s3-settings.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
+import { answeringServer } from './answering-server.ts';
 
-const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 const PATIENCE = { againMs: 1_000, silentMs: 300 };
 const CHUNK = Buffer.alloc(1 << 20, ' ');
 const PLACE = 's3://nightly/hens';
@@ -19,7 +17,7 @@ describe('an answer of S3', () => {
   let sent = 0;
   let asked = 0;
   let send: (answer: ServerResponse) => void = endless;
-  const server = createServer((request, answer) => {
+  const reach = answeringServer((request, answer) => {
     asked += 1;
     answer.on('error', () => undefined);
     request.resume().once('end', () => {
@@ -39,18 +37,9 @@ describe('an answer of S3', () => {
     }, 20);
     answer.once('close', () => clearInterval(timer));
   }
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   const answering = (how: typeof send, code: number, bytes?: number) => {
     [send, status, length, sent, asked] = [how, code, bytes, 0, 0];
-    const { port } = server.address() as AddressInfo;
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    reach();
     return bucketStore(PLACE, PATIENCE);
   };
   type Use = (store: ReturnType<typeof bucketStore>) => Promise<unknown>;

@@ -1,22 +1,20 @@
 // Servers whose lists and files have no end, although each of their answers has one.
 
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { LetterCount, PageCount } from '../../../src/store/s3/listing.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
+import { answeringServer, KEYS } from './answering-server.ts';
 
-const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 const ENOUGH = 300;
 const PIECE = Buffer.alloc(64 << 10, 'x');
 
 describe('S3', () => {
   let asked = 0;
   let send: (answer: ServerResponse, request: IncomingMessage) => void = (answer) => void answer.end();
-  const server = createServer((request, answer) => {
+  const reach = answeringServer((request, answer) => {
     asked += 1;
     answer.on('error', () => undefined);
     request.resume();
@@ -24,18 +22,9 @@ describe('S3', () => {
     if (asked > ENOUGH) answer.writeHead(403).end('<Error><Code>AskedTooOften</Code></Error>');
     else send(answer, request);
   });
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
-  });
   const answering = (how: typeof send) => {
     [send, asked] = [how, 0];
-    const { port } = server.address() as AddressInfo;
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    reach();
     return bucketStore('s3://nightly/hens', { againMs: 1_000, silentMs: 500 });
   };
   const listing = (token: () => string) =>

@@ -1,17 +1,14 @@
 // Objects that others put into the place of the batches: one that cannot be read is no batch, and the others stay usable.
 
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { listBatchFolders, openBatchFolder } from '../../../src/store/batch-folders.ts';
 import { ofReading, wholeBody } from '../../../src/store/s3/answer-body.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { FILE } from '../batch-facts.ts';
+import { answeringServer } from './answering-server.ts';
 
-const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 const PLACE = 's3://nightly/place';
 const MIB = 1 << 20;
 const LIST = `<ListBucketResult><CommonPrefixes><Prefix>place/evil/</Prefix></CommonPrefixes><CommonPrefixes>
@@ -19,24 +16,15 @@ const LIST = `<ListBucketResult><CommonPrefixes><Prefix>place/evil/</Prefix></Co
 
 describe('a place with an object of others', () => {
   let evil: (answer: ServerResponse) => void = (answer) => void answer.end();
-  const server = createServer((request, answer) => {
+  const reach = answeringServer((request, answer) => {
     request.resume();
     answer.on('error', () => undefined);
     if (request.url?.includes('list-type')) answer.end(LIST);
     else if (request.url?.includes('/evil/')) evil(answer);
     else answer.end(JSON.stringify(FILE));
   });
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
   beforeEach(() => {
-    const { port } = server.address() as AddressInfo;
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
-  });
-  afterAll(() => {
-    server.closeAllConnections();
-    server.close();
+    reach();
   });
   const refusing = (status: number, code: string) => (answer: ServerResponse) =>
     void answer.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);

@@ -1,13 +1,8 @@
 // Lists of a server that has keys of others, or keys that XML cannot contain.
 
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
-
-const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
+import { answeringServer } from './answering-server.ts';
 
 type List = {
   readonly keys?: readonly string[];
@@ -28,7 +23,7 @@ describe('a list of S3', () => {
   /** What was asked but lists, with the bodies. */
   const done: string[] = [];
   const queries: URLSearchParams[] = [];
-  const server = createServer((request, answer) => {
+  const reach = answeringServer((request, answer) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://s3');
     void request.toArray().then((chunks) => {
       const isList = request.method === 'GET';
@@ -55,14 +50,8 @@ describe('a list of S3', () => {
           `<Upload><Key>${encoded(key)}</Key><UploadId>1</UploadId><Initiated>2026-01-01T00:00:00Z</Initiated></Upload>`,
       )
       .join('')}<NextKeyMarker>${nextOf(list)}</NextKeyMarker></ListMultipartUploadsResult>`;
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  afterAll(() => void server.close());
   beforeEach(() => {
-    const { port } = server.address() as AddressInfo;
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    reach();
     list = {};
     done.length = 0;
     queries.length = 0;

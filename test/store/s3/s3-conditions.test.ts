@@ -1,30 +1,20 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { withoutSecrets } from '../../../src/errors/redact.ts';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { copy } from '../../../src/store/s3/objects.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
-
-const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
+import { answeringServer, KEYS } from './answering-server.ts';
 
 describe('an S3 server', () => {
   /** Stores everything and understands no condition. */
-  const server = createServer((request, answer) => {
+  const reach = answeringServer((request, answer) => {
     request.resume().once('end', () => answer.writeHead(200, { etag: '"1"' }).end());
   });
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
-  afterAll(() => void server.close());
 
   it('that ignores If-None-Match is refused, because two commands would both make a batch', async () => {
-    const { port } = server.address() as AddressInfo;
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+    reach();
     await expect(openStore('s3://nightly/hens/a').create('batch.json', '{}')).rejects.toMatchObject({
       code: 'E612',
       message: expect.stringContaining('ignores If-None-Match'),
@@ -48,21 +38,14 @@ describe('an S3 server', () => {
 describe('an answer 200 that says that the request failed', () => {
   let answers: readonly string[] = [];
   let asked = 0;
-  const server = createServer((request, answer) => {
+  const reach = answeringServer((request, answer) => {
     request.resume().once('end', () => answer.writeHead(200).end(answers[asked++] ?? ''));
   });
   const client = (): S3Client => {
-    const { port } = server.address() as AddressInfo;
-    const settings = takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
-    return new S3Client({ bucket: 'nightly', key: 'hens' }, settings);
+    return new S3Client({ bucket: 'nightly', key: 'hens' }, reach());
   };
   const source = { bucket: 'nightly', key: 'hens/a/outputs/1.png' };
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-  });
   beforeEach(() => void (asked = 0));
-  afterAll(() => void server.close());
 
   it('is repeated if it may succeed then', async () => {
     const failed = '<Error><Code>InternalError</Code><Message>We had a problem</Message></Error>';
@@ -148,16 +131,10 @@ it('an address of the S3 server that contains a login is never shown, not even o
 
 describe('an address that answers with a page instead of S3', () => {
   let page = '';
-  const server = createServer((request, answer) => {
+  const reach = answeringServer((request, answer) => {
     request.resume().once('end', () => answer.writeHead(200, { 'content-type': 'text/html' }).end(page));
   });
-  beforeAll(async () => {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    takeS3Settings({ ...KEYS, AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
-  });
-  afterAll(() => void server.close());
+  beforeAll(() => void reach());
 
   it.each([
     ['is no XML', '<!doctype html><html><head><meta charset=utf-8></head><p>Please sign in'],
