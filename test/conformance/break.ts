@@ -4,6 +4,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pMap from 'p-map';
+import { nameOf } from './case.ts';
 import { CASES, casesOf, inFlavour, RULES } from './all.ts';
 import { breakRule, failuresOf, type Broken } from './breaking.ts';
 import type { Rule } from './rule.ts';
@@ -46,9 +47,7 @@ function conformancePage(): string {
       line(
         `\`${rule.id}\``,
         rule.only === undefined ? rule.text : `${rule.text} (${rule.only} only)`,
-        casesOf(rule)
-          .map(({ name }) => name)
-          .join('; '),
+        casesOf(rule).map(nameOf).join('; '),
       ),
     );
     const head = line('rule', 'statement', 'cases that fail when it is broken');

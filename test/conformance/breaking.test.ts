@@ -3,6 +3,7 @@
 import pMap from 'p-map';
 import { expect, it } from 'vitest';
 import { CASES, RULES } from './all.ts';
+import { nameOf } from './case.ts';
 import { breakRule } from './breaking.ts';
 
 const ids = RULES.map(({ id }) => id);
@@ -18,5 +19,5 @@ it('every rule has a case, every case has rules, and all names are unique', () =
   expect([...named].filter((id) => !ids.includes(id))).toEqual([]);
   expect(ids.filter((id) => !named.has(id))).toEqual([]);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(new Set(CASES.map(({ name }) => name)).size).toBe(CASES.length);
+  expect(new Set(CASES.map(nameOf)).size).toBe(CASES.length);
 });

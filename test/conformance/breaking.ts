@@ -1,7 +1,7 @@
 // Runs the cases against a gateway that breaks one rule. The cases that name it must fail.
 
 import { CASES, casesOf, inFlavour } from './all.ts';
-import type { Case } from './case.ts';
+import { nameOf, type Case } from './case.ts';
 import { openLocal } from './local.ts';
 import type { Flavour, Violation, Rule } from './rule.ts';
 
@@ -24,9 +24,10 @@ export async function failuresOf(
   );
   try {
     const ends = await Promise.all(
-      cases.map(async ({ name, run }) => {
+      cases.map(async (one) => {
+        const name = nameOf(one);
         try {
-          await run(service);
+          await one.run(service);
           return [];
         } catch (error) {
           return [{ name, reason: error instanceof Error ? error.message : String(error) }];
@@ -55,7 +56,7 @@ export async function breakRule(rule: Rule, which: 'its own cases' | 'all cases'
   const own = inFlavour(casesOf(rule), flavour);
   const cases = which === 'all cases' ? inFlavour(CASES, flavour) : own;
   const failed = new Set((await failuresOf(cases, flavour, rule.broken)).map(({ name }) => name));
-  const names = own.map(({ name }) => name);
+  const names = own.map(nameOf);
   return {
     rule,
     seen: names.filter((name) => failed.has(name)),

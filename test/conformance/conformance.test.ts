@@ -1,8 +1,8 @@
 // The suite: against the local service, in both of its behaviours, or against the service that the environment names.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CASES, inFlavour } from './all.ts';
-import type { Case } from './case.ts';
+import { CASES, inFlavour, RULES } from './all.ts';
+import { nameOf, type Case } from './case.ts';
 import { openLocal } from './local.ts';
 import type { Flavour } from './rule.ts';
 import { openService, type Service } from './service.ts';
@@ -50,7 +50,7 @@ describe.each(SUITES)('$subject', ({ flavour, open, skips }) => {
   for (const one of inFlavour(CASES, flavour)) {
     const reason = skips(one);
     const why = reason === undefined ? '' : ` (${reason})`;
-    it.skipIf(reason !== undefined).concurrent(`${one.name} [${one.rules.join(', ')}]${why}`, () =>
+    it.skipIf(reason !== undefined).concurrent(`${textOf(one)} [${nameOf(one)}]${why}`, () =>
       expect(one.run(service)).resolves.toBeUndefined(),
     );
   }
@@ -69,6 +69,11 @@ function targetOf(base: string): Target {
     pauseMs: 2000,
   };
 }
+
+const textOf = ({ rules }: Case): string =>
+  RULES.filter(({ id }) => rules.includes(id))
+    .map(({ text }) => text)
+    .join('; ');
 
 function needed(name: string): string {
   const value = env[name];

@@ -16,41 +16,36 @@ const only = (problems: readonly Problem[]): Problem => {
 };
 
 const SHAPE: readonly Case[] = [
-  free('errors.detail errors.detail.objects', 'a refusal has a list of objects', async (service) => {
+  free('errors.detail errors.detail.objects', async (service) => {
     await refusedThrice(service);
   }),
-  free('errors.detail.each', 'three problems are three entries', async (service) => {
+  free('errors.detail.each', async (service) => {
     assert.equal((await refusedThrice(service)).length, 3);
   }),
-  free('errors.loc', 'each problem has a list that locates it', async (service) => {
+  free('errors.loc', async (service) => {
     for (const { loc } of await refusedThrice(service)) assert.ok(Array.isArray(loc), String(loc));
   }),
-  free(
-    'errors.loc.strings',
-    'the parts of each location are strings',
-    async (service) => {
-      const flags = await service.refused({ flags: ['a', 1] });
-      const json = await raw(service, '{"deployment_id": x}', 'application/json');
-      for (const { loc } of [...(await refusedThrice(service)), ...flags, ...json]) {
-        assert.ok(
-          loc.every((step) => typeof step === 'string'),
-          JSON.stringify(loc),
-        );
-      }
-    },
-    { only: 'specification' },
-  ),
-  free('errors.loc.place', 'each problem has the correct location', async (service) => {
+  free('errors.loc.strings', { only: 'specification' }, async (service) => {
+    const flags = await service.refused({ flags: ['a', 1] });
+    const json = await raw(service, '{"deployment_id": x}', 'application/json');
+    for (const { loc } of [...(await refusedThrice(service)), ...flags, ...json]) {
+      assert.ok(
+        loc.every((step) => typeof step === 'string'),
+        JSON.stringify(loc),
+      );
+    }
+  }),
+  free('errors.loc.place', async (service) => {
     const places = (await refusedThrice(service)).map(({ loc }) => String(loc[1]));
     assert.deepEqual([...places].sort(), ['deployment_id', 'gpu', 'inputs']);
   }),
-  free('errors.msg', 'each problem has a message', async (service) => {
+  free('errors.msg', async (service) => {
     for (const { msg } of await refusedThrice(service)) assert.equal(typeof msg, 'string');
   }),
-  free('errors.type', 'each problem has a type', async (service) => {
+  free('errors.type', async (service) => {
     for (const { type } of await refusedThrice(service)) assert.equal(typeof type, 'string');
   }),
-  free('errors.type.kind', 'problems of three kinds have three types', async (service) => {
+  free('errors.type.kind', async (service) => {
     assert.equal(new Set((await refusedThrice(service)).map(({ type }) => type)).size, 3);
   }),
 ];
@@ -65,19 +60,19 @@ const refusedOnce = async (service: Service, request: Json): Promise<Problem> =>
   only(await service.refused(request));
 
 const KINDS: readonly Case[] = [
-  buys('status.queue', 'Queue Run answers 200', async (service) => {
+  buys('status.queue', async (service) => {
     assert.equal((await service.postRun()).status, 200);
   }),
-  buys('status.get', 'Get Run answers 200', async (service) => {
+  buys('status.get', async (service) => {
     assert.equal((await service.ask('GET', `/run/${await service.queue()}`)).status, 200);
   }),
-  free('status.422', 'an invalid request gets 422', async (service) => {
+  free('status.422', async (service) => {
     assert.equal((await service.postRun({ gpu: 'RTX4090' })).status, 422);
   }),
-  free('status.422.path', 'an invalid run_id gets 422', async (service) => {
+  free('status.422.path', async (service) => {
     assert.equal((await service.ask('GET', '/run/nonsense')).status, 422);
   }),
-  free('kind.missing kind.missing.words', 'a missing deployment_id is `missing`', async (service) => {
+  free('kind.missing kind.missing.words', async (service) => {
     const problem = await is(
       refusedOnce(service, { deployment_id: undefined }),
       'missing',
@@ -86,7 +81,7 @@ const KINDS: readonly Case[] = [
     );
     assert.equal(problem.msg, 'Field required');
   }),
-  free('kind.uuid_parsing', 'a deployment_id that is not a uuid is `uuid_parsing`', async (service) => {
+  free('kind.uuid_parsing', async (service) => {
     const problem = await is(
       refusedOnce(service, { deployment_id: 'x' }),
       'uuid_parsing',
@@ -95,45 +90,45 @@ const KINDS: readonly Case[] = [
     );
     assert.match(String(problem.msg), /^Input should be a valid UUID, /);
   }),
-  free('kind.uuid_type', 'a deployment_id that is a number is `uuid_type`', async (service) => {
+  free('kind.uuid_type', async (service) => {
     await is(refusedOnce(service, { deployment_id: 5 }), 'uuid_type', 'body', 'deployment_id');
   }),
-  free('kind.enum', 'an unknown GPU is `enum`, and the known ones are named', async (service) => {
+  free('kind.enum', async (service) => {
     const problem = await refusedOnce(service, { gpu: 'RTX4090' });
     assert.equal(problem.type, 'enum');
     assert.match(String(problem.msg), /^Input should be .*'T4', 'L4', 'A10G', 'L40S', 'A100', 'A100-80GB'/);
   }),
-  free('kind.enum.place', 'an unknown GPU is at body, gpu', async (service) => {
+  free('kind.enum.place', async (service) => {
     await is(refusedOnce(service, { gpu: 'RTX4090' }), 'enum', 'body', 'gpu');
   }),
-  free('kind.json_invalid', 'invalid JSON is `json_invalid` at its first error', async (service) => {
+  free('kind.json_invalid', async (service) => {
     await is(raw(service, '{"a": 1 b}', 'application/json').then(only), 'json_invalid', 'body', 8);
   }),
-  free('kind.content-type', 'JSON with another content type is not read as an object', async (service) => {
+  free('kind.content-type', async (service) => {
     const body = JSON.stringify({ deployment_id: service.deploymentId });
     for (const type of ['text/plain', undefined]) {
       await is(raw(service, body, type).then(only), 'model_attributes_type', 'body');
     }
   }),
-  free('kind.empty', 'an empty body is `missing`', async (service) => {
+  free('kind.empty', async (service) => {
     await is(raw(service, '', 'application/json').then(only), 'missing', 'body');
   }),
-  free('kind.path', 'a malformed run_id is located in the path', async (service) => {
+  free('kind.path', async (service) => {
     const problems = problemsOf(await service.ask('GET', '/run/nonsense'));
     await is(Promise.resolve(only(problems)), 'uuid_parsing', 'path', 'run_id');
   }),
-  free('kind.query', 'a malformed run_id is located in the query', async (service) => {
+  free('kind.query', async (service) => {
     const problems = problemsOf(await service.ask('GET', '/run?run_id=nonsense'));
     await is(Promise.resolve(only(problems)), 'uuid_parsing', 'query', 'run_id');
   }),
-  free('kind.input', 'a refusal shows the refused input', async (service) => {
+  free('kind.input', async (service) => {
     assert.equal((await refusedOnce(service, { gpu: 'RTX4090' }))['input'], 'RTX4090');
   }),
-  free('kind.ctx', 'the refusal of a GPU shows the expected values', async (service) => {
+  free('kind.ctx', async (service) => {
     const { ctx } = (await refusedOnce(service, { gpu: 'RTX4090' })) as { ctx?: { expected?: unknown } };
     assert.match(String(ctx?.expected), /'T4'.* or '/);
   }),
-  free('kind.null-inputs', 'a field that must not be null is refused with its type', async (service) => {
+  free('kind.null-inputs', async (service) => {
     for (const name of ['inputs', 'webhook_intermediate_status']) {
       assert.deepEqual((await refusedOnce(service, { [name]: null })).loc, ['body', name]);
     }
@@ -142,34 +137,22 @@ const KINDS: readonly Case[] = [
 
 const missing = (
   rule: string,
-  name: string,
   ask: (service: Service) => ReturnType<Service['ask']>,
   expected: readonly [number, string],
 ): Case =>
-  free(rule, name, async (service) => {
+  free(rule, async (service) => {
     const { status, json } = await ask(service);
     assert.deepEqual([status, json['detail']], expected);
   });
 
 const MISSING: readonly Case[] = [
-  missing('status.404.run', 'an unknown run is not found', (s) => s.ask('GET', `/run/${UNKNOWN_ID}`), [
+  missing('status.404.run', (s) => s.ask('GET', `/run/${UNKNOWN_ID}`), [404, 'Run not found']),
+  missing('status.404.deployment', (s) => s.postRun({ deployment_id: UNKNOWN_ID }), [
     404,
-    'Run not found',
+    'Deployment not found',
   ]),
-  missing(
-    'status.404.deployment',
-    'an unknown deployment is not found',
-    (s) => s.postRun({ deployment_id: UNKNOWN_ID }),
-    [404, 'Deployment not found'],
-  ),
-  missing('status.404.path', 'an unknown path is not found', (s) => s.ask('GET', '/nowhere'), [
-    404,
-    'Not Found',
-  ]),
-  missing('status.405', 'PUT is not allowed for Queue Run', (s) => s.ask('PUT', QUEUE, { json: {} }), [
-    405,
-    'Method Not Allowed',
-  ]),
+  missing('status.404.path', (s) => s.ask('GET', '/nowhere'), [404, 'Not Found']),
+  missing('status.405', (s) => s.ask('PUT', QUEUE, { json: {} }), [405, 'Method Not Allowed']),
 ];
 
 export const ERROR_CASES: readonly Case[] = [...SHAPE, ...KINDS, ...MISSING];

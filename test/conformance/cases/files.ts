@@ -39,47 +39,36 @@ const place = (service: Service, bytes = CONTENT.length): Promise<Answer> =>
 
 const FILES: readonly Case[] = [
   ...UPLOADED.map((name) =>
-    free(`upload.${name}`, `an upload answers with \`${name}\``, async (service) => {
+    free(`upload.${name}`, async (service) => {
       assert.equal(typeof (await uploaded(service))[name], 'string');
     }),
   ),
-  free('upload.fetch', 'an uploaded file can be fetched without a key', async (service) => {
+  free('upload.fetch', async (service) => {
     const { file_url: url } = await uploaded(service);
     const answer = await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE });
     assert.equal(answer.text, CONTENT);
   }),
-  free('upload.missing', 'a form without the file is refused', async (service) => {
+  free('upload.missing', async (service) => {
     problemsOf(await sendForm(service, 'picture'));
   }),
   ...PLACE.map((name) =>
     free(
       `v1.upload-url.${name}`,
-      `V1: an upload URL has \`${name}\``,
-      async (service) => void assert.equal(typeof (await place(service)).json[name], 'string'),
       V1,
+      async (service) => void assert.equal(typeof (await place(service)).json[name], 'string'),
     ),
   ),
-  free(
-    'v1.upload-url.put',
-    'V1: a file can be PUT to its upload URL and fetched',
-    async (service) => {
-      const { upload_url: there, download_url: url } = (await place(service)).json;
-      const headers = { ...NOBODY_ELSE, 'content-type': 'image/png' };
-      const put = await service.ask('PUT', '', { base: String(there), body: CONTENT, headers });
-      assert.equal(put.status, 200, put.text);
-      assert.equal((await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE })).text, CONTENT);
-    },
-    V1,
-  ),
-  free(
-    'v1.upload-url.size',
-    'V1: an upload URL for 60 MB is refused',
-    async (service) => {
-      const { status } = await place(service, 60 * 1024 * 1024);
-      assert.ok(status >= 400, String(status));
-    },
-    V1,
-  ),
+  free('v1.upload-url.put', V1, async (service) => {
+    const { upload_url: there, download_url: url } = (await place(service)).json;
+    const headers = { ...NOBODY_ELSE, 'content-type': 'image/png' };
+    const put = await service.ask('PUT', '', { base: String(there), body: CONTENT, headers });
+    assert.equal(put.status, 200, put.text);
+    assert.equal((await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE })).text, CONTENT);
+  }),
+  free('v1.upload-url.size', V1, async (service) => {
+    const { status } = await place(service, 60 * 1024 * 1024);
+    assert.ok(status >= 400, String(status));
+  }),
 ];
 
 const OF_ALL_KINDS = { needs: ['deployments of all kinds'] } as const;
@@ -97,45 +86,30 @@ const logOf = async (service: Service, { id }: Json): Promise<readonly Json[]> =
 };
 
 const LOGS: readonly Case[] = [
-  buys('logs.path', 'a run has a log', async (service) => {
+  buys('logs.path', async (service) => {
     const rows = await logOf(service, await finished(service));
     assert.ok(rows.length > 0);
   }),
-  buys(
-    'logs.reason',
-    'the log of a failed run has the reason',
-    async (service) => {
-      const run = await failed(service);
-      const reasons = (await logOf(service, run)).filter((row) => row['log_type'] === 'error');
-      assert.ok(reasons.length > 0);
-    },
-    OF_ALL_KINDS,
-  ),
-  buys(
-    'logs.reason.only',
-    'a failed run shows no reason',
-    async (service) => {
-      const { status, outputs } = await failed(service);
-      assert.deepEqual([status, outputs], ['failed', []]);
-    },
-    OF_ALL_KINDS,
-  ),
-  buys(
-    'logs.webhooks',
-    'the log of a run has its webhooks',
-    async (service) => {
-      const inbox = service.inboxes.open();
-      const id = await service.queue({ webhook: inbox.url });
-      await inbox.until((all) => all.length > 0);
-      const deadlineMs = Date.now() + service.patienceMs;
-      // A try is written down when it has been answered.
-      while (!(await logOf(service, { id })).some((row) => row['log_type'] === 'webhook')) {
-        assert.ok(Date.now() < deadlineMs, 'the log never has a webhook');
-        await pause(service.pauseMs);
-      }
-    },
-    { needs: ['webhooks that reach this machine'] },
-  ),
+  buys('logs.reason', OF_ALL_KINDS, async (service) => {
+    const run = await failed(service);
+    const reasons = (await logOf(service, run)).filter((row) => row['log_type'] === 'error');
+    assert.ok(reasons.length > 0);
+  }),
+  buys('logs.reason.only', OF_ALL_KINDS, async (service) => {
+    const { status, outputs } = await failed(service);
+    assert.deepEqual([status, outputs], ['failed', []]);
+  }),
+  buys('logs.webhooks', { needs: ['webhooks that reach this machine'] }, async (service) => {
+    const inbox = service.inboxes.open();
+    const id = await service.queue({ webhook: inbox.url });
+    await inbox.until((all) => all.length > 0);
+    const deadlineMs = Date.now() + service.patienceMs;
+    // A try is written down when it has been answered.
+    while (!(await logOf(service, { id })).some((row) => row['log_type'] === 'webhook')) {
+      assert.ok(Date.now() < deadlineMs, 'the log never has a webhook');
+      await pause(service.pauseMs);
+    }
+  }),
 ];
 
 const lightly = async (service: Service, query: string): Promise<readonly Json[]> => {
@@ -147,15 +121,15 @@ const lightly = async (service: Service, query: string): Promise<readonly Json[]
 };
 
 const LIGHT: readonly Case[] = [
-  buys('list.light', 'the light list has the runs of its workflow', async (service) => {
+  buys('list.light', async (service) => {
     assert.ok((await lightly(service, 'limit=5')).length > 0);
   }),
   ...LIGHT_ROW.map((name) =>
-    buys(`list.light.${name}`, `the light list shows \`${name}\``, async (service) => {
+    buys(`list.light.${name}`, async (service) => {
       for (const row of await lightly(service, 'limit=20')) assert.ok(name in row, JSON.stringify(row));
     }),
   ),
-  buys('list.light.newest', 'the light list starts with the newest run', async (service) => {
+  buys('list.light.newest', async (service) => {
     const rows = await service.once('listed lightly', async () => {
       await service.ended(await service.queue());
       return lightly(service, 'limit=100');
@@ -163,7 +137,7 @@ const LIGHT: readonly Case[] = [
     assert.ok(rows.length > 1);
     isNewestFirst(rows);
   }),
-  buys('list.light.filter', 'the light list shows only runs with the requested status', async (service) => {
+  buys('list.light.filter', async (service) => {
     assert.deepEqual(await lightly(service, 'status=uploading&limit=20'), []);
   }),
 ];

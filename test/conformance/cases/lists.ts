@@ -47,75 +47,70 @@ export const isNewestFirst = (runs: readonly Json[]): void => {
 };
 
 const WORKFLOW: readonly Case[] = [
-  buys('list.workflow', 'the runs of a workflow are listed', async (service) => {
+  buys('list.workflow', async (service) => {
     const { ids, runs } = await listed(service);
     const shown = new Set(runs.map((run) => run['id']));
     assert.ok(ids.every((id) => shown.has(id)));
   }),
   ...LISTED.map((name) =>
-    buys(`list.workflow.${name}`, `the runs of a workflow show \`${name}\``, async (service) => {
+    buys(`list.workflow.${name}`, async (service) => {
       for (const run of (await listed(service)).runs) assert.ok(name in run, `${name} is not there`);
     }),
   ),
-  buys('list.workflow.newest', 'the runs of a workflow are listed newest first', async (service) => {
+  buys('list.workflow.newest', async (service) => {
     const { ids, runs } = await listed(service);
     const shown = runs.map((run) => String(run['id']));
     isNewestFirst(runs);
     assert.ok(shown.indexOf(ids[1] ?? '') < shown.indexOf(ids[0] ?? ''));
   }),
-  buys('list.workflow.inputs', 'the list shows inputs on request', async (service) => {
+  buys('list.workflow.inputs', async (service) => {
     for (const run of await listOf(service, 'with_inputs=true')) assert.ok('workflow_inputs' in run);
   }),
-  buys('list.workflow.no-outputs', 'the list hides outputs on request', async (service) => {
+  buys('list.workflow.no-outputs', async (service) => {
     for (const run of await listOf(service, 'with_outputs=false')) assert.ok(!('outputs' in run));
   }),
-  buys('list.workflow.limit', 'the list is not longer than its limit', async (service) => {
+  buys('list.workflow.limit', async (service) => {
     await listed(service);
     assert.equal((await listOf(service, 'limit=1')).length, 1);
   }),
-  buys('list.workflow.offset', 'the list is empty after the oldest run', async (service) => {
+  buys('list.workflow.offset', async (service) => {
     await listed(service);
     // Others queue meanwhile, so that the place of one run proves nothing.
     assert.deepEqual(await listOf(service, 'limit=5&offset=1000000'), []);
   }),
-  buys(
-    'list.workflow.own',
-    'a user cannot list the runs of another user',
-    async (service) => {
-      const { ids } = await listed(service);
-      const runs = await listOf(service, 'limit=200', service.otherKey);
-      assert.deepEqual(
-        runs.filter((run) => ids.includes(String(run['id']))),
-        [],
-      );
-    },
-    { needs: ['another key'] },
-  ),
+  buys('list.workflow.own', { needs: ['another key'] }, async (service) => {
+    const { ids } = await listed(service);
+    const runs = await listOf(service, 'limit=200', service.otherKey);
+    assert.deepEqual(
+      runs.filter((run) => ids.includes(String(run['id']))),
+      [],
+    );
+  }),
 ];
 
 const DEPLOYMENT: readonly Case[] = [
-  buys('list.deployment', 'the runs of a deployment are a page', async (service) => {
+  buys('list.deployment', async (service) => {
     await finished(service);
     await pageOf(service);
   }),
   ...LIGHT.map((name) =>
-    buys(`list.deployment.${name}`, `the runs of a deployment show \`${name}\``, async (service) => {
+    buys(`list.deployment.${name}`, async (service) => {
       for (const run of await page(service)) assert.ok(name in run, `${name} is not there`);
     }),
   ),
-  buys('list.deployment.newest', 'the runs of a deployment are listed newest first', async (service) => {
+  buys('list.deployment.newest', async (service) => {
     const runs = await page(service);
     const { ids } = await listed(service);
     const shown = runs.map((run) => String(run['id']));
     isNewestFirst(runs);
     assert.ok(shown.indexOf(ids[1] ?? '') < shown.indexOf(ids[0] ?? ''));
   }),
-  buys('list.deployment.duration.text', 'the duration of a run is text in a page', async (service) => {
+  buys('list.deployment.duration.text', async (service) => {
     const ended = (await page(service)).filter((run) => run['ended_at'] !== null);
     assert.ok(ended.length > 0);
     for (const run of ended) assert.equal(typeof run['duration'], 'string');
   }),
-  free('list.deployment.unknown', 'an unknown deployment has no page', async (service) => {
+  free('list.deployment.unknown', async (service) => {
     const { status, json } = await service.ask('GET', `/deployment/${UNKNOWN_ID}/runs`);
     assert.deepEqual([status, json['detail']], [404, 'Deployment not found']);
   }),
@@ -125,33 +120,29 @@ const described = async (service: Service): Promise<Json> =>
   (await service.ask('GET', `/deployment/${service.deploymentId}`)).json;
 
 const OTHERS: readonly Case[] = [
-  free('deployments.list', 'the deployments are listed', async (service) => {
+  free('deployments.list', async (service) => {
     const { json } = await service.ask('GET', '/deployments');
     assert.ok(Array.isArray(json));
     assert.ok((json as readonly Json[]).some(({ id }) => id === service.deploymentId));
   }),
   ...DESCRIBED.map((name) =>
-    free(`deployment.${name}`, `a deployment shows \`${name}\``, async (service) => {
+    free(`deployment.${name}`, async (service) => {
       assert.ok(name in (await described(service)));
     }),
   ),
-  free(
-    'deployment.input_types.value',
-    'each input of a deployment has a name and a type',
-    async (service) => {
-      const inputs = ((await described(service))['input_types'] ?? []) as Json[];
-      for (const input of inputs) {
-        assert.deepEqual([typeof input['input_id'], typeof input['type']], ['string', 'string']);
-      }
-    },
-  ),
-  free('prices.open', 'the prices can be read without a key', async (service) => {
+  free('deployment.input_types.value', async (service) => {
+    const inputs = ((await described(service))['input_types'] ?? []) as Json[];
+    for (const input of inputs) {
+      assert.deepEqual([typeof input['input_id'], typeof input['type']], ['string', 'string']);
+    }
+  }),
+  free('prices.open', async (service) => {
     const answer = await service.ask('GET', '/platform/gpu-pricing', {
       headers: { authorization: undefined },
     });
     assert.equal(answer.status, 200);
   }),
-  free('prices.seven', 'each GPU has its price', async (service) => {
+  free('prices.seven', async (service) => {
     const { json } = await service.ask('GET', '/platform/gpu-pricing');
     for (const gpu of GPU_VALUES) assert.ok(Number(json[gpu]) > 0 && Number(json[gpu]) < 1, gpu);
   }),

@@ -13,7 +13,7 @@ const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : typ
 const fieldCase = ({ name, type, format, only }: RunField): Case =>
   buys(
     [`run.${name}`, `run.${name}.type`, ...(format ? [`run.${name}.format`] : [])].join(' '),
-    `\`${name}\` of a run is ${[type, format].filter(Boolean).join(', ')}`,
+    only ? { only } : {},
     async (service) => {
       const run = await finished(service);
       assert.ok(name in run, `${name} is not there`);
@@ -22,13 +22,12 @@ const fieldCase = ({ name, type, format, only }: RunField): Case =>
       assert.equal(typeOf(value), type);
       if (format) assert.match(String(value), FORMATS[format]);
     },
-    only ? { only } : {},
   );
 
 const dateOf = (run: Json, name: string): number => Date.parse(String(run[name]));
 
 const durationCase = (name: string, from: string, to: string): Case =>
-  buys(`run.${name}.value`, `\`${name}\` is the time between \`${from}\` and \`${to}\``, async (service) => {
+  buys(`run.${name}.value`, async (service) => {
     const run = await finished(service);
     const seconds = (dateOf(run, to) - dateOf(run, from)) / 1000;
     assert.ok(Math.abs(Number(run[name]) - seconds) < 0.002, `${String(run[name])} instead of ${seconds}`);
@@ -46,124 +45,113 @@ const MACHINES: ReadonlySet<unknown> = new Set([
 
 export const RUN_CASES: readonly Case[] = [
   ...RUN_FIELDS.map(fieldCase),
-  buys('run.id.note', '`id` is the id that Queue Run returned', async (service) => {
+  buys('run.id.note', async (service) => {
     const id = await service.queue();
     assert.equal((await service.run(id))['id'], id);
   }),
-  buys('run.ended_at.utc', '`ended_at` ends with Z', async (service) => {
+  buys('run.ended_at.utc', async (service) => {
     assert.match(String((await finished(service))['ended_at']), /Z$/);
   }),
-  buys('run.webhook.note', '`webhook` is shown unchanged', async (service) => {
+  buys('run.webhook.note', async (service) => {
     assert.equal((await finished(service))['webhook'], FULL_REQUEST.webhook);
   }),
-  buys('run.call-id.note', 'two runs have two calls', async (service) => {
+  buys('run.call-id.note', async (service) => {
     const other = await service.ended(await service.queue());
     assert.notEqual(other['worker_function_call_id'], (await finished(service))['worker_function_call_id']);
   }),
   ...GPU_VALUES.map((gpu) =>
-    buys(`gpu.${gpu}`, `a run can be queued on ${gpu}`, async (service) => {
+    buys(`gpu.${gpu}`, async (service) => {
       assert.equal((await service.postRun({ gpu })).status, 200);
     }),
   ),
   ...VENDOR_GPU_VALUES.map((gpu) =>
     buys(
       `gpu.${gpu}`,
-      `a run can be queued on ${gpu}`,
-      async (service) => void assert.equal((await service.postRun({ gpu })).status, 200),
       { only: 'vendor' },
+      async (service) => void assert.equal((await service.postRun({ gpu })).status, 200),
     ),
   ),
-  free(
-    'gpu.exactly',
-    'no other GPU than the seven is accepted',
-    async (service) => {
-      for (const gpu of ['H200', 'B200', 'CPU', 'RTX4090', '']) await service.refused({ gpu });
-    },
-    { only: 'specification' },
-  ),
-  free('gpu.spelling', 'a GPU in lower case is refused', async (service) => {
+  free('gpu.exactly', { only: 'specification' }, async (service) => {
+    for (const gpu of ['H200', 'B200', 'CPU', 'RTX4090', '']) await service.refused({ gpu });
+  }),
+  free('gpu.spelling', async (service) => {
     await service.refused({ gpu: 't4' });
   }),
-  free('gpu.one', 'a list of GPUs is refused', async (service) => {
+  free('gpu.one', async (service) => {
     await service.refused({ gpu: ['T4', 'L4'] });
   }),
-  buys('does.execute', 'a queued run ends', async (service) => {
+  buys('does.execute', async (service) => {
     assert.equal((await finished(service))['status'], 'success');
   }),
-  buys('does.new-run', 'two equal requests create two runs', async (service) => {
+  buys('does.new-run', async (service) => {
     assert.notEqual(await service.queue(), await service.queue());
   }),
-  buys('does.full-details', 'Get Run shows all fields together', async (service) => {
+  buys('does.full-details', async (service) => {
     const run = await finished(service);
     const missing = RUN_FIELDS.filter(({ name, only }) => !(name in run) && only !== 'specification');
     assert.deepEqual(missing, []);
   }),
-  buys('record.status', 'a record has its status', async (service) => {
+  buys('record.status', async (service) => {
     const run = await service.run(await service.queue());
     assert.notEqual(run['status'], '');
   }),
-  buys(
-    'record.timing',
-    'an ended run shows when it was created, queued, started and ended',
-    async (service) => {
-      const run = await finished(service);
-      const times = ['created_at', 'queued_at', 'started_at', 'ended_at'].map((name) => dateOf(run, name));
-      assert.deepEqual(
-        times,
-        times.toSorted((a, b) => a - b),
-      );
-      assert.ok(times.every(Number.isFinite), String(times));
-    },
-  ),
-  buys('record.gpu', 'an ended run shows its GPU', async (service) => {
+  buys('record.timing', async (service) => {
+    const run = await finished(service);
+    const times = ['created_at', 'queued_at', 'started_at', 'ended_at'].map((name) => dateOf(run, name));
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    );
+    assert.ok(times.every(Number.isFinite), String(times));
+  }),
+  buys('record.gpu', async (service) => {
     assert.match(String((await finished(service))['gpu']), /^[A-Z]+[0-9]/);
   }),
-  buys('record.webhook-settings', 'a record shows the webhook settings of its request', async (service) => {
+  buys('record.webhook-settings', async (service) => {
     const run = await finished(service);
     const shown = [run['webhook'], run['webhook_intermediate_status']];
     assert.deepEqual(shown, [FULL_REQUEST.webhook, true]);
   }),
-  buys('record.outputs', 'a succeeded run shows its outputs', async (service) => {
+  buys('record.outputs', async (service) => {
     assert.ok(((await finished(service))['outputs'] as unknown[]).length > 0);
   }),
   buys(
     'run.workflow_api.absent',
-    '`workflow_api` is not shown',
-    async (service) => void assert.ok(!('workflow_api' in (await finished(service)))),
     { only: 'vendor' },
+    async (service) => void assert.ok(!('workflow_api' in (await finished(service)))),
   ),
-  buys('run.modal_function_call_id', 'the call has both of its names', async (service) => {
+  buys('run.modal_function_call_id', async (service) => {
     const run = await finished(service);
     assert.equal(run['modal_function_call_id'], run['worker_function_call_id']);
   }),
-  buys('run.call-id.shape', 'the call has the id format of the worker', async (service) => {
+  buys('run.call-id.shape', async (service) => {
     assert.match(String((await finished(service))['modal_function_call_id']), /^fc-[0-9A-Z]{26}$/);
   }),
-  buys('run.origin.api', 'the origin of a queued run is `api`', async (service) => {
+  buys('run.origin.api', async (service) => {
     assert.equal((await finished(service))['origin'], 'api');
   }),
-  buys('run.dates.digits', 'dates have six digits', async (service) => {
+  buys('run.dates.digits', async (service) => {
     assert.match(String((await finished(service))['created_at']), /T\d\d:\d\d(:\d\d(\.\d{6})?)?Z$/);
   }),
-  buys('run.query', 'a run can also be read by `?run_id=`', async (service) => {
+  buys('run.query', async (service) => {
     const run = await finished(service);
     const answer = await service.ask('GET', `/run?run_id=${String(run['id'])}`);
     assert.deepEqual(answer.json, run);
   }),
-  buys('run.number.value', '`number` is 0', async (service) => {
+  buys('run.number.value', async (service) => {
     assert.equal((await finished(service))['number'], 0);
   }),
-  buys('run.is_realtime.value', '`is_realtime` is false', async (service) => {
+  buys('run.is_realtime.value', async (service) => {
     assert.equal((await finished(service))['is_realtime'], false);
   }),
-  buys('run.webhook_status.value', '`webhook_status` is empty', async (service) => {
+  buys('run.webhook_status.value', async (service) => {
     assert.equal((await finished(service))['webhook_status'], null);
   }),
-  buys('run.progress.range', 'the progress of a succeeded run is at most 1', async (service) => {
+  buys('run.progress.range', async (service) => {
     const { progress } = await finished(service);
     assert.ok(Number(progress) > 0 && Number(progress) <= 1, String(progress));
   }),
-  buys('run.durations.seconds', 'the durations of a run match its dates in seconds', async (service) => {
+  buys('run.durations.seconds', async (service) => {
     const run = await finished(service);
     const ms = dateOf(run, 'ended_at') - dateOf(run, 'created_at');
     assert.ok(Number(run['duration']) * 1000 < ms + 2, `${String(run['duration'])} for ${ms} ms`);
@@ -172,7 +160,7 @@ export const RUN_CASES: readonly Case[] = [
   durationCase('cold_start_duration', 'queued_at', 'started_at'),
   durationCase('cold_start_duration_total', 'created_at', 'started_at'),
   durationCase('run_duration', 'started_at', 'ended_at'),
-  buys('run.machine_type.value', '`machine_type` is a kind of machine', async (service) => {
+  buys('run.machine_type.value', async (service) => {
     const { machine_type: kind } = await finished(service);
     assert.ok(MACHINES.has(kind), JSON.stringify(kind));
   }),

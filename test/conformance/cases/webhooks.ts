@@ -31,104 +31,59 @@ const outputWebhook = (service: Service): Promise<Received | undefined> =>
   });
 
 const OUTPUT: readonly Case[] = [
-  buys(
-    'webhook.output',
-    'a webhook reports outputs on request',
-    async (service) => void (await outputWebhook(service)),
-    REACHED,
-  ),
-  buys(
-    'webhook.output.outputs',
-    'the webhook that reports outputs contains them',
-    async (service) => {
-      const outputs = (await outputWebhook(service))?.body['outputs'];
-      assert.ok(Array.isArray(outputs) && outputs.length > 0);
-    },
-    REACHED,
-  ),
-  buys(
-    'webhook.output.only',
-    'no webhook reports outputs by default',
-    async (service) => {
-      const { all } = await webhooksOfRun(service);
-      await settled(service);
-      assert.deepEqual(all.filter(isOutput), []);
-    },
-    REACHED,
-  ),
+  buys('webhook.output', REACHED, async (service) => void (await outputWebhook(service))),
+  buys('webhook.output.outputs', REACHED, async (service) => {
+    const outputs = (await outputWebhook(service))?.body['outputs'];
+    assert.ok(Array.isArray(outputs) && outputs.length > 0);
+  }),
+  buys('webhook.output.only', REACHED, async (service) => {
+    const { all } = await webhooksOfRun(service);
+    await settled(service);
+    assert.deepEqual(all.filter(isOutput), []);
+  }),
 ];
 
 const toldCase = (status: string): Case =>
-  buys(
-    `webhook.on.${status}`,
-    `a webhook reports ${status}`,
-    async (service) => {
-      const inbox = service.inboxes.open();
-      await service.queue({ webhook: inbox.url });
-      await inbox.until((all) => statusesOf(all).includes(status));
-    },
-    REACHED,
-  );
+  buys(`webhook.on.${status}`, REACHED, async (service) => {
+    const inbox = service.inboxes.open();
+    await service.queue({ webhook: inbox.url });
+    await inbox.until((all) => statusesOf(all).includes(status));
+  });
 
 const EVENTS: readonly Case[] = [
   ...STATUSES.map(toldCase),
-  buys(
-    'webhook.on.cancelled webhook.end.last',
-    'a webhook reports a cancellation, and no webhook follows it',
-    async (service) => {
-      const inbox = service.inboxes.open();
-      const id = await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.long });
-      await inbox.until((all) => statusesOf(all).includes('started'));
-      await service.ask('POST', `/run/${id}/cancel`);
-      await inbox.until((all) => statusesOf(all).includes('cancelled'));
-      await settled(service);
-      assert.equal(statusesOf(inbox.received).at(-1), 'cancelled');
-    },
-    OF_ALL_KINDS,
-  ),
-  buys(
-    'webhook.on.timeout',
-    'a webhook reports a timeout',
-    async (service) => {
-      const inbox = service.inboxes.open();
-      await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.hasty });
-      await inbox.until((all) => statusesOf(all).includes('timeout'));
-    },
-    OF_ALL_KINDS,
-  ),
-  buys(
-    'webhook.not-on.not-started',
-    'no webhook reports a waiting run',
-    async (service) => {
-      const { all } = await webhooksOfRun(service);
-      assert.ok(!statusesOf(all).includes('not-started'), String(statusesOf(all)));
-    },
-    REACHED,
-  ),
-  buys(
-    'webhook.intermediate webhook.intermediate.outputs',
-    'webhooks report progress on request',
-    async (service) => {
-      const inbox = service.inboxes.open();
-      await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
-      const all = await inbox.until((seen) => hasEnded(seen) && runningOf(seen).length > 1);
-      assert.deepEqual(
-        runningOf(all).filter(({ body }) => (body['outputs'] as unknown[]).length > 0),
-        [],
-      );
-    },
-    REACHED,
-  ),
-  buys(
-    'webhook.intermediate.only',
-    'webhooks do not report progress by default',
-    async (service) => {
-      const { all } = await webhooksOfRun(service);
-      await settled(service);
-      assert.equal(runningOf(all).length, 1);
-    },
-    REACHED,
-  ),
+  buys('webhook.on.cancelled webhook.end.last', OF_ALL_KINDS, async (service) => {
+    const inbox = service.inboxes.open();
+    const id = await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.long });
+    await inbox.until((all) => statusesOf(all).includes('started'));
+    await service.ask('POST', `/run/${id}/cancel`);
+    await inbox.until((all) => statusesOf(all).includes('cancelled'));
+    await settled(service);
+    assert.equal(statusesOf(inbox.received).at(-1), 'cancelled');
+  }),
+  buys('webhook.on.timeout', OF_ALL_KINDS, async (service) => {
+    const inbox = service.inboxes.open();
+    await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.hasty });
+    await inbox.until((all) => statusesOf(all).includes('timeout'));
+  }),
+  buys('webhook.not-on.not-started', REACHED, async (service) => {
+    const { all } = await webhooksOfRun(service);
+    assert.ok(!statusesOf(all).includes('not-started'), String(statusesOf(all)));
+  }),
+  buys('webhook.intermediate webhook.intermediate.outputs', REACHED, async (service) => {
+    const inbox = service.inboxes.open();
+    await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
+    const all = await inbox.until((seen) => hasEnded(seen) && runningOf(seen).length > 1);
+    assert.deepEqual(
+      runningOf(all).filter(({ body }) => (body['outputs'] as unknown[]).length > 0),
+      [],
+    );
+  }),
+  buys('webhook.intermediate.only', REACHED, async (service) => {
+    const { all } = await webhooksOfRun(service);
+    await settled(service);
+    assert.equal(runningOf(all).length, 1);
+  }),
 ];
 
 const runningOf = (all: readonly Received[]): readonly Received[] =>
@@ -156,48 +111,28 @@ async function tries(
 }
 
 const TRIES: readonly Case[] = [
-  buys(
-    'webhook.tries webhook.tries.get',
-    'a refused webhook is sent as a POST and two GETs',
-    async (service) => {
-      const all = await tries(service, () => 503, 3);
-      assert.deepEqual(
-        all().map(({ method }) => method),
-        ['POST', 'GET', 'GET'],
-      );
-    },
-    REACHED,
-  ),
-  buys(
-    'webhook.tries.end',
-    'a webhook is not sent again after three refusals',
-    async (service) => {
-      const all = await tries(service, () => 503, 3);
-      await settled(service);
-      assert.equal(all().length, 3);
-    },
-    REACHED,
-  ),
-  buys(
-    'webhook.tries.body',
-    'each try has the same body',
-    async (service) => {
-      const all = await tries(service, () => 503, 3);
-      for (const { body } of all()) assert.deepEqual(body, all()[0]?.body);
-    },
-    REACHED,
-  ),
-  buys(
-    'webhook.taken',
-    'an accepted webhook is sent once, also after an answer of 302',
-    async (service) => {
-      const all = await tries(service, () => 302, 1);
-      // Other news is tried three times meanwhile.
-      await tries(service, () => 503, 3);
-      assert.equal(all().length, 1);
-    },
-    REACHED,
-  ),
+  buys('webhook.tries webhook.tries.get', REACHED, async (service) => {
+    const all = await tries(service, () => 503, 3);
+    assert.deepEqual(
+      all().map(({ method }) => method),
+      ['POST', 'GET', 'GET'],
+    );
+  }),
+  buys('webhook.tries.end', REACHED, async (service) => {
+    const all = await tries(service, () => 503, 3);
+    await settled(service);
+    assert.equal(all().length, 3);
+  }),
+  buys('webhook.tries.body', REACHED, async (service) => {
+    const all = await tries(service, () => 503, 3);
+    for (const { body } of all()) assert.deepEqual(body, all()[0]?.body);
+  }),
+  buys('webhook.taken', REACHED, async (service) => {
+    const all = await tries(service, () => 302, 1);
+    // Other news is tried three times meanwhile.
+    await tries(service, () => 503, 3);
+    assert.equal(all().length, 1);
+  }),
 ];
 
 export const WEBHOOK_CASES: readonly Case[] = [...WEBHOOK_BODY_CASES, ...OUTPUT, ...EVENTS, ...TRIES];

@@ -31,74 +31,43 @@ const SHAPE = chapter('Errors', [
   [
     'errors.loc',
     'an entry has loc, a list',
-    inRefusal(
-      always,
-      each((one) => ({ ...one, loc: (one['loc'] as string[]).join('.') })),
-    ),
+    inEach((one) => ({ ...one, loc: (one['loc'] as string[]).join('.') })),
   ],
   [
     'errors.loc.strings',
     'loc is a list of strings',
-    inRefusal(
-      always,
-      each((one) => ({
-        ...one,
-        loc: (one['loc'] as string[]).map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
-      })),
-    ),
+    inEach((one) => ({
+      ...one,
+      loc: (one['loc'] as string[]).map((step) => (/^\d+$/.test(step) ? Number(step) : step)),
+    })),
     'specification',
   ],
   [
     'errors.loc.place',
     'loc is the location of the faulty input',
-    inRefusal(
-      always,
-      each((one) => ({ ...one, loc: ['body', 'inputs'] })),
-    ),
+    inEach((one) => ({ ...one, loc: ['body', 'inputs'] })),
   ],
-  [
-    'errors.msg',
-    'an entry has msg, a string',
-    inRefusal(
-      always,
-      each((one) => ({ ...one, msg: null })),
-    ),
-  ],
-  [
-    'errors.type',
-    'an entry has type, a string',
-    inRefusal(
-      always,
-      each((one) => ({ ...one, type: 422 })),
-    ),
-  ],
+  ['errors.msg', 'an entry has msg, a string', inEach((one) => ({ ...one, msg: null }))],
+  ['errors.type', 'an entry has type, a string', inEach((one) => ({ ...one, type: 422 }))],
   [
     'errors.type.kind',
     'type is the kind of problem: different problems have different types',
-    inRefusal(
-      always,
-      each((one) => ({ ...one, type: 'value_error' })),
-    ),
+    inEach((one) => ({ ...one, type: 'value_error' })),
   ],
 ]);
 
-function each(change: (problem: Json) => Json) {
-  return (detail: Json[]): Json[] => detail.map(change);
+/** Changes each entry of a refusal. */
+function inEach(change: (problem: Json) => Json): Violation {
+  return inRefusal(always, (detail) => detail.map(change));
 }
 
 const is422 = (received: ReceivedRequest, answer: { status: number }): boolean =>
   isQueue(received) && answer.status === 422;
 /** Has another type where the service has this one. */
 const untyped = (type: string): Violation =>
-  inRefusal(
-    always,
-    each((one) => (one['type'] === type ? { ...one, type: 'value_error' } : one)),
-  );
+  inEach((one) => (one['type'] === type ? { ...one, type: 'value_error' } : one));
 const unplaced = (type: string): Violation =>
-  inRefusal(
-    always,
-    each((one) => (one['type'] === type ? { ...one, loc: ['body', 'somewhere'] } : one)),
-  );
+  inEach((one) => (one['type'] === type ? { ...one, loc: ['body', 'somewhere'] } : one));
 
 const KINDS = chapter('Real service: status codes and error bodies', [
   [
@@ -121,10 +90,7 @@ const KINDS = chapter('Real service: status codes and error bodies', [
   [
     'kind.missing.words',
     'the message for a missing field is `Field required`',
-    inRefusal(
-      always,
-      each((one) => ({ ...one, msg: 'required' })),
-    ),
+    inEach((one) => ({ ...one, msg: 'required' })),
   ],
   ['kind.uuid_parsing', 'a deployment_id that is not a uuid: `uuid_parsing`', untyped('uuid_parsing')],
   ['kind.uuid_type', 'a deployment_id that is a number: `uuid_type`', untyped('uuid_type')],
@@ -143,43 +109,20 @@ const KINDS = chapter('Real service: status codes and error bodies', [
   [
     'kind.empty',
     'an empty body: `missing` at body',
-    inRefusal(
-      always,
-      each((one) => (String(one['loc']) === 'body' ? { ...one, loc: ['body', 'deployment_id'] } : one)),
-    ),
+    inEach((one) => (String(one['loc']) === 'body' ? { ...one, loc: ['body', 'deployment_id'] } : one)),
   ],
   [
     'kind.path',
     'a malformed run_id is at path, run_id',
-    inRefusal(
-      always,
-      each((one) => (String(one['loc']) === 'path,run_id' ? { ...one, loc: ['run_id'] } : one)),
-    ),
+    inEach((one) => (String(one['loc']) === 'path,run_id' ? { ...one, loc: ['run_id'] } : one)),
   ],
   [
     'kind.query',
     "a malformed run_id in V1's query is at query, run_id",
-    inRefusal(
-      always,
-      each((one) => (String(one['loc']) === 'query,run_id' ? { ...one, loc: ['path', 'run_id'] } : one)),
-    ),
+    inEach((one) => (String(one['loc']) === 'query,run_id' ? { ...one, loc: ['path', 'run_id'] } : one)),
   ],
-  [
-    'kind.input',
-    'an entry shows the input that was refused',
-    inRefusal(
-      always,
-      each((one) => without(one, 'input')),
-    ),
-  ],
-  [
-    'kind.ctx',
-    'the entry of a GPU has ctx.expected',
-    inRefusal(
-      always,
-      each((one) => without(one, 'ctx')),
-    ),
-  ],
+  ['kind.input', 'an entry shows the input that was refused', inEach((one) => without(one, 'input'))],
+  ['kind.ctx', 'the entry of a GPU has ctx.expected', inEach((one) => without(one, 'ctx'))],
   [
     'kind.null-inputs',
     'inputs and webhook_intermediate_status must not be null',
