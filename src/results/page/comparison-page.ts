@@ -18,11 +18,18 @@ const TEXT_SHOWN = 2_000;
 const CELLS_SHOWN = 40;
 const FILES_SHOWN = 20;
 
-export type ComparedBatch = {
+type ComparedBatch = {
   readonly batch: string;
   readonly file: BatchFile;
   /** The address of its folder from the page; ends with `/`. */
   readonly base: string;
+};
+
+type Compared = {
+  readonly a: ComparedBatch;
+  readonly b: ComparedBatch;
+  readonly sums: ComparisonSums;
+  readonly verdict: string | undefined;
 };
 
 /** Collects pairs, and writes the page at the end; memory holds compressed bytes. */
@@ -31,55 +38,56 @@ export class ComparisonPage {
   readonly #only = new Deflated();
 
   pair(pair: ComparedPair, inputs: ShownRow['inputs']): void {
-    const { key, a, b, isIdentical, changes } = pair;
-    const changed = new Set(changes.map(({ input }) => input));
-    this.#pairs.text(
-      lineOf({
-        key: cell(key),
-        a: shown(a),
-        b: shown(b),
-        same: isIdentical,
-        change: changeOf(pair),
-        changes: changes
-          .slice(0, CELLS_SHOWN)
-          .map((one) => [cell(one.input), cell(one.a ?? ''), cell(one.b ?? '')]),
-        inputs: Object.entries(inputs)
-          .filter(([name]) => !changed.has(name))
-          .slice(0, CELLS_SHOWN)
-          .map(([name, value]) => [cell(name), cell(cellOf(value))]),
-      }),
-    );
+    this.#pairs.text(lineOf(pairOf(pair, inputs)));
   }
 
   only(side: Side, key: string, row: ComparedRow): void {
-    this.#only.text(lineOf({ side, key: cell(key), ...shown(row) }));
+    this.#only.text(lineOf(singleOf(side, key, row)));
   }
 
-  async write(
-    draft: Pick<Draft, 'write'>,
-    given: {
-      readonly a: ComparedBatch;
-      readonly b: ComparedBatch;
-      readonly sums: ComparisonSums;
-      readonly verdict: string | undefined;
-    },
-  ): Promise<void> {
-    const { a, b, sums, verdict } = given;
-    const facts = {
-      a: batchFacts(a),
-      b: batchFacts(b),
-      sums: { ...sums, gpu: { a: cell(sums.gpu.a ?? ''), b: cell(sums.gpu.b ?? '') } },
-      verdict: terminalLine(verdict ?? ''),
-      unmeasured: unmeasuredText(sums) ?? '',
-    };
+  async write(draft: Pick<Draft, 'write'>, given: Compared): Promise<void> {
+    const facts = factsOf(given);
     const blobs = [
       { name: 'pairs', bytesEach: 0, data: await this.#pairs.base64() },
       { name: 'only', bytesEach: 0, data: await this.#only.base64() },
     ];
-    const title = `${a.batch} and ${b.batch}`;
+    const title = `${given.a.batch} and ${given.b.batch}`;
     for await (const piece of htmlPage({ name: 'comparison', title, facts, blobs })) await draft.write(piece);
   }
 }
+
+const factsOf = ({ a, b, sums, verdict }: Compared) => ({
+  a: batchFacts(a),
+  b: batchFacts(b),
+  sums: { ...sums, gpu: { a: cell(sums.gpu.a ?? ''), b: cell(sums.gpu.b ?? '') } },
+  verdict: terminalLine(verdict ?? ''),
+  unmeasured: unmeasuredText(sums) ?? '',
+});
+/** What the page knows before it has its pairs. */
+export type ComparisonFacts = ReturnType<typeof factsOf>;
+
+function pairOf(pair: ComparedPair, inputs: ShownRow['inputs']) {
+  const { key, a, b, isIdentical, changes } = pair;
+  const changed = new Set(changes.map(({ input }) => input));
+  return {
+    key: cell(key),
+    a: shown(a),
+    b: shown(b),
+    same: isIdentical,
+    change: changeOf(pair),
+    changes: changes
+      .slice(0, CELLS_SHOWN)
+      .map((one) => [cell(one.input), cell(one.a ?? ''), cell(one.b ?? '')] as const),
+    inputs: Object.entries(inputs)
+      .filter(([name]) => !changed.has(name))
+      .slice(0, CELLS_SHOWN)
+      .map(([name, value]) => [cell(name), cell(cellOf(value))] as const),
+  };
+}
+export type ShownPair = ReturnType<typeof pairOf>;
+
+const singleOf = (side: Side, key: string, row: ComparedRow) => ({ side, key: cell(key), ...shown(row) });
+export type ShownSingle = ReturnType<typeof singleOf>;
 
 const batchFacts = ({ batch, file, base }: ComparedBatch) => ({
   batch,
@@ -106,5 +114,6 @@ function shown({ row, outcome, reason, gpu, attempts, run_seconds, cost_usd, fil
     texts: texts.slice(0, 1).map((one) => terminalLines(beginningOf(one, TEXT_SHOWN))),
   };
 }
+export type ShownHalf = ReturnType<typeof shown>;
 
 const addressOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');

@@ -8,14 +8,15 @@ import { PairGrid } from './pair-grid.js';
 import { arranged, ORDERS, readPairs, SHOWN, SIDES } from './pair-list.js';
 import { PairView } from './pair-view.js';
 
-/** @import { Facts, Pair, PairWish, Single } from './pair-list.js' */
+/** @import { PairWish } from './pair-list.js' */
+/** @import { ComparisonFacts, ShownPair, ShownSingle } from '../comparison-page.ts' */
 
 const ONLY_SHOWN = 200;
 
-/** @type {Facts} */
+/** @type {ComparisonFacts} */
 const facts = JSON.parse(at('data').textContent ?? '');
 
-/** @param {Facts} given */
+/** @param {ComparisonFacts} given */
 function drawHead({ a, b, sums, verdict, unmeasured }) {
   const { pairs, identical, outcome_differs, measured, run_seconds, cost_usd, only } = sums;
   at('source').textContent =
@@ -46,7 +47,7 @@ function drawHead({ a, b, sums, verdict, unmeasured }) {
   ]);
 }
 
-/** @param {readonly Single[]} only */
+/** @param {readonly ShownSingle[]} only */
 function drawOnly(only) {
   at('only').hidden = only.length === 0;
   at('only').replaceChildren(
@@ -75,7 +76,7 @@ function drawOnly(only) {
   );
 }
 
-/** @param {readonly Pair[]} pairs */
+/** @param {readonly ShownPair[]} pairs */
 function start(pairs) {
   /** @type {PairWish} */
   let wish = { show: '', text: '', sort: 'change' };

@@ -5,29 +5,30 @@ import { factsText } from './text.js';
 import { noPicture, smallView } from './media.js';
 import { SIDES } from './pair-list.js';
 
-/** @import { Facts, Half, Pair, Side } from './pair-list.js' */
+/** @import { Side } from '../../compare/compared-pair.ts' */
+/** @import { ComparisonFacts, ShownHalf, ShownPair } from '../comparison-page.ts' */
 
 const CHANGES_SHOWN = 3;
 
 /** @param {Side} side */
 export const sideMark = (side) => make(`span.mark.mark-${side}`, side.toUpperCase());
 
-/** The address of a row in the report of its batch. @type {(facts: Facts, side: Side, key: string) => string} */
+/** The address of a row in the report of its batch. @type {(facts: ComparisonFacts, side: Side, key: string) => string} */
 export const reportOf = (facts, side, key) => `${facts[side].base}report.html#${encodeURIComponent(key)}`;
 
-/** @type {(facts: Facts, side: Side, half: Half, nth?: number) => string | undefined} */
+/** @type {(facts: ComparisonFacts, side: Side, half: ShownHalf, nth?: number) => string | undefined} */
 export function addressOf(facts, side, half, nth = 0) {
   const file = half.files[nth];
   return file === undefined ? undefined : facts[side].base + file.path;
 }
 
-/** @param {Pair} pair */
+/** @param {ShownPair} pair */
 export function pairBadge({ a, b, same }) {
   if (a.outcome !== b.outcome) return make('span.pill.unknown', 'outcome differs');
   return same && make('span.pill', 'identical');
 }
 
-/** The card without its pictures, which {@link fillCard} draws when it is near the window. @param {Pair} pair */
+/** The card without its pictures, which {@link fillCard} draws when it is near the window. @param {ShownPair} pair */
 export function cardOfPair(pair) {
   const { key, a, b, same } = pair;
   const label = `${key}: A ${a.outcome}, B ${b.outcome}${same ? ', identical' : ''}`;
@@ -49,7 +50,7 @@ export function cardOfPair(pair) {
   );
 }
 
-/** @type {(pair: Pair, most: number) => HTMLElement} */
+/** @type {(pair: ShownPair, most: number) => HTMLElement} */
 export function changeList({ changes }, most) {
   const shown = changes
     .slice(0, most)
@@ -63,7 +64,7 @@ export function changeList({ changes }, most) {
   return list;
 }
 
-/** Without a pair, the pictures go. @type {(card: Element, pair: Pair | undefined, facts: Facts) => void} */
+/** Without a pair, the pictures go. @type {(card: Element, pair: ShownPair | undefined, facts: ComparisonFacts) => void} */
 export function fillCard(card, pair, facts) {
   for (const [nth, frame] of [...card.querySelectorAll('.frame')].entries()) {
     frame.replaceChildren();
@@ -79,7 +80,7 @@ export function fillCard(card, pair, facts) {
   }
 }
 
-/** @param {Half} half */
+/** @param {ShownHalf} half */
 export function noFile({ outcome, reason, texts: [text] }) {
   const isGood = outcome === 'succeeded';
   return noPicture(isGood ? '' : outcome, reason || (text ?? (isGood ? 'no file' : '')));

@@ -3,16 +3,16 @@
 import { at } from './dom.js';
 import { cardOfPair, fillCard } from './pair-card.js';
 
-/** @import { Facts, Pair } from './pair-list.js' */
+/** @import { ComparisonFacts, ShownPair } from '../comparison-page.ts' */
 
 const PAIRS_EACH = 60;
 
 export class PairGrid {
-  /** @type {readonly Pair[]} */
+  /** @type {readonly ShownPair[]} */
   order = [];
   #facts;
   #open;
-  /** @type {Map<Element, Pair>} */
+  /** @type {Map<Element, ShownPair>} */
   #pairOf = new Map();
   #near = new IntersectionObserver(
     (entries) => {
@@ -25,7 +25,7 @@ export class PairGrid {
   );
 
   /**
-   * @param {Facts} facts
+   * @param {ComparisonFacts} facts
    * @param {(place: number) => void} open
    */
   constructor(facts, open) {
@@ -40,7 +40,7 @@ export class PairGrid {
     end.observe(at('more'));
   }
 
-  /** @param {readonly Pair[]} order */
+  /** @param {readonly ShownPair[]} order */
   show(order) {
     this.order = order;
     this.#near.disconnect();

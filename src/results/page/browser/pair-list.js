@@ -2,19 +2,14 @@
 
 import { readColumns } from './decode.js';
 
-/** @typedef {'a' | 'b'} Side */
-/** @typedef {{ row: number, outcome: string, reason: string, gpu: string, attempts: number, seconds: number, cost: number, files: { path: string, sha256: string }[], texts: string[] }} Half */
-/** @typedef {{ key: string, a: Half, b: Half, same: boolean, change: number, changes: [string, string, string][], inputs: [string, string][] }} Pair */
-/** @typedef {Half & { key: string, side: Side }} Single */
-/** @typedef {{ batch: string, base: string, deployment: string, sheet: string }} Batch */
-/** @typedef {{ pairs: number, identical: number, outcome_differs: number, only: Record<Side, number>, measured: number, run_seconds: Record<Side, number>, cost_usd: Record<Side, number>, gpu: Record<Side, string>, speed_ratio?: number, cost_ratio?: number }} Sums */
-/** @typedef {{ a: Batch, b: Batch, sums: Sums, verdict: string, unmeasured: string }} Facts */
+/** @import { Side } from '../../compare/compared-pair.ts' */
+/** @import { ShownPair, ShownSingle } from '../comparison-page.ts' */
 /** @typedef {{ show: string, text: string, sort: string }} PairWish */
 
 /** @type {readonly Side[]} */
 export const SIDES = ['a', 'b'];
 
-/** @type {Readonly<Record<string, { label: string, is: (pair: Pair) => boolean }>>} */
+/** @type {Readonly<Record<string, { label: string, is: (pair: ShownPair) => boolean }>>} */
 export const SHOWN = {
   '': { label: 'All', is: () => true },
   differs: { label: 'Differs', is: (pair) => !pair.same },
@@ -27,7 +22,7 @@ export const SHOWN = {
 const ratio = (over, under) => (over > 0 && under > 0 ? over / under : 1);
 
 /** Largest first.
- * @type {Readonly<Record<string, { label: string, of: (pair: Pair) => number }>>}
+ * @type {Readonly<Record<string, { label: string, of: (pair: ShownPair) => number }>>}
  */
 export const ORDERS = {
   change: { label: 'Most changed first', of: ({ change }) => change },
@@ -37,7 +32,7 @@ export const ORDERS = {
   dearer: { label: 'B dearer first', of: ({ a, b }) => ratio(b.cost, a.cost) },
 };
 
-/** @returns {Promise<{ pairs: Pair[], only: Single[] }>} */
+/** @returns {Promise<{ pairs: ShownPair[], only: ShownSingle[] }>} */
 export async function readPairs() {
   const columns = await readColumns();
   const read = (/** @type {string} */ name) =>
@@ -47,7 +42,7 @@ export async function readPairs() {
   return { pairs: read('pairs'), only: read('only') };
 }
 
-/** @type {(pairs: readonly Pair[], wish: PairWish) => Pair[]} */
+/** @type {(pairs: readonly ShownPair[], wish: PairWish) => ShownPair[]} */
 export function arranged(pairs, { show, text, sort }) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const of = (ORDERS[sort] ?? ORDERS['change'])?.of ?? (() => 0);
@@ -57,7 +52,7 @@ export function arranged(pairs, { show, text, sort }) {
     .sort((x, y) => of(y) - of(x) || x.a.row - y.a.row);
 }
 
-/** @param {Pair} pair */
+/** @param {ShownPair} pair */
 const textOf = ({ key, a, b, changes, inputs }) =>
   [key, a.outcome, b.outcome, a.gpu, b.gpu, a.reason, b.reason, ...changes.flat(), ...inputs.flat()]
     .join('\n')

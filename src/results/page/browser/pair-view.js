@@ -8,7 +8,8 @@ import { overlayOf } from './overlay.js';
 import { SIDES } from './pair-list.js';
 import { Viewer } from './viewer.js';
 
-/** @import { Facts, Half, Pair, Side } from './pair-list.js' */
+/** @import { Side } from '../../compare/compared-pair.ts' */
+/** @import { ComparisonFacts, ShownHalf, ShownPair } from '../comparison-page.ts' */
 /** @typedef {'beside' | 'slider' | 'blink' | 'difference'} Mode */
 
 /** @type {readonly { mode: Mode, label: string, key: string, hint: string }[]} */
@@ -29,14 +30,14 @@ export class PairView {
   #held;
 
   /**
-   * @param {Facts} facts
-   * @param {() => readonly Pair[]} order
+   * @param {ComparisonFacts} facts
+   * @param {() => readonly ShownPair[]} order
    * @param {(place: number) => void} onClose
    */
   constructor(facts, order, onClose) {
     this.#facts = facts;
     this.#order = order;
-    const pathsOf = (/** @type {Pair} */ pair) =>
+    const pathsOf = (/** @type {ShownPair} */ pair) =>
       SIDES.map((side) => addressOf(facts, side, pair[side]) ?? '');
     this.#viewer = new Viewer({
       length: () => order().length,
@@ -62,7 +63,7 @@ export class PairView {
   }
 
   get #pair() {
-    return /** @type {Pair} */ (this.#order()[this.#viewer.place]);
+    return /** @type {ShownPair} */ (this.#order()[this.#viewer.place]);
   }
 
   /** Both pictures, if both halves have one. */
@@ -187,9 +188,9 @@ export class PairView {
   }
 }
 
-/** @type {(facts: Facts, pair: Pair) => HTMLElement} */
+/** @type {(facts: ComparisonFacts, pair: ShownPair) => HTMLElement} */
 function sideTable(facts, pair) {
-  /** @type {[string, (half: Half) => string][]} */
+  /** @type {[string, (half: ShownHalf) => string][]} */
   const lines = [
     ['Outcome', ({ outcome }) => outcome],
     ['GPU', ({ gpu }) => gpu || '–'],
