@@ -1,4 +1,4 @@
-// Makes a batch from a sheet for a workflow. Temporal may retry it: a retry finds the batch of the first try by the key of the
+// Makes a batch from a sheet for a workflow. Temporal may retry it: a retry finds the batch of the first try by the id of the
 // call, so there is never a second one.
 
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
@@ -7,14 +7,13 @@ import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { shownBatch } from '../src/batch/shown/shown-batch.ts';
 import { WRITES } from '../src/batch/version.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
+import { givenFrom, refuseBoth, wishOf } from '../src/create-batch/given-options.ts';
 import { shownAddress } from '../src/errors/redact.ts';
 import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
 import { shortened, terminalLine } from '../src/errors/outside-text.ts';
 import { withoutSecrets } from '../src/errors/redact.ts';
 import { readSummary } from '../src/results/summary.ts';
 import type { Deps } from './deps.ts';
-
-export type { BatchCall };
 
 /** A batch that exists and may be started. */
 export type NewBatch = BatchRef & {
@@ -33,12 +32,38 @@ export type NewBatch = BatchRef & {
   readonly searchAttributes?: readonly SearchAttributePair[];
 };
 
-export async function createBatch(
+/** A call as a workflow writes it. */
+export type WrittenCall = Pick<BatchCall, 'sheet' | 'callId' | 'findOnly'> & {
+  /** As JSON has carried them. */
+  readonly options: object;
+};
+
+export const createBatch = (
+  deps: Pick<Deps, 'log' | 'maker'>,
+  call: WrittenCall,
+): Promise<NewBatch | undefined> => createFrom(deps, call, callOf);
+
+function callOf({ options, ...call }: WrittenCall): BatchCall {
+  const given = givenFrom('workflow', options);
+  refuseBoth(given);
+  const { format, reuse, guess } = given;
+  return {
+    ...call,
+    ...(format === undefined ? {} : { format }),
+    ...(reuse === undefined ? {} : { reuse }),
+    ...(guess === 'accept' && { guess }),
+    request: wishOf(given),
+  };
+}
+
+/** `read` makes a call of what was written; what it throws fails the activity too. */
+export async function createFrom<T extends Pick<BatchCall, 'sheet'>>(
   { maker, log }: Pick<Deps, 'log' | 'maker'>,
-  call: BatchCall,
+  call: T,
+  read: (call: T) => BatchCall,
 ): Promise<NewBatch | undefined> {
   try {
-    const created = await createOnce({ ...maker, signal: cancellationSignal() }, call);
+    const created = await createOnce({ ...maker, signal: cancellationSignal() }, read(call));
     if (created === undefined) return undefined;
     const { batch, folder, file, store } = created;
     const { rows, reused = 0 } = file.sheet;

@@ -5,7 +5,8 @@ import { problem } from '../src/errors/error.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import { locationOf } from '../src/store/batch-folders.ts';
-import { createBatch, type NewBatch } from './create-batch.ts';
+import type { BatchCall } from '../src/create-batch/create-once.ts';
+import { createFrom, type NewBatch } from './create-batch.ts';
 import type { Deps } from './deps.ts';
 import { finalFailure } from './final-failures.ts';
 
@@ -27,17 +28,18 @@ export async function createFiring(
   const config = { ...deps.maker.config, out };
   refuseElsewhere(deps.maker.config, locationOf(out, name), service.base);
   const deadline = deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs };
-  return createBatch(
+  return createFrom<BatchCall>(
     { log: deps.log, maker: { ...deps.maker, config } },
     {
       sheet,
       ...(format && { format }),
-      key: `firing ${name}`,
+      callId: `firing ${name}`,
       request: { ...wanted, name, settings: { ...wanted.settings, ...deadline } },
       ...(service.base === LOCAL ? { service: LOCAL } : {}),
       reuse: reuse ? 'reuse' : 'again',
       ...(findOnly && { findOnly }),
     },
+    (one) => one,
   );
 }
 

@@ -2,8 +2,7 @@
 
 export { connect, type Runsheet } from './library/runsheet.ts';
 export type { ConnectOptions, ServiceOptions } from './library/connect-options.ts';
-export type { BatchOptions, ColumnMapping, ReadingOptions } from './library/start/batch-options.ts';
-export type { Limits } from './library/start/given-limits.ts';
+export type { BatchOptions, Duration, Limits, ReadingOptions } from './library/start/batch-options.ts';
 export type { Row, Sheet, Value } from './library/start/given-rows.ts';
 export type { ResultsOfBatch, Source } from './library/start/given-source.ts';
 export type { BatchHandle } from './library/handle/batch-handle.ts';

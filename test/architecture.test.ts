@@ -36,7 +36,7 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'zod',
   ],
   'src/batch': ['src/options'],
-  workflows: ['src/options', '@temporalio/common', '@temporalio/workflow', 'src/batch', 'type:activities'],
+  workflows: ['type:src/options', '@temporalio/common', '@temporalio/workflow', 'src/batch', 'type:activities'],
   'src/errors': ['fastest-levenshtein'],
   'src/host': ['@aws-sdk/credential-provider-node', 'pino', 'smol-toml', 'undici', 'zod', 'src/errors'],
   'src/run-service/contract': ['zod', 'zod-openapi', 'src/errors'],

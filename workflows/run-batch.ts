@@ -1,5 +1,5 @@
 // Runs a batch for another workflow, and waits for its end: an activity makes the batch, and a child workflow runs it. Both are
-// found again by the key of the call, whatever was killed meanwhile.
+// found again by the id of the call, whatever was killed meanwhile.
 
 import { ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { EndedBatch } from '../activities/await-batch.ts';
@@ -21,9 +21,14 @@ let calls = 0;
 export async function runBatch(options: ChildBatchOptions): Promise<BatchSummary> {
   calls += 1;
   const { workflowId, runId, taskQueue: ownQueue } = workflowInfo();
-  const { taskQueue = ownQueue, key = `${workflowId}/${runId}/${calls}` } = options;
+  const {
+    sheet,
+    taskQueue = ownQueue,
+    callId = `${workflowId}/${runId}/${calls}`,
+    ...batchOptions
+  } = options;
   if (taskQueue === ownQueue) refuseUnknownType();
-  const call = batchCallOf(options, key);
+  const call = batchCallOf(sheet, callId, batchOptions);
   return runMade(taskQueue, {
     make: () => proxyActivities<Activities>({ ...intakeAt(taskQueue), ...MAKING }).createBatch(call),
     find: () =>

@@ -6,7 +6,7 @@ import { defineSignal } from '@temporalio/workflow';
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { OverdueRun, RunCompletion, UserCommand } from '../src/batch/events.ts';
-import type { LimitChange } from '../src/batch/params.ts';
+import type { LimitChange } from '../src/options/limits.ts';
 import type { Grant } from '../src/batch/pool/messages.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';

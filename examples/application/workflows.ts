@@ -23,10 +23,10 @@ export async function drawOrder({ id, animals, folder }: Order): Promise<string>
     sheet,
     deployment: 'portraits',
     // The same order never pays twice, even if its workflow is started again.
-    key: `order ${id}`,
-    keyColumn: 'number',
+    callId: `order ${id}`,
+    key: 'number',
     concurrency: 4,
-    maxCostUsd: 20,
+    maxCost: 20,
   });
   const told = ok ? 'all drawn' : `${outcomes.succeeded} of ${rows} drawn`;
   await announce(folder, id, `${told}, $${cost_usd}, ${results}`);

@@ -18,7 +18,7 @@ async function* portraits(): AsyncGenerator<Row> {
 await using runsheet = await connect({ service: 'local', onNotice: (text) => console.error(text) });
 
 const batch = await runsheet
-  .start(portraits(), { deployment: 'portraits', concurrency: 4, maxCostUsd: 1 })
+  .start(portraits(), { deployment: 'portraits', concurrency: 4, maxCost: 1 })
   .catch((error: unknown) => {
     // E538: that batch has exactly these rows. E530 would be some of them.
     if (error instanceof AlreadyDoneError && error.code === 'E538') return runsheet.getHandle(error.batchId);

@@ -33,17 +33,17 @@ export async function campaign({ id, prompts, folder, pickWithin = '7 days' }: C
   const drafts = await runBatch({
     sheet: await writeDrafts(folder, id, prompts),
     deployment: 'portraits',
-    keyColumn: 'number',
-    key: `campaign ${id} drafts`,
-    maxCostUsd: 10,
+    key: 'number',
+    callId: `campaign ${id} drafts`,
+    maxCost: 10,
   });
   await condition(() => isPicked, pickWithin);
   const final = await runBatch({
     sheet: await writePicks(drafts.folder, folder, id, [...picked]),
     deployment: 'upscale',
-    keyColumn: 'number',
-    key: `campaign ${id} final`,
-    maxCostUsd: 50,
+    key: 'number',
+    callId: `campaign ${id} final`,
+    maxCost: 50,
   });
   await notify(folder, id, `${final.outcomes.succeeded} of ${final.rows} are in ${final.folder}`);
   return final.folder;

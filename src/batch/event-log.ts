@@ -3,7 +3,7 @@
 
 import { clipped } from '../options/clipped.ts';
 import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
-import type { LimitChange } from './params.ts';
+import type { LimitChange } from '../options/limits.ts';
 import type { PauseKind } from './pausing/pause-kinds.ts';
 
 /** How many entries of the log may wait to be written, and for how long they wait for others. */

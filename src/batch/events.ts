@@ -6,7 +6,7 @@ import type { PostClass } from './classify-response.ts';
 import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';
 import type { PassSegment } from './state/lanes.ts';
-import type { LimitChange } from './params.ts';
+import type { LimitChange } from '../options/limits.ts';
 import type { Grant } from './pool/messages.ts';
 import type { Tally } from './accounting/tally.ts';
 

@@ -11,6 +11,7 @@ import {
   age,
   api,
   boolean,
+  fromFlags,
   optional,
   out,
   output,
@@ -21,7 +22,6 @@ import {
   sheetFlags,
   textFlag,
 } from './flags/flags.ts';
-import { fromFlags } from './flags/from-flags.ts';
 import { serviceFlags } from './flags/service-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';

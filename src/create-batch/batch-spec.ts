@@ -3,14 +3,10 @@
 
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { mostRetries } from '../options/failure-kind.ts';
-import {
-  DEFAULT_TIMING,
-  optionalLimits,
-  type Canary,
-  type OptionalLimits,
-  type Timing,
-  type UnconfirmedRule,
-} from '../batch/params.ts';
+import { DEFAULT_TIMING, type Canary, type Timing, type UnconfirmedRule } from '../batch/params.ts';
+import type { Unconfirmed } from '../options/batch-kinds.ts';
+import { optionalLimits, type OptionalLimits } from '../options/limits.ts';
+import { keptIn, type KeptIn } from '../options/table.ts';
 import type { Api } from '../host/api-version.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';
 import type { OrderOptions } from '../sheet/sending-order.ts';
@@ -30,24 +26,22 @@ export type ServiceSpec = {
 };
 
 /** Options that change no row, and therefore not the identity of the batch. */
-export type Settings = Omit<OptionalLimits, 'adaptive'> & {
-  /** Whether the useful concurrency is found, up to `concurrency`. */
-  readonly adaptive?: true;
-  /** Maximum runs at the same time (default: twice the deployment's limit). */
-  readonly concurrency?: number;
-  readonly retries?: number;
-  /** Without `afterMs`, the time comes from the service's profile. */
-  readonly unconfirmed?: { readonly rule: UnconfirmedRule['rule']; readonly afterMs?: number };
-  /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
-  readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
-  readonly webhooks: boolean;
-  readonly canary?: Canary;
-  readonly reserve?: 'p99';
-  /** The template of the names of output files, such as `{sku}-{seed}`. */
-  readonly outputName?: string;
-  /** Only workers with this tag may work on the batch. */
-  readonly workerTag?: string;
-};
+export type Settings = Omit<OptionalLimits, 'adaptive'> &
+  KeptIn<'batch'> & {
+    /** Whether the useful concurrency is found, up to `concurrency`. */
+    readonly adaptive?: true;
+    /** Maximum runs at the same time (default: twice the deployment's limit). */
+    readonly concurrency?: number;
+    readonly retries?: number;
+    readonly unconfirmed?: Unconfirmed;
+    /** Default of `runMs`: the deployment's time limit plus five minutes; none without a limit. */
+    readonly deadlines: { readonly queueMs?: number; readonly runMs?: number };
+    readonly webhooks: boolean;
+    readonly canary?: Canary;
+    readonly reserve?: 'p99';
+    /** The template of the names of output files, such as `{sku}-{seed}`. */
+    readonly outputName?: string;
+  };
 
 export type BatchSpec = {
   readonly copy: SheetCopy;
@@ -110,7 +104,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
     deployment: { id: deployment.id, ...definedOnly(known) },
     service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
     ...settingsOf(spec),
-    ...(spec.settings.workerTag === undefined ? {} : { workerTag: spec.settings.workerTag }),
+    ...keptIn('batch', spec.settings),
     seed: Number.parseInt(identity.content.slice(0, 7), 16),
   };
 }

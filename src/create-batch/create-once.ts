@@ -1,5 +1,5 @@
-// Creates the batch of a call that may be repeated: a call with the same key finds the batch that an earlier one made, even if the
-// sheet has changed meanwhile. So an activity that is retried after its worker was killed never makes a second batch. The key
+// Creates the batch of a call that may be repeated: a call with the same id finds the batch that an earlier one made, even if the
+// sheet has changed meanwhile. So an activity that is retried after its worker was killed never makes a second batch. The id
 // stands in batch.json, which is created once, and decides the batch's name.
 
 import { hash } from 'node:crypto';
@@ -26,15 +26,17 @@ export type BatchCall = {
   readonly sheet: string;
   /** Default: by the name of the sheet, else by its first character. */
   readonly format?: SheetFormat;
-  /** Names the call: the same key means the same batch. */
-  readonly key: string;
+  /** Names the call: the same id means the same batch. */
+  readonly callId: string;
   /** With a `name` the batch has exactly this name. */
   readonly request: Omit<BatchRequest, 'service' | 'again'>;
   /** Default: the service of the worker's settings. */
   readonly service?: 'local';
   /** What to do with rows that earlier batches have (default: refuse the sheet). */
   readonly reuse?: ReuseWish;
-  /** Only find the batch that an earlier call with this key has made. */
+  /** Takes guesses about the sheet that could spend money wrongly (default: refuses them). */
+  readonly guess?: 'accept';
+  /** Only find the batch that an earlier call with this id has made. */
   readonly findOnly?: true;
 };
 
@@ -55,10 +57,10 @@ export type Maker = {
 export async function createOnce(maker: Maker, call: BatchCall): Promise<BatchFolder | undefined> {
   const { out } = maker.config;
   checkName(call.request.name);
-  // Drawn once for the key: the sheet may have another name when the call is repeated.
-  const drawn = { content: `key-${hash('sha256', call.key, 'hex')}`, batch: nameFor(call) };
+  // Drawn once for the id: the sheet may have another name when the call is repeated.
+  const drawn = { content: `key-${hash('sha256', call.callId, 'hex')}`, batch: nameFor(call) };
   const name = call.request.name ?? (await nameOf(out, drawn));
-  const made = await findMade(out, name, call.key);
+  const made = await findMade(out, name, call.callId);
   if (made === undefined && call.findOnly) return undefined;
   const batch = made ?? (await create(maker, call, name));
   await placeReused(batch);
@@ -67,19 +69,19 @@ export async function createOnce(maker: Maker, call: BatchCall): Promise<BatchFo
 
 const KEY_DIGITS = 12;
 
-/** `prompts-5f0c2a91be77`: the name of the sheet, and the hash of the key. */
-const nameFor = ({ sheet, key }: BatchCall): string =>
-  `${stemOf(sheetNameAt(sheet))}-${hash('sha256', key, 'hex').slice(0, KEY_DIGITS)}`;
+/** `prompts-5f0c2a91be77`: the name of the sheet, and the hash of the id. */
+const nameFor = ({ sheet, callId }: BatchCall): string =>
+  `${stemOf(sheetNameAt(sheet))}-${hash('sha256', callId, 'hex').slice(0, KEY_DIGITS)}`;
 
-async function findMade(out: string, name: string, key: string): Promise<BatchFolder | undefined> {
+async function findMade(out: string, name: string, callId: string): Promise<BatchFolder | undefined> {
   const found = await openBatchFolder(out, name);
-  if (found !== undefined && found.file.madeFor !== key) throw taken(found);
+  if (found !== undefined && found.file.madeFor !== callId) throw taken(found);
   return found;
 }
 
 async function create(maker: Maker, call: BatchCall, name: string): Promise<BatchFolder> {
   const { config, download, signal, findPool } = maker;
-  const { request, key, format, reuse = 'refuse' } = call;
+  const { request, callId, format, reuse = 'refuse', guess } = call;
   const { pool } = request.settings;
   refusePast(request.settings);
   checkName(pool, 'pool');
@@ -97,17 +99,25 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
     async (copy) => {
       const asked = await createParams(config, copy, { ...request, name, service, again: false });
       try {
-        const created = await createBatch({ ...asked, madeFor: key, signal, ...(decide && { decide }) });
-        return created.file.madeFor === key ? created : Promise.reject(taken(created));
+        const created = await createBatch({
+          ...asked,
+          madeFor: callId,
+          signal,
+          ...(decide && { decide }),
+          ...agreeTo(guess),
+        });
+        return created.file.madeFor === callId ? created : Promise.reject(taken(created));
       } catch (error) {
         // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
-        const made = await findMade(out, name, key);
+        const made = await findMade(out, name, callId);
         if (made === undefined) throw error;
         return made;
       }
     },
   );
 }
+
+const agreeTo = (guess: BatchCall['guess']) => (guess === 'accept' ? { agree: async () => {} } : {});
 
 /** Throws E305 if no service is set, and E602 for a local one that may not be used. */
 function serviceOf({ config, isEmbedded }: Maker, { service }: BatchCall): Spoken {

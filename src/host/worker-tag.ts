@@ -2,6 +2,4 @@
 
 const TAG = /^[a-z0-9](?:[a-z0-9_.-]{0,38}[a-z0-9])?$/;
 export const isTag = (text: string): boolean => TAG.test(text);
-const FORM = 'tag of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';
-export const TAG_FORM = `a ${FORM}`;
-export const NO_TAG = `no ${FORM}`;
+export const NO_TAG = 'no tag of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';

@@ -3,7 +3,7 @@
 import { definitionFrom } from '../schedule/definition.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
-import { requestFrom, type BatchOptions } from './start/batch-options.ts';
+import { durationFrom, requestFrom, type BatchOptions, type Duration } from './start/batch-options.ts';
 import { serviceOf } from './connect-options.ts';
 import { draftNow } from '../schedule/firing-now.ts';
 import { placeOf } from './start/given-rows.ts';
@@ -13,7 +13,7 @@ import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
 
 /** A rule, and the batch that each firing makes. */
-export type ScheduleOptions = Omit<BatchOptions, 'batchId' | 'deadline' | 'reuse'> & {
+export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse' | 'guess'> & {
   /** The name of the schedule; its batches have this name and the time of the firing. */
   readonly name: string;
   /** Minute, hour, day of month, month, day of week, such as `0 2 * * *`. */
@@ -22,10 +22,10 @@ export type ScheduleOptions = Omit<BatchOptions, 'batchId' | 'deadline' | 'reuse
   readonly timezone?: string;
   /** If the batch of an earlier firing runs: `skip` the new one (default), let it wait (`buffer`), or `cancel` the earlier one. */
   readonly overlap?: 'skip' | 'buffer' | 'cancel';
-  /** How many milliseconds late a firing may be, if no server ran at its time; at least 10,000 (default: an hour). */
-  readonly catchupMs?: number;
-  /** Pauses each batch so many milliseconds after its firing (default: none). */
-  readonly deadlineMs?: number;
+  /** How late a firing may be, if no server ran at its time; at least `10s` (default: an hour). */
+  readonly catchup?: Duration;
+  /** Pauses each batch so long after its firing, such as `8h` (default: none). */
+  readonly deadline?: Duration;
   /** A path or a file URL, which each firing reads; `{{date}}` and `{{time}}` are those of the firing. */
   readonly sheet: string | URL;
   /** Keep the results of rows that earlier batches have; otherwise each firing buys every row. */
@@ -50,12 +50,30 @@ export class Schedules {
     sheet,
     reuse = false,
     replace = false,
+    name,
+    cron,
+    timezone,
+    overlap,
+    catchup,
+    deadline,
     ...options
   }: ScheduleOptions): Promise<CreatedSchedule> {
     const { config } = this.#servers;
     const service = serviceOf(config, this.#servers.options.service);
     const { again: _, ...request } = requestFrom(options, service);
-    const definition = definitionFrom({ ...options, sheet: placeOf(sheet), out: config.out, request, reuse });
+    const definition = definitionFrom({
+      name,
+      cron,
+      sheet: placeOf(sheet),
+      out: config.out,
+      request,
+      reuse,
+      ...(timezone === undefined ? {} : { timezone }),
+      ...(overlap === undefined ? {} : { overlap }),
+      ...(options.format === undefined ? {} : { format: options.format }),
+      ...(catchup === undefined ? {} : { catchupMs: durationFrom('catchup', catchup) }),
+      ...(deadline === undefined ? {} : { deadlineMs: durationFrom('deadline', deadline) }),
+    });
     const { settings } = request;
     await prepareNotify(config, settings, () => this.#servers.isCluster);
     const session = await this.#servers.open(service.base === LOCAL);

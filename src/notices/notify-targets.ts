@@ -1,33 +1,12 @@
 // Who is notified of a batch, and what this machine must know for that.
 
 import { accessSync, constants, appendFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { resolve, join } from 'node:path';
-import { NOTIFY_TARGETS_MAX } from '../options/bounds.ts';
-import { readTarget, UNNAMED, type Target, type WrongTarget } from '../options/notify-target.ts';
-import type { LimitChange } from '../batch/params.ts';
+import { join } from 'node:path';
+import { readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
+import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { shellWord } from '../errors/outside-text.ts';
-
-/** A program is named by its absolute path, because the worker runs in another folder. */
-export function absoluteTarget(text: string): { readonly text: string } | WrongTarget {
-  const given = text.startsWith(PROGRAM) ? `${PROGRAM}${resolve(text.slice(PROGRAM.length))}` : text;
-  const target = readTarget(given);
-  return 'wrong' in target ? target : { text: given };
-}
-
-const PROGRAM = 'exec:';
-
-/** Targets replace those that the batch had. Throws E602 for too many. */
-export function targetsOf(given: readonly string[]): NonNullable<LimitChange['notify']> {
-  const targets = [...new Set(given)];
-  if (targets.length === 0) return 'none';
-  if (targets.length <= NOTIFY_TARGETS_MAX) return targets;
-  throw problem('E602', {
-    what: `${targets.length} targets are too many to notify`,
-    hint: `a batch notifies at most ${NOTIFY_TARGETS_MAX}; one of them may pass it on`,
-  });
-}
 
 /**
  * Embedded servers run here with these settings, so a missing one is refused; programs are allowed to start. On a cluster only its

@@ -15,7 +15,7 @@ export type FailureKind = (typeof FAILURE_KINDS)[number];
 export type Failure = { readonly kind: FailureKind; readonly reason: string };
 
 /** Retries of a row by the kind of its last failure. */
-export type RetriesByKind = Readonly<Partial<Record<FailureKind, number>>>;
+type RetriesByKind = Readonly<Partial<Record<FailureKind, number>>>;
 
 type Policy = {
   readonly retries: number;

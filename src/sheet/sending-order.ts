@@ -6,6 +6,7 @@ import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { chance } from '../batch/retry-policy.ts';
 import type { LaneSpec } from '../batch/params.ts';
+import type { KeptIn } from '../options/table.ts';
 import type { Store } from '../store/store.ts';
 import type { ColumnMapping } from './column-mapping.ts';
 import { LaneWriter } from './queue.ts';
@@ -14,14 +15,8 @@ import { shortened, type SheetRecord } from './sheet-record.ts';
 import { sizeClasses, type SizeClass } from './size-classes.ts';
 
 /** Absent members: the order of the sheet. */
-export type OrderOptions = {
-  /** A random order that is the same for the same sheet. */
-  readonly shuffle?: boolean;
-  /** The column to sort by, smallest first. */
-  readonly orderBy?: string;
-  /** The column with the priority of each row, a number; the highest goes first. */
-  readonly priority?: string;
-};
+/** `shuffle`: a random order that is the same for the same sheet; `orderBy`: smallest first; `priority`: the highest number first. */
+export type OrderOptions = KeptIn<'order'>;
 
 type SortKey = readonly [priority: number, order: number | string];
 

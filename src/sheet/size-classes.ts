@@ -71,7 +71,7 @@ export function sizeClasses(distinct: readonly number[], most: number): readonly
 }
 
 /** Throws E201 for a GPU that the service does not have, and E602 for a ladder that cannot be climbed. */
-export function checkLadder({ ladder, gpu }: Pick<SheetOptions, 'ladder' | 'gpu'>): void {
+export function checkLadder({ ladder }: Pick<SheetOptions, 'ladder'>): void {
   if (ladder === undefined) return;
   for (const rung of ladder) if (!isGpu(rung)) throw wrongGpu(rung, '--ladder');
   const twice = ladder.find((rung, at) => ladder.indexOf(rung) !== at);
@@ -79,11 +79,6 @@ export function checkLadder({ ladder, gpu }: Pick<SheetOptions, 'ladder' | 'gpu'
     throw problem('E602', {
       what: `--ladder names ${twice} twice`,
       hint: 'name each GPU once, cheapest first',
-    });
-  if (gpu !== undefined)
-    throw problem('E602', {
-      what: '--ladder and --gpu exclude each other: both are for rows that name no GPU',
-      hint: 'for a row that must run on one GPU, name it in the column gpu',
     });
   if (ladder.length < 2)
     throw problem('E602', {

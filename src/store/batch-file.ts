@@ -4,8 +4,9 @@
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { UNCONFIRMED_MS } from '../batch/bounds.ts';
-import { FAILURE_KINDS } from '../options/failure-kind.ts';
-import { optionalLimits, type BatchParams } from '../batch/params.ts';
+import { optionalLimits as limitsIn, STORED_LIMITS, type OptionalLimits } from '../options/limits.ts';
+import { OPTIONS, type AnyOption, type KeptIn } from '../options/table.ts';
+import type { BatchParams } from '../batch/params.ts';
 import { attemptCosts } from './attempt-cost.ts';
 import { type Store, within } from './store.ts';
 
@@ -17,30 +18,40 @@ const count = z.number().int().nonnegative();
 const waitMs = z.number().nonnegative();
 const mark = z.string().regex(/^[0-9a-f]{16}$/);
 
+/** Values that the table of options checks. */
+const optionsIn = <const S extends 'reading' | 'sheet' | 'order' | 'batch'>(scope: S) =>
+  shapeOf(
+    Object.entries<AnyOption>(OPTIONS)
+      .filter(([, row]) => row.scope === scope)
+      .map(([option, { kept = option, kind }]) => [kept, kind]),
+  ) as ShapeOf<KeptIn<S>>;
+
+type ShapeOf<T> = { readonly [K in keyof T]-?: z.ZodExactOptional<z.ZodCustom<Exclude<T[K], undefined>>> };
+
+const shapeOf = (kinds: readonly (readonly [string, { isKept(value: unknown): boolean }])[]) =>
+  Object.fromEntries(
+    kinds.map(([kept, kind]) => [
+      kept,
+      z.custom((value) => kind.isKept(value), { error: 'is no value of this option' }).exactOptional(),
+    ]),
+  );
+
 const sheetOptions = z.object({
+  ...optionsIn('reading'),
+  ...optionsIn('sheet'),
   format: z.enum(['csv', 'tsv', 'jsonl', 'json', 'xlsx']),
-  sheet: z.string().exactOptional(),
-  headerRow: count.exactOptional(),
-  skipRows: z
-    .array(z.object({ from: count, to: count }))
-    .readonly()
-    .exactOptional(),
-  hidden: z.enum(['include', 'skip']).exactOptional(),
-  decimalComma: z.boolean().exactOptional(),
-  delimiter: z.string().exactOptional(),
-  encoding: z.string().exactOptional(),
   map: words,
   set: words,
   drop: z.array(z.string()),
   types: z.record(z.string(), z.enum(['string', 'int', 'float', 'bool', 'json'])),
-  gpuColumn: z.string().exactOptional(),
-  gpu: z.string().exactOptional(),
-  ladder: z.array(z.string()).exactOptional(),
-  keyColumn: z.string().exactOptional(),
-  limit: count.exactOptional(),
 });
 
-const failAfter = z.union([z.object({ rows: count.min(1) }), z.object({ share: z.number().gt(0).max(1) })]);
+/** The limits that a batch has only if the user set them. */
+const optionalLimits = shapeOf(
+  STORED_LIMITS.filter(({ stored }) => stored !== 'concurrency' && stored !== 'retries').map(
+    ({ stored, kind }) => [stored, kind],
+  ),
+) as ShapeOf<Omit<OptionalLimits, 'adaptive'>>;
 
 const schema = z.object({
   format: z.literal(2),
@@ -75,13 +86,7 @@ const schema = z.object({
     pages: count,
     repeats: count,
     /** The sending order, if it is not the order of the sheet. */
-    order: z
-      .object({
-        shuffle: z.boolean().exactOptional(),
-        orderBy: z.string().exactOptional(),
-        priority: z.string().exactOptional(),
-      })
-      .exactOptional(),
+    order: z.object(optionsIn('order')).exactOptional(),
     lanes: z.array(
       z.object({
         gpu: z.string().exactOptional(),
@@ -134,25 +139,8 @@ const schema = z.object({
   /** The useful concurrency of each GPU is found, from this start up to `concurrency`. */
   adaptive: count.min(1).exactOptional(),
   retries: count,
-  /** Other numbers for some kinds of failures. */
-  retriesByKind: z.partialRecord(z.enum(FAILURE_KINDS), count).exactOptional(),
-  /** Maximum POSTs in a minute; absent: no limit. */
-  startsPerMinute: count.min(1).exactOptional(),
-  /** Maximum runs at the same time by GPU. */
-  gpuConcurrency: z.record(z.string(), count.min(1)).exactOptional(),
-  /** Pause after so many rows without success, or after this share of those that ended. */
-  failAfter: failAfter.exactOptional(),
-  /** When to stop sending, in milliseconds since 1970. */
-  deadlineAt: count.exactOptional(),
-  /** The most that the batch may spend, in nano-dollars. */
-  maxCostNano: count.min(1).exactOptional(),
-  /** The pool whose slots it shares, and its weight and urgency there. */
-  pool: z.string().exactOptional(),
-  weight: count.min(1).exactOptional(),
-  urgency: count.exactOptional(),
-  /** Who is notified, and from which number or share of rows without success on. */
-  notify: z.array(z.string()).readonly().exactOptional(),
-  notifyFailed: failAfter.exactOptional(),
+  ...optionalLimits,
+  ...optionsIn('batch'),
   /** Rows that are sent first, and whether the user is asked before the others. */
   canary: z.object({ rows: count.min(1), asks: z.boolean() }).exactOptional(),
   /** What is reserved for an attempt instead of its highest cost. */
@@ -162,8 +150,6 @@ const schema = z.object({
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
   deadlines: z.object({ queueMs: waitMs.exactOptional(), runMs: waitMs.exactOptional() }),
   webhooks: z.boolean(),
-  /** Only workers with this tag work on it. */
-  workerTag: z.string().exactOptional(),
   /** The seed of the random jitter. */
   seed: count,
 });
@@ -230,7 +216,7 @@ export const paramsOf = (
   ...(file.sheet.reused === undefined ? {} : { reused: file.sheet.reused }),
   concurrency: file.concurrency,
   retries: file.retries,
-  ...optionalLimits(file),
+  ...limitsIn(file),
   ...(file.reserve === undefined ? {} : { reserve: file.reserve }),
   ...(file.canary === undefined ? {} : { canary: file.canary }),
   attemptCostNano: attemptCosts(file),

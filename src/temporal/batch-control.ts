@@ -19,7 +19,7 @@ import {
 } from '../../workflows/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 import type { UserCommand } from '../batch/events.ts';
-import type { LimitChange } from '../batch/params.ts';
+import type { LimitChange } from '../options/limits.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { workflowIdOf } from '../batch/workflow-ids.ts';
 import { problem } from '../errors/error.ts';

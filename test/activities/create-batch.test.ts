@@ -1,13 +1,14 @@
 // Batches that a worker makes for a workflow.
 
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createBatch, type BatchCall, type NewBatch } from '../../activities/create-batch.ts';
+import { createBatch, createFrom, type NewBatch } from '../../activities/create-batch.ts';
 import { WRITES } from '../../src/batch/version.ts';
+import type { BatchCall } from '../../src/create-batch/create-once.ts';
 import { sheetAt } from '../../src/create-batch/sheet-address.ts';
 import { problem } from '../../src/errors/error.ts';
 import { loadConfig } from '../../src/host/config.ts';
@@ -17,6 +18,7 @@ import { Place } from '../create-batch/creating.ts';
 import { openService, TOKEN } from '../service/asking.ts';
 import { fileHost } from '../run-service/file-host.ts';
 import { sheetsOf, textRow, workbook } from '../sheet/xlsx/workbooks.ts';
+import { batchCallOf } from '../../workflows/batch-call.ts';
 import { depsOf } from './deps.ts';
 
 const REQUEST: BatchCall['request'] = {
@@ -42,6 +44,8 @@ type More = Partial<BatchCall> & {
   readonly sheets?: string;
   readonly environment?: MockActivityEnvironment;
   readonly findPool?: (pool: string) => Promise<void>;
+  /** As a workflow writes them. */
+  readonly options?: object;
 };
 
 const noPool = async (pool: string): Promise<void> => {
@@ -50,12 +54,13 @@ const noPool = async (pool: string): Promise<void> => {
 
 const make = async (
   sheet: string,
-  key: string,
+  callId: string,
   {
     apiUrl = base,
     environment = new MockActivityEnvironment(),
     findPool = noPool,
     sheets = place.folder,
+    options,
     ...more
   }: More = {},
 ): Promise<NewBatch> => {
@@ -73,8 +78,13 @@ const make = async (
     findPool,
     searchAttributes: async () => [],
   };
-  const call: BatchCall = { sheet, key, request: REQUEST, ...more };
-  const made: NewBatch | undefined = await environment.run(() => createBatch(depsOf({ maker }), call));
+  const call: BatchCall = { sheet, callId, request: REQUEST, ...more };
+  const deps = depsOf({ maker });
+  const made: NewBatch | undefined = await environment.run(() =>
+    options === undefined
+      ? createFrom<BatchCall>(deps, call, (one) => one)
+      : createBatch(deps, { sheet, callId, options: JSON.parse(JSON.stringify(options)) as object }),
+  );
   if (made === undefined) throw new Error('there is no batch');
   return made;
 };
@@ -89,9 +99,11 @@ const failureOf = async (making: Promise<NewBatch>): Promise<ApplicationFailure>
 };
 
 const batchesThere = (): readonly string[] =>
-  readdirSync(place.out).filter((name) => existsSync(join(place.out, name, BATCH_FILE)));
+  (existsSync(place.out) ? readdirSync(place.out) : []).filter((name) =>
+    existsSync(join(place.out, name, BATCH_FILE)),
+  );
 
-describe('a call that is repeated with its key', () => {
+describe('a call that is repeated with its id', () => {
   it('finds the batch of the first call, although the sheet was changed or is gone', async () => {
     const sheet = place.write('owls.csv', SHEET);
     const first = await make(sheet, 'workflow/run/1');
@@ -150,39 +162,75 @@ describe('a call that is cancelled', () => {
 });
 
 describe('what a call asks for', () => {
-  const wrong = (settings: object): More => ({
-    // NaN arrives as null.
-    request: JSON.parse(JSON.stringify({ ...REQUEST, settings: { ...REQUEST.settings, ...settings } })),
+  const wrong = (options: object): More => ({
+    options: batchCallOf('', '', { deployment: 'test', poll: true, ...options }).options,
   });
 
-  it.each([
-    ['retries is 1000, not a whole number from 0 to 20', { retries: 1000 }],
-    ['concurrency is 0, not', { concurrency: 0 }],
-    ['concurrency is null, not', { concurrency: Number.NaN }],
+  it.each<[string, object]>([
+    ['retries 1000 is not a whole number from 0 to 20; for example { retries: 5 }', { retries: 1000 }],
+    ['concurrency 0 is not', { concurrency: 0 }],
+    ['concurrency "NaN" is not', { concurrency: Number.NaN }],
     ['concurrency 3,000 is too many for rows that may have 21 attempts', { concurrency: 3000, retries: 20 }],
-    ['retries of timeout is 21', { retriesByKind: { timeout: 21 } }],
-    ['retries names "time-out".*did you mean timeout', { retriesByKind: { 'time-out': 1 } }],
-    ['gpuConcurrency names "H10O".*did you mean H100', { gpuConcurrency: { H10O: 1 } }],
-    ['gpuConcurrency of H100 is -1', { gpuConcurrency: { H100: -1 } }],
-    ['startsPerMinute is 0.5', { startsPerMinute: 0.5 }],
-    ['the cost limit is no number', { maxCostNano: Number.NaN }],
-    ['the cost limit is \\$-1', { maxCostNano: -1e9 }],
-    ['failAfter is no share', { failAfter: { share: 1.5 } }],
-    ['failAfter is 0', { failAfter: { rows: 0 } }],
-    ['deadline 2020-01-01T00:00:00.000Z has passed', { deadlineAt: Date.UTC(2020) }],
-    ['deadline is no time', { deadlineAt: Number.NaN }],
-    ['canary is 101', { canary: { rows: 101, asks: false } }],
-    ['weight is 0', { weight: 0 }],
-    ['urgency is 10', { urgency: 10 }],
-    ['pool is "../p"', { pool: '../p' }],
-    ['a target of notify has a query', { notify: ['https://a.example/b?token=1'] }],
+    [
+      'retry {"timeout":21} is not a whole number from 0 to 20 by kind of failure',
+      { retry: { timeout: 21 } },
+    ],
+    ['retry {"time-out":1} names no kind of failure.*did you mean timeout', { retry: { 'time-out': 1 } }],
+    ['gpuConcurrency {"H10O":1} names no GPU with H10O.*did you mean H100', { gpuConcurrency: { H10O: 1 } }],
+    ['gpuConcurrency {"H100":-1} is not', { gpuConcurrency: { H100: -1 } }],
+    ['gpuConcurrency {"H100":null} is not', { gpuConcurrency: { H100: Number.NaN } }],
+    ['rate 0.5 is not', { rate: 0.5 }],
+    ['maxCost "NaN" is not an amount in US dollars', { maxCost: Number.NaN }],
+    ['maxCost -1 is not', { maxCost: -1 }],
+    ['failAfter "150%" is not', { failAfter: '150%' }],
+    ['failAfter 0 is not', { failAfter: 0 }],
+    ['deadline "2020-01-01T00:00:00.000Z" has passed', { deadline: new Date(Date.UTC(2020)) }],
+    ['deadline "Invalid Date" is not a time', { deadline: new Date(Number.NaN) }],
+    ['canary 101 is not', { canary: 101 }],
+    ['weight 0 is not', { weight: 0 }],
+    ['urgency 10 is not', { urgency: 10 }],
+    ['pool "../p" is not', { pool: '../p' }],
+    ['notify has a query', { notify: ['https://a.example/b?token=1'] }],
     ['notify names 6 targets', { notify: Array.from({ length: 6 }, (_, at) => `slack:s${at}`) }],
-  ])('is refused for good: %s', async (text, settings) => {
+    ['ladder and gpu exclude each other', { ladder: ['T4', 'H100'], gpu: 'T4' }],
+    ['there is no option maxCots; did you mean maxCost', { maxCots: 20 }],
+  ])('is refused for good: %s', async (text, options) => {
     const sheet = place.write('owls.csv', SHEET);
-    const { type, nonRetryable, message } = await failureOf(make(sheet, 'one', wrong(settings)));
+    const { type, nonRetryable, message } = await failureOf(make(sheet, 'one', wrong(options)));
     expect([type, nonRetryable]).toEqual(['E602', true]);
-    expect(message).toMatch(new RegExp(`^E602: ${text}`));
+    const escaped = text.replaceAll(/[{}[\]$]/g, String.raw`\$&`);
+    expect(message).toMatch(new RegExp(`^E602: ${escaped}`));
     expect(batchesThere()).toEqual([]);
+  });
+
+  it('is every option that a program has', async () => {
+    const sheet = place.write(
+      'owls.csv',
+      'number,prompt,group,note\n1,a fox,2,x\n2,an owl,1,y\n3,a hen,1,z\n',
+    );
+    const options = wrong({
+      name: 'owls',
+      limit: 2,
+      orderBy: 'group',
+      key: 'number',
+      drop: ['note', 'group'],
+      outputName: '{key}',
+      queueTimeout: '2h',
+      unconfirmed: 'resubmit-after=3h',
+      workerTag: 'eu',
+      guess: 'accept',
+      reuse: 'again',
+    });
+    const made = await make(sheet, 'one', options);
+    const file = JSON.parse(readFileSync(join(made.folder, BATCH_FILE), 'utf8')) as object;
+    expect(file).toMatchObject({
+      batch: 'owls',
+      sheet: { rows: 2, order: { orderBy: 'group' }, outputName: '{key}', options: { keyColumn: 'number' } },
+      deadlines: { queueMs: 7_200_000 },
+      unconfirmed: { rule: 'resubmit', afterMs: 10_800_000 },
+      workerTag: 'eu',
+      webhooks: false,
+    });
   });
 
   it('is no name that leads to another folder', async () => {

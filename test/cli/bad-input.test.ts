@@ -34,7 +34,13 @@ const usage: readonly Bad[] = [
   ['an empty value', plan('--key', ''), 2, 'E602', /--key "" is empty/],
   ['half a pair', plan('--map', 'x'), 2, 'E602', /--map x/],
   ['two values for one input', plan('--set', 'a=1', '--set', 'a=2'), 2, 'E602', /--set a is given twice/],
-  ['an unknown type', plan('--type', 'seed=intt'), 2, 'E602', /unknown type intt[^]*did you mean int\?/],
+  [
+    'an unknown type',
+    plan('--type', 'seed=intt'),
+    2,
+    'E602',
+    /--type seed=intt has an unknown type[^]*did you mean int\?/,
+  ],
 ];
 
 const numbers: readonly Bad[] = [

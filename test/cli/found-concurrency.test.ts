@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { concurrencyOf } from '../../src/cli/flags/flag-values.ts';
 import { allowedNow, foundText, usefulLines } from '../../src/cli/follow/found-concurrency.ts';
 import type { Summary } from '../../src/results/summary.ts';
 
@@ -7,16 +6,6 @@ const useful = (...found: readonly object[]): Summary =>
   ({ useful_concurrency: found }) as unknown as Summary;
 const A10G = { gpu: 'A10G', is_default: true, concurrency: 14, basis: 'found' };
 const H100 = { gpu: 'H100', is_default: false, concurrency: 3, basis: 'found' };
-
-describe('the value of -c', () => {
-  it('is a number, auto, or auto with a bound', () => {
-    expect(['20', 'auto', 'auto:64'].map(concurrencyOf)).toEqual([20, { auto: 256 }, { auto: 64 }]);
-  });
-
-  it.each(['', '0', 'auto:', 'auto:0', 'auto:4:5', 'auto:9999', 'automatic'])('is not %j', (value) => {
-    expect(() => concurrencyOf(value)).toThrow(/is not a/);
-  });
-});
 
 describe('what -c auto has found', () => {
   it('is shown while the batch runs, with the number of slots that follows', () => {

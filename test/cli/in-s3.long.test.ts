@@ -201,7 +201,7 @@ describe('a batch in S3', () => {
       home: stage.path('program'),
     });
     const rows = [{ number: 900, prompt: 'of a program', seed: 1 }];
-    const made = await runsheet.start(rows, { deployment: 'portraits', batchId: 'of-a-program' });
+    const made = await runsheet.start(rows, { deployment: 'portraits', name: 'of-a-program' });
     expect(decodeURIComponent(made.location.href)).toBe(`${out}/of-a-program/`);
     expect((await made.result()).outcomes.succeeded).toBe(1);
     const names = (await Array.fromAsync(runsheet.list())).map(({ batch: name }) => name);

@@ -4,7 +4,7 @@ import { run } from '@stricli/core';
 import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
 import { sheetFlags } from '../../src/cli/flags/flags.ts';
-import { changedLimitFlags } from '../../src/cli/flags/limit-flags.ts';
+import { changedLimitFlags } from '../../src/cli/flags/option-flags.ts';
 import { parserFault } from '../../src/cli/flags/parser-faults.ts';
 import type { RunsheetError } from '../../src/errors/error.ts';
 
@@ -42,10 +42,10 @@ describe('a refused argument', () => {
   });
 
   it.each([
-    [['pool', 'set', 'gpus', '--size', 'x'], 'runsheet pool set --help'],
+    [['pool', 'set', 'gpus', '--size', 'x'], 'for example 5'],
     [['pool', 'show', 'gpus', '--sise'], 'runsheet pool show --help'],
-    [['scale', 'one', '-c', 'x'], 'runsheet scale --help'],
-  ])('has the help of its command: %j', async (args, text) => {
+    [['scale', 'one', '-c', 'x'], 'for example --concurrency 20'],
+  ])('has an example of its value, or the help of its command: %j', async (args, text) => {
     expect((await refused(...args)).hint).toContain(text);
   });
 

@@ -125,8 +125,8 @@ const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => 
 
 const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
   const options = isAnswered ? OPTIONS[question] : {};
-  const asked = { sheet: scene.sheet, deployment: 'portraits', ...options };
-  return inActivity(() => createBatch(depsOf({ maker: makerOf() }), batchCallOf(asked, 'one')));
+  const asked = { deployment: 'portraits', ...options };
+  return inActivity(() => createBatch(depsOf({ maker: makerOf() }), batchCallOf(scene.sheet, 'one', asked)));
 };
 
 const watch = async ({ scene }: Given): Promise<Done> => {

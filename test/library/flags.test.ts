@@ -4,6 +4,8 @@
 import type { buildRouteMap } from '@stricli/core';
 import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
+import { LIMITS as LIMITS_OF_A_BATCH } from '../../src/options/limits.ts';
+import { OPTIONS } from '../../src/options/table.ts';
 import type {
   AppendOptions,
   BatchHandle,
@@ -33,8 +35,6 @@ type Option =
   | Of<'AppendOptions', AppendOptions>
   | Of<'BatchHandle', BatchHandle>
   | Of<'BatchOptions', BatchOptions>
-  | Of<'BatchOptions.columns', NonNullable<BatchOptions['columns']>>
-  | Of<'BatchOptions.order', NonNullable<BatchOptions['order']>>
   | Of<'CancelOptions', CancelOptions>
   | Of<'CommandOptions', CommandOptions>
   | Of<'CompareOptions', CompareOptions>
@@ -64,64 +64,24 @@ const SHOWN: Table = {
   quiet: { only: 'chooses what is printed' },
 };
 
-const LIMITS: Table = {
-  concurrency: 'BatchOptions.concurrency',
-  retries: 'BatchOptions.retries',
-  retry: 'BatchOptions.retries',
-  rate: 'BatchOptions.startsPerMinute',
-  gpuConcurrency: 'BatchOptions.gpuConcurrency',
-  failAfter: 'BatchOptions.failAfter',
-  deadline: 'BatchOptions.deadline',
-  maxCost: 'BatchOptions.maxCostUsd',
-  pool: 'BatchOptions.pool',
-  weight: 'BatchOptions.weight',
-  urgency: 'BatchOptions.urgency',
-  notify: 'BatchOptions.notify',
-  notifyFailed: 'BatchOptions.notifyFailed',
-};
+/** The options of the table have the names of their flags. */
+const optionsIn = (options: object): Table =>
+  Object.fromEntries(Object.keys(options).map((option) => [option, { only: 'in the table of options' }]));
+
+const LIMITS = optionsIn(LIMITS_OF_A_BATCH);
 
 const HOW: Table = { reason: 'CommandOptions.reason', timeout: 'CommandOptions.timeoutMs' };
 
-const SHEET: Table = {
+const ALL: Table = {
   ...SHOWN,
-  ...LIMITS,
-  deployment: 'BatchOptions.deployment',
+  ...optionsIn(OPTIONS),
   api: 'ServiceOptions.api',
   local: 'ConnectOptions.service',
-  unconfirmed: 'BatchOptions.unconfirmed',
-  queueTimeout: 'BatchOptions.queueTimeoutMs',
-  runTimeout: 'BatchOptions.runTimeoutMs',
-  canary: 'BatchOptions.canary',
-  reserve: 'BatchOptions.reserve',
   yes: { only: 'answers the question after a canary, which the library never asks' },
-  shuffle: 'BatchOptions.order.shuffle',
-  orderBy: 'BatchOptions.order.orderBy',
-  priority: 'BatchOptions.order.priority',
-  gpu: 'BatchOptions.gpu',
-  ladder: 'BatchOptions.ladder',
-  gpuColumn: 'BatchOptions.columns.gpu',
-  map: 'BatchOptions.columns.map',
-  set: 'BatchOptions.columns.set',
-  drop: 'BatchOptions.columns.drop',
-  type: 'BatchOptions.columns.types',
-  key: 'BatchOptions.key',
-  limit: 'BatchOptions.limit',
-  format: 'BatchOptions.format',
-  sheet: 'BatchOptions.sheetName',
-  delimiter: 'BatchOptions.delimiter',
-  encoding: 'BatchOptions.encoding',
-  headerRow: 'BatchOptions.headerRow',
-  skipRows: 'BatchOptions.skipRows',
-  hidden: 'BatchOptions.hidden',
-  decimalComma: 'BatchOptions.decimalComma',
-  outputName: 'BatchOptions.outputName',
-  workerTag: 'BatchOptions.workerTag',
   acceptGpu: { only: 'the library does not ask about the GPU of a deployment' },
-  name: 'BatchOptions.batchId',
   again: 'BatchOptions.reuse',
   reuse: 'BatchOptions.reuse',
   into: 'BatchHandle.append',
-  poll: 'BatchOptions.poll',
   from: 'ResultsOfBatch.from',
   where: 'ResultsOfBatch.where',
   pick: 'ResultsOfBatch.pick',
@@ -131,6 +91,8 @@ const SHEET: Table = {
 const without = (table: Table, ...names: readonly string[]): Table =>
   Object.fromEntries(Object.entries(table).filter(([name]) => !names.includes(name)));
 
+/** What programs answer is asked or said by flags of their own. */
+const SHEET = without(ALL, 'guess');
 const LISTED = without(SHOWN, 'quiet');
 
 const FLAGS: Readonly<Record<string, Table>> = {
@@ -229,9 +191,9 @@ const FLAGS: Readonly<Record<string, Table>> = {
     cron: 'ScheduleOptions.cron',
     tz: 'ScheduleOptions.timezone',
     overlap: 'ScheduleOptions.overlap',
-    catchup: 'ScheduleOptions.catchupMs',
+    catchup: 'ScheduleOptions.catchup',
     replace: 'ScheduleOptions.replace',
-    deadline: 'ScheduleOptions.deadlineMs',
+    deadline: 'ScheduleOptions.deadline',
     reuse: 'ScheduleOptions.reuse',
   },
   'schedule list': LISTED,

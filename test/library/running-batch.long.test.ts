@@ -82,7 +82,7 @@ describe('a batch of a program', () => {
   });
 
   it('plans, appends rows, and sends rows again in the same batch', async () => {
-    const options = { deployment: 'portraits', concurrency: 4, batchId: 'more' } as const;
+    const options = { deployment: 'portraits', concurrency: 4, name: 'more' } as const;
     const rows = [{ prompt: 'one more' }, { prompt: 'and another' }];
     const plan = await runsheet.plan(rows, options);
     expect([plan.batchId, plan.rows, plan.requests.length]).toEqual(['more', 2, 2]);

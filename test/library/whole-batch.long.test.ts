@@ -29,7 +29,7 @@ describe('a program', () => {
   });
 
   const rows = Array.from({ length: 6 }, (_, at) => ({ prompt: `portrait ${at + 1}`, seed: at }));
-  const options = { deployment: 'portraits', concurrency: 2, batchId: 'first' } as const;
+  const options = { deployment: 'portraits', concurrency: 2, name: 'first' } as const;
 
   it('stops waiting at its own limit, and the batch continues to its end', async () => {
     expect(await codeOf(runsheet.start(rows, { ...options, pool: 'nowhere' }))).toBe('E540');
@@ -65,8 +65,8 @@ describe('a program', () => {
     const results = { from: 'first', where: 'seed >= 3', pick: stage.write('picks.csv', 'row\n5\n2\n4\n') };
     const next = {
       deployment: 'portraits',
-      batchId: 'second',
-      columns: { set: { prompt: 'again' } },
+      name: 'second',
+      set: { prompt: 'again' },
     } as const;
     expect((await runsheet.plan(results, next)).rows).toBe(2);
     const second = await runsheet.start(results, next);

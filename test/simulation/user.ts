@@ -1,7 +1,7 @@
 // Simulates the user of a batch, who cancels it, pauses it, changes its limits, and resumes it after a while.
 
 import type { Event } from '../../src/batch/events.ts';
-import type { LimitChange } from '../../src/batch/params.ts';
+import type { LimitChange } from '../../src/options/limits.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import type { Plan } from './plan.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,7 @@
 // Files of a batch that cannot be read back are named, with their code.
 
 import { FILE } from './batch-facts.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,10 +38,16 @@ describe('batch.json', () => {
 
   it('is never written larger than it is read back from S3', async () => {
     const store = folderStore(place());
-    const large = createBatchFile(store, { ...FILE, notify: ['é'.repeat(5 << 20)] });
-    await expect(large).rejects.toMatchObject({ code: 'E602', message: expect.stringContaining('8 MiB') });
+    const large = (mib: number): BatchFile => ({
+      ...FILE,
+      sheet: { ...FILE.sheet, outputName: 'é'.repeat(mib << 20) },
+    });
+    await expect(createBatchFile(store, large(5))).rejects.toMatchObject({
+      code: 'E602',
+      message: expect.stringContaining('8 MiB'),
+    });
     expect(await readBatchFile(store)).toBeUndefined();
-    expect(await createBatchFile(store, { ...FILE, notify: ['é'.repeat(3 << 20)] })).toBe(true);
+    expect(await createBatchFile(store, large(3))).toBe(true);
   });
 
   it.each([

@@ -7,7 +7,7 @@ import { CancelledFailure, defineSearchAttributeKey, TypedSearchAttributes } fro
 import { bundleWorkflowCode } from '@temporalio/worker';
 import pino from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { BatchCall, NewBatch } from '../../activities/create-batch.ts';
+import type { NewBatch, WrittenCall } from '../../activities/create-batch.ts';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
@@ -18,7 +18,7 @@ import { Stage, until } from '../stage/stage.ts';
 import type { order, thoroughOrder } from './awaiting.ts';
 import { openRig, refOf, Script, type Rig } from './rig.ts';
 
-type Make = (call: BatchCall) => Promise<NewBatch | undefined>;
+type Make = (call: WrittenCall) => Promise<NewBatch | undefined>;
 
 const newBatch = (name: string): NewBatch => ({
   ...refOf(name),
@@ -33,7 +33,7 @@ const newBatch = (name: string): NewBatch => ({
 });
 
 class Awaiting extends Script {
-  make: Make = async ({ key }) => newBatch(key);
+  make: Make = async ({ callId }) => newBatch(callId);
   /** Whether loading a batch waits for {@link loading}. */
   loading = Promise.resolve();
   awaited: BatchRef[] = [];
@@ -46,9 +46,9 @@ class Awaiting extends Script {
         await this.loading;
         return work.loadBatch(ref);
       },
-      createBatch: (call: BatchCall) => this.make(call),
+      createBatch: (call: WrittenCall) => this.make(call),
       createFiring: ({ definition, ...more }: { definition: { name: string } }) =>
-        this.make({ key: definition.name, ...more } as unknown as BatchCall),
+        this.make({ callId: definition.name, ...more } as unknown as WrittenCall),
       awaitBatch: async (ref: BatchRef) => {
         const { status } = await client.workflow.getHandle(workflowIdOf(ref)).describe();
         if (status.name === 'RUNNING') throw new Error('it has not ended');
@@ -75,7 +75,7 @@ describe('a workflow that awaits a batch', () => {
   beforeEach(() => {
     script.awaited = [];
     script.loading = Promise.resolve();
-    script.make = async ({ key }) => newBatch(key);
+    script.make = async ({ callId }) => newBatch(callId);
   });
 
   const start = (key: string) =>
@@ -118,11 +118,11 @@ describe('a workflow that awaits a batch', () => {
     it('starts and cancels a batch that was made although the call was cancelled', async () => {
       const batch = named('late');
       const begun = Promise.withResolvers<void>();
-      script.make = async ({ key }) => {
+      script.make = async ({ callId }) => {
         begun.resolve();
         const beat = setInterval(() => Context.current().heartbeat(), 200);
         await Context.current().cancelled.catch(() => clearInterval(beat));
-        return newBatch(key);
+        return newBatch(callId);
       };
       const handle = await begin(batch);
       await begun.promise;
@@ -133,7 +133,7 @@ describe('a workflow that awaits a batch', () => {
 
     it('starts a batch with the page and the search attributes that its maker names', async () => {
       const batch = named('shown');
-      const key = defineSearchAttributeKey('RunsheetSheet', 'KEYWORD');
+      const callId = defineSearchAttributeKey('RunsheetSheet', 'KEYWORD');
       await registerSearchAttributes(
         rig.client.connection,
         rig.client.options.namespace,
@@ -150,14 +150,14 @@ describe('a workflow that awaits a batch', () => {
         '2 rows · portraits · owls.csv',
         '| rows | 2 |',
       ]);
-      expect(child.typedSearchAttributes.get(key)).toBe('owls.csv');
+      expect(child.typedSearchAttributes.get(callId)).toBe('owls.csv');
     });
 
     it('finds such a batch also if its maker was killed before it could say so', async () => {
       const batch = named('killed');
       const begun = Promise.withResolvers<void>();
-      script.make = async ({ key, findOnly }) => {
-        if (findOnly) return newBatch(key);
+      script.make = async ({ callId, findOnly }) => {
+        if (findOnly) return newBatch(callId);
         begun.resolve();
         throw new Error('the run service is away');
       };
@@ -204,7 +204,7 @@ describe('a workflow that awaits a batch', () => {
       await rig.batches.start(refOf(batch));
       await rig.result(batch);
       expect((await (await begin(batch)).result()).batch).toBe(batch);
-      script.make = async ({ key }) => ({ ...newBatch(key), hasEnded: true });
+      script.make = async ({ callId }) => ({ ...newBatch(callId), hasEnded: true });
       expect((await (await begin(batch)).result()).batch).toBe(batch);
       expect(script.groups.get(batch)).toHaveLength(1);
     });

@@ -6,12 +6,12 @@ import { runBatch } from '../../workflows/application.ts';
 export * from '../../workflows/application.ts';
 export { runsheetFiring } from '../../workflows/firing.ts';
 
-export const order = (key: string) => runBatch({ sheet: '/nowhere.csv', deployment: 'portraits', key });
+export const order = (callId: string) => runBatch({ sheet: '/nowhere.csv', deployment: 'portraits', callId });
 
 /** Returns the error of the batch if it is cancelled. */
-export async function thoroughOrder(key: string): Promise<readonly unknown[]> {
+export async function thoroughOrder(callId: string): Promise<readonly unknown[]> {
   try {
-    return [await order(key)];
+    return [await order(callId)];
   } catch (error) {
     if (error instanceof CancelledFailure) return ['cancelled', ...(error.details ?? [])];
     throw error;

@@ -1,13 +1,13 @@
 // Pauses that a batch takes on its own, and the end of those that no probe can end.
 
+import { rowsOrShare, usdText, type RowsOrShare } from '../../options/kinds.ts';
 import { clipped } from '../../options/clipped.ts';
 import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
 import { slotsAllowed } from '../limits/adaptive-cap.ts';
-import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano, usdText } from '../limits/budget.ts';
+import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano } from '../limits/budget.ts';
 import { grant, lacksSlots, poolFault } from '../limits/grant.ts';
-import { failAfterText } from '../on-event/change-limits.ts';
-import type { Canary, FailAfter } from '../params.ts';
+import type { Canary } from '../params.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import type { Membership } from '../pool/messages.ts';
 import { type Account, accountsOf, type Lane, nextAccount } from '../state/lanes.ts';
@@ -39,7 +39,7 @@ export const pauseForFailures: Decision = {
   dueAt: (state) => dueIf(hasFailedTooOften(state) && hasMoreToSend(state) && !state.pauses.has('failures')),
   act: (state) => {
     const { bad, all } = newEndings(state);
-    const limit = failAfterText(state.params.failAfter as FailAfter);
+    const limit = rowsOrShare.textOf(state.params.failAfter as RowsOrShare);
     pause(state, 'failures', `${bad} of ${all} rows ended without success; --fail-after is ${limit}`);
     return [];
   },
@@ -69,7 +69,7 @@ const hasFailedTooOften = (state: State): boolean =>
   state.params.failAfter !== undefined && isReached(state, state.params.failAfter);
 
 /** Whether so many rows have ended without success. */
-export function isReached(state: State, failAfter: FailAfter): boolean {
+export function isReached(state: State, failAfter: RowsOrShare): boolean {
   const { rows } = state.params;
   const { all, bad } = newEndings(state);
   if ('rows' in failAfter) return bad >= failAfter.rows;

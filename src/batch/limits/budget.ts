@@ -76,9 +76,3 @@ export function firstAllowed(state: Accounts, account: Account): Waiting | undef
 }
 
 const isResend = ({ turnedAway }: Waiting): boolean => turnedAway !== undefined;
-
-/** An amount for people: at least cents, at most hundredths of a cent. */
-export const usdText = (nano: number): string => {
-  const [whole, decimals = ''] = String(Number((nano / NANO).toFixed(4))).split('.');
-  return `$${whole}.${decimals.padEnd(2, '0')}`;
-};

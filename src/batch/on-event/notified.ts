@@ -4,7 +4,7 @@
 import { hasNews } from '../decisions/notify.ts';
 import { note } from '../event-log.ts';
 import { RESULTS, type Event } from '../events.ts';
-import type { LimitChange } from '../params.ts';
+import type { LimitChange } from '../../options/limits.ts';
 import type { State } from '../state/state.ts';
 
 export function onNotified(state: State, { number, reason }: Extract<Event, { type: 'notified' }>): void {

@@ -3,8 +3,8 @@
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import type { AttemptRun } from '../attempt.ts';
 import type { Event, OverdueRun, RunCompletion } from '../events.ts';
+import { STORED_LIMITS } from '../../options/limits.ts';
 import { OUTCOMES } from '../outcome.ts';
-import type { LimitChange } from '../params.ts';
 import type { Grant, MemberUsage } from '../pool/messages.ts';
 
 // Checks the shape of values from other programs. The workflow bundle cannot carry a schema library.
@@ -85,28 +85,32 @@ const completion = atLeast<RunCompletion>(
 );
 
 const none = oneOf('none');
-const failAfter = either(
-  exactly<{ readonly rows: number }>({ rows: number }, {}),
-  exactly<{ readonly share: number }>({ share: number }, {}),
-);
 
-const limits = exactly<LimitChange>(
+/** The batch checks the values themselves, and says what it refuses. */
+const KINDS: Readonly<Record<string, Shape>> = {
+  count: number,
+  concurrency: number,
+  money: number,
+  moment: number,
+  named: text,
+  targets: listOf(text),
+  countBy: recordOf(number),
+  rowsOrShare: either(
+    exactly<{ readonly rows: number }>({ rows: number }, {}),
+    exactly<{ readonly share: number }>({ share: number }, {}),
+  ),
+};
+
+const limits = exactly<Readonly<Partial<Record<string, unknown>>>>(
   {},
   {
-    concurrency: number,
     adaptive: oneOf(true),
-    retries: number,
-    startsPerMinute: either(number, none),
-    gpuConcurrency: either(recordOf(number), none),
-    retriesByKind: recordOf(number),
-    failAfter: either(failAfter, none),
-    deadlineAt: either(number, none),
-    maxCostNano: either(number, none),
-    pool: text,
-    weight: number,
-    urgency: number,
-    notify: either(listOf(text), none),
-    notifyFailed: either(failAfter, none),
+    ...Object.fromEntries(
+      STORED_LIMITS.map(({ stored, kind, removable }) => {
+        const shape = KINDS[kind.type] as Shape;
+        return [stored, removable ? either(shape, none) : shape];
+      }),
+    ),
   },
 );
 

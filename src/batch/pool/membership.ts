@@ -16,13 +16,9 @@ import { type Membership, newMembership, type Usage } from './messages.ts';
 export const POOL_AHEAD_MS = 4_000;
 
 /**
- * A batch joins or leaves a pool while it runs. Its runs go on: those of a batch that joins may exceed the pool until they end,
- * and those of one that leaves are no longer counted.
+ * Joins the pool of the new parameters, after the batch has left the one before. Its runs go on: those of a batch that joins may exceed
+ * the pool until they end, and those of one that leaves are no longer counted.
  */
-export const isPoolName = (value: unknown): boolean =>
-  typeof value === 'string' && value !== 'none' && /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(value);
-
-/** Joins the pool of the new parameters, after the batch has left the one before. */
 export function changePool(state: State, before: string | undefined): void {
   leave(state, before);
   state.membership = state.params.pool === undefined ? undefined : newMembership(state.wallAt, state);

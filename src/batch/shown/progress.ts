@@ -9,7 +9,7 @@ import { slotsAllowed, usefulConcurrency } from '../limits/adaptive-cap.ts';
 import { reservedNano, spentNano } from '../limits/budget.ts';
 import { grantReason } from '../limits/grant.ts';
 import { startsPerMinute } from '../limits/rate-limit.ts';
-import { optionalLimits } from '../params.ts';
+import { optionalLimits } from '../../options/limits.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';
 import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
 import {

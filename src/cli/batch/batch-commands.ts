@@ -22,7 +22,7 @@ import {
   time,
   textFlag,
 } from '../flags/flags.ts';
-import { changedLimitFlags } from '../flags/limit-flags.ts';
+import { changedLimitFlags } from '../flags/option-flags.ts';
 import { PAIRED_BY } from '../../results/compare/paired-rows.ts';
 import { alias, batch, batchAndRow, namedBatch, twoBatches } from '../flags/positionals.ts';
 

@@ -17,7 +17,7 @@ import {
 import { STARTED_FILE } from '../../store/batch-file.ts';
 import { ask } from '../run/ask.ts';
 import { printBatchJson } from './print-batch.ts';
-import { configOf, pairs } from '../flags/batch-options.ts';
+import { configOf, inputsSet } from '../flags/batch-options.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { toContinue, nextCommand, sayLeft, sayNext } from '../next-command.ts';
@@ -61,10 +61,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   // Only the service knows the types of the inputs, and the local one runs in the session.
   if (flags.set !== undefined)
     return withSession(flags, found, printer, async (session) => {
-      const asked = await chosen(
-        given,
-        await inputChangeOf(configOf(flags), found, pairs('--set', flags.set)),
-      );
+      const asked = await chosen(given, await inputChangeOf(configOf(flags), found, inputsSet(flags.set)));
       return asked === undefined ? EXIT.ok : sendAgain(session, given, asked);
     });
   const asked = await chosen(given, undefined);

@@ -1,16 +1,15 @@
 // The demo, and the hidden command of the loop that it shows.
 
 import { command } from '../command.ts';
-import { wholeFrom } from '../flags/flag-values.ts';
-import { boolean, optional, output, parsed, textFlag } from '../flags/flags.ts';
+import { boolean, optional, output, textFlag, wholeFlag } from '../flags/flags.ts';
 import { alias } from '../flags/positionals.ts';
 
 const ROWS_MAX = 1_000;
 const KILLS_MAX = 100;
-const rows = parsed(wholeFrom(1, ROWS_MAX));
-const kills = parsed(wholeFrom(0, KILLS_MAX));
-const seed = parsed(wholeFrom(0));
-const slots = parsed(wholeFrom(1));
+const rows = wholeFlag(1, ROWS_MAX);
+const kills = wholeFlag(0, KILLS_MAX);
+const seed = wholeFlag(0);
+const slots = wholeFlag(1);
 
 export const demos = {
   demo: command(

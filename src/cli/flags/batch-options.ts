@@ -1,28 +1,40 @@
 // Turns the flags of run, submit and plan into the parameters of a batch: service, deployment, sheet options, settings.
 
 import { loadConfig, type Config } from '../../host/config.ts';
-import { nearest, problem, type RunsheetError } from '../../errors/error.ts';
-import { withoutNone, type LimitChange } from '../../batch/params.ts';
-import { type BatchSpec, type Settings } from '../../create-batch/batch-spec.ts';
+import { problem, type RunsheetError } from '../../errors/error.ts';
+import type { LimitChange } from '../../options/limits.ts';
+import { keptIn, OPTIONS, optionsOf, type Given } from '../../options/table.ts';
+import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
 import type { SheetCopy } from '../../create-batch/copy-sheet.ts';
+import {
+  flagOf,
+  IN_FLAGS,
+  limitChangeOf,
+  refuseBoth,
+  requestOf as requestFrom,
+  settingsOf as settingsFrom,
+  sheetOptionsOf,
+  valueOf,
+  type Excludes,
+} from '../../create-batch/given-options.ts';
 import { preparingIn } from '../../create-batch/preparing.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import { findBatchOfResults } from '../../create-batch/batch-of-results.ts';
 import { refuseTooMany } from '../../create-batch/check-request.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { findUnchanged } from '../../create-batch/reuse/reuse.ts';
+import { prepareNotify as prepare } from '../../notices/notify-targets.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Api } from '../../host/api-version.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
-import { INPUT_KINDS, type InputKind, type Reading, type SheetOptions } from '../../sheet/sheet-options.ts';
+import type { Reading } from '../../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../../sheet/sheet-source.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Context } from '../context.ts';
 import type { SheetFlags } from './flags.ts';
-import type { LimitFlags } from './limit-flags.ts';
-import { notifyLimits } from './notify-flags.ts';
+import { isRepeated, type LimitFlags, type OptionFlags } from './option-flags.ts';
 
 type SettingFlags = { readonly out?: string; readonly api?: Api; readonly metrics?: string };
 
@@ -40,30 +52,34 @@ export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): 
   return { base: config.apiUrl, api: config.api };
 }
 
+const EXCLUDES: readonly Excludes[] = [
+  {
+    both: ['local', 'api'],
+    ofValues: (_, api) => api === 'v1',
+    why: 'the local run service of --local speaks V2',
+    hint: 'start a local V1 service with: runsheet service --only v1',
+  },
+  {
+    both: ['again', 'reuse'],
+    hint: '--again runs all rows; --reuse runs only those that no earlier batch has done',
+  },
+];
+
 /** Refuses invalid flags before anything is started. */
 export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
-  sheetOptions(flags);
-  if (flags.local && flags.api === 'v1')
-    throw problem('E602', {
-      what: '--local and --api v1 exclude each other: the local run service of --local speaks V2',
-      hint: 'start a local V1 service with: runsheet service --only v1',
-    });
-  if (flags.again && flags.reuse)
-    throw problem('E602', {
-      what: '--again and --reuse exclude each other',
-      hint: '--again runs all rows; --reuse runs only those that no earlier batch has done',
-    });
+  const given = givenOf(flags);
+  refuseBoth(flags, flagOf, EXCLUDES);
   if (flags.deployment === undefined && flags.into === undefined) throw noDeployment(flags.local);
-  const { ladder } = sheetOptions(flags);
-  checkLadder({ ...(ladder && { ladder }), ...(flags.gpu && { gpu: flags.gpu }) });
-  const { concurrency, adaptive } = concurrencyLimits(flags);
-  if (adaptive && ladder) throw problem('E602', AUTO_WITHOUT_LADDER);
+  refuseBoth(given, flagOf);
+  const { ladder } = sheetOptionsOf(given);
+  checkLadder({ ...(ladder && { ladder }) });
+  const { concurrency, retries, retriesByKind, unconfirmed } = settingsFrom(given);
   refuseTooMany({
     concurrency,
-    retries: flags.retries,
-    retriesByKind: flags.retry,
+    retries,
+    retriesByKind,
     ladder,
-    resubmits: flags.unconfirmed?.rule === 'resubmit',
+    resubmits: unconfirmed?.rule === 'resubmit',
     written: { concurrency: '--concurrency', retries: '--retries' },
   });
   if (sheet !== '-' && !isAddress(sheet)) await refuseNoSheet(sheet);
@@ -84,9 +100,9 @@ export const copyParams = (config: Config, { stdin }: Context['process'], flags:
 });
 
 /** What the copy of a sheet needs to know. */
-export const copyingOf = ({ format, sheet }: SheetFlags) => ({
+export const copyingOf = ({ format, sheetName }: SheetFlags) => ({
   ...(format && { format }),
-  ...(sheet && { sheet }),
+  ...(sheetName && { sheet: sheetName }),
 });
 
 /** The batch of this sheet and these flags, if it exists; sends no request to the service. */
@@ -125,136 +141,44 @@ export async function resultsOf(
   return found?.file.sheet.options.ladder === undefined ? found : undefined;
 }
 
+/** The options that flags give. Throws E602 for what is wrong between two values of one flag. */
+const givenOf = (flags: Partial<OptionFlags>): Given =>
+  Object.fromEntries(
+    optionsOf('command').flatMap(([option, row]) => {
+      const value = (flags as Readonly<Record<string, unknown>>)[option];
+      if (value === undefined) return [];
+      if (!isRepeated(row.kind)) return [[option, value]];
+      const values = (value as readonly string[]).filter((one) => !(row.removable && one === 'none'));
+      const isNone = row.removable && values.length === 0;
+      return [[option, isNone ? 'none' : valueOf(option, row, values, IN_FLAGS)]];
+    }),
+  );
+
 /** How to read a file, without what its columns mean. */
-export function readingOf(flags: SheetFlags): Reading {
-  const { delimiter, encoding, limit, headerRow, skipRows, hidden, decimalComma } = sheetOptions(flags);
-  return {
-    ...(decimalComma === undefined ? {} : { decimalComma }),
-    ...(headerRow === undefined ? {} : { headerRow }),
-    ...(skipRows === undefined ? {} : { skipRows }),
-    ...(hidden === undefined ? {} : { hidden }),
-    ...(delimiter === undefined ? {} : { delimiter }),
-    ...(encoding === undefined ? {} : { encoding }),
-    ...(limit === undefined ? {} : { limit }),
-  };
-}
+export const readingOf = (flags: SheetFlags): Reading => keptIn('reading', givenOf(flags));
 
 /** What flags ask for. `asks`: whether the batch waits for its user after a canary. */
-export const requestOf = (config: Config, flags: SheetFlags, asks = false): BatchRequest => ({
-  service: meantService(config, flags),
-  deployment: flags.deployment ?? '',
-  options: sheetOptions(flags),
-  settings: settingsOf(flags, asks),
-  order: orderOf(flags),
-  again: flags.again,
-  ...(flags.name === undefined ? {} : { name: flags.name }),
-});
+export const requestOf = (config: Config, flags: SheetFlags, asks = false): BatchRequest =>
+  requestFrom(givenOf(flags), { service: meantService(config, flags), asks, again: flags.again });
 
 /** The limits that flags change. */
-export const limitsOf = (flags: LimitFlags): LimitChange => {
-  const { retries, retry, rate, gpuConcurrency, failAfter, deadline, maxCost } = flags;
-  const { pool, weight, urgency, notifyFailed } = flags;
-  return {
-    ...concurrencyLimits(flags),
-    ...(retries === undefined ? {} : { retries }),
-    ...(retry === undefined ? {} : { retriesByKind: retry }),
-    ...(rate === undefined ? {} : { startsPerMinute: rate }),
-    ...(gpuConcurrency === undefined ? {} : { gpuConcurrency }),
-    ...(failAfter === undefined ? {} : { failAfter }),
-    ...(deadline === undefined ? {} : { deadlineAt: deadline }),
-    ...(maxCost === undefined ? {} : { maxCostNano: maxCost }),
-    ...(pool === undefined ? {} : { pool }),
-    ...(weight === undefined ? {} : { weight }),
-    ...(urgency === undefined ? {} : { urgency }),
-    ...notifyLimits(flags),
-    ...(notifyFailed === undefined ? {} : { notifyFailed }),
-  };
-};
+export const limitsOf = (flags: Partial<LimitFlags>): LimitChange => limitChangeOf(givenOf(flags));
 
-function concurrencyLimits({ concurrency }: LimitFlags): Pick<LimitChange, 'concurrency' | 'adaptive'> {
-  if (concurrency === undefined) return {};
-  return typeof concurrency === 'number'
-    ? { concurrency }
-    : { concurrency: concurrency.auto, adaptive: true };
-}
-
-const AUTO_WITHOUT_LADDER = {
-  what: '-c auto and --ladder exclude each other',
-  hint: 'with a ladder, give -c <n>: rows of several size classes share each GPU',
-};
-
-export const orderOf = ({ shuffle, orderBy, priority }: SheetFlags): OrderOptions => ({
-  ...(shuffle ? { shuffle } : {}),
-  ...(orderBy === undefined ? {} : { orderBy }),
-  ...(priority === undefined ? {} : { priority }),
-});
+export const orderOf = (flags: SheetFlags): OrderOptions => keptIn('order', givenOf(flags));
 
 /** `asks`: whether the batch waits for its user after a canary. */
-export function settingsOf(flags: SheetFlags, asks = false): Settings {
-  const { canary: rows, unconfirmed, queueTimeout, runTimeout, poll, outputName, workerTag } = flags;
-  return {
-    ...withoutNone(limitsOf(flags)),
-    ...(unconfirmed === undefined ? {} : { unconfirmed }),
-    deadlines: {
-      ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),
-      ...(runTimeout === undefined ? {} : { runMs: runTimeout }),
-    },
-    webhooks: !poll,
-    ...(outputName === undefined ? {} : { outputName }),
-    ...(workerTag === undefined ? {} : { workerTag }),
-    ...(flags.reserve === 'p99' ? { reserve: flags.reserve } : {}),
-    ...(rows === undefined ? {} : { canary: { rows, asks } }),
-  };
-}
+export const settingsOf = (flags: SheetFlags, asks = false): Settings => settingsFrom(givenOf(flags), asks);
 
-export function sheetOptions(flags: SheetFlags): BatchSpec['options'] {
-  const types = pairs('--type', flags.type);
-  for (const [input, kind] of Object.entries(types)) {
-    const isKind = (INPUT_KINDS as readonly string[]).includes(kind);
-    if (!isKind)
-      throw problem('E602', {
-        what: `--type ${input}=${kind}: unknown type ${kind}`,
-        hint: `${didYouMean(kind, INPUT_KINDS)}types: ${INPUT_KINDS.join(' ')}`,
-      });
-  }
-  const given: { -readonly [K in keyof SheetOptions]?: SheetOptions[K] } = {
-    ...(flags.sheet && { sheet: flags.sheet }),
-    ...(flags.delimiter && { delimiter: flags.delimiter }),
-    ...(flags.encoding && { encoding: flags.encoding }),
-    ...(flags.headerRow && { headerRow: flags.headerRow }),
-    ...(flags.skipRows && { skipRows: flags.skipRows }),
-    ...(flags.hidden && { hidden: flags.hidden }),
-    ...(flags.decimalComma && { decimalComma: true }),
-    ...(flags.gpuColumn && { gpuColumn: flags.gpuColumn }),
-    ...(flags.gpu && { gpu: flags.gpu }),
-    ...(flags.ladder && { ladder: flags.ladder.split(',').map((gpu) => gpu.trim()) }),
-    ...(flags.key && { keyColumn: flags.key }),
-    ...(flags.limit && { limit: flags.limit }),
-  };
-  return {
-    ...given,
-    map: pairs('--map', flags.map),
-    set: pairs('--set', flags.set),
-    drop: flags.drop ?? [],
-    types: types as Record<string, InputKind>,
-  };
-}
+export const sheetOptions = (flags: SheetFlags): BatchSpec['options'] => sheetOptionsOf(givenOf(flags));
 
-const didYouMean = (wrong: string, words: readonly string[]): string => {
-  const near = nearest(wrong, words);
-  return near === undefined ? '' : `did you mean ${near}? `;
-};
+/** The `input=value` pairs of `--set`. Throws E602 for another form and for repeated names. */
+export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>
+  sheetOptionsOf({ set: valueOf('set', OPTIONS.set, given, IN_FLAGS) as Given['set'] & {} }).set;
 
-/** The `name=value` pairs of a flag. Throws E602 for another form and for repeated names. */
-export function pairs(flag: string, given: readonly string[] = []): Record<string, string> {
-  const found = new Map<string, string>();
-  for (const pair of given) {
-    const [, name, value] = /^([^=]+)=(.*)$/s.exec(pair) ?? [];
-    if (name === undefined || value === undefined)
-      throw problem('E602', { what: `${flag} ${pair} has no =`, hint: `write it as ${flag} input=…` });
-    if (found.has(name))
-      throw problem('E602', { what: `${flag} ${name} is given twice`, hint: 'remove one of them' });
-    found.set(name, value);
-  }
-  return Object.fromEntries(found);
-}
+/** Throws E602 for a setting that is missing here. */
+export const prepareNotify = (config: Config, flags: Pick<LimitFlags, 'notify'>): Promise<void> =>
+  prepare(config, limitsOf(flags), async () => {
+    // The Temporal client is half of what a command loads.
+    const { temporalFrom } = await import('../../temporal/temporal-address.ts');
+    return temporalFrom(config.environment) !== undefined;
+  });

@@ -1,6 +1,12 @@
-// How flags are described to the parser.
+// How flags are described to the parser. What a value can be comes from its kind in the table of options.
 
-type Kind<T> = {
+import { problem } from '../../errors/error.ts';
+import { hintFor, IN_FLAGS } from '../../create-batch/given-options.ts';
+import type { KeptOf } from '../../options/limits.ts';
+import { read } from '../../options/read.ts';
+import type { Kind } from '../../options/table.ts';
+
+type Parsed<T> = {
   readonly kind: 'parsed';
   readonly parse: (input: string) => T;
   readonly brief: string;
@@ -9,7 +15,7 @@ type Kind<T> = {
 
 export const parsed =
   <T>(parse: (input: string) => T) =>
-  (placeholder: string, brief: string): Kind<T> => ({
+  (placeholder: string, brief: string): Parsed<T> => ({
     kind: 'parsed',
     parse,
     // The parser shows placeholders in usage lines only.
@@ -17,9 +23,36 @@ export const parsed =
     placeholder,
   });
 
+/** Throws what is wrong with a value. The message continues after the flag and the value. */
+export const fail = (what: string, hint?: string): never => {
+  throw problem('E602', { what, ...(hint !== undefined && { hint }) });
+};
+
+/** The value of a kind, as the parser calls it. `option`: the flag in examples. */
+export const valueFrom =
+  <K extends Kind>(kind: K, option?: string) =>
+  (input: string): KeptOf<K> => {
+    const found = read(kind, input);
+    if ('kept' in found) return found.kept;
+    const example = (value: string): string =>
+      option === undefined ? value : IN_FLAGS.example(option, kind, value);
+    return fail(found.wrong, hintFor(found, kind, example));
+  };
+
+export const orNone =
+  <T>(parse: (input: string) => T) =>
+  (input: string): T | 'none' =>
+    input === 'none' ? 'none' : parse(input);
+
+export const kindFlag = <K extends Kind>(kind: K) => parsed(valueFrom(kind));
+
 export const optional = <T>(flag: T): T & { readonly optional: true } => ({ ...flag, optional: true });
 export const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optional: true } => ({
   ...flag,
   variadic: true,
   optional: true,
 });
+export const choice = <const C extends string>(values: readonly C[], fallback: NoInfer<C>, brief: string) =>
+  ({ kind: 'enum', values, default: fallback, brief }) as const;
+export const boolean = (brief: string) =>
+  ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;

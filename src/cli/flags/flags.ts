@@ -1,51 +1,52 @@
-// Flags that several commands share, as the parser wants them. A flag of a single command is described in
-// command-list.ts.
+// Flags that several commands share, as the parser wants them. A flag of a single command is described in command-list.ts, and those
+// of options in option-flags.ts.
 
-import { CANARY_ROWS_MAX } from '../../options/bounds.ts';
+import type { FlagParametersForType } from '@stricli/core';
+import { choice as choiceOf, span, rowRanges, text, texts } from '../../options/batch-kinds.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
+import { GPUS } from '../../options/gpu.ts';
+import { count } from '../../options/kinds.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { APIS, type Api } from '../../host/api-version.ts';
-import {
-  name,
-  gpuName,
-  rowRanges,
-  tag,
-  choicesFrom,
-  text,
-  timeFrom,
-  timeWithUnit,
-  unconfirmedChoice,
-  wholeFrom,
-  type UnconfirmedChoice,
-} from './flag-values.ts';
-import { optional, parsed, repeatable } from './flag-kinds.ts';
-import { readingFlags, type ReadingFlags } from './reading-flags.ts';
-import { limitFlags, type LimitFlags } from './limit-flags.ts';
+import { list, nearest } from '../../errors/error.ts';
+import type { Context } from '../context.ts';
+import { boolean, choice, fail, kindFlag, optional, parsed, repeatable, valueFrom } from './flag-kinds.ts';
+import { optionAliases, optionFlags, type OptionFlags } from './option-flags.ts';
 import { proposing } from '../completion/propose.ts';
 
-export const textFlag = parsed(text);
-export const port = parsed(wholeFrom(0, 65_535));
-const canaryNumber = parsed(wholeFrom(1, CANARY_ROWS_MAX));
-export const gpuFlag = parsed(gpuName);
-export const rowList = parsed(rowRanges);
+export { boolean, choice, optional, parsed, repeatable };
+
+/** `failed,timed-out`: one or more of these words. */
+const choicesFrom =
+  <const W extends string>(words: readonly W[], noun: string) =>
+  (input: string): readonly W[] =>
+    input.split(',').map((part) => {
+      const found = words.find((word) => word === part);
+      if (found !== undefined) return found;
+      const near = nearest(part, words);
+      const meant = near === undefined ? '' : `did you mean ${near}? `;
+      return fail(`has no ${noun} with ${part}`, `${meant}values: ${list(words)}`);
+    });
+
+/** For what is removed: 30 could be seconds or days. */
+const timeWithUnit = (input: string): number =>
+  /^[\d.]+$/.test(input)
+    ? fail('has no unit', `for days: ${input}d; for hours: ${input}h; for minutes: ${input}m`)
+    : valueFrom(ANY_TIME)(input);
+
+const ANY_TIME = span('0s', 0);
+
+export const textFlag = kindFlag(text('text', 'a'));
+export const wholeFlag = (least: number, most?: number) => kindFlag(count(least, most));
+export const port = wholeFlag(0, 65_535);
+export const gpuFlag = kindFlag(choiceOf(GPUS));
+export const rowList = kindFlag(rowRanges);
 export const outcomeList = parsed(choicesFrom(OUTCOMES, 'outcome'));
 export const failureList = parsed(choicesFrom(FAILURE_KINDS, 'kind of failure'));
-export const keyList = parsed((input: string): readonly string[] => text(input).split(','));
-const positiveNumber = parsed(wholeFrom(1));
-export const attemptNumber = positiveNumber;
-const workerTag = parsed(tag);
-const unconfirmedRule = parsed(unconfirmedChoice);
-export const time = parsed(timeFrom('0s'));
+export const keyList = kindFlag(texts('a,b', 'sku-1,sku-2', true));
+export const attemptNumber = wholeFlag(1);
+export const time = kindFlag(ANY_TIME);
 export const age = parsed(timeWithUnit);
-/** A deadline below one second would cancel every run. */
-const deadline = parsed(timeFrom('1s'));
-
-const choice = <const C extends string>(values: readonly C[], fallback: NoInfer<C>, brief: string) =>
-  ({ kind: 'enum', values, default: fallback, brief }) as const;
-
-const boolean = (brief: string) => ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
-
-export { boolean, choice, optional, parsed, repeatable };
 
 export const out = optional(
   textFlag('dir', 'folder of the batches, or s3://bucket/folder (default: RUNSHEET_OUT, else ./batches)'),
@@ -74,95 +75,18 @@ export const controlFlags = {
   ),
 } as const;
 
-/** How to read the sheet, what to request from the service, and how many runs at the same time. */
-export const sheetFlags = {
-  deployment: proposing(
-    optional(textFlag('name', 'deployment: its id, or its name if the name is unique (required)')),
-    'deployments',
-  ),
+const { deployment, ...options } = optionFlags;
+
+/** What to run, how to read the sheet, and how the batch runs. */
+export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fromFlags>, Context> = {
+  deployment,
   api,
   local: boolean('rehearse on the local run service, which costs nothing'),
-  ...limitFlags,
-  unconfirmed: optional(
-    unconfirmedRule(
-      'rule',
-      'what to do with an attempt that may have started a run: unknown, ask, fail, resubmit-after=2h (default: unknown)',
-    ),
-  ),
-  queueTimeout: optional(
-    deadline(
-      'time',
-      'cancel a run that has not started after this long, such as 24h, and retry its row (default: no limit)',
-    ),
-  ),
-  runTimeout: optional(
-    deadline(
-      'time',
-      "cancel a run that made no progress for this long, such as 30m (default: the deployment's limit + 5 min)",
-    ),
-  ),
-  canary: optional(
-    canaryNumber(
-      'n',
-      'send n rows first that differ as much as possible, and the others only if all of them succeed (default: 0)',
-    ),
-  ),
-  reserve: {
-    kind: 'enum',
-    values: ['most', 'p99'],
-    optional: true,
-    brief:
-      'what --max-cost reserves for a run: the most that it can cost, or an estimate from the runs before it (default: most)',
-  },
+  ...options,
   yes: boolean('with --canary, send the others without asking on a terminal'),
-  shuffle: boolean('send the rows in a random order that is the same each time'),
-  orderBy: optional(
-    textFlag(
-      'column',
-      'send the rows in the order of this column, smallest first (default: as in the sheet)',
-    ),
-  ),
-  priority: optional(textFlag('column', 'send the rows with the highest number in this column first')),
-  gpu: proposing(
-    optional(textFlag('gpu', "GPU for rows that name none (default: the deployment's GPU)")),
-    'gpus',
-  ),
   acceptGpu: boolean(
     'accept that the service may use the GPU of the deployment instead of the one that rows ask for',
   ),
-  ladder: optional(
-    textFlag('gpu,…', 'GPUs that rows without one climb when memory or time runs out, such as T4,A10G,H100'),
-  ),
-  gpuColumn: optional(textFlag('column', 'column that names the GPU of each row (default: gpu)')),
-  map: repeatable(
-    textFlag(
-      'input=column',
-      'fill an input from this column (default: the column with the same name, whatever its case)',
-    ),
-  ),
-  set: repeatable(textFlag('input=value', 'set an input to this value in every row')),
-  drop: repeatable(textFlag('column', 'this column is data, not an input')),
-  type: repeatable(
-    textFlag(
-      'input=type',
-      'type of an input: string, int, float, bool, json (default: as the deployment says)',
-    ),
-  ),
-  key: optional(
-    textFlag(
-      'column',
-      "column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs)",
-    ),
-  ),
-  outputName: optional(
-    textFlag(
-      'template',
-      "names of output files from columns, {row} and {key}, such as '{sku}-{seed}' (default: the key)",
-    ),
-  ),
-  limit: optional(positiveNumber('n', 'use only the first n rows (default: all)')),
-  ...readingFlags,
-  name: optional(parsed(name)('name', 'batch id (default: from the file name and the content)')),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
   into: proposing(
     optional(
@@ -174,56 +98,57 @@ export const sheetFlags = {
     'batches',
   ),
   reuse: boolean('keep the results of rows that succeeded in earlier batches; run only the others'),
-  poll: boolean('poll the runs instead of using webhooks'),
-  workerTag: optional(
-    workerTag('tag', 'only workers with this tag in RUNSHEET_WORKER_TAGS work on the batch (default: any)'),
-  ),
   out,
   quiet,
   output,
+};
+
+/** The flags that make a batch from the results of another one. */
+export const fromFlags = {
+  from: proposing(
+    optional(
+      textFlag('batch', 'instead of a sheet: the results of this batch, which has ended; --map image=output'),
+    ),
+    'batches',
+  ),
+  where: optional(
+    textFlag(
+      'condition',
+      'with --from, use only the rows that meet this condition, such as "seed > 100 and prompt != \'\'" (default: outcome = succeeded)',
+    ),
+  ),
+  pick: optional(
+    textFlag(
+      'file',
+      'with --from, only the rows in this file, in its order, by its column key or row; its other columns are added',
+    ),
+  ),
+  each: {
+    kind: 'enum',
+    values: ['row', 'file'],
+    optional: true,
+    brief: 'with --from, one row for each row, or for each of its files (default: row)',
+  },
 } as const;
 
-export const sheetAliases = { d: 'deployment', c: 'concurrency', o: 'output', q: 'quiet', y: 'yes' } as const;
+export const sheetAliases = { ...optionAliases, o: 'output', q: 'quiet', y: 'yes' } as const;
 
-export type SheetFlags = LimitFlags &
-  ReadingFlags & {
-    readonly deployment?: string;
-    readonly api?: Api;
-    readonly local: boolean;
-    readonly unconfirmed?: UnconfirmedChoice;
-    readonly queueTimeout?: number;
-    readonly runTimeout?: number;
-    readonly canary?: number;
-    readonly reserve?: 'most' | 'p99';
-    readonly yes: boolean;
-    readonly shuffle: boolean;
-    readonly orderBy?: string;
-    readonly priority?: string;
-    readonly gpu?: string;
-    readonly acceptGpu: boolean;
-    readonly ladder?: string;
-    readonly gpuColumn?: string;
-    readonly map?: readonly string[];
-    readonly set?: readonly string[];
-    readonly drop?: readonly string[];
-    readonly type?: readonly string[];
-    readonly key?: string;
-    readonly outputName?: string;
-    readonly limit?: number;
-    readonly name?: string;
-    readonly again: boolean;
-    readonly into?: string;
-    readonly from?: string;
-    readonly where?: string;
-    readonly pick?: string;
-    readonly each?: 'row' | 'file';
-    readonly reuse: boolean;
-    readonly poll: boolean;
-    readonly workerTag?: string;
-    readonly out?: string;
-    readonly quiet: boolean;
-    readonly output: 'text' | 'json' | 'jsonl';
-  };
+export type SheetFlags = OptionFlags & {
+  readonly api?: Api;
+  readonly local: boolean;
+  readonly yes: boolean;
+  readonly acceptGpu: boolean;
+  readonly again: boolean;
+  readonly into?: string;
+  readonly from?: string;
+  readonly where?: string;
+  readonly pick?: string;
+  readonly each?: 'row' | 'file';
+  readonly reuse: boolean;
+  readonly out?: string;
+  readonly quiet: boolean;
+  readonly output: 'text' | 'json' | 'jsonl';
+};
 
 /** The flags of `run`. */
 export type RunFlags = SheetFlags & {

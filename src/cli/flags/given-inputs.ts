@@ -4,14 +4,14 @@ import { parseExactly } from '../../batch/digits.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import { kindOf, readText } from '../../sheet/parse-cell.ts';
-import { pairs } from './batch-options.ts';
+import { inputsSet } from './batch-options.ts';
 
 /** Throws E602 for a missing, invalid or unknown input. */
 export function inputsFrom(
   given: readonly string[] | undefined,
   { inputTypes }: Deployment,
 ): Readonly<Record<string, unknown>> {
-  const texts = pairs('--set', given);
+  const texts = inputsSet(given);
   const missing = inputTypes?.find(({ name, required }) => required && texts[name] === undefined);
   if (missing)
     throw problem('E602', {

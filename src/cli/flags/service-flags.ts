@@ -1,10 +1,18 @@
 // The flags of the local run service.
 
-import { factor, wholeFrom } from './flag-values.ts';
-import { boolean, choice, optional, output, parsed, port, repeatable, textFlag } from './flags.ts';
+import { fail } from './flag-kinds.ts';
+import { boolean, choice, optional, output, parsed, port, repeatable, textFlag, wholeFlag } from './flags.ts';
 
-const number = parsed(wholeFrom(0));
-const factorNumber = parsed(factor);
+const number = wholeFlag(0);
+/** At a higher speed a second takes less time than the clock can measure. */
+const SPEED_MOST = 10_000;
+
+const factorNumber = parsed((input): number => {
+  const value = Number(input);
+  return value > 0 && value <= SPEED_MOST
+    ? value
+    : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
+});
 
 /** How to start the local run service. */
 export const serviceFlags = {

@@ -1,78 +1,70 @@
-// The limits of a batch as JSON.
+// The limits of a batch as JSON: the names under which they are stored, in snake case, with their units.
 
 import { z } from 'zod';
-import type { LimitChange, OptionalLimits } from '../../batch/params.ts';
+import { STORED_LIMITS, type LimitChange, type OptionalLimits } from '../../options/limits.ts';
 import { amount, count, time, timeOf, usdOf, type Given } from './shape.ts';
 
 /** One of the two is null. */
-const failures = z.object({ rows: count.nullable(), share: amount.nullable() }).nullable();
+const failures = z.object({ rows: count.nullable(), share: amount.nullable() });
+
+/** How each kind of limit is shown. */
+const SHOWN: Readonly<
+  Record<string, { readonly schema: z.ZodType; readonly of?: (value: never) => unknown }>
+> = {
+  count: { schema: count },
+  countBy: { schema: z.record(z.string(), count) },
+  rowsOrShare: {
+    schema: failures,
+    of: (limit: object) => ({ rows: null, share: null, ...limit }),
+  },
+  moment: { schema: time, of: timeOf },
+  money: { schema: amount, of: usdOf },
+  named: { schema: z.string() },
+  targets: { schema: z.array(z.string()) },
+};
+
+const OTHERS = STORED_LIMITS.filter(({ stored }) => stored !== 'concurrency' && stored !== 'retries').map(
+  ({ stored, kind }) => ({
+    stored,
+    name: stored.replace(/Nano$/, 'Usd').replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+    shown: SHOWN[kind.type] as (typeof SHOWN)[string],
+  }),
+);
 
 export const limitsSchema = z.object({
   concurrency: count,
   auto: z.boolean().describe('the useful concurrency is found; concurrency is the most'),
   retries: count,
-  retries_by_kind: z.record(z.string(), count).nullable(),
-  starts_per_minute: count.nullable(),
-  gpu_concurrency: z.record(z.string(), count).nullable(),
-  fail_after: failures,
-  deadline_at: time.nullable(),
-  max_cost_usd: amount.nullable(),
-  pool: z.string().nullable(),
-  weight: count.nullable(),
-  urgency: count.nullable(),
-  notify: z.array(z.string()).nullable(),
-  notify_failed: failures,
+  ...Object.fromEntries(OTHERS.map(({ name, shown }) => [name, shown.schema.nullable()])),
 });
 
 type Limits = z.infer<typeof limitsSchema>;
 
-export function limitsOf(
-  limits: OptionalLimits & { readonly concurrency: number; readonly retries: number },
-): Given<Limits> {
-  const { concurrency, retries, adaptive, ...optional } = limits;
-  return { ...changesOf(optional), concurrency, retries, auto: adaptive !== undefined };
-}
+export const limitsOf = ({
+  concurrency,
+  retries,
+  adaptive,
+  ...optional
+}: OptionalLimits & { readonly concurrency: number; readonly retries: number }): Given<Limits> => ({
+  ...changesOf(optional),
+  concurrency,
+  retries,
+  auto: adaptive !== undefined,
+});
 
 /** Only the limits that change; null removes one. */
-export function changesOf({
-  concurrency,
-  adaptive,
-  retries,
-  retriesByKind,
-  startsPerMinute,
-  gpuConcurrency,
-  failAfter,
-  deadlineAt,
-  maxCostNano,
-  pool,
-  weight,
-  urgency,
-  notify,
-  notifyFailed,
-}: LimitChange): Partial<Limits> {
+export function changesOf({ concurrency, adaptive, retries, ...others }: LimitChange): Partial<Limits> {
+  const given: Readonly<Record<string, unknown>> = others;
+  const shown = OTHERS.map(({ stored, name, shown: { of = (value) => value } }) => {
+    const value = given[stored];
+    if (value === undefined) return [name, undefined];
+    return [name, value === 'none' ? null : of(value as never)];
+  });
   const all = {
     concurrency,
     auto: concurrency === undefined ? adaptive : adaptive === true,
     retries,
-    retries_by_kind: retriesByKind as Record<string, number> | undefined,
-    starts_per_minute: orNull(startsPerMinute),
-    gpu_concurrency: orNull(gpuConcurrency),
-    fail_after: failuresOf(failAfter),
-    deadline_at: deadlineAt === undefined ? undefined : deadlineAt === 'none' ? null : timeOf(deadlineAt),
-    max_cost_usd: maxCostNano === undefined ? undefined : maxCostNano === 'none' ? null : usdOf(maxCostNano),
-    pool: pool === 'none' ? null : pool,
-    weight,
-    urgency,
-    notify: notify === undefined ? undefined : notify === 'none' ? null : [...notify],
-    notify_failed: failuresOf(notifyFailed),
+    ...Object.fromEntries(shown),
   };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
-
-const orNull = <T>(value: T | 'none'): T | null => (value === 'none' ? null : value);
-
-const failuresOf = (limit: LimitChange['failAfter']): Limits['fail_after'] | undefined => {
-  if (limit === undefined) return undefined;
-  if (limit === 'none') return null;
-  return 'rows' in limit ? { rows: limit.rows, share: null } : { rows: null, share: limit.share };
-};

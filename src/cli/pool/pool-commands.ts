@@ -2,14 +2,18 @@
 
 import { buildRouteMap } from '@stricli/core';
 import { command } from '../command.ts';
-import { name } from '../flags/flag-values.ts';
-import { out, output } from '../flags/flags.ts';
-import { poolSize } from '../flags/pool-flags.ts';
+import { POOL_SIZE_MAX } from '../../options/bounds.ts';
+import { named as nameKind } from '../../options/kinds.ts';
+import { valueFrom } from '../flags/flag-kinds.ts';
+import { out, output, wholeFlag } from '../flags/flags.ts';
 import { alias } from '../flags/positionals.ts';
 import { proposing } from '../completion/propose.ts';
 
 const flags = { out, output };
-const pool = proposing({ brief: 'name of the pool', placeholder: 'pool', parse: name } as const, 'pools');
+const pool = proposing(
+  { brief: 'name of the pool', placeholder: 'pool', parse: valueFrom(nameKind) } as const,
+  'pools',
+);
 const named = { kind: 'tuple', parameters: [pool] } as const;
 
 export const onPools = buildRouteMap({
@@ -25,7 +29,10 @@ export const onPools = buildRouteMap({
       {
         positional: named,
         flags: {
-          size: poolSize('n', 'how many runs of its batches may be outstanding at the same time'),
+          size: wholeFlag(0, POOL_SIZE_MAX)(
+            'n',
+            'how many runs of its batches may be outstanding at the same time',
+          ),
           ...flags,
         },
         aliases: alias,

@@ -18,6 +18,7 @@ import {
   configOf,
   copyParams,
   madeBefore,
+  prepareNotify,
   requestOf,
   resultsOf,
   settingsOf,
@@ -29,7 +30,6 @@ import { refuseNoPool } from '../../library/start/known-pool.ts';
 import { chooseInto, chooseReuse } from './reuse-choice.ts';
 import type { Session, SessionParams } from '../session.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { prepareNotify } from '../flags/notify-flags.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import {
   batchOfWatched,

@@ -14,8 +14,16 @@ import {
   textFlag,
   time,
 } from '../flags/flags.ts';
-import { scheduleName } from '../flags/flag-values.ts';
+import { SCHEDULE_NAME_MAX } from '../../create-batch/batch-id.ts';
+import { named as nameKind } from '../../options/kinds.ts';
+import { fail, valueFrom } from '../flags/flag-kinds.ts';
 import { alias, one, withSource } from '../flags/positionals.ts';
+
+/** The name of a batch with room for the time of a firing. */
+const scheduleName = (input: string): string =>
+  input.length <= SCHEDULE_NAME_MAX
+    ? valueFrom(nameKind)(input)
+    : fail(`has more than ${SCHEDULE_NAME_MAX} characters`);
 
 const named = withSource(one('name of the schedule', 'schedule'), 'schedules');
 

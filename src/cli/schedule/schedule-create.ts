@@ -5,14 +5,13 @@ import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedul
 import { EXIT, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import type { CreatedSchedule } from '../../temporal/schedules.ts';
-import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
+import { checkFlags, configOf, prepareNotify, requestOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
 import { draftNow } from '../../schedule/firing-now.ts';
 import { refuseNoPool } from '../../library/start/known-pool.ts';
 import { forecastLines } from '../run/forecast.ts';
-import { prepareNotify } from '../flags/notify-flags.ts';
 import { plural } from '../format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
 import { sayNext } from '../next-command.ts';

@@ -54,7 +54,7 @@ function isAgreed({ flags: [flag, value] }: Guess, { file }: BatchFolder): boole
     '--header-row': headerRow === undefined ? undefined : String(headerRow),
     '--hidden': hidden,
     '--encoding': encoding,
-    '--sheet': sheet,
+    '--sheet-name': sheet,
   };
   return flag !== undefined && value !== undefined && settled[flag] === value;
 }

@@ -42,5 +42,5 @@ const reading = ({ headerRow, encoding, sheet }: SheetOptions): readonly string[
   ...(encoding === undefined ? [] : [`--encoding ${encoding}`]),
   ...(sheet === undefined
     ? []
-    : answersTo({ about: 'rows', sure: 'said', text: '', flags: ['--sheet', sheet] })),
+    : answersTo({ about: 'rows', sure: 'said', text: '', flags: ['--sheet-name', sheet] })),
 ];

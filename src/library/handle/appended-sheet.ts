@@ -99,7 +99,7 @@ async function withFurther<T>(
   config: Config,
   found: FoundBatch,
   sheet: Sheet,
-  { format, order = {}, ...reading }: AppendOptions,
+  options: AppendOptions,
   use: (further: FurtherSheet, compared: Comparison & Disposable) => Promise<T>,
 ): Promise<T> {
   const { batch, file, store } = found;
@@ -107,10 +107,10 @@ async function withFurther<T>(
     throw problem('E602', { what: `${batch} has a ladder, so rows cannot be added to it` });
   if (!(await store.exists(STARTED_FILE)))
     throw problem('E602', { what: `${batch} was never started`, hint: 'resume() starts it' });
-  const given = givenSheet(sheet, format, reading.sheetName);
+  const given = givenSheet(sheet, options.format, options.sheetName);
   try {
     return await withCopy(given.path, { ...preparingIn(config), ...given.copy }, async (copy) => {
-      const further = await checkFurther(config, found, copy, { reading: readingFrom(reading), order });
+      const further = await checkFurther(config, found, copy, readingFrom(options));
       using compared = await compareFurther(further);
       // Awaited here, because the comparison is closed on return.
       return await use(further, compared);

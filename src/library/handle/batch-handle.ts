@@ -1,6 +1,6 @@
 // One batch, as a program sees it.
 
-import type { LimitChange } from '../../batch/params.ts';
+import type { LimitChange } from '../../options/limits.ts';
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import { problem } from '../../errors/error.ts';
 import { addPass, candidates } from '../../create-batch/append/add-pass.ts';
@@ -18,7 +18,7 @@ import { EventReader } from './event-reader.ts';
 import type { Exported, ExportOptions } from './exported-batch.ts';
 import { followBatch, timeLimit } from './followed-batch.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
-import { limitChangeOf, type Limits } from '../start/given-limits.ts';
+import { limitsFrom, type Limits } from '../start/batch-options.ts';
 import type { Sheet } from '../start/given-rows.ts';
 import type {
   Ack,
@@ -135,9 +135,15 @@ export class BatchHandle {
   }
 
   /** Continues a paused or interrupted batch, also with other limits. Starts servers if none are running. */
-  async resume({ unconfirmed, recover = false, ...limits }: ResumeOptions = {}): Promise<Ack> {
+  async resume({
+    unconfirmed,
+    recover = false,
+    reason,
+    timeoutMs,
+    ...limits
+  }: ResumeOptions = {}): Promise<Ack> {
     const found = await this.#unfinished();
-    const changed = limitChangeOf(limits);
+    const changed = limitsFrom(limits);
     await this.#prepared(found, changed);
     const session = await this.#servers.for(found);
     await refuseNoPool(session, changed);
@@ -146,16 +152,20 @@ export class BatchHandle {
     if (rebuilt?.stays !== undefined && !isDecided)
       return ackOf({ commandId: 'recover', note: `it stays ${rebuilt.stays}, as a user asked before` });
     await startOrAttach(session, found);
+    const how = howOf({
+      ...(reason === undefined ? {} : { reason }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    });
     const decided = {
       ...(unconfirmed === undefined ? {} : { unconfirmed }),
       ...(Object.keys(changed).length === 0 ? {} : { limits: changed }),
     };
-    return ackOf(await session.batches.resume(refOf(found), decided, howOf(limits)));
+    return ackOf(await session.batches.resume(refOf(found), decided, how));
   }
 
   /** Changes limits while the batch runs. Throws as {@link pause}, and E517 if the batch refuses them. */
   async scale(limits: Limits, options: CommandOptions = {}): Promise<Ack> {
-    const changed = limitChangeOf(limits);
+    const changed = limitsFrom(limits);
     if (Object.keys(changed).length === 0)
       throw problem('E602', { what: 'no limit is given', hint: 'for example: scale({ concurrency: 20 })' });
     await this.#prepared(await this.#unfinished(), changed);

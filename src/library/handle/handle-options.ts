@@ -2,10 +2,9 @@
 
 import type { Outcome } from '../../batch/outcome.ts';
 import type { RowRecord } from '../../results/row-record.ts';
-import type { BatchOptions, ReadingOptions } from '../start/batch-options.ts';
+import type { Limits, ReadingOptions } from '../start/batch-options.ts';
 import type { Cursor } from './ended-rows.ts';
 import type { EventFilter } from './event-reader.ts';
-import type { Limits } from '../start/given-limits.ts';
 import type { RetryFilter } from './retried-rows.ts';
 
 /** A command is in force. */
@@ -76,7 +75,7 @@ export type RetryOptions = RetryFilter &
   };
 
 /** How to read a further sheet of a batch, and in which order its rows are sent. */
-export type AppendOptions = ReadingOptions & Pick<BatchOptions, 'order'>;
+export type AppendOptions = ReadingOptions;
 
 /** How many rows are sent. */
 export type AddedRows = {

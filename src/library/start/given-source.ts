@@ -16,7 +16,7 @@ import { inputRefused } from '../thrown-errors.ts';
 
 /** The results of a batch that has ended, as the sheet of another one. */
 export type ResultsOfBatch = {
-  /** The id of the batch. `columns: { map: { image: 'output' } }` gives its files to an input. */
+  /** The id of the batch. `map: { image: 'output' }` gives its files to an input. */
   readonly from: string;
   /** Which of its rows, such as `seed > 100 and prompt != ''` (default: `outcome = succeeded`). */
   readonly where?: string;

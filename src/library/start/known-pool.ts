@@ -1,6 +1,6 @@
 // Checks that a pool exists before a batch joins it. Commands load this before they know whether they need a server.
 
-import type { LimitChange } from '../../batch/params.ts';
+import type { LimitChange } from '../../options/limits.ts';
 import type { Session } from '../session.ts';
 
 /** Throws E540 if a batch shall join a pool that does not exist: it would wait for ever. */

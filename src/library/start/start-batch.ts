@@ -3,11 +3,10 @@
 import { isRunsheetError, list, problem } from '../../errors/error.ts';
 import { createBatch, type CreateParams } from '../../create-batch/create-batch.ts';
 import type { Overlap, SharedRows } from '../../create-batch/reuse/overlap.ts';
-import type { LimitChange } from '../../batch/params.ts';
-import { requestFrom, type BatchOptions } from './batch-options.ts';
+import type { LimitChange } from '../../options/limits.ts';
+import { limitsFrom, requestFrom, type BatchOptions } from './batch-options.ts';
 import { serviceOf } from '../connect-options.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
-import { limitChangeOf } from './given-limits.ts';
 import { withSource, type MadeBefore, type Source } from './given-source.ts';
 import { refuseNoPool } from './known-pool.ts';
 import { prepareNotify } from '../../notices/notify-targets.ts';
@@ -22,7 +21,7 @@ export async function startBatch(
   source: Source,
   options: BatchOptions,
 ): Promise<FoundBatch> {
-  const limits = limitChangeOf(options);
+  const limits = limitsFrom(options);
   await prepareNotify(servers.config, limits, () => servers.isCluster);
   // A batch that was made for a pool keeps it, so the pool must exist before.
   if (limits.pool !== undefined) await refuseNoPool(await servers.open(isLocal(servers)), limits);

@@ -78,7 +78,7 @@ export async function sheetGuess(
   const better = betterSheet(others, begins, inputs);
   if (better !== undefined) throw otherSheet(source.name, sheet, better);
   const text = `sheet "${sheet}" is read (others: ${list(others.map(({ name }) => `"${name}"`))})`;
-  return { options: { sheet }, guesses: [toConfirm('rows', text, '--sheet', sheet)] };
+  return { options: { sheet }, guesses: [toConfirm('rows', text, '--sheet-name', sheet)] };
 }
 
 type Better = { readonly name: string; readonly has: readonly string[] };
@@ -107,9 +107,9 @@ const otherSheet = (file: string, sheet: string, { name, has }: Better): Runshee
     {
       file,
       texts: `sheet "${sheet}" comes first, but "${name}" has the ${has.length === 1 ? 'column' : 'columns'} ${list(has)}`,
-      flags: `--sheet ${shellWord(name)}`,
+      flags: `--sheet-name ${shellWord(name)}`,
     },
-    { place: { file }, correction: { add: [['--sheet', name]] } },
+    { place: { file }, correction: { add: [['--sheet-name', name]] } },
   );
 
 export async function hiddenRows(source: SheetSource, options: SheetOptions): Promise<Part> {

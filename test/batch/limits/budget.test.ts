@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { NONE_HELD } from '../../../src/batch/accounting/reservations.ts';
 import { reportDuplicate } from '../../../src/batch/accounting/duplicates.ts';
-import { budgetLeft, reservedNano, spentNano, usdText } from '../../../src/batch/limits/budget.ts';
+import { usdText } from '../../../src/options/kinds.ts';
+import { budgetLeft, reservedNano, spentNano } from '../../../src/batch/limits/budget.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { readUntilResolved, runOfFirst, running, STUCK_MS, unconfirmed } from '../scenes.ts';

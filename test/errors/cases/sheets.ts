@@ -107,7 +107,7 @@ const FORMS: readonly Case[] = [
     code: 'E102',
     name: 'a sheet of a workbook is misspelt',
     arrange: book('book.xlsx', textRow('a')),
-    args: plan('book.xlsx', '--sheet', 'Oen'),
+    args: plan('book.xlsx', '--sheet-name', 'Oen'),
     leads: [0],
   },
   {

@@ -79,7 +79,7 @@ describe('a workbook of openpyxl', () => {
       'c {"prompt":"08:30:00","seed":7}',
     ]);
     expect(askedIn(guesses)).toEqual([
-      `? sheet "Order & more" is read (others: "Prices") (--sheet 'Order & more')`,
+      `? sheet "Order & more" is read (others: "Prices") (--sheet-name 'Order & more')`,
     ]);
   });
 });

@@ -37,7 +37,7 @@ describe('a workbook as people have it', () => {
       workbook: TWO_SHEETS,
       more: sheetTwo('prompt', 'b'),
     });
-    const answer = '? sheet "May" is read (others: "June") (--sheet May)';
+    const answer = '? sheet "May" is read (others: "June") (--sheet-name May)';
     expect(await readAt(path, {})).toEqual({ rows: ['{"prompt":"a"}'], guesses: [answer] });
     expect(await readAt(path, { sheet: 'May' })).toEqual({ rows: ['{"prompt":"a"}'], guesses: [] });
     expect(await readAt(path, { sheet: 'June' })).toEqual({ rows: ['{"prompt":"b"}'], guesses: [] });
@@ -54,7 +54,7 @@ describe('a workbook as people have it', () => {
     await expect(readAt(path, {})).rejects.toMatchObject({
       code: 'E111',
       message: expect.stringContaining('sheet "May" comes first, but "June" has the columns prompt, seed'),
-      correction: { add: [['--sheet', 'June']] },
+      correction: { add: [['--sheet-name', 'June']] },
     });
     expect((await readAt(path, { sheet: 'June' })).rows).toEqual(['{"prompt":"a","seed":1}']);
   });

@@ -1,0 +1,75 @@
+// The flags of the options in the table.
+
+import type { FlagParametersForType } from '@stricli/core';
+import { LIMITS, type LimitName } from '../../options/limits.ts';
+import { formOf } from '../../options/read.ts';
+import {
+  OPTIONS,
+  optionsOf,
+  type AnyOption,
+  type Given,
+  type Kind,
+  type OptionName,
+} from '../../options/table.ts';
+import { absoluteTarget } from '../../notices/absolute-target.ts';
+import { proposing } from '../completion/propose.ts';
+import type { Context } from '../context.ts';
+import { boolean, optional, orNone, parsed, repeatable, valueFrom } from './flag-kinds.ts';
+
+/** Options that only programs have: commands have flags of their own for them, or ask. */
+type NotOfCommands = 'guess' | 'reuse';
+type Flag = Exclude<OptionName, NotOfCommands>;
+type TypeOf<N extends Flag> = (typeof OPTIONS)[N]['kind']['type'];
+type NamesOf<Type> = { [N in Flag]: TypeOf<N> extends Type ? N : never }[Flag];
+type Repeated = NamesOf<'pairs' | 'targets'> | 'drop';
+
+/** The values of the flags, as the parser reads them: a flag that may be repeated has its texts. */
+export type OptionFlags = { readonly [N in NamesOf<'flag'>]: boolean } & {
+  readonly [N in Repeated]?: readonly string[];
+} & { readonly [N in Exclude<Flag, NamesOf<'flag'> | Repeated>]?: Exclude<Given[N], undefined> };
+
+export type LimitFlags = Pick<OptionFlags, LimitName>;
+
+/** Whether an option has several flags, one for each value. */
+export const isRepeated = (kind: Kind): boolean =>
+  kind.type === 'pairs' || kind.type === 'targets' || (kind.type === 'texts' && !kind.joined);
+
+/** `fallback`: what help calls the default. */
+function flagFor(option: string, row: AnyOption, fallback = row.usual): object {
+  const { kind, help, removable, form = formOf(kind).form(kind), proposes } = row;
+  const brief = fallback === undefined ? help : `${help} (default: ${fallback})`;
+  if (kind.type === 'flag') return boolean(brief);
+  if (kind.type === 'choice') return { kind: 'enum', values: kind.words, optional: true, brief };
+  const one = isRepeated(kind) ? textOf(kind, option) : valueFrom<Kind>(kind, option);
+  const flag = parsed<unknown>(removable ? orNone(one) : one)(form, brief);
+  const given = isRepeated(kind) ? repeatable(flag) : optional(flag);
+  return proposes === undefined ? given : proposing(given, proposes);
+}
+
+/** One of several values; together they are read when all of them are known. */
+const textOf =
+  (kind: Kind, option: string) =>
+  (input: string): string => {
+    const given = kind.type === 'targets' ? absoluteTarget(input) : input;
+    valueFrom<Kind>(kind.type === 'pairs' ? OPTIONS.deployment.kind : kind, option)(given);
+    return given;
+  };
+
+/** A flag for each option. */
+export const optionFlags = Object.fromEntries(
+  optionsOf('command').map(([option, row]) => [option, flagFor(option, row)]),
+) as unknown as FlagParametersForType<OptionFlags, Context>;
+
+/** The limits of a batch that has them already. */
+export const changedLimitFlags = Object.fromEntries(
+  Object.keys(LIMITS).map((option) => {
+    const row: AnyOption = OPTIONS[option as LimitName];
+    const none = row.removable && row.usual === 'none' ? '; none removes it' : '';
+    return [option, flagFor(option, row, `unchanged${none}`)];
+  }),
+) as unknown as FlagParametersForType<LimitFlags, Context>;
+
+/** The flags with one letter. */
+export const optionAliases = Object.fromEntries(
+  optionsOf('command').flatMap(([option, { alias }]) => (alias === undefined ? [] : [[alias, option]])),
+) as { readonly d: 'deployment'; readonly c: 'concurrency' };

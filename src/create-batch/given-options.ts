@@ -1,0 +1,185 @@
+// Reads the options of a new batch, or limits that change, as a command, a program or a workflow gives them, and makes a request of
+// them.
+
+import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import type { Wrong } from '../options/kinds.ts';
+import { withoutNone, type LimitChange } from '../options/limits.ts';
+import { formOf, read } from '../options/read.ts';
+import { keptIn, optionsOf, type AnyOption, type Door, type Given, type Kind } from '../options/table.ts';
+import type { Spoken } from '../run-service/open-services.ts';
+import type { BatchRequest } from './batch-request.ts';
+import type { Settings } from './batch-spec.ts';
+
+/** `--max-cost` */
+export const flagOf = (option: string): string =>
+  `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** What to write instead. `example`: how the door writes one. */
+export function hintFor(wrong: Wrong, kind: Kind, example: (value: string) => string): string {
+  const { hint, unknown } = wrong;
+  if (unknown !== undefined) {
+    const near = nearest(...unknown);
+    return `${near === undefined ? '' : `did you mean ${near}? `}values: ${list(unknown[1])}`;
+  }
+  const [first = '', ...others] = formOf(kind).examples(kind);
+  return hint ?? `for example ${[example(first), ...others].join(', ')}`;
+}
+
+/** The options of a program, of a workflow, or of JSON. Throws E602 for one that the door does not have, and for a wrong value. */
+export function givenFrom(door: Exclude<Door, 'command'>, options: object): Given {
+  const rows = new Map<string, AnyOption>(optionsOf(door));
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.map(([option, value]) => {
+      const row = rows.get(option);
+      if (row === undefined) throw noOption(option, [...rows.keys()]);
+      return [option, valueOf(option, row, value, IN_PROGRAM)];
+    }),
+  );
+}
+
+function noOption(option: string, known: readonly string[]): RunsheetError {
+  const near = nearest(option, known);
+  return problem('E602', {
+    what: `there is no option ${option}`,
+    hint: near === undefined ? `options: ${list(known)}` : `did you mean ${near}?`,
+  });
+}
+
+type Written = {
+  readonly name: (option: string) => string;
+  readonly example: (option: string, kind: Kind, value: string) => string;
+};
+
+export const IN_PROGRAM: Written = {
+  name: (option) => option,
+  example: (option, kind, value) => {
+    const { inProgram = (one: string) => (Number.isNaN(Number(one)) ? `'${one}'` : one) } = formOf(kind);
+    return `{ ${option}: ${inProgram(value)} }`;
+  },
+};
+
+export const IN_FLAGS: Written = {
+  name: flagOf,
+  example: (option, _, value) => `${flagOf(option)} ${value}`,
+};
+
+/** The value that is stored. Throws E602. */
+export function valueOf(
+  option: string,
+  { kind, removable }: Pick<AnyOption, 'kind' | 'removable'>,
+  value: unknown,
+  { name, example }: Written,
+): unknown {
+  if (removable && (value === null || value === 'none')) return 'none';
+  const found = read(kind, value);
+  if ('kept' in found)
+    return kind.type === 'targets' && (found.kept as readonly unknown[]).length === 0 ? 'none' : found.kept;
+  // A target may contain a secret.
+  const shown = kind.type === 'targets' || Array.isArray(value) ? '' : ` ${shownValue(value)}`;
+  throw problem('E602', {
+    what: `${name(option)}${shown} ${found.wrong}`,
+    hint: hintFor(found, kind, (one) => example(option, kind, one)),
+  });
+}
+
+const shownValue = (value: unknown): string =>
+  typeof value === 'number' || value instanceof Date
+    ? String(value)
+    : (JSON.stringify(value) ?? String(value));
+
+/** The limits among the options. */
+export function limitChangeOf(given: Given): LimitChange {
+  const limits: LimitChange = keptIn('live', given);
+  const { concurrency } = given;
+  return typeof concurrency === 'object'
+    ? { ...limits, concurrency: concurrency.auto, adaptive: true }
+    : limits;
+}
+
+/** `asks`: whether the batch waits for its user also after a canary whose rows all succeeded. */
+export function settingsOf(given: Given, asks = false): Settings {
+  const { unconfirmed, queueTimeout, runTimeout, canary, reserve, outputName, poll = false } = given;
+  return {
+    ...withoutNone(limitChangeOf(given)),
+    ...keptIn('batch', given),
+    ...(unconfirmed === undefined ? {} : { unconfirmed }),
+    deadlines: {
+      ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),
+      ...(runTimeout === undefined ? {} : { runMs: runTimeout }),
+    },
+    webhooks: !poll,
+    ...(outputName === undefined ? {} : { outputName }),
+    ...(reserve === 'p99' ? { reserve } : {}),
+    ...(canary === undefined ? {} : { canary: { rows: canary, asks } }),
+  };
+}
+
+/** How the sheet is read, and what its columns mean. */
+export const sheetOptionsOf = (given: Given): BatchRequest['options'] => ({
+  map: {},
+  set: {},
+  drop: [],
+  types: {},
+  ...keptIn('reading', given),
+  ...keptIn('sheet', given),
+});
+
+/** A request without where its batch is made. */
+export const wishOf = (given: Given, asks = false): Omit<BatchRequest, 'service' | 'again'> => ({
+  deployment: given.deployment ?? '',
+  options: sheetOptionsOf(given),
+  settings: settingsOf(given, asks),
+  order: keptIn('order', given),
+  ...(given.name === undefined ? {} : { name: given.name }),
+});
+
+type RequestParams = { readonly service: Spoken; readonly asks?: boolean; readonly again: boolean };
+
+export const requestOf = (given: Given, { service, asks, again }: RequestParams): BatchRequest => ({
+  ...wishOf(given, asks),
+  service,
+  again,
+});
+
+/** Options that contradict each other. `ofValues`: only with such values. */
+export type Excludes = {
+  readonly both: readonly [string, string];
+  readonly ofValues?: (one: unknown, other: unknown) => boolean;
+  readonly why?: string;
+  readonly hint: string;
+};
+
+const EXCLUDES: readonly Excludes[] = [
+  {
+    both: ['ladder', 'gpu'],
+    why: 'both are for rows that name no GPU',
+    hint: 'for a row that must run on one GPU, name it in the column gpu',
+  },
+  {
+    both: ['concurrency', 'ladder'],
+    ofValues: (concurrency) => typeof concurrency === 'object',
+    why: 'rows of several size classes share each GPU',
+    hint: 'with a ladder, give a fixed number',
+  },
+];
+
+/** Throws E602 for two options that exclude each other. */
+export function refuseBoth(
+  given: object,
+  name: (option: string) => string = (option) => option,
+  rules: readonly Excludes[] = EXCLUDES,
+): void {
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  const isGiven = (option: string): boolean => values[option] !== undefined && values[option] !== false;
+  const found = rules.find(
+    ({ both: [one, other], ofValues }) =>
+      isGiven(one) && isGiven(other) && (ofValues?.(values[one], values[other]) ?? true),
+  );
+  if (found === undefined) return;
+  const { both, why, hint } = found;
+  throw problem('E602', {
+    what: `${both.map(name).join(' and ')} exclude each other${why === undefined ? '' : `: ${why}`}`,
+    hint,
+  });
+}

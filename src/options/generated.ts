@@ -1,0 +1,110 @@
+// Written by npm run docs, from the table of options.
+
+import type { RowRange } from './batch-kinds.ts';
+import type { FailureKind } from './failure-kind.ts';
+import type { Gpu } from './gpu.ts';
+
+/** How long: milliseconds, or a number with its unit. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+/** Limits that may change while a batch runs. In a running batch, `null` removes a limit. */
+export interface Limits {
+  /** Maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64 (default: twice the deployment's limit). */
+  readonly concurrency?: number | 'auto' | `auto:${number}`;
+  /** Maximum retries of a row whose run failed or timed out (default: 2). */
+  readonly retries?: number;
+  /** Retries by the kind of failure, such as out-of-memory=0,timeout=1 (default: as `retries`; out-of-memory 1). */
+  readonly retry?: Readonly<Partial<Record<FailureKind, number>>>;
+  /** Maximum runs started in a minute (default: none). */
+  readonly rate?: number | null;
+  /** Maximum runs at the same time by GPU, such as H100=2,A10G=16 (default: none). */
+  readonly gpuConcurrency?: Readonly<Partial<Record<Gpu, number>>> | null;
+  /** Pause after n rows without success, or n % of the rows that ended, from 20 rows on (default: none). */
+  readonly failAfter?: number | `${number}%` | null;
+  /** Pause at this time, 2026-12-24T06:00, or so long after this command, 8h (default: none). */
+  readonly deadline?: Date | null;
+  /** Pause before the runs could cost more US dollars than this, such as 20 or 7.50 (default: none). */
+  readonly maxCost?: number | null;
+  /** Share the slots of this pool, which has to exist, with its other batches (default: none). */
+  readonly pool?: string | null;
+  /** Share of a pool, compared with equally urgent batches: 3 gets three times as much as 1 (default: 1). */
+  readonly weight?: number;
+  /** In a pool, more urgent batches come first, from 0 to 9 (default: 0). */
+  readonly urgency?: number;
+  /** Notify when the batch is done, pauses, has many failed rows or has spent half of `maxCost`; at most 5 of https://…, slack:, mailto:a@b, exec:./script (default: none). */
+  readonly notify?: readonly string[] | null;
+  /** Which rows without success are many for `notify` (default: 5%, from 20 rows on). */
+  readonly notifyFailed?: number | `${number}%` | null;
+}
+
+/** How to read a sheet that is a file, and in which order its rows are sent. */
+export interface ReadingOptions {
+  /** Send the rows in a random order that is the same each time. */
+  readonly shuffle?: boolean;
+  /** Send the rows in the order of this column, smallest first (default: as in the sheet). */
+  readonly orderBy?: string;
+  /** Send the rows with the highest number in this column first. */
+  readonly priority?: string;
+  /** Use only the first n rows (default: all). */
+  readonly limit?: number;
+  /** Format of the sheet (default: from its bytes and its name). */
+  readonly format?: 'csv' | 'tsv' | 'xlsx' | 'jsonl' | 'json';
+  /** Sheet of an Excel workbook (default: the first visible one with values). */
+  readonly sheetName?: string;
+  /** Character that separates CSV fields, or tab (default: found in the file). */
+  readonly delimiter?: string;
+  /** Character encoding of the sheet (default: found in the file). */
+  readonly encoding?: string;
+  /** Row of the header (default: the first one of 20 that names an input). */
+  readonly headerRow?: number;
+  /** Rows that are left out, such as 2,302-305, or none; CSV: lines. */
+  readonly skipRows?: readonly RowRange[];
+  /** Read or leave out the rows that Excel hides (default: refused until one is chosen). */
+  readonly hidden?: 'include' | 'skip';
+  /** Numbers have a decimal comma: 7,5. */
+  readonly decimalComma?: boolean;
+}
+
+/** What a new batch is, and how it runs. */
+export interface BatchOptions extends Limits, ReadingOptions {
+  /** Deployment: its id, or its name if the name is unique. */
+  readonly deployment: string;
+  /** Batch id (default: from the file name and the content). */
+  readonly name?: string;
+  /** What to do with an attempt that may have started a run: unknown, ask, fail, resubmit-after=2h (default: unknown). */
+  readonly unconfirmed?: 'unknown' | 'ask' | 'fail' | `resubmit-after=${Duration}`;
+  /** Cancel a run that has not started after this long, such as 24h, and retry its row (default: no limit). */
+  readonly queueTimeout?: Duration;
+  /** Cancel a run that made no progress for this long, such as 30m (default: the deployment's limit + 5 min). */
+  readonly runTimeout?: Duration;
+  /** Send n rows first that differ as much as possible, and the others only if all of them succeed (default: 0). */
+  readonly canary?: number;
+  /** What `maxCost` reserves for a run: the most that it can cost, or an estimate from the runs before it (default: most). */
+  readonly reserve?: 'most' | 'p99';
+  /** GPU for rows that name none (default: the deployment's GPU). */
+  readonly gpu?: string;
+  /** GPUs that rows without one climb when memory or time runs out, such as T4,A10G,H100. */
+  readonly ladder?: readonly string[];
+  /** Column that names the GPU of each row (default: gpu). */
+  readonly gpuColumn?: string;
+  /** Fill an input from this column (default: the column with the same name, whatever its case). */
+  readonly map?: Readonly<Record<string, string>>;
+  /** Set an input to this value in every row. */
+  readonly set?: Readonly<Record<string, string>>;
+  /** This column is data, not an input. */
+  readonly drop?: readonly string[];
+  /** Type of an input: string, int, float, bool, json (default: as the deployment says). */
+  readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json'>>;
+  /** Column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs). */
+  readonly key?: string;
+  /** Names of output files from columns, {row} and {key}, such as '{sku}-{seed}' (default: the key). */
+  readonly outputName?: string;
+  /** Poll the runs instead of using webhooks. */
+  readonly poll?: boolean;
+  /** Only workers with this tag in RUNSHEET_WORKER_TAGS work on the batch (default: any). */
+  readonly workerTag?: string;
+  /** Guesses about the sheet that could spend money wrongly: refuse them, or accept them (default: refuse). */
+  readonly guess?: 'refuse' | 'accept';
+  /** Rows that earlier batches have done: refuse the sheet, reuse their results and run only the others, or run all of them again (default: refuse). */
+  readonly reuse?: 'refuse' | 'reuse' | 'again';
+}

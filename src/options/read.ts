@@ -1,0 +1,289 @@
+// Reads the value of an option as it is written: the text of a flag, or a value of a program or of JSON.
+
+import { UNCONFIRMED_RULES, type Unconfirmed } from './batch-kinds.ts';
+import { NOTIFY_TARGETS_MAX } from './bounds.ts';
+import type { KeptOf } from './limits.ts';
+import type { Wrong } from './kinds.ts';
+import { readMoment } from './moment.ts';
+import { readTarget } from './notify-target.ts';
+import type { Kind } from './table.ts';
+
+type Form<K extends Kind> = {
+  /** The placeholder of the value in help. */
+  readonly form: (kind: K) => string;
+  readonly expected: (kind: K) => string;
+  readonly examples: (kind: K) => readonly string[];
+  /** The same for a program, if it is no number or text. */
+  readonly inProgram?: (example: string) => string;
+  /** undefined: the value is not as expected. */
+  readonly read: (kind: K, given: unknown) => KeptOf<K> | Wrong | undefined;
+};
+
+type Forms = { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type: T }>> };
+
+const textFrom = (given: unknown): string =>
+  typeof given === 'string' || typeof given === 'number' ? String(given) : '';
+
+const wholeFrom = (given: unknown): number =>
+  /^\d{1,10}$/.test(textFrom(given)) ? Number(given) : Number.NaN;
+
+const kept = <T>(kind: { isKept(value: unknown): value is T & {} }, value: unknown): T | undefined =>
+  kind.isKept(value) ? value : undefined;
+
+const wholeNumber = (least: number, most: number): string =>
+  `a whole number from ${least} to ${most.toLocaleString('en-US')}`;
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `90s`, `30m`, `2h`, `7d` in milliseconds; NaN for anything else. */
+export function msOf(input: string): number {
+  const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(input) ?? [];
+  return Number(amount) * (UNITS[unit] ?? 1);
+}
+
+/** `20`, `19.95` or `$20` in nano-dollars. A number of a program is rounded to them. */
+function nanoOf(given: unknown): number {
+  if (typeof given === 'number') return Math.round(given * 1e9);
+  const [, dollars, decimals = ''] = /^\$?(\d{1,7})(?:\.(\d{1,9}))?$/.exec(textFrom(given)) ?? [];
+  return dollars === undefined ? Number.NaN : Number(dollars + decimals.padEnd(9, '0'));
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `H100=2,A10G=16`, or an object. */
+const entriesOf = (given: unknown): readonly (readonly [string, unknown])[] | undefined =>
+  isObject(given)
+    ? Object.entries(given)
+    : typeof given === 'string'
+      ? given.split(',').map((part) => {
+          const at = part.indexOf('=');
+          return at === -1 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)];
+        })
+      : undefined;
+
+const listFrom = (given: unknown): readonly unknown[] | undefined =>
+  Array.isArray(given) ? given : typeof given === 'string' ? [given] : undefined;
+
+function rangeOf(part: string): { readonly from: number; readonly to: number } {
+  const [, first = '', last = first] = /^(\d{1,9})(?:-(\d{1,9}))?$/.exec(part) ?? [];
+  return { from: Number(first), to: Number(last) };
+}
+
+/** `input=value` each, or an object. The first `=` ends the name. */
+function pairsFrom(given: unknown): readonly (readonly [string, unknown])[] | Wrong | undefined {
+  if (isObject(given)) return Object.entries(given);
+  const all = listFrom(given);
+  if (all === undefined) return undefined;
+  const found: (readonly [string, string])[] = [];
+  for (const pair of all) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(textFrom(pair)) ?? [];
+    if (name === undefined || value === undefined) return { wrong: `${textFrom(pair)} has no =` };
+    if (found.some(([one]) => one === name))
+      return { wrong: `${name} is given twice`, hint: 'remove one of them' };
+    found.push([name, value]);
+  }
+  return found;
+}
+
+const RESUBMIT = 'resubmit-after=';
+const RULES = [...UNCONFIRMED_RULES, `${RESUBMIT}2h`];
+
+const plain = { inProgram: (example: string): string => example };
+
+const FORMS: Forms = {
+  count: {
+    form: ({ per }) => `n${per}`,
+    expected: ({ least, most }) => wholeNumber(least, most),
+    examples: ({ least, most, per }) => [`${Math.min(most, Math.max(least, 5))}${per}`],
+    read: (kind, given) =>
+      kept(
+        kind,
+        wholeFrom(kind.per === '' || typeof given !== 'string' ? given : given.replace(kind.per, '')),
+      ),
+  },
+  concurrency: {
+    form: () => 'n|auto',
+    expected: ({ least, most }) => `${wholeNumber(least, most)}, auto, or auto with such a bound`,
+    examples: () => ['20', 'auto', 'auto:64'],
+    read: (kind, given) => {
+      const [word, most, ...others] = textFrom(given).split(':');
+      if (word !== 'auto') return kept(kind, wholeFrom(given));
+      if (most === undefined) return { auto: kind.autoMost } as never;
+      const bound = others.length > 0 ? undefined : kept(kind, wholeFrom(most));
+      return bound === undefined ? undefined : ({ auto: bound } as never);
+    },
+  },
+  rowsOrShare: {
+    form: () => 'n|n%',
+    expected: () => 'a number of rows from 1, or a share above 0%, up to 100%',
+    examples: () => ['200', '5%'],
+    read: (kind, given) => {
+      const [, percent] = /^(\d+(?:\.\d+)?)%$/.exec(textFrom(given)) ?? [];
+      return percent === undefined
+        ? kept(kind, { rows: wholeFrom(given) })
+        : kept(kind, { share: Number(percent) / 100 });
+    },
+  },
+  money: {
+    form: () => 'usd',
+    expected: ({ most }) => `an amount in US dollars above 0, up to ${(most / 1e9).toLocaleString('en-US')}`,
+    examples: () => ['20', '7.50'],
+    read: (kind, given) => kept(kind, nanoOf(given)),
+  },
+  moment: {
+    form: () => 'time',
+    expected: () => 'a time in the next ten years',
+    examples: () => ['8h', '2026-12-24T06:00', '2026-12-24T06:00Z'],
+    inProgram: () => `new Date(Date.now() + 8 * 3_600_000)`,
+    read: (_, given) => readMoment(given, msOf),
+  },
+  span: {
+    form: () => 'time',
+    expected: ({ least }) => `a time from ${least} to 365d`,
+    examples: () => ['90s', '30m', '2h', '7d'],
+    read: (kind, given) => kept(kind, typeof given === 'number' ? given : msOf(textFrom(given))),
+  },
+  countBy: {
+    form: ({ noun }) => `${noun === 'GPU' ? 'gpu' : 'kind'}=n,…`,
+    expected: ({ noun, least, most }) => `${wholeNumber(least, most)} by ${noun}`,
+    examples: ({ names, least }) => [`${names[0]}=${Math.max(1, least)}`],
+    inProgram: (example) => `{ '${example.replace('=', "': ")} }`,
+    read: (kind, given) => {
+      const entries = entriesOf(given);
+      const known: readonly string[] = kind.names;
+      const other = entries?.find(([one]) => !known.includes(one));
+      if (other !== undefined)
+        return { wrong: `names no ${kind.noun} with ${other[0]}`, unknown: [other[0], known] };
+      return kept(
+        kind as never,
+        entries && Object.fromEntries(entries.map(([one, most]) => [one, wholeFrom(most)])),
+      );
+    },
+  },
+  choice: {
+    form: ({ words }) => words.join('|'),
+    expected: () => 'one of its values',
+    examples: ({ words }) => words.slice(0, 1),
+    read: (kind, given) =>
+      kept(kind as never, given) ?? {
+        wrong: 'is not one of its values',
+        unknown: [textFrom(given), kind.words],
+      },
+  },
+  flag: {
+    form: () => '',
+    expected: () => 'true or false',
+    examples: () => ['true'],
+    ...plain,
+    read: (kind, given) => kept(kind, given),
+  },
+  named: {
+    form: () => 'name',
+    expected: () =>
+      'a name of letters, digits, dots, underscores and hyphens, at most 100, beginning with a letter or a digit',
+    examples: () => ['portraits-2'],
+    read: (kind, given) => kept(kind, given),
+  },
+  tag: {
+    form: () => 'tag',
+    expected: () => 'a tag of at most 40 lower case letters, digits, -, _ and .',
+    examples: () => ['eu', 'gpu-lab'],
+    read: (kind, given) => kept(kind, given),
+  },
+  text: {
+    form: ({ form }) => form,
+    expected: () => 'a text',
+    examples: ({ example }) => [example],
+    read: (kind, given) => (given === '' ? { wrong: 'is empty' } : kept(kind, given)),
+  },
+  texts: {
+    form: ({ form }) => form,
+    expected: () => 'a list of texts',
+    examples: ({ example }) => [example],
+    inProgram: (example) =>
+      `[${example
+        .split(',')
+        .map((one) => `'${one}'`)
+        .join(', ')}]`,
+    read: (kind, given) =>
+      given === ''
+        ? { wrong: 'is empty' }
+        : kept(
+            kind,
+            kind.joined && typeof given === 'string'
+              ? given.split(',').map((one) => one.trim())
+              : listFrom(given),
+          ),
+  },
+  targets: {
+    form: () => 'target',
+    expected: () => 'a list of targets',
+    examples: () => ['slack:', 'mailto:me@example.org'],
+    inProgram: (example) => `['${example}']`,
+    read: (kind, given) => {
+      const all = listFrom(given) ?? [];
+      const different = [...new Set(all)];
+      const wrong = different.map((one) => readTarget(textFrom(one))).find((one) => 'wrong' in one);
+      if (wrong !== undefined) return wrong;
+      if (different.length > NOTIFY_TARGETS_MAX)
+        return {
+          wrong: `names ${different.length} targets, and a batch notifies at most ${NOTIFY_TARGETS_MAX}`,
+          hint: 'one of them may pass it on',
+        };
+      return Array.isArray(given) || typeof given === 'string' ? kept(kind, different) : undefined;
+    },
+  },
+  pairs: {
+    form: ({ right }) => `input=${right}`,
+    expected: ({ right }) => `a ${right} for each input`,
+    examples: ({ example }) => [example],
+    inProgram: (example) => `{ ${example.replace('=', ": '")}' }`,
+    read: (kind, given) => {
+      const found = pairsFrom(given);
+      if (found === undefined || 'wrong' in found) return found;
+      const { words } = kind;
+      const other = words && found.find(([, one]) => !words.some((word) => word === one));
+      if (other)
+        return {
+          wrong: `${other[0]}=${textFrom(other[1])} has an unknown ${kind.right}`,
+          unknown: [textFrom(other[1]), words],
+        };
+      return kept(kind as never, Object.fromEntries(found));
+    },
+  },
+  rowRanges: {
+    form: () => 'rows',
+    expected: () => 'a list of rows',
+    examples: () => ['3', '17-40', '3,17-40'],
+    inProgram: (example) => `[{ from: ${example.split(/[-,]/)[0]}, to: 40 }]`,
+    read: (kind, given) =>
+      given === 'none' ? [] : kept(kind, typeof given === 'string' ? given.split(',').map(rangeOf) : given),
+  },
+  unconfirmed: {
+    form: () => 'rule',
+    expected: () => 'one of its values',
+    examples: () => [`${RESUBMIT}2h`],
+    read: ({ after }, given): Unconfirmed | Wrong | undefined => {
+      const input = textFrom(given);
+      const rule = UNCONFIRMED_RULES.find((one) => one === input);
+      if (rule !== undefined) return { rule };
+      if (!input.startsWith(RESUBMIT)) return { wrong: 'is not one of its values', unknown: [input, RULES] };
+      const afterMs = msOf(input.slice(RESUBMIT.length));
+      return after.isKept(afterMs)
+        ? { rule: 'resubmit', afterMs }
+        : { wrong: `is not ${RESUBMIT} with ${FORMS.span.expected(after)}` };
+    },
+  },
+};
+
+/** The form of a kind; each has one of its own type. */
+export const formOf = (kind: Kind): Form<Kind> => FORMS[kind.type] as unknown as Form<Kind>;
+
+/** The value in the form in which it is stored, or what is wrong with it. */
+export function read<K extends Kind>(kind: K, given: unknown): { readonly kept: KeptOf<K> } | Wrong {
+  const form = formOf(kind);
+  const found = form.read(kind, given) as KeptOf<K> | Wrong | undefined;
+  if (found === undefined) return { wrong: `is not ${form.expected(kind)}` };
+  return typeof found === 'object' && found !== null && 'wrong' in found ? (found as Wrong) : { kept: found };
+}

@@ -1,0 +1,388 @@
+// The table of options: one row for each setting of a batch, at every door. Flags and their help, the types and the readers of
+// programs, what batch.json stores, the tables of the documentation and the completion of a shell come from it.
+
+import { CANARY_ROWS_MAX } from './bounds.ts';
+import { choice, flag, pairs, rowRanges, span, tag, text, texts, unconfirmed } from './batch-kinds.ts';
+import type * as batchKinds from './batch-kinds.ts';
+import { count, named } from './kinds.ts';
+import type * as kinds from './kinds.ts';
+import { LIMITS, type KeptOf, type LimitName } from './limits.ts';
+
+export type Door = 'command' | 'program' | 'workflow' | 'schedule';
+
+const column = text('column', 'sku');
+
+/** A run that may live for less than a second would always be cancelled. */
+const timeout = span('1s', 1_000);
+
+/** The help of limits. `usual`: what holds if the option is not given. */
+const HELP = {
+  concurrency: {
+    group: 'speed',
+    help: 'maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64',
+    usual: "twice the deployment's limit",
+    alias: 'c',
+  },
+  retries: {
+    group: 'failures',
+    help: 'maximum retries of a row whose run failed or timed out',
+    usual: '2',
+  },
+  retry: {
+    group: 'failures',
+    help: 'retries by the kind of failure, such as out-of-memory=0,timeout=1',
+    usual: 'as --retries; out-of-memory 1',
+  },
+  rate: { group: 'speed', help: 'maximum runs started in a minute', usual: 'none' },
+  gpuConcurrency: {
+    group: 'speed',
+    help: 'maximum runs at the same time by GPU, such as H100=2,A10G=16',
+    usual: 'none',
+  },
+  failAfter: {
+    group: 'failures',
+    help: 'pause after n rows without success, or n % of the rows that ended, from 20 rows on',
+    usual: 'none',
+  },
+  deadline: {
+    group: 'money',
+    help: 'pause at this time, 2026-12-24T06:00, or so long after this command, 8h',
+    usual: 'none',
+  },
+  maxCost: {
+    group: 'money',
+    help: 'pause before the runs could cost more US dollars than this, such as 20 or 7.50',
+    usual: 'none',
+  },
+  pool: {
+    group: 'pool',
+    help: 'share the slots of this pool, which has to exist, with its other batches',
+    usual: 'none',
+    form: 'pool',
+    proposes: 'pools',
+  },
+  weight: {
+    group: 'pool',
+    help: 'share of a pool, compared with equally urgent batches: 3 gets three times as much as 1',
+    usual: '1',
+  },
+  urgency: { group: 'pool', help: 'in a pool, more urgent batches come first, from 0 to 9', usual: '0' },
+  notify: {
+    group: 'notifications',
+    help: 'notify when the batch is done, pauses, has many failed rows or has spent half of --max-cost; at most 5 of https://…, slack:, mailto:a@b, exec:./script',
+    usual: 'none',
+  },
+  notifyFailed: {
+    group: 'notifications',
+    help: 'which rows without success are many for --notify',
+    usual: '5%, from 20 rows on',
+  },
+} as const satisfies Readonly<Record<LimitName, object>>;
+
+type Limits = {
+  readonly [N in LimitName]: (typeof LIMITS)[N] & (typeof HELP)[N] & { readonly scope: 'live' };
+};
+
+const limits = Object.fromEntries(
+  Object.entries(HELP).map(([option, help]) => [
+    option,
+    { ...LIMITS[option as LimitName], ...help, scope: 'live' },
+  ]),
+) as unknown as Limits;
+
+/**
+ * `scope`: where a request has it. `live`: it may change while the batch runs; `batch`: batch.json stores it as it is; `own`: a
+ * request treats it by itself. `kept`: its name in a request and in batch.json, if
+ * it is another one. `not`: doors without it. `form`: the placeholder of its value, if its kind has another one.
+ */
+export const OPTIONS = {
+  deployment: {
+    kind: text('name', 'portraits'),
+    scope: 'request',
+    group: 'batch',
+    help: 'deployment: its id, or its name if the name is unique',
+    usual: 'required',
+    alias: 'd',
+    proposes: 'deployments',
+  },
+  name: {
+    kind: named,
+    scope: 'request',
+    group: 'batch',
+    help: 'batch id',
+    usual: 'from the file name and the content',
+    not: ['schedule'],
+  },
+  ...limits,
+  unconfirmed: {
+    kind: unconfirmed(timeout),
+    scope: 'own',
+    group: 'failures',
+    help: 'what to do with an attempt that may have started a run: unknown, ask, fail, resubmit-after=2h',
+    usual: 'unknown',
+  },
+  queueTimeout: {
+    kind: timeout,
+    scope: 'own',
+    group: 'failures',
+    help: 'cancel a run that has not started after this long, such as 24h, and retry its row',
+    usual: 'no limit',
+  },
+  runTimeout: {
+    kind: timeout,
+    scope: 'own',
+    group: 'failures',
+    help: 'cancel a run that made no progress for this long, such as 30m',
+    usual: "the deployment's limit + 5 min",
+  },
+  canary: {
+    kind: count(1, CANARY_ROWS_MAX),
+    scope: 'own',
+    group: 'money',
+    help: 'send n rows first that differ as much as possible, and the others only if all of them succeed',
+    usual: '0',
+  },
+  reserve: {
+    kind: choice(['most', 'p99']),
+    scope: 'own',
+    group: 'money',
+    help: 'what --max-cost reserves for a run: the most that it can cost, or an estimate from the runs before it',
+    usual: 'most',
+  },
+  shuffle: {
+    kind: flag,
+    scope: 'order',
+    group: 'order',
+    help: 'send the rows in a random order that is the same each time',
+  },
+  orderBy: {
+    kind: column,
+    scope: 'order',
+    group: 'order',
+    help: 'send the rows in the order of this column, smallest first',
+    usual: 'as in the sheet',
+  },
+  priority: {
+    kind: column,
+    scope: 'order',
+    group: 'order',
+    help: 'send the rows with the highest number in this column first',
+  },
+  gpu: {
+    kind: text('gpu', 'A10G'),
+    scope: 'sheet',
+    group: 'GPUs',
+    help: 'GPU for rows that name none',
+    usual: "the deployment's GPU",
+    proposes: 'gpus',
+  },
+  ladder: {
+    kind: texts('gpu,…', 'T4,A10G,H100', true),
+    scope: 'sheet',
+    group: 'GPUs',
+    help: 'GPUs that rows without one climb when memory or time runs out, such as T4,A10G,H100',
+  },
+  gpuColumn: {
+    kind: column,
+    scope: 'sheet',
+    group: 'columns',
+    help: 'column that names the GPU of each row',
+    usual: 'gpu',
+  },
+  map: {
+    kind: pairs('column', 'image=output'),
+    scope: 'sheet',
+    group: 'columns',
+    help: 'fill an input from this column',
+    usual: 'the column with the same name, whatever its case',
+  },
+  set: {
+    kind: pairs('value', 'steps=30'),
+    scope: 'sheet',
+    group: 'columns',
+    help: 'set an input to this value in every row',
+  },
+  drop: {
+    kind: texts('column', 'notes'),
+    scope: 'sheet',
+    group: 'columns',
+    help: 'this column is data, not an input',
+  },
+  type: {
+    kind: pairs('type', 'steps=int', ['string', 'int', 'float', 'bool', 'json']),
+    scope: 'sheet',
+    kept: 'types',
+    group: 'columns',
+    help: 'type of an input: string, int, float, bool, json',
+    usual: 'as the deployment says',
+  },
+  key: {
+    kind: column,
+    scope: 'sheet',
+    kept: 'keyColumn',
+    group: 'columns',
+    help: 'column whose value names each row',
+    usual: "a column such as sku or id with unique values, else a hash of the row's inputs",
+  },
+  outputName: {
+    kind: text('template', '{sku}-{seed}'),
+    scope: 'own',
+    group: 'results',
+    help: "names of output files from columns, {row} and {key}, such as '{sku}-{seed}'",
+    usual: 'the key',
+  },
+  limit: {
+    kind: count(1),
+    scope: 'reading',
+    group: 'reading',
+    help: 'use only the first n rows',
+    usual: 'all',
+  },
+  format: {
+    kind: choice(['csv', 'tsv', 'xlsx', 'jsonl', 'json']),
+    scope: 'copy',
+    group: 'reading',
+    help: 'format of the sheet',
+    usual: 'from its bytes and its name',
+  },
+  sheetName: {
+    kind: text('name', 'Prompts'),
+    scope: 'reading',
+    kept: 'sheet',
+    group: 'reading',
+    help: 'sheet of an Excel workbook',
+    usual: 'the first visible one with values',
+  },
+  delimiter: {
+    kind: text('char', ';'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'character that separates CSV fields, or tab',
+    usual: 'found in the file',
+  },
+  encoding: {
+    kind: text('label', 'windows-1252'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'character encoding of the sheet',
+    usual: 'found in the file',
+  },
+  headerRow: {
+    kind: count(1),
+    scope: 'reading',
+    group: 'reading',
+    help: 'row of the header',
+    usual: 'the first one of 20 that names an input',
+  },
+  skipRows: {
+    kind: rowRanges,
+    scope: 'reading',
+    group: 'reading',
+    help: 'rows that are left out, such as 2,302-305, or none; CSV: lines',
+  },
+  hidden: {
+    kind: choice(['include', 'skip']),
+    scope: 'reading',
+    group: 'reading',
+    help: 'read or leave out the rows that Excel hides',
+    usual: 'refused until one is chosen',
+  },
+  decimalComma: {
+    kind: flag,
+    scope: 'reading',
+    group: 'reading',
+    help: 'numbers have a decimal comma: 7,5',
+  },
+  poll: { kind: flag, scope: 'own', group: 'service', help: 'poll the runs instead of using webhooks' },
+  workerTag: {
+    kind: tag,
+    scope: 'batch',
+    group: 'service',
+    help: 'only workers with this tag in RUNSHEET_WORKER_TAGS work on the batch',
+    usual: 'any',
+  },
+  guess: {
+    kind: choice(['refuse', 'accept']),
+    scope: 'request',
+    group: 'batch',
+    help: 'guesses about the sheet that could spend money wrongly: refuse them, or accept them',
+    usual: 'refuse',
+    not: ['command', 'schedule'],
+  },
+  reuse: {
+    kind: choice(['refuse', 'reuse', 'again']),
+    scope: 'request',
+    group: 'batch',
+    help: 'rows that earlier batches have done: refuse the sheet, reuse their results and run only the others, or run all of them again',
+    usual: 'refuse',
+    not: ['command', 'schedule'],
+  },
+} as const;
+
+export type OptionName = keyof typeof OPTIONS;
+type Row<N extends OptionName> = (typeof OPTIONS)[N];
+
+/** The value of an option in the form in which it is stored; `none` removes a limit. */
+export type Given = {
+  readonly [N in OptionName]?:
+    | KeptOf<Row<N>['kind']>
+    | (Row<N> extends { readonly removable: true } ? 'none' : never)
+    | (N extends 'concurrency' ? { readonly auto: number } : never);
+};
+
+/** A kind of any bounds and words. */
+export type Kind =
+  | ReturnType<
+      | typeof kinds.count
+      | typeof kinds.concurrency
+      | typeof kinds.money
+      | typeof kinds.countBy<string>
+      | typeof batchKinds.span
+      | typeof batchKinds.choice<string>
+      | typeof batchKinds.text
+      | typeof batchKinds.texts
+      | typeof batchKinds.pairs<string>
+      | typeof batchKinds.unconfirmed
+    >
+  | (typeof kinds)['rowsOrShare' | 'moment' | 'named' | 'targets']
+  | (typeof batchKinds)['flag' | 'rowRanges' | 'tag'];
+
+/** An option as everything treats all of them that is not about one. */
+export type AnyOption = {
+  readonly kind: Kind;
+  readonly scope: (typeof OPTIONS)[OptionName]['scope'];
+  readonly group: (typeof OPTIONS)[OptionName]['group'];
+  readonly help: string;
+  readonly usual?: string;
+  readonly kept?: string;
+  readonly removable?: true;
+  readonly alias?: string;
+  readonly form?: string;
+  readonly proposes?: 'deployments' | 'gpus' | 'pools';
+  readonly not?: readonly Door[];
+};
+
+/** The options of a door, with their names. */
+export const optionsOf = (door: Door): readonly (readonly [OptionName, AnyOption])[] =>
+  Object.entries<AnyOption>(OPTIONS)
+    .filter(([, { not = [] }]) => !not.includes(door))
+    .map(([option, row]) => [option as OptionName, row]);
+
+type KeptName<N extends OptionName> = Row<N> extends { readonly kept: infer S extends string } ? S : N;
+type NamesIn<Scope> = { [N in OptionName]: Row<N>['scope'] extends Scope ? N : never }[OptionName];
+
+/** The options of a scope, as a request and batch.json have them. */
+export type KeptIn<Scope extends AnyOption['scope']> = {
+  readonly [N in NamesIn<Scope> as KeptName<N>]?: KeptOf<Row<N>['kind']>;
+};
+
+/** Moves the options of a scope to the names under which they are kept. */
+export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, given: object): KeptIn<Scope> {
+  const values: Readonly<Record<string, unknown>> = { ...given };
+  const isGiven = (option: string): boolean => values[option] !== undefined && values[option] !== false;
+  return Object.fromEntries(
+    Object.entries<AnyOption>(OPTIONS)
+      .filter(([option, row]) => row.scope === scope && isGiven(option))
+      .map(([option, { kept = option }]) => [kept, values[option]]),
+  ) as KeptIn<Scope>;
+}
