@@ -28,7 +28,6 @@ export type OpenBatch = {
 export type Deps = {
   /** Throws if the folder does not hold this batch, or if this worker has no key for its service. */
   open(ref: BatchRef): Promise<OpenBatch>;
-  /** The rows at these places, from their pages. */
   readRows(
     open: Pick<OpenBatch, 'store' | 'file'>,
     places: readonly number[],
@@ -45,7 +44,6 @@ export type Deps = {
   readonly download: Download;
   /** Shared by all batches of this worker. */
   readonly downloadSlots: Pick<DownloadSlots, 'run'>;
-  /** Files that this process has stored. */
   readonly delivered: DeliveredFiles;
   readonly webhooks: {
     readonly secret: string;
@@ -58,7 +56,6 @@ export type Deps = {
   missedSoFar(schedule: string, nominalTime: number): Promise<MissedSoFar>;
   readonly notices: NoticeSettings;
   readonly posts: PostsOnWire;
-  /** How this worker makes batches. */
   readonly maker: Omit<Maker, 'signal'> & {
     readonly isEncrypted: boolean;
     /** Those with which the workflow of a batch starts, as Temporal's server knows them. */
@@ -67,14 +64,12 @@ export type Deps = {
   readonly log: Logger;
 };
 
-/** Times of a schedule that it missed. */
 type MissedSoFar = {
   readonly createdAt: number;
   /** Since the schedule was made. */
   readonly missed: number;
   /** The times of the rule between the firing before and this one, as far as Temporal lists them. */
   readonly between: readonly number[];
-  /** When Temporal started the firing. */
   readonly firedAt: number;
 };
 

@@ -27,7 +27,6 @@ export type MemberAnswer = Member & {
   readonly writes: number;
   /** How far its clock is ahead of that of Temporal's server, with the time until it got the question. */
   readonly clockMs: number;
-  /** Whether it has the file of the question. */
   readonly sees: boolean;
   /** Why it cannot read or write the batches. */
   readonly storeFault?: string;

@@ -19,7 +19,6 @@ import { fetchFile } from './fetch-file.ts';
 
 type DownloadDeps = {
   readonly download: Download;
-  /** Files that this process has already downloaded. */
   readonly delivered: DeliveredFiles;
   readonly limits?: Limits;
 };
@@ -231,9 +230,7 @@ function located(error: unknown, nth: number, { filename }: OutputFile): unknown
 
 export type Limits = {
   readonly files: number;
-  /** Per file. */
   readonly fileBytes: number;
-  /** For all files of the run. */
   readonly runBytes: number;
   readonly texts: number;
   readonly textBytes: number;

@@ -16,7 +16,6 @@ import type { ResumableDraft, Store } from '../src/store/store.ts';
 export type FileJob = {
   readonly download: Download;
   readonly store: Store;
-  /** The base address of the run service. */
   readonly service: string;
   readonly file: OutputFile;
   /** A hash of the service's description; a partial file is only resumed if it is the same. */
@@ -28,7 +27,6 @@ export type FileJob = {
   readonly limit: { readonly bytes: number; readonly reason: string };
   /** After an abort nothing more is written. */
   readonly signal: AbortSignal;
-  /** Called with the size of each received chunk. */
   onBytes(count: number): void;
   /** Called with the bytes that a failed try added to the partial file. */
   onKept(count: number): void;
@@ -167,7 +165,6 @@ async function draftFor(
 const changed = (host: string): HostFault =>
   new HostFault(host, 'the file changed during the download', FEW_TRIES);
 
-/** Writes a draft and hashes its content. */
 class Sink {
   hash = createHash('sha256');
   check: OutputCheck;

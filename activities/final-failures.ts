@@ -1,9 +1,9 @@
+// The failures by which activities tell Temporal what another attempt would not mend.
+
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { errorMessage, isRunsheetError, type RunsheetError } from '../src/errors/error.ts';
 import type { Deps } from './deps.ts';
-
-// The failures by which activities tell Temporal what another attempt would not mend.
 
 /** Marks errors of the store. They do not fail the batch: the workflow pauses and retries later. */
 const CODES = new Set(

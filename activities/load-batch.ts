@@ -102,7 +102,6 @@ async function continueAs(
   });
 }
 
-/** The workflow run that scheduled this activity. */
 function executionOf(): { readonly workflowId: string; readonly runId: string } {
   const { workflowId = '', runId = '' } = activityInfo().workflowExecution ?? {};
   return { workflowId, runId };
@@ -133,7 +132,6 @@ async function hasLists({ file, service }: OpenBatch): Promise<boolean> {
   );
 }
 
-/** Reads which places a pass adds to the lanes of a batch. */
 type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'> & { readonly appended?: number };
 
 type Input = BatchRef & {

@@ -260,7 +260,6 @@ const FAILURES_MOST = 2 * CONCURRENCY;
 
 type RunReadings = {
   readonly sights: ReadonlyMap<string, Sight>;
-  /** The last error while reading a run. */
   readonly failure: unknown;
 };
 

@@ -1,3 +1,5 @@
+// Sends the notifications of batches and of schedules.
+
 import { basename } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -23,8 +25,6 @@ import { isAllowed } from '../src/store/allowed-folders.ts';
 import { locationOf } from '../src/store/batch-folders.ts';
 import type { FiringInput } from './create-firing.ts';
 import type { Deps } from './deps.ts';
-
-// Sends the notifications of batches and of schedules.
 
 /** Sends one notification of a batch. Temporal tries it again for a minute; receivers recognise a repeated one by its id. */
 type NoticeInput = BatchRef & { readonly notice: Notice; readonly progress: Progress };

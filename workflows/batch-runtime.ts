@@ -8,7 +8,6 @@ import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import type { State } from '../src/batch/state/state.ts';
 import type { BoundActivities } from './activities.ts';
 
-/** Work that can be cancelled from outside. */
 export type Scope = {
   run<T>(work: () => Promise<T>): Promise<T>;
   cancel(): void;
@@ -16,7 +15,6 @@ export type Scope = {
 
 export type BatchRuntime = {
   readonly activities: BoundActivities;
-  /** The time of the workflow task. */
   now(): number;
   history(): { readonly historyLength: number; readonly continueAsNewSuggested: boolean };
   /** Resolves when `is` holds after a workflow task's events were applied. */

@@ -30,7 +30,6 @@ const MOMENTS_STOPPED = 20;
 /** Signals after which a workflow run continues as new; the server refuses the 10,001st. */
 const CONTINUE_AT_SIGNALS = 5_000;
 
-/** What this workflow run has received. */
 export type Received = {
   signals: number;
   /** The length of the history when the latest event of any kind arrived. */

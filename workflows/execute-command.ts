@@ -20,7 +20,6 @@ export type Context = {
   readonly told: Told;
 };
 
-/** Executes a command; the event carries its result. */
 export async function execute(
   { runtime, state, wake, groups, told }: Context,
   command: Command,

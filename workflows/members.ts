@@ -8,7 +8,6 @@ import { membersQueueOf } from './task-queues.ts';
 export type { MemberAnswer };
 
 export type MembersInput = MemberQuestion & {
-  /** How many members there may be. */
   readonly members: number;
 };
 

@@ -4,18 +4,14 @@ import { defineSignal } from '@temporalio/workflow';
 import type { MemberUsage } from '../src/batch/pool/messages.ts';
 import type { ShownPool } from '../src/batch/pool/shown-pool.ts';
 
-/** How many slots a batch uses and wants. */
 export const usage = defineSignal<[MemberUsage]>('usage');
 
-/** Sets the number of slots. */
 export const resizePool = defineSignal<[{ readonly commandId: string; readonly size: number }]>('resize');
 
 /** Frees the slots of a member whose workflow no longer runs. */
 export const releaseMember =
   defineSignal<[{ readonly commandId: string; readonly member: string }]>('release');
 
-/** The memo of a pool. */
 export type PoolMemo = { readonly encrypted?: boolean; readonly pool?: ShownPool };
 
-/** The workflow id of a pool. */
 export const poolIdOf = (pool: string): string => `runsheet-pool:${pool}`;

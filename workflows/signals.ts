@@ -27,10 +27,8 @@ export const serviceRead = defineSignal<[{ readonly reason?: string }]>('service
 /** Stops sending; `running` also cancels the outstanding runs. */
 export const cancelBatch = defineSignal<[UserCommand & { readonly running: boolean }]>('cancel');
 
-/** Sends nothing more until a user resumes the batch. */
 export const pauseBatch = defineSignal<[UserCommand]>('pause');
 
-/** Changes limits of the batch. */
 export const scaleBatch = defineSignal<[UserCommand & { readonly limits: LimitChange }]>('scale');
 
 /** Ends a pause; `unconfirmed` decides about the attempts that no run list resolved. */
@@ -40,7 +38,6 @@ export type ResumeCommand = UserCommand & {
   readonly limits?: LimitChange;
 };
 
-/** Sends the rows of a pass again. */
 export const retryRows = defineSignal<[UserCommand & { readonly pass: number }]>('retry');
 
 /** The pool of the batch grants slots. */

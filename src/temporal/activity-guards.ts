@@ -13,7 +13,6 @@ import { errorMessage, problem } from '../errors/error.ts';
 export type Execution = { readonly workflowId: string; readonly runId: string };
 type BatchPlace = { readonly batch: string; readonly folder: string };
 
-/** Where a workflow run comes from. */
 type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 
 /**

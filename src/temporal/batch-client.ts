@@ -34,7 +34,6 @@ const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.Workfl
 /** `running` and `closed`: the workflow existed before. */
 export type Started = 'started' | 'running' | 'closed';
 
-/** A batch that Temporal knows. */
 export type Known = BatchRef & {
   readonly status: WorkflowExecutionStatusName;
   readonly startedAt: Date;

@@ -31,7 +31,6 @@ const ACKNOWLEDGED_MS = 20_000;
 const READ_AGAIN_MS = 50;
 const UNATTENDED_MS = 15_000;
 
-/** The status of a batch. */
 type BatchStatus = {
   /** The last published progress; undefined until the batch has read its parameters. */
   readonly progress: Progress | undefined;
@@ -89,11 +88,9 @@ export function openControl(reach: () => Client) {
   return {
     status,
 
-    /** Sends nothing more until a user resumes the batch. */
     pause: (name: BatchName, options?: CommandOptions): Promise<Acknowledged> =>
       command(name, (origin) => handleOf(name).signal(pauseBatch, origin), options),
 
-    /** Changes limits while the batch runs. */
     scale: (name: BatchName, limits: LimitChange, options?: CommandOptions): Promise<Acknowledged> =>
       command(name, (origin) => handleOf(name).signal(scaleBatch, { ...origin, limits }), options),
 
@@ -107,7 +104,6 @@ export function openControl(reach: () => Client) {
     ): Promise<Acknowledged> =>
       command(name, (origin) => handleOf(name).signal(resumeBatch, { ...origin, ...decided }), options),
 
-    /** Sends the rows of a pass again. */
     retry: (name: BatchName, pass: number, options?: CommandOptions): Promise<Acknowledged> =>
       command(name, (origin) => handleOf(name).signal(retryRows, { ...origin, pass }), options),
 

@@ -39,7 +39,6 @@ const ONE_FRAME = 'Error.stackTraceLimit = 1;';
 /** What stands before it has the lines and columns of the map. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=/;
 
-/** Bundles the workflows of a folder. */
 export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
   const workflowFile = (name: string): string => join(folder, `${name}.${isSource ? 'ts' : 'js'}`);
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };

@@ -64,7 +64,6 @@ export async function askMembers(
   return { ...asking, silent: silent.sort(), others, deployments };
 }
 
-/** The identities of all members. */
 export const membersOf = async (client: Client, queue: string): Promise<readonly string[]> =>
   identitiesIn(await pollersOf(client, membersQueueOf(queue), TASK_QUEUE_TYPE_ACTIVITY));
 
@@ -147,10 +146,8 @@ async function ask(
   }
 }
 
-/**
- * Reads what the members of a cluster say of themselves. Every client of the namespace can answer, so each answer is checked alone:
- * one that is malformed hides no other.
- */
+// Every client of the namespace can answer, so each answer is checked alone: one that is malformed hides no other.
+
 const TEXT_MOST = 5_000;
 const TAGS_MOST = 100;
 /** What a terminal can show. */
@@ -173,7 +170,6 @@ const answerSchema = z.object({
 });
 const namedSchema = z.object({ identity: text });
 
-/** An answer that cannot be read. */
 export type Malformed = {
   /** undefined if not even its name can be read. */
   readonly identity: string | undefined;

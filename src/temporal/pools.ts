@@ -11,13 +11,11 @@ import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
-/** A batch in a pool. */
 export type PoolMember = Omit<ShownMember, 'member'> & {
   readonly batch: string;
   readonly mark: string;
 };
 
-/** A pool and its batches. */
 export type Pool = Omit<ShownPool, 'members' | 'commands'> & { readonly members: readonly PoolMember[] };
 
 export type Pools = ReturnType<typeof openPools>;

@@ -175,7 +175,6 @@ function refusalIn(error: unknown) {
 const definitionIn = ({ action }: ScheduleDescription): ScheduleDefinition =>
   (action.args as Parameters<typeof runsheetFiring>)[0];
 
-/** undefined if there is no such schedule. */
 async function definitionOf({ schedule }: Client, name: string): Promise<ScheduleDefinition | undefined> {
   try {
     return definitionIn(await schedule.getHandle(scheduleIdOf(name)).describe());

@@ -3,7 +3,6 @@
 
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 
-/** The address of a Temporal server. */
 export type TemporalAddress = {
   readonly address: string;
   readonly namespace: string;

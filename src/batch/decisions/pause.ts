@@ -163,12 +163,12 @@ const joinedAt = ({ now, wallAt }: State, membership: Membership): number =>
 
 const isUnanswered = ({ epoch }: Membership): boolean => epoch === 0;
 
+const ROWS_NAMED = 10;
+
 /**
  * R12: pauses the batch if unconfirmed attempts hold too many slots: if no run list resolves them, they must not use up
  * all slots unnoticed. In a pool, the slots are those that it grants.
  */
-const ROWS_NAMED = 10;
-
 export const pauseForUnconfirmed: Decision = {
   name: 'pause-for-unconfirmed',
   dueAt: (state) => (state.pauses.has('unconfirmed') ? NEVER : tooManyAt(state)),

@@ -1,3 +1,5 @@
+// What a batch keeps in its store beside its parts: evidence, its log, further passes, and the close; and how it repeats what failed.
+
 import { tallyOutcome } from '../accounting/tally.ts';
 import { readBack } from '../clock.ts';
 import type { Command } from '../commands.ts';
@@ -9,8 +11,6 @@ import { isIdle, type State } from '../state/state.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 
 export const EVIDENCE_RUNS = 200;
-
-// What a batch keeps in its store beside its parts: evidence, its log, further passes, and the close; and how it repeats what failed.
 
 /**
  * Writes runs that match no row in the state to the store, where the close checks them. The last few go with the close

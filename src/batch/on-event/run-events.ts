@@ -1,3 +1,6 @@
+// Handles what is known of runs: seen, ended, overdue or cancelled.
+// Assigns a run to an attempt, however its POST ended.
+
 import { clipped, clippedAtWord } from '../../options/clipped.ts';
 import {
   belongingOf,
@@ -27,9 +30,6 @@ import {
 } from '../state/row-state.ts';
 import { runningRow, type State } from '../state/state.ts';
 import { endRow } from './end-row.ts';
-
-// Handles what is known of runs: seen, ended, overdue or cancelled.
-// Assigns a run to an attempt, however its POST ended.
 
 /** The row's phase becomes running. */
 export function startRun(state: State, row: Base, runId: string): void {

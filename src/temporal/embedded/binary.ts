@@ -34,7 +34,6 @@ const FIRST_BYTE_MS = 15_000;
 const DOWNLOAD_MS = 600_000;
 const REDIRECTS_MAX = 5;
 const DOWNLOADS = 'https://temporal.download/cli/archive';
-/** The name of the program inside the archives. */
 const PROGRAM = 'temporal';
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -45,7 +44,6 @@ type BinarySearch = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Reports slow steps to the user. */
   readonly notice: (text: string) => void;
-  /** Temporal's download address. */
   readonly downloads?: string;
   /** Tests replace the network and the known program. */
   readonly fetch?: Fetch;
@@ -230,7 +228,6 @@ const KNOWN: Readonly<Record<string, KnownProgram>> = {
   },
 };
 
-/** Throws if there is no known program for this platform. */
 function knownProgram(): KnownProgram {
   const known = KNOWN[`${platform()}-${arch()}`];
   if (known === undefined)
@@ -238,7 +235,6 @@ function knownProgram(): KnownProgram {
   return known;
 }
 
-/** Throws if the file is not the known program. */
 async function assertKnown(file: string, sha256: string): Promise<void> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash);

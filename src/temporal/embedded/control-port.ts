@@ -49,7 +49,6 @@ function jsonOf(line: string): unknown {
 
 const text = z.string();
 
-/** Messages from the stack to its followers. */
 const stackMessage = z.discriminatedUnion('type', [
   /** The first message: only the stack that wrote embedded.json knows the answer. */
   z.object({ type: z.literal('held'), answer: text }),
@@ -75,7 +74,6 @@ const stackMessage = z.discriminatedUnion('type', [
 export type StackMessage = z.infer<typeof stackMessage>;
 export const STACK_MESSAGES = { schema: stackMessage, most: 1 << 16 };
 
-/** Messages from a follower to the stack. */
 const followerMessage = z.discriminatedUnion('type', [
   /** `keeps`: the stack lives at least as long as this connection; a reader does not keep it. */
   z.object({ type: z.literal('hold'), word: text, service: z.boolean(), keeps: z.boolean().default(true) }),

@@ -24,15 +24,12 @@ import { assertDiskSpace } from '../../host/disk-space.ts';
 
 export type FollowParams = {
   readonly config: Config;
-  /** Whether the local run service is wanted. */
   readonly service: boolean;
-  /** Shows the user what the stack is doing. */
   readonly notice: (text: string) => void;
 };
 
 export type Follower = {
   readonly temporal: TemporalAddress;
-  /** The address of Temporal's web UI, if it is on. */
   readonly uiUrl: string | undefined;
   readonly receiver: string | undefined;
   /** The base address of the local run service, if it runs. */
@@ -68,7 +65,6 @@ const READER_WAITS_MS = 5_000;
 /** How long a reader waits for a keeper to start a lost stack again. */
 const REJOIN_MS = 12_000;
 
-/** Joins the running stack, or starts one. */
 export async function followStack(params: FollowParams): Promise<Follower> {
   return follow(params, await joinOrStart(params), true);
 }

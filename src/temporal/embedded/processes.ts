@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { problem } from '../../errors/error.ts';
 
-/** Messages from a child to the stack. */
 export type ChildNews =
   | {
       readonly type: 'ready';

@@ -181,7 +181,6 @@ const namespaceOf = (home: string): string =>
 
 /** Supervises a child process: restarts it when it exits unexpectedly, with exponential backoff. */
 type Supervised<T extends { readonly child: ChildProcess }> = {
-  /** The child that runs now. */
   readonly current: () => T;
   /** Asks the child to exit and waits; kills it if it does not exit in time. */
   stop(ask: (current: T) => void, withinMs: number): Promise<void>;
@@ -189,7 +188,6 @@ type Supervised<T extends { readonly child: ChildProcess }> = {
 
 type SuperviseParams<T> = {
   readonly start: () => Promise<T>;
-  /** Called after each restart. */
   readonly onRestart: (current: T) => void;
   readonly onTrouble: (error: unknown) => void;
 };

@@ -168,14 +168,13 @@ function takeLock(home: string): (() => void) | undefined {
   }
 }
 
+const END_MS = 5_000;
+const ASK_AGAIN_MS = 20;
+
 /**
  * Cleans up after a killed stack. Its worker and its run service notice the broken channel and exit; Temporal does not, and it
  * keeps the database locked.
  */
-const END_MS = 5_000;
-const ASK_AGAIN_MS = 20;
-
-/** Kills the server of a dead stack, and removes the stack's record. */
 async function clearOrphans(home: string): Promise<void> {
   const pid = readRecord(home)?.temporal?.pid;
   if (pid !== undefined && isServerOf(pid, home)) {
