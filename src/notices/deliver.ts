@@ -3,7 +3,7 @@
 import { Context } from '@temporalio/activity';
 import { readTarget } from '../options/notify-target.ts';
 import { createHmac } from 'node:crypto';
-import { postJson } from '../run-service/post-json.ts';
+import { postJson, type JsonPost } from '../run-service/post-json.ts';
 import { spawn } from 'node:child_process';
 import type { NotifySettings } from '../host/notify-settings.ts';
 import type { NoticeBody } from './notice-body.ts';
@@ -71,14 +71,7 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-type Post = {
-  readonly url: string;
-  readonly signal: AbortSignal;
-  /** The run service whose networks are allowed; undefined: the owner of the worker named the address. */
-  readonly within: string | undefined;
-};
-
-async function postNotice(post: Post, body: AnyBody, secret: string | undefined): Promise<void> {
+async function postNotice(post: JsonPost, body: AnyBody, secret: string | undefined): Promise<void> {
   const text = JSON.stringify(body);
   await send(post, text, {
     'runsheet-notification': body.id,
@@ -87,7 +80,7 @@ async function postNotice(post: Post, body: AnyBody, secret: string | undefined)
 }
 
 /** An incoming webhook. Slack interprets <, > and &, and unless told otherwise `*`, `_`, names and addresses. */
-const postToSlack = (post: Post, { text }: AnyBody): Promise<void> =>
+const postToSlack = (post: JsonPost, { text }: AnyBody): Promise<void> =>
   send(
     post,
     JSON.stringify({ text: text.replace(/[&<>]/g, (one) => ENTITIES[one] as string), ...PLAIN }),
@@ -107,7 +100,7 @@ export function signature(body: string, secret: string, nowMs: number): string {
 /** These statuses ask for another try. */
 const BUSY = new Set([408, 425, 429]);
 
-async function send(post: Post, text: string, headers: Readonly<Record<string, string>>): Promise<void> {
+async function send(post: JsonPost, text: string, headers: Readonly<Record<string, string>>): Promise<void> {
   const { status, refused } = await postJson(post, text, headers);
   if (refused !== undefined) throw undeliverable(refused);
   if (status >= 200 && status < 300) return;

@@ -3,7 +3,7 @@
 
 import { request, type Dispatcher } from 'undici';
 import type { PostFacts } from '../batch/classify-response.ts';
-import { problem, errorMessage } from '../errors/error.ts';
+import { problem, errorMessage, type RunsheetError } from '../errors/error.ts';
 import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
 import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
@@ -115,15 +115,17 @@ export function createCaller(at: ServiceConnection): Call {
     const first = await once(method, path);
     const answer = first.status === 401 && at.key.refresh() ? await once(method, path) : first;
     if (answer.status !== 401 && answer.status !== 403) return answer;
-    const { key } = at;
-    throw problem('E301', {
-      status: answer.status,
-      detail: messageOf(answer),
-      keyFrom: key.from,
-      lastFour: lastFour(key.value),
-    });
+    throw keyRefused(at, answer);
   };
 }
+
+export const keyRefused = ({ key }: ServiceConnection, answer: RawAnswer): RunsheetError =>
+  problem('E301', {
+    status: answer.status,
+    detail: messageOf(answer),
+    keyFrom: key.from,
+    lastFour: lastFour(key.value),
+  });
 
 export const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status < 300;
 

@@ -6,9 +6,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { errorMessage, problem } from '../errors/error.ts';
-import { lastFour } from '../host/api-key.ts';
-import { messageOf, type RawAnswer } from './answer.ts';
-import { isAbsent, readAs } from './calls.ts';
+import type { RawAnswer } from './answer.ts';
+import { isAbsent, keyRefused, readAs } from './calls.ts';
 import type { ServiceConnection } from './connection.ts';
 import { PATHS, uploadedSchema } from './contract/paths.ts';
 
@@ -84,17 +83,10 @@ async function sendOnce(
 }
 
 function addressIn(at: ServiceConnection, answer: RawAnswer): string | undefined {
-  const { status } = answer;
   if (isAbsent(answer)) return undefined;
+  if (answer.status === 401 || answer.status === 403) throw keyRefused(at, answer);
   // Throws for every other status than a success.
-  if (status !== 401 && status !== 403) return readAs(at, PATHS.upload, answer, uploadedSchema);
-  const { key } = at;
-  throw problem('E301', {
-    status,
-    detail: messageOf(answer),
-    keyFrom: key.from,
-    lastFour: lastFour(key.value),
-  });
+  return readAs(at, PATHS.upload, answer, uploadedSchema);
 }
 
 /** The service takes images, videos, audio and applications. Delivered files are named after their content. */

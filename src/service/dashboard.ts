@@ -7,7 +7,7 @@ import { pictureName, recordOf } from './runs/run-record.ts';
 import type { Service } from './service.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageLogin } from '../host/page-login.ts';
-import { sendDashboard } from './pages/dashboard.ts';
+import { sendDashboard } from './dashboard-page.ts';
 import { isLoopback } from './webhooks/webhooks.ts';
 import { painter, pictureAt } from './routes/files.ts';
 import { notFound, route } from './routes/refusals.ts';

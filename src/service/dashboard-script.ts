@@ -1,4 +1,4 @@
-// The dashboard's script. All data becomes text or the address of a picture of this service, never markup.
+// The dashboard's script, which runs in a browser. All data becomes text or the address of a picture of this service, never markup.
 
 export const LIVE_SCRIPT = `
 const at = (id) => document.getElementById(id);
