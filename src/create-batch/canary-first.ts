@@ -1,13 +1,9 @@
 // Puts the rows of a canary at the beginning of their lanes, before the batch exists.
 
 import type { Canary } from '../batch/params.ts';
-import { traitsOf } from '../sheet/canary/row-traits.ts';
-import { SpanningRows, type ChosenRow } from '../sheet/canary/spanning-rows.ts';
-import { readPage } from '../sheet/pages.ts';
 import type { Queued } from '../sheet/queue.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import type { BatchFile } from '../store/batch-file.ts';
-import { writeCanary, type CanaryRows } from '../store/canary-file.ts';
 import type { Store } from '../store/store.ts';
 import { queuedIn, rewriteQueue } from './rewrite-queue.ts';
 
@@ -15,55 +11,59 @@ type Draft = {
   readonly file: BatchFile;
   readonly laidOut: LaidOut;
   readonly layout: Store;
-  readonly canary?: CanaryRows;
+  readonly canary?: readonly number[];
 };
 
 /** A batch without other rows needs no canary. */
 export async function canaryFirst<D extends Draft>(draft: D, wanted: Canary | undefined): Promise<D> {
   if (wanted === undefined) return draft;
   const { file, laidOut, layout } = draft;
-  const { chosen, rows } = await choose(draft, wanted.rows);
-  if (chosen.length >= rows) return draft;
-  const ordered = await rewriteQueue(draft, (queued, lane) => firstOf(queued, rowsIn(chosen, lane)));
+  const rows = await Promise.all(
+    laidOut.lanes.map(async (_, lane) => {
+      const queued = await Array.fromAsync(queuedIn(layout, laidOut, lane), ({ row }) => row);
+      return queued.toSorted((a, b) => a - b);
+    }),
+  );
+  if (rows.flat().length <= wanted.rows) return draft;
+  const chosen = canaryRows(rows, wanted.rows);
+  const ordered = await rewriteQueue(draft, (queued, lane) => firstOf(queued, new Set(chosen[lane])));
   const lanes = ordered.map((spec, lane) => {
-    const { size } = rowsIn(chosen, lane);
-    return size === 0 ? spec : { ...spec, canary: size };
+    const own = chosen[lane]?.length ?? 0;
+    return own === 0 ? spec : { ...spec, canary: own };
   });
-  const canary = chosen.map(({ row, why, share }) => ({ row, why: [...why], share }));
-  await writeCanary(layout, canary);
-  const sheet = { ...file.sheet, lanes, isQueued: true };
+  const canary = chosen.flat();
   return {
     ...draft,
-    file: { ...file, sheet, canary: { rows: chosen.length, asks: wanted.asks } },
+    file: {
+      ...file,
+      sheet: { ...file.sheet, lanes, isQueued: true },
+      canary: { rows: canary.length, asks: wanted.asks },
+    },
     laidOut: { ...laidOut, lanes, isQueued: true },
     canary,
   };
 }
 
-const NO_LANE = 255;
-
-async function choose(
-  { file, laidOut, layout }: Draft,
+/** Evenly spaced rows of each lane: its share of all, and at least one if there are as many as lanes. */
+export function canaryRows(
+  lanes: readonly (readonly number[])[],
   most: number,
-): Promise<{ readonly chosen: readonly ChosenRow[]; readonly rows: number }> {
-  const laneOf = new Uint8Array(file.sheet.rows + 1).fill(NO_LANE);
-  let rows = 0;
-  for (const lane of laidOut.lanes.keys())
-    for await (const { row } of queuedIn(layout, laidOut, lane)) {
-      laneOf[row] = lane;
-      rows += 1;
-    }
-  const spanning = new SpanningRows();
-  for (let page = 1; page <= file.sheet.pages; page += 1)
-    for (const { row, inputs } of await readPage(layout, page)) {
-      const lane = laneOf[row] ?? NO_LANE;
-      if (lane !== NO_LANE) spanning.add({ row, lane, traits: traitsOf(inputs) });
-    }
-  return { chosen: spanning.choose(most), rows };
+): readonly (readonly number[])[] {
+  const counts = lanes.map(() => 0);
+  for (let left = most; left > 0; left -= 1) {
+    // Lanes without a chosen row are first, the largest before the others.
+    const ranks = lanes.map(({ length }, at) => (counts[at] ? counts[at] / length : -length));
+    const next = ranks.indexOf(Math.min(...ranks));
+    counts[next] = (counts[next] ?? 0) + 1;
+  }
+  return lanes.map((rows, lane) => {
+    const count = counts[lane] ?? 0;
+    return Array.from(
+      { length: count },
+      (_, at) => rows[Math.floor(((at + 0.5) * rows.length) / count)] ?? 0,
+    );
+  });
 }
-
-const rowsIn = (chosen: readonly ChosenRow[], lane: number): ReadonlySet<number> =>
-  new Set(chosen.filter((one) => one.lane === lane).map(({ row }) => row));
 
 /** The rows in `first` before all others. */
 async function* firstOf(queued: AsyncIterable<Queued>, first: ReadonlySet<number>): AsyncGenerator<Queued> {

@@ -15,7 +15,6 @@ import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store/batch-file.ts';
-import type { CanaryRows } from '../store/canary-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { type Store, within } from '../store/store.ts';
@@ -94,7 +93,7 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   /** The folder of the pages, as long as the copy exists. */
   readonly layout: Store;
   /** The rows that are sent first. */
-  readonly canary?: CanaryRows;
+  readonly canary?: readonly number[];
 };
 
 /** The batch that {@link createBatch} would make, without making it. Throws the same errors. */

@@ -39,9 +39,7 @@ describe('--canary', () => {
   it('plan names the rows that would be sent first, and run sends them alone, then forecasts and goes on without a question', async () => {
     const path = sheet('auto.csv');
     const planned = await stage.run(['plan', path, ...flags]);
-    expect(planned.stderr).toMatch(/canary {4}first, alone:\n( {12}row \d+ {2}.+\n){5}/);
-    expect(planned.stderr).toContain('largest seed');
-    expect(planned.stderr).toContain('longest prompt');
+    expect(planned.stderr).toContain('canary    first, alone: rows 7, 19, 31, 43, 55\n');
     const ran = await stage.run(['run', path, ...flags, '--name', 'auto', '-o', 'json']);
     expect([ran.code, ran.stderr]).toEqual([
       0,

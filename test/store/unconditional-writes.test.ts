@@ -16,7 +16,6 @@ const ALLOWED: readonly (readonly [file: string, name: string, why: string])[] =
   ['src/results/event-files.ts', 'eventsName(number)', 'a number is used once'],
   ['src/sheet/queue.ts', 'queueName(this.#lane, this.#page)', 'in the layout of a mark'],
   ['src/sheet/pages.ts', 'name', 'in the layout of a mark'],
-  ['src/store/canary-file.ts', 'CANARY_FILE', 'in the layout of a mark'],
   [
     'src/create-batch/reuse/reuse-rows.ts',
     '`${REUSED}/${partName(REUSED_PASS, part)}`',

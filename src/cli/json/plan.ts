@@ -3,11 +3,10 @@
 import { z } from 'zod';
 import type { CreatedBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
-import type { CanaryRows } from '../../store/canary-file.ts';
 import { ignoredGpus } from '../run/gpu-choice.ts';
 import { estimateSchema } from './estimate.ts';
 import { limitsOf, limitsSchema } from './limits.ts';
-import { amount, count, shaped } from './shape.ts';
+import { count, shaped } from './shape.ts';
 
 const shared = z.array(
   z.object({ batch: z.string(), rows: count, first: z.array(count), is_version_sure: z.boolean() }),
@@ -45,7 +44,7 @@ export const planSchema = z.object({
     open: shared,
     unknown: shared,
   }),
-  canary_rows: z.array(z.object({ row: count, why: z.array(z.string()), share: amount })).nullable(),
+  canary_rows: z.array(z.object({ row: count })).nullable(),
   not_guaranteed: z.array(z.string()).describe('what a V1 service cannot guarantee'),
   into: z.object({ appended: count, changed: count, same: count }).nullable(),
 });
@@ -58,7 +57,7 @@ type Planned = {
   readonly estimate: Estimate;
   readonly requests?: readonly object[];
   readonly earlier?: EarlierBatches;
-  readonly canary?: CanaryRows | undefined;
+  readonly canary?: readonly number[] | undefined;
   readonly notGuaranteed?: readonly string[];
   readonly into?: { readonly appended: number; readonly changed: number; readonly same: number };
 };
@@ -90,7 +89,7 @@ export function planJson({
       open: sharedOf(earlier.open),
       unknown: sharedOf(earlier.unknown),
     },
-    canary_rows: planned.canary,
+    canary_rows: planned.canary?.map((row) => ({ row })),
     not_guaranteed: planned.notGuaranteed ?? [],
     into: planned.into,
   });

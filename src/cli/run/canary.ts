@@ -2,9 +2,8 @@
 
 import type { CanaryProgress } from '../../batch/canary.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { list } from '../../errors/error.ts';
 import { readCanaryRuns } from '../../results/canary-runs.ts';
-import type { CanaryRows } from '../../store/canary-file.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { estimateFromCanary, type Estimate } from '../../library/start/estimate.ts';
 import { forecastLines } from './forecast.ts';
@@ -42,13 +41,10 @@ export const canaryReportLines = ({
 ];
 
 /** What `plan` says about the rows that are sent first. */
-export function canaryPlanLines(rows: CanaryRows | undefined): readonly string[] {
+export function canaryPlanLines(rows: readonly number[] | undefined): readonly string[] {
   if (rows === undefined) return [];
   return [
-    '  canary    first, alone:',
-    ...rows.map(({ row, why }) =>
-      terminalLine(`            row ${count(row)}  ${why.join(', ') || 'like many others'}`),
-    ),
+    `  canary    first, alone: ${rows.length === 1 ? 'row' : 'rows'} ${list(rows.map((row) => count(row)))}`,
   ];
 }
 

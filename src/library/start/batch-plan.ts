@@ -3,7 +3,6 @@
 import { planBatch, type DraftBatch, type EarlierBatches } from '../../create-batch/create-batch.ts';
 import { queueToWire } from '../../run-service/contract/queue.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
-import type { CanaryRows } from '../../store/canary-file.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
 import type { Source } from './given-source.ts';
@@ -24,8 +23,8 @@ export type Plan = {
   readonly estimate: Estimate;
   /** What earlier batches have of these rows. */
   readonly earlier: EarlierBatches;
-  /** The rows that are sent first, and why these. */
-  readonly canary?: CanaryRows;
+  /** The numbers of the rows that are sent first. */
+  readonly canary?: readonly number[];
   /** The first requests, as they would be sent. */
   readonly requests: readonly object[];
 };

@@ -94,7 +94,6 @@ const useOf = (sample: Sample, coldStart = coldStartOf(sample)): Use => ({
   batch: sample.batch,
   seconds: coldStart + sample.runs.reduce((sum, { run }) => sum + run, 0),
   isRetried: sample.runs.length > 1,
-  weight: sample.weight ?? 1,
 });
 
 const coldStartOf = ({ runs }: Sample): number => runs.reduce((sum, { coldStart }) => sum + coldStart, 0);

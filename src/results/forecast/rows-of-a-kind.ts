@@ -7,8 +7,6 @@ export type Use = {
   readonly batch: string;
   readonly seconds: number;
   readonly isRetried: boolean;
-  /** How many rows it stands for; all are 1, or all are of one batch. */
-  readonly weight: number;
 };
 
 /** Rows of one kind. */
@@ -26,12 +24,11 @@ export const rowsIn = (kinds: readonly Kind[]): number => kinds.reduce((sum, { r
 
 /** What some rows will need together. `uses` has at least two entries. */
 export function sumOver(rows: number, uses: readonly Use[], mayRetry: boolean): Sum {
-  const mean = weightedMean(uses);
-  const samples = effectiveRows(uses);
+  const mean = meanOf(uses.map(({ seconds }) => seconds));
   const { within, between, meanShare, freedom, batches } = spreadOf(uses, mean);
   const errors: ErrorPart[] = [
     // The rows differ from each other, and the mean of the samples differs from the true mean.
-    { variance: within * (rows + rows ** 2 / samples), freedom },
+    { variance: within * (rows + rows ** 2 / uses.length), freedom },
     // The new batch differs from the earlier ones. One degree of freedom would make the interval of two batches useless.
     { variance: between * rows ** 2 * (1 + meanShare), freedom: Math.max(2, batches - 1) },
     { variance: mayRetry ? unseenRetries(uses) * (rows * mean) ** 2 : 0, freedom: uses.length },
@@ -58,10 +55,14 @@ function spreadOf(uses: readonly Use[], mean: number): Spread {
   // If most batches have only one sample, they show nothing about the difference between batches.
   if (batches.length === 1 || freedom < batches.length)
     return {
-      within: withinOne(uses, mean),
+      within:
+        squares(
+          uses.map(({ seconds }) => seconds),
+          mean,
+        ) / Math.max(1, rows - 1),
       between: 0,
       meanShare: 0,
-      freedom: Math.max(1, effectiveRows(uses) - 1),
+      freedom: Math.max(1, rows - 1),
       batches: 1,
     };
   const means = batches.map((some) => ({ rows: some.length, mean: meanOf(some) }));
@@ -84,22 +85,6 @@ function unseenRetries(uses: readonly Use[]): number {
   const seen = retried / rows;
   const likely = (retried + 0.5) / (rows + 1);
   return Math.max(0, (likely * (1 - likely)) / (rows + 2) - (seen * (1 - seen)) / rows);
-}
-
-const weightIn = (uses: readonly Use[]): number => uses.reduce((sum, { weight }) => sum + weight, 0);
-
-const weightedMean = (uses: readonly Use[]): number =>
-  uses.reduce((sum, { weight, seconds }) => sum + weight * seconds, 0) / weightIn(uses);
-
-/** As many rows of equal weight would show as much. */
-const effectiveRows = (uses: readonly Use[]): number =>
-  weightIn(uses) ** 2 / uses.reduce((sum, { weight }) => sum + weight ** 2, 0);
-
-function withinOne(uses: readonly Use[], mean: number): number {
-  const rows = effectiveRows(uses);
-  const spread =
-    uses.reduce((sum, { weight, seconds }) => sum + weight * (seconds - mean) ** 2, 0) / weightIn(uses);
-  return spread * (rows / Math.max(1, rows - 1));
 }
 
 export const meanOf = (numbers: readonly number[]): number =>

@@ -8,8 +8,6 @@ export type Sample = {
   readonly batch: string;
   /** Whether it was among the first rows of its batch, for which the service had to start containers. */
   readonly isOpening: boolean;
-  /** How many rows it stands for, if it was not chosen at random (default: 1). */
-  readonly weight?: number;
   /** Its runs, oldest first. */
   readonly runs: readonly SampleRun[];
   /** How long its last run waited for a container; absent if its batch sent more runs than the deployment has containers. */
