@@ -4,7 +4,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { BatchParams } from '../src/batch/params.ts';
 import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
-import { READS } from '../src/batch/version.ts';
+import { OLDEST, READS } from '../src/batch/version.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
 import { summarizedPass } from '../src/results/summary.ts';
 import { createStarted, jsonIn, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
@@ -57,13 +57,15 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
 }
 
 /**
- * The state at the end of the latest pass. Fails for good with E504 if it is missing or damaged: no wait mends it. A store that does
- * not show the summary either may be a disk that is away, and is tried again.
+ * The state at the end of the latest pass. Fails for good with E504 if it is missing or damaged, and with E514 if it is too old:
+ * no wait mends it. A store that does not show the summary either may be a disk that is away, and is tried again.
  */
 async function closedState(store: Store): Promise<Snapshot> {
   const through = await summarizedPass(store);
   const text = through === undefined ? undefined : await store.read(snapshotName(through));
   const closed = text === undefined ? undefined : readable(text);
+  if (closed !== undefined && closed.version < OLDEST)
+    throw finalFailure(problem('E514', { folder: store.location }));
   if (closed !== undefined) return closed;
   const name = through === undefined ? 'a summary' : snapshotName(through);
   const failure = problem('E504', {
@@ -77,8 +79,8 @@ function readable(text: string): Snapshot | undefined {
   const closed = jsonIn(text) as Snapshot | undefined;
   try {
     if (closed === undefined) return undefined;
-    // A newer worker may know more than this one.
-    if (!(closed.version > READS)) continueFrom(closed, FIRST_PASS, Date.now());
+    // A newer or older worker may know more than this one.
+    if (!(closed.version > READS || closed.version < OLDEST)) continueFrom(closed, FIRST_PASS, Date.now());
     return closed;
   } catch {
     return undefined;
@@ -136,7 +138,7 @@ type LoadedPass = Pick<PassFile, 'segments' | 'by' | 'reason'> & { readonly appe
 
 type Input = BatchRef & {
   readonly pass: number;
-  /** The batch pauses if the store fails. A batch of version 1 to 3 would fail, so Temporal retries its activity. */
+  /** The batch pauses if the store fails. A batch of version 3 would fail, so Temporal retries its activity. */
   readonly mayPause?: true;
 };
 

@@ -71,8 +71,7 @@ export async function runBatchLoop(runtime: BatchRuntime, { state, started }: Lo
     await unlessFailed(() => runtime.condition(isOver));
     // Events of the same workflow task come first: they may send a group, which prevents continue-as-new.
     decide();
-    const isGood =
-      state.version < 3 || state.finished || !mayContinue() || (await unlessFailed(isGoodMoment));
+    const isGood = state.finished || !mayContinue() || (await unlessFailed(isGoodMoment));
     decide();
     if (hasEnded()) return told.last.then(() => progress(state));
     if (isGood && mayContinue()) return continueBatch(runtime, state);

@@ -51,7 +51,7 @@ export function mustStopSending(runtime: History, state: State, { signals, momen
   if (state.isStopping) return false;
   if (runtime.history().historyLength >= CONTINUE_BY_EVENTS) return true;
   const isDisturbed = endsOften(state) || moments >= MOMENTS_SENDING;
-  return state.version >= 3 && isLong(runtime, signals) && !isReading(runtime, state) && isDisturbed;
+  return isLong(runtime, signals) && !isReading(runtime, state) && isDisturbed;
 }
 
 /** Whether the batch has to continue as new, and may: no group and no close are in flight. */

@@ -52,7 +52,7 @@ export const LEASE_MS = 3_000;
 
 /** While webhooks arrive, a poll reads only runs that take longer than usual: the delay that a lost webhook causes. */
 export const POLL_AFTER_LEAST_MS = 4_000;
-export const POLL_AFTER_MOST_MS = { 1: 15_000, 2: 120_000 } as const;
+export const POLL_AFTER_MOST_MS = 120_000;
 
 /** The interval of polls beside webhooks, as a share of the usual run time. */
 export const POLL_INTERVAL_SHARE = 0.25;

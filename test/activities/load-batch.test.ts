@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { loadBatch, type LoadedBatch, loadPass } from '../../activities/load-batch.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { closedSnapshot } from '../../src/batch/state/snapshot.ts';
-import { WRITES } from '../../src/batch/version.ts';
+import { OLDEST, WRITES } from '../../src/batch/version.ts';
 import { problem } from '../../src/errors/error.ts';
 import { STARTED_FILE } from '../../src/store/batch-file.ts';
 import { passName } from '../../src/store/passes.ts';
@@ -97,6 +97,19 @@ describe('loading a batch', () => {
       webhooks: { secret: 's', receiver: () => undefined },
     });
     expect(bare.loaded.params).toMatchObject({ lists: false, webhooks: false });
+  });
+
+  it('fails for good with what finishes the batch if its state is of a version that no code knows any more', async () => {
+    const closed = { ...closedSnapshot(begin(paramsOf(), WRITES, 1)), version: OLDEST - 1 };
+    const files = new Map([
+      ['summary.json', summaryOfPass(1)],
+      ['snapshots/00001.json', JSON.stringify(closed)],
+    ]);
+    await expect(loaded({}, files, undefined, { continues: 2 })).rejects.toMatchObject({
+      type: 'E514',
+      nonRetryable: true,
+      message: expect.stringContaining('run its sheet again as a new batch'),
+    });
   });
 
   it.each([

@@ -17,16 +17,15 @@ function afterRunsOf(ms: number, params: Parameters<typeof running>[0] = {}): Wo
 }
 
 describe('the pace of a batch', () => {
-  it('follows the usual run time between its limits, and is fixed in version 1', () => {
+  it('follows the usual run time between its limits', () => {
     const phases = { waiting: 0, sending: 0, running: 1, unconfirmed: 0, ended: 0 };
-    const at = (usualRunMs: number, version = 2, unconfirmed = 0) =>
-      runTimeShareMs({ usualRunMs, version, phases: { ...phases, unconfirmed } }, 1_000, 0.5);
+    const at = (usualRunMs: number, unconfirmed = 0) =>
+      runTimeShareMs({ usualRunMs, phases: { ...phases, unconfirmed } }, 1_000, 0.5);
     expect([0, 2_000, 6_000, 20_000, 3_600_000].map((ms) => at(ms))).toEqual([
       1_000, 1_000, 3_000, 10_000, 10_000,
     ]);
-    expect(at(3_600_000, 1)).toBe(1_000);
     // A jump of the clock within a long wait would count as time.
-    expect(at(3_600_000, 2, 1)).toBe(1_000);
+    expect(at(3_600_000, 1)).toBe(1_000);
   });
 
   it('a row that ended waits for others for two run times, and half a run time if something else happens', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import { READS, readableVersion, WRITES } from '../../src/batch/version.ts';
+import { OLDEST, READS, readableVersion, WRITES } from '../../src/batch/version.ts';
 import { paramsOf } from './params.ts';
 
 describe('version', () => {
@@ -17,6 +17,13 @@ describe('version', () => {
     );
     const newer = { ...snapshot(begin(paramsOf(), WRITES, 0)), version: READS + 1 };
     expect(() => restore(newer)).toThrow(`up to version ${READS}`);
+  });
+
+  it('a batch of a version that no code knows any more is refused with what finishes it', () => {
+    const text = /^E514: .*finish it with the release that made it/;
+    expect(() => readableVersion(OLDEST - 1)).toThrow(text);
+    const older = { ...snapshot(begin(paramsOf(), WRITES, 0)), version: OLDEST - 1 };
+    expect(() => restore(older)).toThrow(text);
   });
 
   it('the version of a batch is raised by a continue-as-new to the one in which batches begin now, and never lowered', () => {

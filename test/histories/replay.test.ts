@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { READS, WRITES } from '../../src/batch/version.ts';
+import { OLDEST, READS, WRITES } from '../../src/batch/version.ts';
 import { bundleOf } from '../workflows/generations.ts';
 import { errorsOf, replay } from './replay.ts';
 
@@ -12,9 +12,9 @@ const recordings = readdirSync(import.meta.dirname, { recursive: true, encoding:
 const historyOf = (name: string): string => gunzipSync(readFileSync(join(import.meta.dirname, name))).toString();
 
 describe('recorded histories', () => {
-  it('exist for every version of new batches', () => {
+  it('exist for every version that batches may have', () => {
     expect(WRITES).toBeLessThanOrEqual(READS);
-    for (let version = 1; version <= WRITES; version += 1)
+    for (let version = OLDEST; version <= WRITES; version += 1)
       expect(recordings.filter((name) => name.startsWith(`version-${version}/`)).length).toBeGreaterThan(3);
   });
 
@@ -47,7 +47,7 @@ describe('recorded histories', () => {
   });
 
   it('have a memo with the progress between a continue-as-new and the first task after it', () => {
-    const { events } = JSON.parse(historyOf('version-1/after-a-continue-as-new.json.gz')) as {
+    const { events } = JSON.parse(historyOf('version-3/after-a-continue-as-new.json.gz')) as {
       events: readonly { workflowExecutionStartedEventAttributes?: { memo?: { fields?: object } } }[];
     };
     const fields = events[0]?.workflowExecutionStartedEventAttributes?.memo?.fields;

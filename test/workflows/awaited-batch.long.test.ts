@@ -10,6 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NewBatch, WrittenCall } from '../../activities/create-batch.ts';
 import type { BatchRef } from '../../src/batch/batch-ref.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import { WRITES } from '../../src/batch/version.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { definitionOf } from '../schedule/definition.ts';
@@ -22,7 +23,7 @@ type Make = (call: WrittenCall) => Promise<NewBatch | undefined>;
 
 const newBatch = (name: string): NewBatch => ({
   ...refOf(name),
-  version: 1,
+  version: WRITES,
   rows: 2,
   reused: 0,
   hasEnded: false,

@@ -34,14 +34,13 @@ const SHARED_RUN_MOST_MS = 20_000;
 // history, and of runs that take a minute no change is urgent.
 
 /**
- * The given share of the usual run time, within limits; version 1 knows only the least. While attempts are unconfirmed, the batch
- * wakes often: a jump of Temporal's clock within a long wait would count as time, which proves runs absent.
+ * The given share of the usual run time, within limits. While attempts are unconfirmed, the batch wakes often: a jump of Temporal's clock within a long wait would count as time, which proves runs absent.
  */
 export function runTimeShareMs(
-  { usualRunMs, version, phases }: Pick<State, 'usualRunMs' | 'version' | 'phases'>,
+  { usualRunMs, phases }: Pick<State, 'usualRunMs' | 'phases'>,
   leastMs: number,
   share: number,
 ): number {
-  if (version < 2 || phases.unconfirmed > 0) return leastMs;
+  if (phases.unconfirmed > 0) return leastMs;
   return Math.max(leastMs, share * Math.min(usualRunMs, SHARED_RUN_MOST_MS));
 }

@@ -36,17 +36,16 @@ export const poll: Decision = {
 };
 
 /** The age from which a run is polled; while webhooks arrive, most runs end before that age. */
-export function pollAfterMs({ params, completedBy, usualRunMs, version }: State): number {
+export function pollAfterMs({ params, completedBy, usualRunMs }: State): number {
   if (!hasWebhooks({ params, completedBy })) return params.timing.pollIntervalMs;
-  const mostMs = POLL_AFTER_MOST_MS[version < 2 ? 1 : 2];
-  return Math.min(mostMs, Math.max(POLL_AFTER_LEAST_MS, 2 * usualRunMs));
+  return Math.min(POLL_AFTER_MOST_MS, Math.max(POLL_AFTER_LEAST_MS, 2 * usualRunMs));
 }
 
 const hasWebhooks = ({ params, completedBy }: Pick<State, 'params' | 'completedBy'>): boolean =>
   params.webhooks && completedBy === 'webhook';
 
-export function pollIntervalMs({ params, completedBy, phases, usualRunMs, version }: State): number {
-  const withWebhooks = Math.max(POLL_AFTER_LEAST_MS, version < 2 ? 0 : usualRunMs * POLL_INTERVAL_SHARE);
+export function pollIntervalMs({ params, completedBy, phases, usualRunMs }: State): number {
+  const withWebhooks = Math.max(POLL_AFTER_LEAST_MS, usualRunMs * POLL_INTERVAL_SHARE);
   const least = hasWebhooks({ params, completedBy }) ? withWebhooks : params.timing.pollIntervalMs;
   const spread = phases.running * POLL_SPREAD_MS[params.lists ? 'listed' : 'single'];
   return Math.min(POLL_INTERVAL_MOST_MS, Math.max(least, spread));

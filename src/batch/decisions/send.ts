@@ -45,11 +45,11 @@ export const send: Decision = {
  * The results of a group may wait, unless the batch decides by them: whether the service accepts again, and how fast, or whether a run
  * began before the concurrency changed. Without webhooks, no worker expects ends.
  */
-function waiting({ version, params, pauses, consecutiveFailures, rateLimit }: State): {
+function waiting({ params, pauses, consecutiveFailures, rateLimit }: State): {
   readonly mayWait?: true;
 } {
   const isSteady = pauses.size === 0 && consecutiveFailures === 0 && rateLimit.gapMs === 0;
-  const mayWait = version >= 2 && params.webhooks && params.adaptive === undefined && isSteady;
+  const mayWait = params.webhooks && params.adaptive === undefined && isSteady;
   return mayWait ? { mayWait } : {};
 }
 

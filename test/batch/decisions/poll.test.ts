@@ -25,12 +25,10 @@ describe('age', () => {
   });
 
   it('a run is polled after twice the usual time of a run while webhooks arrive, within 4 seconds and 2 minutes', () => {
-    const at = (usualRunMs: number, version = 2) =>
-      pollAfterMs(stateWith({}, { completedBy: 'webhook', usualRunMs, version }));
+    const at = (usualRunMs: number) => pollAfterMs(stateWith({}, { completedBy: 'webhook', usualRunMs }));
     expect([at(0), at(500), at(3_000), at(50_000), at(600_000)]).toEqual([
       4_000, 4_000, 6_000, 100_000, 120_000,
     ]);
-    expect([at(3_000, 1), at(50_000, 1)]).toEqual([6_000, 15_000]);
   });
 
   it('the usual time of a run follows the time from acceptance to end, slowly', () => {
@@ -51,10 +49,8 @@ describe('interval', () => {
   });
 
   it('beside webhooks, a poll looks four times during a usual run', () => {
-    const at = (usualRunMs: number, version = 2) =>
-      pollIntervalMs(stateWith({}, { completedBy: 'webhook', usualRunMs, version }));
+    const at = (usualRunMs: number) => pollIntervalMs(stateWith({}, { completedBy: 'webhook', usualRunMs }));
     expect([at(5_000), at(40_000), at(600_000)]).toEqual([4_000, 10_000, 15_000]);
-    expect(at(40_000, 1)).toBe(4_000);
   });
 
   it('the interval of a poll grows with the runs: fast without lists, slowly with them, up to 15 seconds', () => {

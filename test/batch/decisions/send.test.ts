@@ -74,6 +74,7 @@ describe('send', () => {
       type: 'send',
       group: 1,
       attempts: [{ place: 1, attempt: 2 }],
+      mayWait: true,
     });
   });
 
@@ -89,6 +90,5 @@ describe('send', () => {
     expect(mayWait({ adaptive: 4 })).toEqual([undefined]);
     expect(mayWait({}, { consecutiveFailures: 1 })).toEqual([undefined]);
     expect(mayWait({}, { rateLimit: { gapMs: 40, nextAt: 0 } })).toEqual([undefined]);
-    expect(mayWait({}, { version: 1 })).toEqual([undefined]);
   });
 });
