@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { killsOf } from '../../src/cli/demo/kills.ts';
-import { picture, closingLines } from '../../src/cli/demo/kills-view.ts';
+import { picture, closingLines } from '../../src/cli/demo/demo.ts';
 
 const RACE = {
   rows: 120,

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openBrowser } from '../../src/cli/batch/browser.ts';
+import { openBrowser } from '../../src/cli/batch/open.ts';
 
 const SECRETS = {
   RUNSHEET_API_KEY: 'planted-key',

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
-import { serveReport } from '../../src/library/report/report-server.ts';
+import { serveReport } from '../../src/library/report/opened-report.ts';
 import type { News } from '../../src/library/report/report-feed.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';

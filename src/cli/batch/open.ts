@@ -6,12 +6,17 @@ import { BatchHandle } from '../../library/handle/batch-handle.ts';
 import type { BatchStatus } from '../../library/handle/batch-status.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { Servers } from '../../library/servers.ts';
-import { openBrowser } from './browser.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { plural } from '../format.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { nextCommand, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../../host/config.ts';
+import { environmentFor } from '../../host/child-environment.ts';
 
 /** A viewer waits no longer for pictures that make the page smoother. */
 const SMALL_COPIES_MS = 15_000;
@@ -68,4 +73,18 @@ const END_TEXT: Partial<Record<BatchStatus['state'], string>> = {
 function nextOf(found: FoundBatch, state: BatchStatus['state']): Next {
   if (state === 'finished') return ['export', nextCommand('export', found, { more: '--as xlsx' })];
   return state === 'interrupted' ? toContinue(found) : toFollow(found);
+}
+
+// Opens a page in the user's browser, by a process of its own: the package that finds the browser passes its whole environment on,
+// and that of a command has the keys of the run service.
+const PROGRAM = fileURLToPath(new URL(`browser-process${extname(import.meta.url)}`, import.meta.url));
+
+/** A machine without a browser still has the printed address. */
+export async function openBrowser(
+  target: string,
+  { environment }: Pick<Config, 'environment'>,
+): Promise<void> {
+  const env = environmentFor('browser', environment);
+  const child = spawn(process.execPath, [PROGRAM, target], { stdio: 'ignore', env });
+  await once(child, 'exit').catch(() => undefined);
 }

@@ -1,7 +1,7 @@
 // resume: continues a paused batch, and passes on the user's decision about unconfirmed attempts.
 
 import type { Progress } from '../../batch/shown/progress.ts';
-import { EXIT, isRunsheetError } from '../../errors/error.ts';
+import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
 import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -15,9 +15,11 @@ import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
 import { configOf, limitsOf, prepareNotify } from '../flags/batch-options.ts';
 import { withSession, type Session } from '../session.ts';
-import { firstProbe, refusePaused } from './first-probe.ts';
 import { printBatchJson } from './print-batch.ts';
 import { count } from '../format.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
+import { shownProgress } from '../../library/handle/shown-progress.ts';
 
 type Flags = LimitFlags & {
   readonly reason?: string;
@@ -95,4 +97,42 @@ async function followed(
 /** A batch whose last rows were running may end before it receives the command. */
 async function endedMeanwhile(found: FoundBatch, error: unknown): Promise<undefined> {
   if (!isRunsheetError(error, 'E513') || (await summaryOfDone(found)) === undefined) throw error;
+}
+
+// Waits for what a batch finds first after it was resumed: the service may still refuse the key that the batch was paused for.
+/** A POST that is refused is answered within milliseconds; one that takes longer says nothing yet. */
+const WITHIN_MS = 5_000;
+const EVERY_MS = 100;
+
+/** The latest progress that `read` returns, as soon as the service has answered or the batch is paused again. */
+export async function firstProbe(
+  read: () => Promise<Progress | undefined>,
+  resumed: Progress,
+  withinMs = WITHIN_MS,
+): Promise<Progress> {
+  let latest = resumed;
+  const until = performance.now() + withinMs;
+  while (!isSettled(latest, resumed) && performance.now() < until) {
+    await wait(EVERY_MS);
+    // A server that is away now was there when it took the command.
+    latest = (await read().catch(() => undefined)) ?? latest;
+  }
+  return latest;
+}
+
+/** Whether the batch is paused again, has got an answer to a POST, or has none to send. */
+function isSettled(
+  { state, ledger, unsent, retrying, sending }: Progress,
+  { ledger: before }: Progress,
+): boolean {
+  const isAnswered = ledger.accepted + ledger.rejected > before.accepted + before.rejected;
+  return state !== 'running' || isAnswered || unsent + retrying + sending === 0;
+}
+
+/** Throws E501 with the reason and the command that helps if the batch is paused. */
+export async function refusePaused(found: FoundBatch, latest: Progress): Promise<void> {
+  if (latest.state !== 'paused') return;
+  const { reason = '', pauses, maxCostNano } = await shownProgress(found, latest);
+  const hint = pauseHint(found.batch, pauses[0]?.kind, false, maxCostNano);
+  throw problem('E501', { batch: found.batch, reason, hint });
 }

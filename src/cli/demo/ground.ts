@@ -163,7 +163,7 @@ async function startTemporal({ config, notice }: GroundParams, folder: string) {
 /** The user's own settings do not reach the demo. */
 function cleanEnvironment({ environment }: Config): Record<string, string | undefined> {
   const needed = environmentFor('worker', environment);
-  return Object.fromEntries(Object.entries(needed).filter(([name]) => !/^RUNSHEET_/.test(name)));
+  return Object.fromEntries(Object.entries(needed).filter(([name]) => !name.startsWith('RUNSHEET_')));
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {

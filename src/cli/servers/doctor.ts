@@ -25,9 +25,11 @@ import { configOf } from '../flags/batch-options.ts';
 import { checkSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings } from './cluster-checks.ts';
-import { networkText } from './network-text.ts';
 import { finding, type Finding } from './finding.ts';
 import { sayNext, type Next } from '../next-command.ts';
+import { X509Certificate } from 'node:crypto';
+import { getCACertificates } from 'node:tls';
+import type { Proxies } from '../../host/proxies.ts';
 
 export default async function doctor(
   this: Context,
@@ -158,4 +160,51 @@ function webhookText({ webhook, apiUrl }: Config): string {
   if (webhook.url !== undefined) return `received at ${webhook.url}`;
   if (apiUrl === undefined || canReachReceiver(apiUrl, webhook.url)) return 'received on this machine';
   return `none: ${apiUrl} cannot reach this machine, so runs are polled; to receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach`;
+}
+
+// How connections leave this machine, for `doctor`: through which proxy, and which authorities of certificates are trusted.
+/** Throws E602 for a proxy that cannot be used, and for a file of certificates that cannot be read. */
+const networkText = ({ proxies, environment }: Config): string =>
+  `${proxiesText(proxies)}; certificates: ${certificatesText(environment)}`;
+
+function proxiesText({ http, https, except }: Proxies): string {
+  if (http === undefined && https === undefined) return 'directly';
+  const [one, other] = [wayOf('https', https), wayOf('http', http)];
+  return `${one}, ${other}, except this machine${except === undefined ? '' : ` and ${except.text} (${except.from})`}`;
+}
+
+function wayOf(scheme: string, proxy: Proxies['http']): string {
+  if (proxy === undefined) return `${scheme} directly`;
+  if ('wrong' in proxy)
+    throw problem('E602', {
+      what: `${proxy.from} ${proxy.wrong}`,
+      hint: `write it as ${proxy.from}=http://proxy.example:3128, or unset it`,
+    });
+  const login = proxy.login === undefined ? '' : ` as ${proxy.login.user}`;
+  return `${scheme} through ${proxy.url}${login} (${proxy.from})`;
+}
+
+/** Names that are shown of a file with many. */
+const SHOWN = 3;
+
+function certificatesText(environment: Config['environment']): string {
+  const { NODE_EXTRA_CA_CERTS: file, NODE_USE_SYSTEM_CA: system, NODE_OPTIONS: options = '' } = environment;
+  const own = ["Node's"];
+  if (system === '1' || options.includes('--use-system-ca')) own.push("the system's");
+  if (!file) return own.join(' and ');
+  const names = getCACertificates('extra').map(nameIn);
+  // Node only writes a warning.
+  if (names.length === 0)
+    throw problem('E602', {
+      what: `NODE_EXTRA_CA_CERTS is ${file}, which has no certificate that can be read`,
+      hint: 'name a file of certificates in PEM, or unset it',
+    });
+  const shown = [...names.slice(0, SHOWN), ...(names.length > SHOWN ? ['…'] : [])].join(', ');
+  const count = `${names.length} certificate${names.length === 1 ? '' : 's'}`;
+  return `${own.join(', ')} and NODE_EXTRA_CA_CERTS=${file} (${count}: ${shown})`;
+}
+
+function nameIn(pem: string): string {
+  const { subject } = new X509Certificate(pem);
+  return /^(?:CN|O)=(.*)$/m.exec(subject)?.[1] ?? subject.replaceAll('\n', ', ');
 }

@@ -42,7 +42,6 @@ import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
 import { placeUrl } from '../connect-options.ts';
 import type { Servers } from '../servers.ts';
 import type { ShownEvent } from './shown-events.ts';
-import { ackOf, howOf } from './acknowledged.ts';
 import { openReport, type OpenedReport, type ReportOptions } from '../report/opened-report.ts';
 import { refuseUnknownRows } from './unknown-rows.ts';
 import { signalPass } from '../start/signal-pass.ts';
@@ -301,3 +300,18 @@ function detailOf(one: BatchRow): RowDetail {
 
 const nameFrom = (name: number | string): RowName =>
   typeof name === 'number' ? { row: name } : { key: name };
+
+// How a program gives a command to a batch, and how the batch answers.
+const howOf = ({
+  reason,
+  timeoutMs,
+}: { readonly [K in keyof CommandOptions]: CommandOptions[K] | undefined }) => ({
+  ...(reason === undefined ? {} : { reason }),
+  ...(timeoutMs === undefined ? {} : { timeoutMs }),
+});
+
+const ackOf = ({ commandId, note }: Pick<Acknowledged, 'commandId' | 'note'>): Ack => ({
+  commandId,
+  at: new Date(),
+  ...(note === undefined ? {} : { note }),
+});

@@ -1,16 +1,15 @@
 // An export as an Excel workbook: the results with links to their files, a summary, and all files.
 
-import type { FileRecord } from '../row-record.ts';
+import { type FileRecord, gpuSecondsOf } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/result-columns.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { resultValues, type ExportRow, type ExportSource } from './export-rows.ts';
 import type { Sink } from './sink.ts';
-import { ExportTally } from './export-tally.ts';
 import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from '../thumbnails.ts';
 import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
-import { SheetLinks } from './xlsx/sheet-links.ts';
-import { EXCEL, type SheetLine } from './xlsx/worksheet.ts';
+import { EXCEL, type SheetLine, type SheetCapacity } from './xlsx/worksheet.ts';
 import { CELL_CHARACTERS } from './xlsx/xml.ts';
+import type { ShownRow } from '../shown-row.ts';
 
 /** Rows with a thumbnail. */
 const THUMBNAILS = 2_000;
@@ -141,4 +140,82 @@ async function* fileLines(source: ExportSource, linkTo: LinkTo): AsyncGenerator<
         cells: [record.row, record.key, path, terminalLine(node), bytes, sha256, terminalLine(name)],
         link: await links.of(path, FILE_AT),
       };
+}
+
+// Counts what an export shows, while its rows are written.
+type Use = { runs: number; seconds: number; costUsd: number };
+
+class ExportTally {
+  rows = 0;
+  files = 0;
+  readonly #outcomes = new Map<string, number>();
+  readonly #gpus = new Map<string, Use>();
+
+  add({ outcome, attempts, files }: ShownRow): void {
+    this.rows += 1;
+    this.files += files.length;
+    this.#outcomes.set(outcome, (this.#outcomes.get(outcome) ?? 0) + 1);
+    for (const attempt of attempts) {
+      const { gpu_used: gpu, cost_usd: cost = 0 } = attempt;
+      if (gpu === undefined) continue;
+      const use = this.#gpus.get(gpu) ?? { runs: 0, seconds: 0, costUsd: 0 };
+      this.#gpus.set(gpu, {
+        runs: use.runs + 1,
+        seconds: use.seconds + gpuSecondsOf(attempt),
+        costUsd: use.costUsd + cost,
+      });
+    }
+  }
+
+  /** The summary as lines of a sheet. */
+  async *lines({ file, hasEnded }: ExportSource): AsyncGenerator<SheetLine> {
+    const gpus = [...this.#gpus];
+    const sum = (of: (use: Use) => number): number => gpus.reduce((total, [, use]) => total + of(use), 0);
+    const facts: readonly (readonly [string, string | number])[] = [
+      ['batch', file.batch],
+      ['sheet', file.sheet.name],
+      ['deployment', file.deployment.name ?? file.deployment.id],
+      ['created', file.createdAt],
+      ['exported', new Date().toISOString()],
+      ['state', hasEnded ? 'ended' : 'the batch had not ended'],
+      ['rows', this.rows],
+      ...this.#outcomes,
+      ['files', this.files],
+      ['runs', sum(({ runs }) => runs)],
+      ['GPU seconds', rounded(sum(({ seconds }) => seconds))],
+      ['cost in US dollars, estimated', rounded(sum(({ costUsd }) => costUsd))],
+      ...gpus.flatMap(([gpu, { runs, seconds, costUsd }]): [string, number][] => [
+        [`${gpu}: runs`, runs],
+        [`${gpu}: seconds`, rounded(seconds)],
+        [`${gpu}: US dollars`, rounded(costUsd)],
+      ]),
+    ];
+    for (const cells of facts) yield { cells };
+  }
+}
+
+const rounded = (number: number): number => Number(number.toFixed(6));
+
+/** Makes the links of a sheet and of its further sheets. An address for which a sheet has no room is not made, because in S3 each one is signed. */
+export class SheetLinks {
+  readonly #linkTo: (path: string) => string | Promise<string>;
+  readonly #capacity: SheetCapacity;
+  #lines = 0;
+  #made = 0;
+
+  constructor(linkTo: (path: string) => string | Promise<string>, capacity: SheetCapacity = EXCEL) {
+    this.#linkTo = linkTo;
+    this.#capacity = capacity;
+  }
+
+  /** Of the next line; `path`: the file to which the cell `at` leads. */
+  async of(path: string | undefined, at: number): Promise<SheetLine['link']> {
+    const { rows, links } = this.#capacity;
+    // Each sheet begins with a header.
+    if (this.#lines % (rows - 1) === 0) this.#made = 0;
+    this.#lines += 1;
+    if (path === undefined) return undefined;
+    this.#made += 1;
+    return { at, to: this.#made > links ? '' : await this.#linkTo(path) };
+  }
 }

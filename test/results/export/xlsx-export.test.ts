@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import type { Exported } from '../../../src/library/handle/exported-batch.ts';
 import { WorkbookWriter } from '../../../src/results/export/xlsx/workbook.ts';
-import { SheetLinks } from '../../../src/results/export/xlsx/sheet-links.ts';
+import { SheetLinks } from '../../../src/results/export/xlsx-export.ts';
 import { letters, type SheetLine } from '../../../src/results/export/xlsx/worksheet.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { CELLS, scene, type Scene } from './scene.ts';

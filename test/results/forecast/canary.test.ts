@@ -36,7 +36,7 @@ function foretold(
       own.push(lognormal(roll, { mean: mean * factor, variation }));
     return own;
   });
-  const [chosen = []] = canaryRows([runs.map((_, at) => at + 1)], 5);
+  const [chosen = []] = canaryRows([runs.map((_, index) => index + 1)], 5);
   const warm = Math.min(chosen.length, containers);
   const samples = chosen.map((row, nth): Sample => {
     const isOpening = nth < warm;

@@ -2,7 +2,6 @@
 
 import { ZipWriter } from '../zip-writer.ts';
 import { inPieces, type Sink } from '../sink.ts';
-import { drawingRelations, drawingXml, type Picture } from './drawing.ts';
 import { EXCEL, RELATIONS, Worksheet, type SheetCapacity, type SheetLine } from './worksheet.ts';
 import { DECLARATION, xmlText } from './xml.ts';
 
@@ -145,4 +144,41 @@ function peekable<T>(
       return waiting.done !== true;
     },
   };
+}
+
+// The pictures that lie over the rows of a sheet.
+/** `name`: its file in the workbook. */
+type Picture = {
+  readonly name: string;
+  /** Column and row from 0, the header counted. */
+  readonly column: number;
+  readonly row: number;
+  /** In pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly text: string;
+};
+
+const DRAWING = 'http://schemas.openxmlformats.org/drawingml/2006';
+/** Units of a drawing in a pixel. */
+const UNITS = 9_525;
+const MARGIN = 2 * UNITS;
+
+function drawingXml(pictures: readonly Picture[]): string {
+  return `${DECLARATION}<xdr:wsDr xmlns:xdr="${DRAWING}/spreadsheetDrawing" xmlns:a="${DRAWING}/main" xmlns:r="${RELATIONS}">${pictures.map(anchor).join('')}</xdr:wsDr>`;
+}
+
+const drawingRelations = (pictures: readonly Picture[]): string =>
+  `${DECLARATION}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${pictures
+    .map(
+      ({ name }, at) =>
+        `<Relationship Id="rId${at + 1}" Type="${RELATIONS}/image" Target="../media/${name}"/>`,
+    )
+    .join('')}</Relationships>`;
+
+function anchor({ column, row, width, height, text }: Picture, at: number): string {
+  const from = `<xdr:from><xdr:col>${column}</xdr:col><xdr:colOff>${MARGIN}</xdr:colOff><xdr:row>${row}</xdr:row><xdr:rowOff>${MARGIN}</xdr:rowOff></xdr:from>`;
+  const size = `cx="${width * UNITS}" cy="${height * UNITS}"`;
+  const shown = xmlText(text);
+  return `<xdr:oneCellAnchor>${from}<xdr:ext ${size}/><xdr:pic><xdr:nvPicPr><xdr:cNvPr id="${at + 2}" name="${shown}" descr="${shown}"/><xdr:cNvPicPr><a:picLocks noChangeAspect="1"/></xdr:cNvPicPr></xdr:nvPicPr><xdr:blipFill><a:blip r:embed="rId${at + 1}"/><a:stretch><a:fillRect/></a:stretch></xdr:blipFill><xdr:spPr><a:xfrm><a:off x="0" y="0"/><a:ext ${size}/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></xdr:spPr></xdr:pic><xdr:clientData/></xdr:oneCellAnchor>`;
 }
