@@ -146,12 +146,12 @@ function unknownInputs(
     );
     // A sheet that has no column of the deployment is another sheet, and dropping all columns does not help.
     const dropped: Correction | undefined = feeds.length > 0 ? { add: [['--drop', columnName]] } : undefined;
-    const correction = near === undefined ? dropped : mapped(near, columnName);
+    const correction = near === undefined ? dropped : mapFlag(near, columnName);
     return [problem('E204', { column: input, inputs, near }, { place, correction })];
   });
 }
 
-const mapped = (input: string, column: string): Correction => ({ add: [['--map', `${input}=${column}`]] });
+const mapFlag = (input: string, column: string): Correction => ({ add: [['--map', `${input}=${column}`]] });
 
 function missingInputs(
   file: string,
@@ -169,7 +169,7 @@ function missingInputs(
     .filter(({ name, required }) => required && !fed.has(name))
     .map(({ name }) => {
       const near = nearest(name, unused);
-      const correction = near === undefined ? undefined : mapped(name, near);
+      const correction = near === undefined ? undefined : mapFlag(name, near);
       return problem('E203', { input: name, columns: names, near }, { place, correction });
     });
 }

@@ -28,13 +28,13 @@ export class PageCache {
     this.#added = Math.min(CHECK_BYTES, mostBytes);
   }
 
-  /** The content of the file that `identity` names; `read` is called if it is not here. */
-  async get(identity: string, read: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> {
-    if (!this.#isOwn()) return read();
+  /** The content of the file that `identity` names; `load` is called if it is not here. */
+  async get(identity: string, load: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> {
+    if (!this.#isOwn()) return load();
     const path = join(this.#folder, hash('sha256', identity, 'hex'));
     const kept = await this.#kept(path).catch(() => undefined);
     if (kept !== undefined) return kept;
-    const content = await read();
+    const content = await load();
     if (content !== undefined && content.byteLength <= FILE_BYTES)
       await this.#keep(path, content).catch(() => undefined);
     return content;
