@@ -38,7 +38,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 /** `90s`, `30m`, `2h`, `7d` in milliseconds; NaN for anything else. */
 export function msOf(input: string): number {
   const [, amount, unit = 's'] = /^(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h|d)?$/.exec(input) ?? [];
-  return Number(amount) * (UNITS[unit] ?? 1);
+  return Number(amount) * (UNITS[unit] as number);
 }
 
 /** `20`, `19.95` or `$20` in nano-dollars. A number of a program is rounded to them. */

@@ -148,6 +148,7 @@ describe.each(ALL)('%s', (option, row) => {
     const { message, hint = '' } = refusalOf(option, row, kind.type === 'texts' ? [''] : Symbol('x')) ?? {};
     expect(message).toMatch(/^--[a-z-]+/);
     expect(hint).toMatch(/for example|values: |forms: /);
+    expect(formOf(kind).expected(kind)).toMatch(/^(?:an? |one of|true)/);
     for (const example of formOf(kind).examples(kind))
       expect(kind.type === 'flag' || 'kept' in read(kind, example)).toBe(true);
   });
@@ -224,6 +225,19 @@ describe('a value', () => {
       'for example --deadline 8h, 2026-12-24T06:00, 2026-12-24T06:00Z',
     ],
     ['key', '', '--key "" is empty', 'for example --key sku'],
+    ['ladder', '', '--ladder "" is empty', 'for example --ladder T4,A10G,H100'],
+    [
+      'notify',
+      ['a', 'b', 'c', 'd', 'e', 'f'].map((one) => `slack:${one}`),
+      '--notify names 6 targets, and a batch notifies at most 5',
+      'one of them may pass it on',
+    ],
+    [
+      'unconfirmed',
+      'resubmit-after=0s',
+      '--unconfirmed "resubmit-after=0s" is not resubmit-after= with a time from 1s to 365d',
+      'for example --unconfirmed resubmit-after=2h',
+    ],
   ])('of --%s that is wrong is refused: %j', (option, value, message, hint) => {
     expect(refusalOf(option, OPTIONS[option], value)).toMatchObject({ code: 'E602', message, hint });
   });
@@ -232,6 +246,16 @@ describe('a value', () => {
     const removed = ALL.map(([option, row]) => [option, refusalOf(option, row, null) === undefined]);
     expect(removed).toEqual(ALL.map(([option, { removable = false }]) => [option, removable]));
     expect(valueOf('pool', OPTIONS.pool, null, IN_FLAGS)).toBe('none');
+  });
+
+  it.each(['', '0', 'auto:', 'auto:0', 'auto:4:5', 'auto:9999', 'automatic'])('of -c is not %j', (given) => {
+    expect(read(OPTIONS.concurrency.kind, given)).toMatchObject({
+      wrong: expect.stringMatching(/^is not a/),
+    });
+  });
+
+  it('of --skip-rows may be none', () => {
+    expect(read(OPTIONS.skipRows.kind, 'none')).toEqual({ kept: [] });
   });
 
   it('of a duration has a unit, or is in seconds', () => {
