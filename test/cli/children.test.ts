@@ -14,7 +14,7 @@ const SECRETS = {
   AWS_SECRET_ACCESS_KEY: 'planted-s3-secret-1234',
 };
 const FOREIGN = {
-  AWS_PROFILE: 'planted-foreign',
+  NPM_CONFIG_REGISTRY: 'https://planted-foreign',
   GITHUB_TOKEN: 'planted-foreign-secret',
   PIP_INDEX_URL: 'https://u:planted@index',
 };
