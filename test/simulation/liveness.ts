@@ -14,7 +14,7 @@ export function watchLiveness(batch: SimBatch): void {
   let seen = '';
   let stillMs = 0;
   // Timers of a clock that was set back wait until it shows again what it had shown; one that is set forward lets them fire.
-  let latest = temporal.clock.now;
+  let latest = temporal.clock.latest;
   const look = (): void => {
     const now = progress(batch.state);
     const counts = `${batch.generation} ${countsOf(now)}`;
@@ -23,7 +23,7 @@ export function watchLiveness(batch: SimBatch): void {
     if (!batch.isRunning || finished || mayEnd || counts !== seen) [seen, stillMs] = [counts, 0];
     else if (stillMs > SILENT_MS) check(batch);
     stillMs += Math.max(0, Math.min(LOOK_MS, temporal.clock.now - latest));
-    latest = Math.max(latest, temporal.clock.now);
+    latest = temporal.clock.latest;
     if (!batch.isOver) world.after(LOOK_MS, look);
   };
   world.after(LOOK_MS, look);

@@ -37,7 +37,7 @@ export function poolOf({ seed, concurrency }: Pick<Plan, 'seed' | 'concurrency'>
   return { ...pool, poolTrouble };
 }
 
-/** After this time every member has reported to a pool that was made again. */
+/** After this time every member has reported to a pool that was made again, except if Temporal's clock was set back meanwhile. */
 const REPORTED_MS = 90_000;
 
 const OTHER = 'another member';
@@ -51,6 +51,7 @@ class SimPool {
   /** Its workflow does not run, or does not know all members yet. */
   isGone = false;
   isNew = false;
+  isMadeAgain = false;
 
   constructor(world: World, temporal: SimTemporal) {
     this.#world = world;
@@ -74,6 +75,7 @@ class SimPool {
     this.#world.after(forMs, () => {
       this.isGone = false;
       this.isNew = true;
+      this.isMadeAgain = true;
       this.state = newPool('gpus', this.#temporal.clock.now);
       this.#world.after(REPORTED_MS, () => {
         this.isNew = false;
@@ -185,7 +187,11 @@ export function checkGrant({ state, world, mark }: SimBatch): void {
     () => `${usedSlots(state)} slots are in use, ${membership.limit} are granted`,
   );
   world.claim(
-    membership.limit <= charged || pool?.isGone === true || pool?.isNew === true,
+    membership.limit <= charged ||
+      pool === undefined ||
+      pool.isGone ||
+      pool.isNew ||
+      (pool.isMadeAgain && found === undefined),
     () => `a batch has ${membership.limit} slots, its pool counts ${charged}`,
   );
   world.saw('sent with a grant');

@@ -25,7 +25,7 @@ export class SimTemporal {
 
   constructor(world: World) {
     this.#world = world;
-    this.clock = new WrongClock(world, 'temporalClockStep', () => this.#fireDue());
+    this.clock = new WrongClock(world, 'temporalClockStep', () => this.#stepped());
   }
 
   get isDown(): boolean {
@@ -47,8 +47,11 @@ export class SimTemporal {
     });
   }
 
-  #fireDue(): void {
-    for (const timer of this.#timers) if (this.clock.now >= timer.at) this.#fire(timer);
+  /** What is due fires, and the other timers wait anew: their time may come sooner than it seemed. */
+  #stepped(): void {
+    for (const timer of this.#timers)
+      if (this.clock.now >= timer.at) this.#fire(timer);
+      else this.#wait(timer);
   }
 
   #fire(timer: Timer): void {

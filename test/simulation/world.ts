@@ -100,6 +100,7 @@ export class WrongClock {
   readonly #world: World;
   readonly #onStep: () => void;
   #offsetMs: number;
+  #latest = -Infinity;
 
   constructor(world: World, fault: Fault, onStep: () => void = () => undefined) {
     this.#world = world;
@@ -112,9 +113,16 @@ export class WrongClock {
     return this.#world.now + this.#offsetMs;
   }
 
+  /** The latest time that it has shown, be it for a second. */
+  get latest(): number {
+    this.#latest = Math.max(this.#latest, this.now);
+    return this.#latest;
+  }
+
   #step(fault: Fault): void {
     if (this.#world.isCalm) return;
     if (this.#world.shouldInject(fault)) {
+      this.#latest = this.latest;
       this.#offsetMs += this.#world.between(-2 * HOUR_MS, 2 * HOUR_MS);
       this.#onStep();
     }
