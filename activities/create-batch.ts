@@ -46,12 +46,11 @@ export const createBatch = (
 function callOf({ options, ...call }: WrittenCall): BatchCall {
   const given = givenFrom('workflow', options);
   refuseBoth(given);
-  const { format, reuse, guess } = given;
+  const { format, reuse } = given;
   return {
     ...call,
     ...(format === undefined ? {} : { format }),
     ...(reuse === undefined ? {} : { reuse }),
-    ...(guess === 'accept' && { guess }),
     request: wishOf(given),
   };
 }
