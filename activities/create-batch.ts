@@ -22,7 +22,7 @@ export type NewBatch = BatchRef & {
   readonly rows: number;
   /** Rows whose results come from earlier batches. */
   readonly reused: number;
-  /** Whether it has ended: an earlier call with the same key has run it. */
+  /** Whether it has ended: an earlier call with the same id has run it. */
   readonly hasEnded: boolean;
   /** Whether its workflow encrypts its failures. */
   readonly encrypted: boolean;

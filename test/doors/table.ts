@@ -170,7 +170,7 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     submit: says,
     plan: never('it changes nothing'),
     start: says,
-    runBatch: never('a call with the same key is the same call'),
+    runBatch: never('a call with the same `callId` is the same call'),
     create: NEW_BATCH,
     firing: NEW_BATCH,
     into: { does: 'refuses', code: 'E602' },

@@ -1,5 +1,6 @@
 // Makes a batch of a sheet and starts it, or attaches to the one that has the same rows.
 
+import { checkSettings } from '../../create-batch/check-settings.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { propose, type Around, type Proposal } from '../../create-batch/propose.ts';
 import { QuestionsOpen, refusal, sumOf, type Question, type Words } from '../../create-batch/questions.ts';
@@ -30,6 +31,9 @@ export async function startBatch(
     return found;
   }
   const session = await servers.for(found);
+  // A batch that exists may be moved to a pool, which no proposal has looked for.
+  if (found.laidOut === undefined)
+    await checkSettings(limits, { ...aroundOf(servers), pools: async () => session.pools });
   const how = await startOrAttach(session, found);
   if (how === 'attached' || found.laidOut === undefined) await changeLimits(session, found, limits);
   return found;
