@@ -22,7 +22,7 @@ export type NewBatch = BatchRef & {
   readonly rows: number;
   /** Rows whose results come from earlier batches. */
   readonly reused: number;
-  /** Whether it has ended: an earlier call with the same key has run it. */
+  /** Whether it has ended: an earlier call with the same id has run it. */
   readonly hasEnded: boolean;
   /** Whether its workflow encrypts its failures. */
   readonly encrypted: boolean;
@@ -46,12 +46,11 @@ export const createBatch = (
 function callOf({ options, ...call }: WrittenCall): BatchCall {
   const given = givenFrom('workflow', options);
   refuseBoth(given);
-  const { format, reuse, guess } = given;
+  const { format, reuse } = given;
   return {
     ...call,
     ...(format === undefined ? {} : { format }),
     ...(reuse === undefined ? {} : { reuse }),
-    ...(guess === 'accept' && { guess }),
     request: wishOf(given),
   };
 }

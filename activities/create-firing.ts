@@ -34,7 +34,13 @@ export async function createFiring(
       sheet,
       ...(format && { format }),
       callId: `firing ${name}`,
-      request: { ...wanted, name, settings: { ...wanted.settings, ...deadline } },
+      request: {
+        ...wanted,
+        name,
+        settings: { ...wanted.settings, ...deadline },
+        // The schedule says what happens to rows of other batches, wherever these are.
+        answers: { ...wanted.answers, elsewhere: 'again', ofBatch: 'new' },
+      },
       ...(service.base === LOCAL ? { service: LOCAL } : {}),
       reuse: reuse ? 'reuse' : 'again',
       ...(findOnly && { findOnly }),

@@ -9,7 +9,8 @@ import { payloadKeys } from '../src/temporal/encryption/payload-keys.ts';
 import { openBatchClient } from '../src/temporal/batch-client.ts';
 import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import { withCopy } from '../src/create-batch/copy-sheet.ts';
-import { createBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
+import { NewBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
+import { AGAIN } from '../src/create-batch/questions.ts';
 import { findDeployment } from '../src/create-batch/find-deployment.ts';
 import { openServices } from '../src/run-service/open-services.ts';
 import { openTransport } from '../src/run-service/transport.ts';
@@ -68,12 +69,13 @@ export async function runBatch(job: BatchJob): Promise<BatchResult> {
 async function makeBatch(job: BatchJob): Promise<CreatedBatch> {
   const service = serviceOf(job);
   const profile = await service.getProfile();
-  return withCopy(job.sheet, { out: join(job.folder, 'batches'), stdin: process.stdin }, async (copy) =>
-    createBatch({
+  return withCopy(job.sheet, { out: join(job.folder, 'batches'), stdin: process.stdin }, async (copy) => {
+    using proposed = await NewBatch.of({
       copy,
       out: join(job.folder, 'batches'),
       name: `bench-${Date.now()}`,
       again: false,
+      answers: AGAIN,
       options: { map: {}, set: {}, drop: [], types: {} },
       order: {},
       deployment: await findDeployment(service, job.deployment),
@@ -84,8 +86,10 @@ async function makeBatch(job: BatchJob): Promise<CreatedBatch> {
         retries: 0,
         webhooks: true,
       },
-    }),
-  );
+    });
+    // Awaited here, because the proposal is disposed of on return.
+    return await proposed.carryOut();
+  });
 }
 
 /** Counts the events of all workflow runs of a batch. */

@@ -61,7 +61,8 @@ export async function withIncoming<T>(at: Preparing, use: (folder: string) => Pr
   }
 }
 
-async function makeIncoming({ out, home = tmpdir() }: Preparing): Promise<string> {
+/** As {@link withIncoming}; the caller removes it. */
+export async function makeIncoming({ out, home = tmpdir() }: Preparing): Promise<string> {
   const isLocal = openStore(out).localPath !== undefined;
   const folder = isLocal ? out : home;
   try {
@@ -82,7 +83,8 @@ const outFault = (path: string, error: unknown): unknown =>
     hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT; if they are in S3, another RUNSHEET_HOME',
   }) ?? error;
 
-async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {
+/** Copies the sheet into `folder`. */
+export async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {
   const { path, ...params } = isAddress(given) ? addressed(given, own) : { path: given, ...own };
   const name = params.name ?? (path === '-' ? 'stdin' : basename(path));
   const { head, ...content } =

@@ -1,91 +1,66 @@
-// Creates a batch from a sheet: lays out its pages under a birth mark, then creates batch.json, which makes the batch exist.
-// Nothing is sent. What a killed command leaves behind is not a batch:
+// A new batch while it does not exist: laid out under a birth mark, compared with the batches that exist, with what has to be decided.
+// Creating batch.json makes it exist; nothing is sent. What a killed command leaves behind is not a batch:
 //
 //   .incoming-…/            the copy of the sheet and its pages, while it is read; always on this machine
 //   .names/<content>        the batch's name, so that the same rows in two files are one batch
+//   .claims/<mark>.json     that this command is about to make it (`claim.ts`)
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod } from 'node:fs/promises';
+import { chmod, rename, rmdir } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { problem } from '../errors/error.ts';
-import type { Guess } from '../sheet/guesses/guess.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
 import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
-import { type Store, within } from '../store/store.ts';
-import { agreedSheet } from './answers/agreed-sheet.ts';
+import { within, type Store } from '../store/store.ts';
+import { agreedSheet, type AgreedSheet } from './answers/agreed-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
-import { errorsPlaceFor } from './error-list.ts';
 import { canaryFirst } from './canary-first.ts';
-import { findOverlap, type Overlap, type SharedRows } from './reuse/overlap.ts';
+import { Claim, Overtaken } from './claim.ts';
+import { errorsPlaceFor } from './error-list.ts';
+import { batchesElsewhere, rememberPlace } from './known-places.ts';
+import {
+  ignoredGpus,
+  QuestionsOpen,
+  sumOf,
+  type Answers,
+  type Question,
+  type RowsElsewhere,
+  type SharedRows,
+} from './questions.ts';
+import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
-import { findSame, nameOf, taken } from './reuse/reuse.ts';
+import { findSame, knownName, nameOf, taken } from './reuse/reuse.ts';
 import { isFree } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {
   /** The place of the batches: a folder, or an address in S3. */
   readonly out: string;
+  /** The state folder of this user, which knows batches in other places. */
+  readonly home?: string;
   /** The batch id, if the user gave one. */
   readonly name?: string;
   /** The key of the call that makes it; see `create-once.ts`. */
   readonly madeFor?: string;
-  /**
-   * Called when everything is checked, before the batch exists: what throws here leaves no batch.
-   */
-  readonly beforeCreate?: (draft: Pick<DraftBatch, 'batch' | 'file' | 'laidOut'>) => Promise<void>;
   /** A new batch even if the same one was made before. */
   readonly again: boolean;
-  /** Decides about rows that earlier batches have; absent: all rows are new. Throws to create nothing. */
-  readonly decide?: (overlap: Overlap) => Promise<'reuse' | 'again'>;
+  /** What is decided beforehand. */
+  readonly answers?: Answers;
   /** Once it aborts, no batch is made. */
   readonly signal?: AbortSignal;
-  /** Asks about guesses that have to be confirmed; throws to create nothing. Absent: they are refused. */
-  readonly agree?: (guesses: readonly Guess[]) => Promise<void>;
 };
 
 export type CreatedBatch = BatchFolder & {
   /** The result of the layout; undefined for an existing batch. */
   readonly laidOut: LaidOut | undefined;
 };
-
-/** Throws the errors of the sheet, and lists all of them in `<sheet>-errors.csv`. */
-export async function createBatch(params: CreateParams): Promise<CreatedBatch> {
-  const { out, name, again } = params;
-  const draft = await layOutCopy(params);
-  const batches = again ? [] : await listBatchFolders(out);
-  const same = again ? undefined : await findSame({ ...params, batches }, draft.content);
-  if (same) return { ...same, laidOut: undefined };
-  const isNamed = again || name !== undefined;
-  const batch = isNamed ? draft.batch : await nameOf(out, draft);
-  const toRun = await withEarlierResults(params, draft, batches);
-  const whole = { ...(await canaryFirst(toRun, params.settings.canary)), batch };
-  const { value: free = batch } = await namesFor(params, batch).next();
-  await params.beforeCreate?.({ ...whole, batch: free });
-  return putInPlace(params, whole);
-}
-
-/**
- * The batch with the results of earlier batches, if the user wants them. A batch that another command makes of the same sheet
- * meanwhile is none of them: this command attaches to it.
- */
-async function withEarlierResults(
-  { again, decide }: CreateParams,
-  draft: DraftBatch,
-  batches: readonly BatchFolder[],
-): Promise<DraftBatch> {
-  if (again || decide === undefined) return draft;
-  using overlap = await findOverlap(batches, draft);
-  if (overlap.isEmpty) return draft;
-  const decided = await decide(overlap);
-  // Awaited here, because the overlap is closed on return.
-  return decided === 'reuse' ? await reuseRows(draft, overlap) : draft;
-}
 
 export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   readonly laidOut: LaidOut;
@@ -96,14 +71,298 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   readonly canary?: readonly number[];
 };
 
-/** The batch that {@link createBatch} would make, without making it. Throws the same errors. */
-export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
+export type EarlierBatches = {
+  /** The batch that has the same rows; a command would attach to it. */
+  readonly same?: string;
+  /** What earlier batches have of the rows. */
+  readonly done?: readonly SharedRows[];
+  readonly open?: readonly SharedRows[];
+  readonly unknown?: readonly SharedRows[];
+};
+
+/** A command that was overtaken looks again after a random time up to this, so that two of them do not meet again. */
+const AGAIN_MOST_MS = 2_000;
+
+export class NewBatch implements Disposable {
+  readonly #params: CreateParams;
+  #answers: Answers;
+  #again: boolean;
+  #agreed: AgreedSheet | undefined;
+  /** Why the sheet cannot be laid out with its guesses. */
+  #failure: unknown;
+  #draft: DraftBatch | undefined;
+  /** With reused results and the canary first. */
+  #whole: DraftBatch | undefined;
+  #same: BatchFolder | undefined;
+  #overlap: Overlap | undefined;
+  #elsewhere: RowsElsewhere[] = [];
+  /** The marks of the batches that the rows were compared with. */
+  #compared: ReadonlySet<string> = new Set();
+
+  private constructor(params: CreateParams) {
+    this.#params = params;
+    this.#answers = params.answers ?? {};
+    this.#again = params.again;
+  }
+
+  /** Throws the errors of the sheet, and lists all of them in `<sheet>-errors.csv`. */
+  static async of(params: CreateParams): Promise<NewBatch> {
+    const made = new NewBatch(params);
+    try {
+      await made.#propose();
+      return made;
+    } catch (error) {
+      made[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** The batch that has the same rows already. */
+  get same(): BatchFolder | undefined {
+    return this.#same;
+  }
+
+  /** What would be made; undefined if the sheet can only be laid out with other guesses. */
+  get draft(): DraftBatch | undefined {
+    return this.#whole;
+  }
+
+  /** What earlier batches have of the rows. */
+  get earlier(): EarlierBatches {
+    if (this.#same !== undefined) return { same: this.#same.batch };
+    if (this.#overlap === undefined) return {};
+    const { done, open, unknown } = this.#overlap;
+    return { done, open, unknown };
+  }
+
+  get marks(): ReadonlySet<string> {
+    return this.#compared;
+  }
+
+  get questions(): readonly Question[] {
+    if (this.#same !== undefined) return [];
+    const { guesses, elsewhere, otherGpu } = this.#answers;
+    const asked: Question[] = [];
+    const open = this.#agreed?.open ?? [];
+    if (open.length > 0 && guesses !== 'accept')
+      asked.push({ id: 'guesses', sheet: this.#params.copy.name, guesses: this.#agreed?.guesses ?? [] });
+    if (this.#whole === undefined) return asked;
+    asked.push(...this.#aboutEarlier());
+    const { rows } = this.#whole.file.sheet;
+    if (this.#elsewhere.length > 0 && elsewhere !== 'again')
+      asked.push({ id: 'elsewhere', rows, others: this.#elsewhere });
+    const ignored = ignoredGpus(this.#whole.file, this.#whole.laidOut.gpus);
+    if (ignored !== undefined && otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
+    return asked;
+  }
+
+  #aboutEarlier(): readonly Question[] {
+    if (this.#overlap === undefined || this.#overlap.isEmpty) return [];
+    const { rows, open, done, unknown } = this.#overlap;
+    if (open.length > 0 && this.#answers.open !== 'again') return [{ id: 'open', open }];
+    const isKnown = done.length + unknown.length > 0;
+    return isKnown && this.#answers.earlier === undefined ? [{ id: 'earlier', rows, done, unknown }] : [];
+  }
+
+  /** Adds answers, and repeats what they change. Throws what they bring to light. */
+  async answer(answers: Answers, again = this.#again): Promise<void> {
+    const isOther = answers.earlier !== undefined && answers.earlier !== this.#answers.earlier;
+    this.#answers = { ...this.#answers, ...answers };
+    if (this.#failure !== undefined && this.#answers.guesses === 'accept') throw this.#failure;
+    if (again !== this.#again) {
+      this.#again = again;
+      await this.#propose();
+    } else if (isOther && this.#draft !== undefined) await this.#finish();
+  }
+
+  /** Batches in other places that only the cluster knows. */
+  addElsewhere(others: readonly RowsElsewhere[]): void {
+    this.#elsewhere.push(...others);
+  }
+
+  /** Makes the batch exist, or finds the one that has the same rows. Throws {@link QuestionsOpen}, also if another command was faster. */
+  async carryOut(): Promise<CreatedBatch> {
+    const seen = new Map<string, number>();
+    for (;;) {
+      if (this.#same !== undefined) return { ...this.#same, laidOut: undefined };
+      const { questions } = this;
+      if (questions.length > 0 || this.#whole === undefined) throw new QuestionsOpen(questions);
+      try {
+        return await this.#put(this.#whole, seen);
+      } catch (error) {
+        if (!(error instanceof Overtaken)) throw error;
+        await wait(Math.random() * AGAIN_MOST_MS);
+        // Agreed to before the other batch was there.
+        const { earlier, ...others } = this.#answers;
+        if (earlier === 'again' && others.open !== 'again') this.#answers = others;
+        await this.#propose();
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#overlap?.[Symbol.dispose]();
+    this.#overlap = undefined;
+  }
+
+  async #propose(): Promise<void> {
+    this[Symbol.dispose]();
+    const isLaidOut = await this.#layOut();
+    if (!isLaidOut) return;
+    await this.#compare();
+    await this.#finish();
+  }
+
+  /** False if the guesses about the sheet are open and it cannot be laid out with them. */
+  async #layOut(): Promise<boolean> {
+    const agreed = await agreedSheetOf(this.#params);
+    this.#agreed = agreed;
+    try {
+      this.#draft = await layOutSheet(this.#params, agreed);
+      return true;
+    } catch (error) {
+      if (agreed.open.length === 0 || this.#answers.guesses === 'accept') throw error;
+      this.#failure = error;
+      return false;
+    }
+  }
+
+  /** Rows that are bought whatever other batches have need no comparison. */
+  async #compare(): Promise<void> {
+    const { out, home } = this.#params;
+    const draft = this.#draft as DraftBatch;
+    const batches = this.#again ? [] : await listBatchFolders(out);
+    this.#compared = new Set(batches.map(({ file }) => file.mark));
+    this.#elsewhere = [];
+    this.#same = this.#again ? undefined : await findSame({ ...this.#params, batches }, draft.content);
+    if (this.#same !== undefined || this.#again || this.#buysAll) return;
+    this.#overlap = await findOverlap(batches, draft);
+    // Elsewhere, nothing is paid for in a rehearsal.
+    if (home === undefined || draft.file.service.rehearsal || this.#answers.elsewhere === 'again') return;
+    const others = await batchesElsewhere(home, { out, file: draft.file }, this.#compared);
+    if (others.length === 0) return;
+    using overlap = await findOverlap(others, draft);
+    const shared = Map.groupBy([...overlap.done, ...overlap.open, ...overlap.unknown], (one) => one.batch);
+    // Of two places of the same rows, which have one name, the first one counts.
+    for (const { batch, out: place } of others) {
+      const rows = sumOf(shared.get(batch) ?? []);
+      shared.delete(batch);
+      if (rows > 0) this.#elsewhere.push({ batch, out: place, rows });
+    }
+  }
+
+  get #buysAll(): boolean {
+    return this.#answers.earlier === 'again' && this.#answers.open === 'again';
+  }
+
+  /** The results that are reused leave the queue, and the canary comes first in it. */
+  async #finish(): Promise<void> {
+    // The queue was written again.
+    if (this.#whole !== undefined && this.#whole !== this.#draft) await this.#layOut();
+    const draft = this.#draft as DraftBatch;
+    const overlap = this.#answers.earlier === 'reuse' ? this.#overlap : undefined;
+    const reused = overlap === undefined || overlap.isEmpty ? draft : await reuseRows(draft, overlap);
+    const whole = await canaryFirst(reused, this.#params.settings.canary);
+    const batch = await this.#nameOf(draft);
+    this.#whole = batch === whole.batch && whole === draft ? draft : { ...whole, batch };
+  }
+
+  /** The name that it would have. */
+  async #nameOf(draft: DraftBatch): Promise<string> {
+    const isNamed = this.#again || this.#params.name !== undefined;
+    const batch = isNamed ? draft.batch : await knownName(this.#params.out, draft);
+    const { value: free = batch } = await namesFor(this.#params.out, batch, this.#again).next();
+    return free;
+  }
+
+  async #put(draft: DraftBatch, seen: Map<string, number>): Promise<CreatedBatch> {
+    const { out, home, copy, signal, name } = this.#params;
+    const isNamed = this.#again || name !== undefined;
+    const wanted = isNamed ? (this.#draft as DraftBatch).batch : await nameOf(out, draft);
+    let from = copy.folder;
+    // The copy was private until now; workers and readers of results may be other users.
+    await chmod(from, 0o777 & ~process.umask());
+    for await (const batch of namesFor(out, wanted, this.#again)) {
+      const folder = locationOf(out, batch);
+      const store = openStore(folder);
+      const file = { ...draft.file, batch };
+      const other = await this.#batchIn({ batch, folder, store });
+      if (other !== undefined) return joined(other, file);
+      const layout = `${LAYOUT}/${file.mark}`;
+      from = await store.bring(layout, from);
+      if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
+      await using claim = await Claim.make({ out, file, layout: openStore(from) });
+      if (!this.#again && !this.#buysAll && (await claim.isOvertaken(this.#compared, seen))) {
+        await this.#takeBack(store, layout, from);
+        throw new Overtaken();
+      }
+      signal?.throwIfAborted();
+      if (home !== undefined && !file.service.rehearsal) rememberPlace(home, { out, file });
+      if (claim.isFresh && (await createBatchFile(store, file)))
+        return { batch, folder, file, store, laidOut: draft.laidOut };
+      const winner = await this.#batchIn({ batch, folder, store });
+      // What was moved here is moved on to the next name.
+      if (winner !== undefined || store.localPath === undefined) await store.clear(layout);
+      if (winner !== undefined) return joined(winner, file);
+    }
+    throw new Error(`no free name for ${draft.batch}`);
+  }
+
+  /** The copy is where it was; nothing of the batch remains. */
+  async #takeBack(store: Store, layout: string, from: string): Promise<void> {
+    const { folder } = this.#params.copy;
+    if (store.localPath === undefined) return store.clear(layout);
+    await rename(from, folder);
+    // Another command may be about to make a batch of this name.
+    for (const left of [LAYOUT, '']) await rmdir(store.localPath(left)).catch(() => undefined);
+  }
+
+  /**
+   * The batch that has this name, unless --again is given. Throws E504 and E514 if it cannot be read, and E602 for a folder with
+   * other content than a batch or unfinished layouts.
+   */
+  async #batchIn(place: Omit<BatchFolder, 'file'>): Promise<BatchFolder | undefined> {
+    const { store, folder } = place;
+    // Keep this order: another command may make the batch meanwhile.
+    const isUnused = await isFree(store);
+    const file = await readBatchFile(store);
+    if (file !== undefined) return this.#again ? undefined : { ...place, file };
+    if (isUnused) return undefined;
+    throw problem('E602', {
+      what: `${folder} exists already and is not a batch`,
+      hint: 'choose another --name or another --out',
+    });
+  }
+}
+
+/** Throws E602 if the name belongs to another batch. */
+function joined(other: BatchFolder, { content }: Pick<BatchFile, 'content'>): CreatedBatch {
+  if (other.file.content !== content) throw taken(other);
+  return { ...other, laidOut: undefined };
+}
+
+/** The names that the batch may have; the first free one is taken. */
+async function* namesFor(out: string, batch: string, again: boolean): AsyncGenerator<string, undefined> {
+  if (!again) return void (yield batch);
+  const store = openStore(out);
+  const { localPath } = store;
+  const known = new Set(localPath === undefined ? await store.folders('') : []);
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? batch : `${batch}-${number}`;
+    if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
+  }
+}
+
+const agreedSheetOf = (params: CreateParams): Promise<AgreedSheet> =>
+  agreedSheet(params, sourceIn(openStore(params.copy.folder), params.copy), sheetOptionsOf(params));
+
+/** Throws the errors of the sheet. */
+async function layOutSheet(params: CreateParams, agreed: AgreedSheet): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = openStore(copy.folder);
-  const source = sourceIn(layout, copy);
-  const { options, guesses, problems } = await agreedSheet(params, source, sheetOptionsOf(params));
+  const { options, guesses, problems } = agreed;
   const rows = await layOut({
-    source,
+    source: sourceIn(layout, copy),
     options,
     inputTypes: deployment.inputTypes,
     known: problems,
@@ -117,102 +376,8 @@ export async function layOutCopy(params: CreateParams): Promise<DraftBatch> {
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
   const call = params.madeFor === undefined ? {} : { madeFor: params.madeFor };
-  const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, {
-    batch,
-    mark: newMark(),
-    content,
-    ...call,
-  });
+  const identity = { batch, mark: randomBytes(8).toString('hex'), content, ...call };
+  const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, identity);
   refuseUnbounded(file, file.maxCostNano);
   return { batch, file, laidOut, content, layout };
-}
-
-export type EarlierBatches = {
-  /** The batch that has the same rows; a command would attach to it. */
-  readonly same?: string;
-  /** What earlier batches have of the rows. */
-  readonly done?: readonly SharedRows[];
-  readonly open?: readonly SharedRows[];
-  readonly unknown?: readonly SharedRows[];
-};
-
-/** What a command would make of a sheet, with or without the results of earlier batches. */
-export async function planBatch(
-  params: CreateParams,
-  reuse: boolean,
-): Promise<EarlierBatches & { readonly draft: DraftBatch }> {
-  const { out, again } = params;
-  const draft = await layOutCopy(params);
-  const first = (one: DraftBatch): Promise<DraftBatch> => canaryFirst(one, params.settings.canary);
-  const batches = again ? [] : await listBatchFolders(out);
-  const same = again ? undefined : await findSame({ ...params, batches }, draft.content);
-  if (again || same !== undefined) return { draft: await first(draft), ...(same && { same: same.batch }) };
-  using overlap = await findOverlap(batches, draft);
-  const { done, open, unknown } = overlap;
-  return { draft: await first(reuse ? await reuseRows(draft, overlap) : draft), done, open, unknown };
-}
-
-const newMark = (): string => randomBytes(8).toString('hex');
-
-async function putInPlace(params: CreateParams, draft: DraftBatch): Promise<CreatedBatch> {
-  const { out, copy, signal } = params;
-  let from = copy.folder;
-  // The copy was private until now; workers and readers of results may be other users.
-  await chmod(from, 0o777 & ~process.umask());
-  for await (const batch of namesFor(params, draft.batch)) {
-    const folder = locationOf(out, batch);
-    const store = openStore(folder);
-    const file = { ...draft.file, batch };
-    const other = await batchIn({ batch, folder, store }, params);
-    if (other !== undefined) return joined(other, file);
-    const layout = `${LAYOUT}/${file.mark}`;
-    from = await store.bring(layout, from);
-    if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
-    const { laidOut } = draft;
-    signal?.throwIfAborted();
-    if (await createBatchFile(store, file)) return { batch, folder, file, store, laidOut };
-    const winner = await batchIn({ batch, folder, store }, params);
-    // What was moved here is moved on to the next name.
-    if (winner !== undefined || store.localPath === undefined) await store.clear(layout);
-    if (winner !== undefined) return joined(winner, file);
-  }
-  throw new Error(`no free name for ${draft.batch}`);
-}
-
-/** Throws E602 if the name belongs to another batch. */
-function joined(other: BatchFolder, { content }: Pick<BatchFile, 'content'>): CreatedBatch {
-  if (other.file.content !== content) throw taken(other);
-  return { ...other, laidOut: undefined };
-}
-
-/** The names that the batch may have; the first free one is taken. */
-async function* namesFor({ out, again }: CreateParams, batch: string): AsyncGenerator<string, undefined> {
-  if (!again) return void (yield batch);
-  const store = openStore(out);
-  const { localPath } = store;
-  const known = new Set(localPath === undefined ? await store.folders('') : []);
-  for (let number = 1; ; number += 1) {
-    const name = number === 1 ? batch : `${batch}-${number}`;
-    if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
-  }
-}
-
-/**
- * The batch that has this name, unless --again is given. Throws E504 and E514 if it cannot be read, and E602 for a folder with
- * other content than a batch or unfinished layouts.
- */
-async function batchIn(
-  place: Omit<BatchFolder, 'file'>,
-  { again }: CreateParams,
-): Promise<BatchFolder | undefined> {
-  const { store, folder } = place;
-  // Keep this order: another command may make the batch meanwhile.
-  const isUnused = await isFree(store);
-  const file = await readBatchFile(store);
-  if (file !== undefined) return again ? undefined : { ...place, file };
-  if (isUnused) return undefined;
-  throw problem('E602', {
-    what: `${folder} exists already and is not a batch`,
-    hint: 'choose another --name or another --out',
-  });
 }

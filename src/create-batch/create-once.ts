@@ -11,14 +11,12 @@ import type { Spoken } from '../run-service/open-services.ts';
 import type { SheetFormat } from '../sheet/sheet-options.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { stemOf } from './batch-id.ts';
-import { createParams, type BatchRequest } from './batch-request.ts';
+import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './check-request.ts';
-import { withCopy } from './copy-sheet.ts';
-import { preparingIn } from './preparing.ts';
-import { createBatch } from './create-batch.ts';
+import { propose } from './propose.ts';
+import { answersTo, asOption, QuestionsOpen, refusal, type ReuseWish } from './questions.ts';
 import { nameOf, taken } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
-import { decisionOf, type ReuseWish } from './reuse/reuse-wish.ts';
 import { readableSheet, sheetAt, sheetNameAt } from './sheet-address.ts';
 
 export type BatchCall = {
@@ -29,13 +27,11 @@ export type BatchCall = {
   /** Names the call: the same id means the same batch. */
   readonly callId: string;
   /** With a `name` the batch has exactly this name. */
-  readonly request: Omit<BatchRequest, 'service' | 'again'>;
+  readonly request: Omit<BatchRequest, 'service' | 'again' | 'madeFor'>;
   /** Default: the service of the worker's settings. */
   readonly service?: 'local';
   /** What to do with rows that earlier batches have (default: refuse the sheet). */
   readonly reuse?: ReuseWish;
-  /** Takes guesses about the sheet that could spend money wrongly (default: refuses them). */
-  readonly guess?: 'accept';
   /** Only find the batch that an earlier call with this id has made. */
   readonly findOnly?: true;
 };
@@ -51,7 +47,7 @@ export type Maker = {
 };
 
 /**
- * Throws the errors of the sheet and of the service, E530 and E531 for rows of earlier batches, E540 without the pool, E602 for a name that is taken or
+ * Throws the errors of the sheet and of the service, the errors of questions that the call does not answer, E540 without the pool, E602 for a name that is taken or
  * impossible and for settings out of bounds; the reason of the signal if it aborts before the batch exists.
  */
 export async function createOnce(maker: Maker, call: BatchCall): Promise<BatchFolder | undefined> {
@@ -81,43 +77,35 @@ async function findMade(out: string, name: string, callId: string): Promise<Batc
 
 async function create(maker: Maker, call: BatchCall, name: string): Promise<BatchFolder> {
   const { config, download, signal, findPool } = maker;
-  const { request, callId, format, reuse = 'refuse', guess } = call;
-  const { pool } = request.settings;
+  const { request, callId, format, reuse } = call;
   refusePast(request.settings);
-  checkName(pool, 'pool');
-  if (pool !== undefined) await findPool(pool);
   const service = serviceOf(maker, call);
   const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
-  const { out } = config;
   const found = sheetAt(call.sheet, { download, signal, service: base });
   const sheet = maker.isEmbedded ? found : readableSheet(call.sheet, found, config);
-  const decide = decisionOf(reuse);
   const { sheet: page } = request.options;
-  return withCopy(
-    sheet.path,
-    { ...preparingIn(config), ...sheet, ...(format && { format }), ...(page && { sheet: page }) },
-    async (copy) => {
-      const asked = await createParams(config, copy, { ...request, name, service, again: false });
-      try {
-        const created = await createBatch({
-          ...asked,
-          madeFor: callId,
-          signal,
-          ...(decide && { decide }),
-          ...agreeTo(guess),
-        });
-        return created.file.madeFor === callId ? created : Promise.reject(taken(created));
-      } catch (error) {
-        // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
-        const made = await findMade(out, name, callId);
-        if (made === undefined) throw error;
-        return made;
-      }
-    },
-  );
+  const source = {
+    path: sheet.path,
+    copying: { ...sheet, ...(format && { format }), ...(page && { sheet: page }) },
+  };
+  const answers = { ...request.answers, ...answersTo(reuse) };
+  const needed = { pools: { show: findPool }, batches: { withContent: async () => [] } };
+  const around = { config, signal, isCluster: () => true, servers: async () => needed };
+  try {
+    await using proposal = await propose(
+      { ...request, name, service, again: false, madeFor: callId, answers },
+      source,
+      around,
+    );
+    const created = await proposal.carryOut();
+    return created.file.madeFor === callId ? created : await Promise.reject(taken(created));
+  } catch (error) {
+    // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
+    const made = await findMade(config.out, name, callId);
+    if (made !== undefined) return made;
+    throw error instanceof QuestionsOpen ? refusal(error.questions, asOption) : error;
+  }
 }
-
-const agreeTo = (guess: BatchCall['guess']) => (guess === 'accept' ? { agree: async () => {} } : {});
 
 /** Throws E305 if no service is set, and E602 for a local one that may not be used. */
 function serviceOf({ config, isEmbedded }: Maker, { service }: BatchCall): Spoken {

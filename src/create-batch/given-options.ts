@@ -9,6 +9,7 @@ import { keptIn, optionsOf, type AnyOption, type Door, type Given, type Kind } f
 import type { Spoken } from '../run-service/open-services.ts';
 import type { BatchRequest } from './batch-request.ts';
 import type { Settings } from './batch-spec.ts';
+import { answersTo, type Answers, type ReuseWish } from './questions.ts';
 
 /** `--max-cost` */
 export const flagOf = (option: string): string =>
@@ -125,22 +126,28 @@ export const sheetOptionsOf = (given: Given): BatchRequest['options'] => ({
   ...keptIn('sheet', given),
 });
 
-/** A request without where its batch is made. */
-export const wishOf = (given: Given, asks = false): Omit<BatchRequest, 'service' | 'again'> => ({
+/** What is answered besides what happens to rows of other batches. */
+const acceptedBy = ({ guess, acceptGpu }: Given): Answers => ({
+  ...(guess === 'accept' ? { guesses: guess } : {}),
+  ...(acceptGpu ? { otherGpu: 'accept' } : {}),
+});
+
+/** A request without where its batch is made, and without what happens to rows of other batches. */
+export const wishOf = (given: Given, asks = false): Omit<BatchRequest, 'service' | 'again' | 'madeFor'> => ({
   deployment: given.deployment ?? '',
   options: sheetOptionsOf(given),
   settings: settingsOf(given, asks),
   order: keptIn('order', given),
+  answers: acceptedBy(given),
   ...(given.name === undefined ? {} : { name: given.name }),
 });
 
-type RequestParams = { readonly service: Spoken; readonly asks?: boolean; readonly again: boolean };
+type RequestParams = { readonly service: Spoken; readonly asks?: boolean; readonly reuse?: ReuseWish };
 
-export const requestOf = (given: Given, { service, asks, again }: RequestParams): BatchRequest => ({
-  ...wishOf(given, asks),
-  service,
-  again,
-});
+export function requestOf(given: Given, { service, asks, reuse }: RequestParams): BatchRequest {
+  const wish = wishOf(given, asks);
+  return { ...wish, service, again: reuse === 'again', answers: { ...answersTo(reuse), ...wish.answers } };
+}
 
 /** Options that contradict each other. `ofValues`: only with such values. */
 export type Excludes = {

@@ -9,6 +9,7 @@ import { isDiscarded } from '../store/discard-folder.ts';
 import { isDraftName } from '../store/folder.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { CLAIMS } from './claim.ts';
 import { INCOMING } from './copy-sheet.ts';
 import type { Preparing } from './preparing.ts';
 import { isErrorList } from './error-list.ts';
@@ -61,7 +62,8 @@ async function staleAt(store: Store, entry: Dirent, path: string): Promise<reado
   if (entry.isFile()) return isDraftName(name) || (await isErrorList(store, name)) ? [path] : [];
   // Through a link, files of others would be removed.
   if (!entry.isDirectory() || isIncoming(name) || name === LOST_AND_FOUND) return [];
-  return name === NAMES ? draftsIn(path) : staleInFolder(path);
+  if (name === NAMES) return draftsIn(path);
+  return name === CLAIMS ? readdirSync(path).map((claim) => join(path, claim)) : staleInFolder(path);
 }
 
 /** The root of a disk has it, and only root can read it. */

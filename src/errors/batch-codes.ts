@@ -159,6 +159,12 @@ export const BATCH_ENTRIES = {
     (f) =>
       `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
   ),
+  E539: entry<{ rows: string; there: string; again: string }>(
+    usage,
+    (f) => f.rows,
+    (f) =>
+      `to go on with that batch, where it is:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,
+  ),
   E532: entry<{
     name: string;
     batch: string;

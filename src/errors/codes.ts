@@ -97,11 +97,11 @@ export const errorTable = {
     (f) => `the run service at ${f.base} does not list its deployments`,
     () => 'it may still know one by its id, a UUID: give that instead of a name',
   ),
-  E314: entry<{ what: string }>(
+  E314: entry<{ what: string; accept: string }>(
     inputRefused,
     (f) => f.what,
-    () =>
-      'remove the GPU from the deployment, or the GPUs from the sheet and the command; to send the rows as they are, add: --accept-gpu',
+    (f) =>
+      `remove the GPU from the deployment, or the GPUs from the sheet and the command; to send the rows as they are:\n  ${f.accept}`,
   ),
   E401: entry<{ address: string; from: string; reason: string }>(
     unreachable,

@@ -5,10 +5,11 @@ import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { durationFrom, requestFrom, type BatchOptions, type Duration } from './start/batch-options.ts';
 import { serviceOf } from './connect-options.ts';
-import { draftNow } from '../schedule/firing-now.ts';
+import { checkSettings } from '../create-batch/check-settings.ts';
+import { asOption } from '../create-batch/questions.ts';
+import { proposeFiring } from '../schedule/firing-now.ts';
+import { aroundOf } from './start/start-batch.ts';
 import { placeOf } from './start/given-rows.ts';
-import { refuseNoPool } from './start/known-pool.ts';
-import { prepareNotify } from '../notices/notify-targets.ts';
 import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
 
@@ -75,14 +76,15 @@ export class Schedules {
       ...(deadline === undefined ? {} : { deadlineMs: durationFrom('deadline', deadline) }),
     });
     const { settings } = request;
-    await prepareNotify(config, settings, () => this.#servers.isCluster);
-    const session = await this.#servers.open(service.base === LOCAL);
-    await refuseNoPool(session, settings);
+    const where = { config, isCluster: () => this.#servers.isCluster };
+    await checkSettings(settings, where);
     try {
-      await draftNow(config, definition);
+      await (await proposeFiring(definition, aroundOf(this.#servers), asOption))?.[Symbol.asyncDispose]();
     } catch (error) {
       throw inputRefused(error);
     }
+    const session = await this.#servers.open(service.base === LOCAL);
+    await checkSettings(settings, { ...where, pools: async () => session.pools });
     return session.schedules.create(definition, { replace });
   }
 

@@ -85,6 +85,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly gpu?: string;
   /** GPUs that rows without one climb when memory or time runs out, such as T4,A10G,H100. */
   readonly ladder?: readonly string[];
+  /** Accept that the service may use the GPU of the deployment instead of the one that rows ask for. */
+  readonly acceptGpu?: boolean;
   /** Column that names the GPU of each row (default: gpu). */
   readonly gpuColumn?: string;
   /** Fill an input from this column (default: the column with the same name, whatever its case). */

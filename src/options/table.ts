@@ -182,6 +182,12 @@ export const OPTIONS = {
     group: 'GPUs',
     help: 'GPUs that rows without one climb when memory or time runs out, such as T4,A10G,H100',
   },
+  acceptGpu: {
+    kind: flag,
+    scope: 'request',
+    group: 'GPUs',
+    help: 'accept that the service may use the GPU of the deployment instead of the one that rows ask for',
+  },
   gpuColumn: {
     kind: column,
     scope: 'sheet',

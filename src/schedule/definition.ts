@@ -24,7 +24,7 @@ export type ScheduleDefinition = {
   readonly format?: SheetFormat;
   /** The folder of the batches. Absolute. */
   readonly out: string;
-  readonly request: Omit<BatchRequest, 'name' | 'again'>;
+  readonly request: Omit<BatchRequest, 'name' | 'again' | 'madeFor'>;
   /** Each batch pauses this long after its firing. */
   readonly deadlineMs?: number;
   /** Whether a firing keeps the results of rows that earlier batches have; otherwise it buys every row. */
@@ -142,5 +142,5 @@ function leavesOf(value: unknown, path: readonly string[] = []): Leaves {
   return new Map(Object.entries(value).flatMap(([key, inner]) => [...leavesOf(inner, [...path, key])]));
 }
 
-const HIDDEN = new Set(['request', 'options', 'settings', 'order']);
+const HIDDEN = new Set(['request', 'options', 'settings', 'order', 'answers']);
 const nameOf = (path: readonly string[]): string => path.filter((part) => !HIDDEN.has(part)).join('.');

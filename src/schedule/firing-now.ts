@@ -1,32 +1,31 @@
 // What a firing of a schedule would make now.
 
 import { Readable } from 'node:stream';
-import { createParams } from '../create-batch/batch-request.ts';
-import { withCopy } from '../create-batch/copy-sheet.ts';
-import { preparingIn } from '../create-batch/preparing.ts';
-import { planBatch, type DraftBatch } from '../create-batch/create-batch.ts';
+import { propose, type Around, type Proposal } from '../create-batch/propose.ts';
+import { AGAIN, refusal, type Words } from '../create-batch/questions.ts';
 import { firingOf, isFilled, type ScheduleDefinition } from './definition.ts';
 import { isRunsheetError } from '../errors/error.ts';
-import type { Config } from '../host/config.ts';
 
-/** undefined if its sheet does not exist yet. Throws the errors of the sheet and of the service. */
-export async function draftNow(
-  config: Config,
+/**
+ * undefined if its sheet does not exist yet; the caller disposes of it. Throws the errors of the sheet and of the service, and what no
+ * firing could answer. What other batches have by then is not known now.
+ */
+export async function proposeFiring(
   definition: ScheduleDefinition,
-): Promise<DraftBatch | undefined> {
+  around: Omit<Around, 'isPlan'>,
+  words: Words,
+): Promise<Proposal | undefined> {
   const { name, sheet, request } = firingOf(definition, Date.now());
-  const copying = {
-    ...preparingIn(config),
-    stdin: Readable.from([]),
-    ...(definition.format && { format: definition.format }),
-    ...(request.options.sheet && { sheet: request.options.sheet }),
-  };
+  const { format } = definition;
+  const { sheet: page } = request.options;
+  const copying = { stdin: Readable.from([]), ...(format && { format }), ...(page && { sheet: page }) };
+  const asked = { ...request, name, again: true, answers: { ...request.answers, ...AGAIN } };
   try {
-    return await withCopy(sheet, copying, async (copy) => {
-      const params = await createParams(config, copy, { ...request, name, again: true });
-      const { draft } = await planBatch(params, false);
-      return draft;
-    });
+    const proposal = await propose(asked, { path: sheet, copying }, { ...around, isPlan: true });
+    const { questions } = proposal;
+    if (questions.length === 0) return proposal;
+    await proposal[Symbol.asyncDispose]();
+    throw refusal(questions, words);
   } catch (error) {
     if (isFilled(definition.sheet) && isRunsheetError(error, 'E101')) return undefined;
     throw error;

@@ -182,6 +182,9 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
   throw problem('E504', { what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${why}` });
 }
 
+/** A batch.json that is kept under another name; undefined for anything else. */
+export const readBatchText = (text: string): BatchFile | undefined => schema.safeParse(jsonIn(text)).data;
+
 const oldFormat = z.looseObject({ format: z.literal(1) });
 
 /** undefined for text that is no JSON. */

@@ -125,6 +125,22 @@ export function openBatchClient(
       return found;
     },
 
+    /** The batches of these rows, as far as the namespace is searchable. */
+    withContent: async (content: string): Promise<readonly Known[]> => {
+      if (!searchable) return [];
+      const found: Known[] = [];
+      const query = `WorkflowType = 'runsheetBatch' AND RunsheetContent = '${content}'`;
+      try {
+        for await (const execution of reach().workflow.list({ query })) {
+          const one = known(execution);
+          if (one !== undefined) found.push(one);
+        }
+      } catch {
+        // The namespace does not know the attribute; doctor says so.
+      }
+      return found;
+    },
+
     /** Resolves when the batch has ended, even if Temporal is unreachable meanwhile. Throws E506 if it failed. */
     finished: (name: BatchName, gone: AbortSignal): Promise<void> => untilFinished(reach, name, gone),
 

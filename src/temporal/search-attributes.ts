@@ -70,13 +70,13 @@ export async function startSearchable(
 const INVALID = /^3 INVALID_ARGUMENT/;
 const rootOf = (error: unknown): unknown => (error instanceof Error && error.cause) || error;
 
-/** The attributes with which a batch starts; none if the server does not know all of them. */
+/** The attributes with which a batch starts; none if the server does not know all of an earlier release. */
 export async function searchAttributesFor(
   client: Client,
   batch: SearchedBatch,
 ): Promise<SearchAttributePair[]> {
   const unknown = await missing(client.connection, client.options.namespace).catch(() => NAMES);
-  if (unknown.length > 0) return [];
+  if (unknown.some((name) => name !== 'RunsheetContent')) return [];
   const keyword = (name: string, value: string) => ({
     key: defineSearchAttributeKey(name, 'KEYWORD'),
     value: clipped(value, KEYWORD_BYTES),
@@ -85,5 +85,6 @@ export async function searchAttributesFor(
     keyword('RunsheetDeployment', batch.deployment),
     keyword('RunsheetSheet', batch.sheet),
     { key: defineSearchAttributeKey('RunsheetRows', 'INT'), value: batch.rows },
+    ...(unknown.length > 0 ? [] : [keyword('RunsheetContent', batch.content)]),
   ];
 }

@@ -257,7 +257,7 @@ describe('rows that an earlier batch has', () => {
     const first = await make(sheet, 'one');
     const refused = await failureOf(make(sheet, 'two'));
     expect(refused).toMatchObject({ type: 'E531', nonRetryable: true });
-    expect(refused.message).toContain(`2 are still open in ${first.batch}`);
+    expect(refused.message).toContain(`2 rows (1, 2) are still open in ${first.batch}`);
     expect(refused.message).toContain("reuse: 'again'");
     expect((await make(sheet, 'two', { reuse: 'again' })).mark).not.toBe(first.mark);
   });

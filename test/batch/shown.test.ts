@@ -20,6 +20,7 @@ import { running } from './scenes.ts';
 
 const described = {
   batch: 'owls-1',
+  content: 'c0ffee',
   sheet: { name: 'owls.csv', rows: 1200 },
   deployment: { id: 'a243', name: 'portraits' },
   service: { base: 'https://gpu.example' },
@@ -31,7 +32,7 @@ describe('what Temporal shows of a batch from its start', () => {
     const { summary, details, search } = shownBatch(described);
     expect(summary).toBe('1,200 rows · portraits · owls.csv');
     expect(details).toContain('| created | 2026-01-02T03:04:05Z |');
-    expect(search).toEqual({ deployment: 'portraits', sheet: 'owls.csv', rows: 1200 });
+    expect(search).toEqual({ deployment: 'portraits', sheet: 'owls.csv', rows: 1200, content: 'c0ffee' });
   });
 
   it('has the id of a deployment without a name', () => {

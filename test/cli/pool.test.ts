@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { refuseNoPool } from '../../src/library/start/known-pool.ts';
+import { checkSettings } from '../../src/create-batch/check-settings.ts';
 import { poolLine, poolLines } from '../../src/cli/pool/pool.ts';
-import type { Session } from '../../src/cli/session.ts';
+import { loadConfig } from '../../src/host/config.ts';
 
 const TOTALS = { pool: 'gpus', size: 64, batches: 3, used: 60, charged: 64, members: [] };
 
@@ -28,10 +28,10 @@ describe('pool', () => {
       asked.push(name);
       return TOTALS;
     };
-    const session = { pools: { show } } as unknown as Session;
-    await refuseNoPool(session, {});
-    await refuseNoPool(session, { pool: 'none' });
-    await refuseNoPool(session, { pool: 'gpus' });
+    const where = { config: loadConfig({}), isCluster: () => true, pools: async () => ({ show }) };
+    await checkSettings({}, where);
+    await checkSettings({ pool: 'none' }, where);
+    await checkSettings({ pool: 'gpus' }, where);
     expect(asked).toEqual(['gpus']);
   });
 });

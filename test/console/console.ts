@@ -10,7 +10,9 @@ import { onTestFinished, vi } from 'vitest';
 import { execute } from '../../src/cli/execute.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import { createBatch, type CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { AGAIN } from '../../src/create-batch/questions.ts';
+import { createBatch } from '../create-batch/create.ts';
 import { createParams } from '../../src/create-batch/batch-request.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
@@ -87,9 +89,10 @@ export class Console {
         settings: { deadlines: {}, webhooks: false },
         order: {},
         again: true,
+        answers: { ...AGAIN, otherGpu: 'accept' as const },
         name,
       };
-      return createBatch(await createParams(config, copy, request));
+      return createBatch({ ...(await createParams(config, copy, request)), home: config.home });
     });
   }
 

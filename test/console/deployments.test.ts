@@ -73,7 +73,7 @@ describe('a GPU that the service may ignore', () => {
     const submit = ['submit', `${console.folder}/gpus.csv`, '-d', 'portraits'];
     const refused = await console.run(...submit);
     expect([refused.code, refused.stderr]).toEqual([5, expect.stringContaining('error[E314]')]);
-    expect(refused.stderr).toContain(`  runsheet ${submit.join(' ')} --accept-gpu\n`);
+    expect(refused.stderr).toContain(`  runsheet submit --accept-gpu ${submit.slice(1).join(' ')}\n`);
     const accepted = await console.run(...submit, '--accept-gpu');
     expect(accepted.stderr).toContain('error[E401]');
     expect((await console.run('list', '-o', 'json')).stdout).toBe('[]\n');

@@ -89,7 +89,7 @@ describe('the end of a command names the next ones', () => {
     const { code, stderr } = await (await scene()).run('retry', 'done', '--outcome', 'succeeded');
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/\n {2}runsheet retry done --outcome succeeded --yes\n$/),
+      expect.stringMatching(/\n {2}runsheet retry --yes done --outcome succeeded\n$/),
     ]);
   });
 

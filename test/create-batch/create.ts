@@ -2,19 +2,59 @@
 
 import { Readable } from 'node:stream';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import { createBatch, type CreatedBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
+import {
+  NewBatch,
+  type CreatedBatch,
+  type CreateParams,
+  type DraftBatch,
+  type EarlierBatches,
+} from '../../src/create-batch/create-batch.ts';
+import { asOption, QuestionsOpen, refusal } from '../../src/create-batch/questions.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 
+/** Every row is bought, unless a test says otherwise. */
 export const ASKED: Omit<CreateParams, 'copy' | 'out'> = {
   options: { map: {}, set: {}, drop: [], types: {} },
   order: {},
   deployment: deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
   service: { base: 'local', api: 'v2', rehearsal: true, timing: undefined, prices: {} },
   settings: { retries: 0, deadlines: { queueMs: 86_400_000 }, webhooks: true },
+  answers: { earlier: 'again', open: 'again' },
   again: false,
 };
 
-export type Asked = Partial<typeof ASKED>;
+type Shared = Required<Omit<EarlierBatches, 'same'>> & { readonly rows: number };
+
+export type Asked = Partial<typeof ASKED> & {
+  /** Decides about rows that earlier batches have. */
+  readonly decide?: (shared: Shared) => Promise<'reuse' | 'again'>;
+};
+
+/** Throws the error of the first question that is open. */
+export async function createBatch({
+  decide,
+  ...params
+}: CreateParams & Pick<Asked, 'decide'>): Promise<CreatedBatch> {
+  using proposed = await NewBatch.of(decide === undefined ? params : { ...params, answers: {} });
+  const { done = [], open = [], unknown = [], same } = proposed.earlier;
+  if (decide !== undefined && same === undefined && done.length + open.length + unknown.length > 0) {
+    const decided = await decide({ rows: proposed.draft?.file.sheet.rows ?? 0, done, open, unknown });
+    await proposed.answer({ earlier: decided, open: 'again' });
+  }
+  try {
+    return await proposed.carryOut();
+  } catch (error) {
+    throw error instanceof QuestionsOpen ? refusal(error.questions, asOption) : error;
+  }
+}
+
+/** What would be made. Throws the error of guesses that nobody has confirmed. */
+export async function draftOf(params: CreateParams): Promise<DraftBatch> {
+  using proposed = await NewBatch.of(params);
+  const open = proposed.questions.filter(({ id }) => id === 'guesses');
+  if (open.length > 0 || proposed.draft === undefined) throw refusal(open, asOption);
+  return proposed.draft;
+}
 
 /** A batch of the sheet at `path` in the folder `out`. */
 export const create = (path: string, out: string, asked: Asked = {}): Promise<CreatedBatch> =>

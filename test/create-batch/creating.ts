@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { CLAIMS } from '../../src/create-batch/claim.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
@@ -39,7 +40,7 @@ export class Place {
   /** Everything in the folder of the batches, but for the names that contents have. */
   names(): readonly string[] {
     return readdirSync(this.out)
-      .filter((name) => name !== NAMES)
+      .filter((name) => name !== NAMES && name !== CLAIMS)
       .sort();
   }
 }

@@ -1,13 +1,12 @@
 // Makes a batch in a process of its own: node creator.ts <sheet> <out> <what is asked, as JSON>. With KILL_AT=n it is killed
 // before the n-th call that changes something in <out>; what is inside a copy counts as one. It prints the batch's name and
 // mark. With REUSE=1 it reuses the rows of earlier batches, and moves their results as the start of a batch does; otherwise
-// no earlier batch may have all of them.
+// no earlier batch may have all of them. With ASKS=1 nothing is decided beforehand, and it prints the code of a question.
 
 import fs from 'node:fs';
 import promises from 'node:fs/promises';
 import { enableCompileCache, syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import type { Overlap } from '../../src/create-batch/reuse/overlap.ts';
 import type { Asked } from './create.ts';
 
 const killAt = Number(process.env['KILL_AT'] ?? Number.POSITIVE_INFINITY);
@@ -43,11 +42,20 @@ if (process.send) {
   process.send('ready');
   await new Promise((begin) => process.once('message', begin));
 }
-const decide = async ({ open, rows }: Pick<Overlap, 'open' | 'rows'>) => {
+const decide: Asked['decide'] = async ({ open, rows }) => {
   if (process.env['REUSE']) return 'reuse';
   if (open.some((one) => one.rows === rows)) throw new Error(`asked about ${JSON.stringify(open)}`);
   return 'again';
 };
+if (process.env['ASKS']) {
+  // As a script, which nobody can answer.
+  const said = await create(path, out, JSON.parse(asked) as Asked).then(
+    ({ laidOut }) => ({ made: laidOut !== undefined }),
+    (error: unknown) => ({ refused: (error as { readonly code?: string }).code }),
+  );
+  console.log(JSON.stringify(said));
+  process.exit();
+}
 const made = await create(path, out, { ...(JSON.parse(asked) as Asked), decide });
 await placeReused(made);
 const { batch, file, laidOut } = made;

@@ -2,9 +2,10 @@
 
 import { beforeEach, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import { addPass, candidates } from '../../src/create-batch/append/add-pass.ts';
+import { addPass, candidates, retryQuestions } from '../../src/create-batch/append/add-pass.ts';
+import type { Question } from '../../src/create-batch/questions.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
-import { passParams, perhapsPaid, type RetryFilter } from '../../src/library/handle/retried-rows.ts';
+import { passParams, type RetryFilter } from '../../src/library/handle/retried-rows.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { readPass } from '../../src/store/passes.ts';
@@ -27,9 +28,12 @@ beforeEach(async () => {
   await addResults(batch, { more: missing });
 });
 
+const paidIn = (questions: readonly Question[]): number =>
+  questions.reduce((sum, one) => sum + (one.id === 'boughtBefore' ? one.paid : 0), 0);
+
 /** How many rows are sent, fetched and perhaps bought twice; and the fetched runs as workers read them. */
 async function sent(filter: RetryFilter, change?: { readonly set: object }) {
-  const params = passParams(filter, change as never);
+  const params = passParams(filter, { otherGpu: 'accept', boughtBefore: 'again' }, change as never);
   const wanted = await candidates(batch, params);
   const added = await addPass(batch, params, wanted);
   if (added === undefined) throw new Error('no row is sent again');
@@ -42,7 +46,7 @@ async function sent(filter: RetryFilter, change?: { readonly set: object }) {
   return {
     rows: wanted.rows,
     fetched: wanted.fetched,
-    paid: perhapsPaid(wanted),
+    paid: paidIn(retryQuestions(batch, { ...params, answers: {} }, wanted)),
     usd: wanted.expectedUsd,
     runs,
   };

@@ -6,14 +6,17 @@ import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { layOutFurther } from '../../src/create-batch/append/append-rows.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import { layOutCopy, planBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
+import type { CreateParams } from '../../src/create-batch/create-batch.ts';
 import { keepPlan } from '../../src/create-batch/answers/plan-answers.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../src/sheet/guesses/guess.ts';
 import type { SheetOptions } from '../../src/sheet/sheet-options.ts';
 import { input } from '../sheet/laying.ts';
 import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
+import { draftOf } from './create.ts';
 import { ASKED, Place } from './creating.ts';
+
+const ACCEPTED = { ...ASKED.answers, guesses: 'accept' } as const;
 
 const DEPLOYMENT = {
   ...deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
@@ -28,7 +31,7 @@ beforeEach(() => {
   place = new Place();
 });
 
-type Given = Partial<Pick<CreateParams, 'deployment' | 'agree'>> & {
+type Given = Partial<Pick<CreateParams, 'deployment' | 'answers'>> & {
   readonly options?: Partial<SheetOptions>;
 };
 
@@ -43,15 +46,14 @@ function withSheet<T>(path: string, given: Given, use: (params: CreateParams) =>
 const save = (text: string | { readonly path: string }, given: Given = {}) => {
   const path = typeof text === 'string' ? place.write('may.csv', text) : text.path;
   return withSheet(path, given, async (params) => {
-    const { draft } = await planBatch({ ...params, agree: async () => {} }, false);
-    return keepPlan(params, draft);
+    return keepPlan(params, await draftOf({ ...params, answers: ACCEPTED }));
   });
 };
 
 /** What a script reads; it asks no user. */
 const read = (path: string, given: Given = {}) =>
   withSheet(path, given, async (params) => {
-    const { file, laidOut } = await layOutCopy(params);
+    const { file, laidOut } = await draftOf(params);
     const guesses = (laidOut.guesses ?? []).map((guess) => `${guess.sure} ${guessText(guess)}`);
     return { rows: file.sheet.rows, guesses };
   });
@@ -141,7 +143,7 @@ describe('answers that plan --save keeps', () => {
     place.write('first.csv', FIRST.replace('Total;;3\n', ''));
     const batch = await place.create('first.csv', {
       deployment: DEPLOYMENT,
-      agree: async () => {},
+      answers: ACCEPTED,
     });
     const add = () =>
       withSheet(place.write('more.csv', LATER), {}, async ({ copy }) => {

@@ -53,6 +53,8 @@ describe('a creator that is killed', () => {
     // Otherwise the kills missed what they were aimed at.
     expect(killAt).toBeGreaterThan(9);
     expect([...left].map((path) => path.replace(/^sheet-\w+/, 'sheet-*')).sort()).toEqual([
+      '.claims/*.json',
+      '.claims/.*.part',
       '.incoming-*',
       '.names/.*.part',
       'sheet-*/.*.part',

@@ -27,10 +27,12 @@ beforeEach(() => {
 
 type Found = Pick<Overlap, 'done' | 'open' | 'unknown'> & { readonly made: CreatedBatch };
 
+const TWICE = { boughtBefore: 'again' } as const;
+
 /** Makes a batch that reuses what it can, as it is when it starts. */
 async function reusing(name: string, asked: Asked = {}): Promise<Found> {
   let found: Omit<Found, 'made'> = { done: [], open: [], unknown: [] };
-  const decide = async ({ done, open, unknown }: Overlap) => {
+  const decide: Asked['decide'] = async ({ done, open, unknown }) => {
     found = { done, open, unknown };
     return 'reuse' as const;
   };
@@ -117,7 +119,7 @@ describe('a row that succeeded in an earlier batch', () => {
     const earlier = await place.create('three.csv');
     await addResults(earlier, { rows: [1, 3], isOver: false });
     const change = { set: { prompt: 'd' } };
-    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 1, change });
+    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 1, change, answers: TWICE });
     const again = { row: 1, place: 5_001, outcome: 'succeeded', change, attempts: [], files: [] };
     await earlier.store.write('parts/0001-000002.jsonl', `${JSON.stringify(again)}\n`);
     await earlier.store.write(SUMMARY_FILE, summaryOfPass(2));
@@ -274,7 +276,7 @@ describe('a row that is open in an earlier batch', () => {
   it('is also one that an ended batch sends again', async () => {
     const earlier = await place.create('three.csv');
     await addResults(earlier);
-    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 2 });
+    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 2, answers: TWICE });
     const { done, open } = await reusing('four.csv');
     expect([done, open]).toMatchObject([[{ first: [1, 3] }], [{ batch: earlier.batch, first: [2] }]]);
   });
@@ -285,6 +287,7 @@ describe('a row that is open in an earlier batch', () => {
     await addPass(earlier, {
       by: 'me',
       isWanted: ({ row }) => row === 2,
+      answers: TWICE,
       change: { set: { prompt: 'd' } },
     });
     const { done, open } = await reusing('four.csv');

@@ -74,7 +74,8 @@ describe('a sheet that was saved again', () => {
   it('keeps no place of a retry, and none that was added after the save, from being sent', async () => {
     const batch = await place.create('sheet.csv', KEYED);
     await addResults(batch);
-    const retry = { isWanted: ({ row }: { row: number }) => row === 2, gpu: 'H200', by: 'me' };
+    const answers = { boughtBefore: 'again' } as const;
+    const retry = { isWanted: ({ row }: { row: number }) => row === 2, gpu: 'H200', by: 'me', answers };
     expect(await addPass(batch, retry)).toMatchObject({ pass: 2, rows: 1 });
     expect(await save(batch, SAME)).toMatchObject({ same: 3, wishes: new Map() });
     const found = await save(batch, 'id,prompt,note\na,one,x\nb,other,y\n');

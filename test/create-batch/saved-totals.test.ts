@@ -28,7 +28,7 @@ beforeEach(() => {
 const create = (text: string, more: Reading = {}): Promise<CreatedBatch> => {
   place.write('sheet.csv', text);
   const options = { ...ASKED.options, ...more };
-  return place.create('sheet.csv', { options, deployment, agree: async () => {} });
+  return place.create('sheet.csv', { options, deployment, answers: { ...ASKED.answers, guesses: 'accept' } });
 };
 
 type Save = { readonly rows: number; readonly skipRows: readonly RowRange[] | undefined };
@@ -123,7 +123,7 @@ describe('a sheet that was saved again', () => {
     const latin = (text: string): Uint8Array => Buffer.from(text, 'latin1');
     const batch = await (async () => {
       place.write('sheet.csv', latin('prompt\nÄpfel\n'));
-      return place.create('sheet.csv', { deployment, agree: async () => {} });
+      return place.create('sheet.csv', { deployment, answers: { ...ASKED.answers, guesses: 'accept' } });
     })();
     const copying = { out: place.out, stdin: Readable.from([]) };
     const rows = await withCopy(place.write('sheet.csv', latin('prompt\nGröße\n')), copying, async (copy) => {

@@ -156,10 +156,18 @@ export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
   plan: command((scene) => ['plan', ...SHEET(scene)]),
   create: command((scene) => ['schedule', 'create', 'nightly', ...SHEET(scene), '--cron', '0 2 * * *']),
   into: command(({ sheet }) => ['submit', sheet, '--into', 'old']),
-  retry: command(() => ['retry', 'old', '--outcome', 'succeeded']),
+  retry: command(({ question }) => [
+    'retry',
+    'old',
+    ...(question === 'otherGpu' ? ['--gpu', 'H100'] : ['--outcome', 'succeeded']),
+  ]),
   start: call((rs, { sheet }, options) => rs.start(sheet, { deployment: 'portraits', ...options })),
   append: call((rs, { sheet }, options) => rs.getHandle('old').append(sheet, options)),
-  retryCall: call((rs, _, options) => rs.getHandle('old').retry({ outcome: ['succeeded'], ...options })),
+  retryCall: call((rs, { question }, options) =>
+    rs
+      .getHandle('old')
+      .retry({ ...(question === 'otherGpu' ? { gpu: 'H100' } : { outcome: ['succeeded'] }), ...options }),
+  ),
   runBatch,
   firing,
   watch,

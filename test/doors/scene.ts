@@ -11,6 +11,7 @@ import { realConsole } from '../console/real-service.ts';
 import type { Door, Question } from './table.ts';
 
 export type Scene = {
+  readonly question: Question;
   readonly console: Console;
   readonly sheet: string;
   /** The batch that exists. */
@@ -50,7 +51,7 @@ export async function sceneOf(question: Question, door: Door): Promise<Scene> {
       ? readFileSync(join(batch.folder, 'failures.csv'), 'utf8').replace('a hen', 'a white hen')
       : SHEETS[question](before);
   writeFileSync(sheet, Buffer.from(text, question === 'guesses' ? 'latin1' : 'utf8'));
-  return { console, sheet, batch };
+  return { question, console, sheet, batch };
 }
 
 /** Further rows have the columns of their batch. */

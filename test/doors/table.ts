@@ -39,15 +39,12 @@ export type Cell =
       readonly does: 'asks' | 'refuses' | 'says';
       readonly code?: string;
       readonly answer?: string;
-      /** Not so yet. */
-      readonly hole?: true;
     }
   | { readonly never: string };
 
 const refuses = (code: string, answer: string) => ({ does: 'refuses', code, answer }) as const;
 const asks = (code: string, answer: string) => ({ does: 'asks', code, answer }) as const;
 const says = { does: 'says' } as const;
-const hole = <C extends Cell>(cell: C) => ({ ...cell, hole: true as const });
 const never = (why: string) => ({ never: why });
 
 const NEW_BATCH = never('makes a new batch');
@@ -61,11 +58,11 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     submit: refuses('E111', 'the flags of the guess'),
     plan: says,
     start: refuses('E111', "guess: 'accept'"),
-    runBatch: { does: 'refuses', code: 'E111' },
-    create: hole(refuses('E111', 'the flags of the guess')),
+    runBatch: refuses('E111', "guess: 'accept'"),
+    create: refuses('E111', 'the flags of the guess'),
     firing: refuses('E111', 'the flags of the guess'),
     into: refuses('E111', 'the flags of the guess'),
-    append: hole(refuses('E111', "guess: 'accept'")),
+    append: refuses('E111', "guess: 'accept'"),
     retry: OLD_BATCH,
     retryCall: OLD_BATCH,
     watch: refuses('E111', 'as at the first save'),
@@ -99,11 +96,11 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     watch: ADDS,
   },
   elsewhere: {
-    run: hole(asks('E539', '--again')),
-    submit: hole(refuses('E539', '--again')),
-    plan: hole(says),
-    start: hole(refuses('E539', "reuse: 'again'")),
-    runBatch: hole(refuses('E539', "reuse: 'again'")),
+    run: asks('E539', '--again'),
+    submit: refuses('E539', '--again'),
+    plan: says,
+    start: refuses('E539', "reuse: 'again'"),
+    runBatch: refuses('E539', "reuse: 'again'"),
     create: BUYS_ALL,
     firing: BUYS_ALL,
     into: ADDS,
@@ -116,8 +113,8 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     run: asks('E534', '--into, --again'),
     submit: refuses('E534', '--into, --again'),
     plan: says,
-    start: hole(refuses('E534', "append(), reuse: 'again'")),
-    runBatch: hole(refuses('E534', "reuse: 'again'")),
+    start: refuses('E534', "append(), reuse: 'again'"),
+    runBatch: refuses('E534', "reuse: 'again'"),
     create: BUYS_ALL,
     firing: BUYS_ALL,
     into: ADDS,
@@ -130,15 +127,15 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     run: asks('E314', '--accept-gpu'),
     submit: refuses('E314', '--accept-gpu'),
     plan: says,
-    start: hole(refuses('E314', 'acceptGpu: true')),
-    runBatch: hole(refuses('E314', 'acceptGpu: true')),
-    create: hole(refuses('E314', '--accept-gpu')),
-    firing: hole(refuses('E314', '--accept-gpu')),
-    into: hole(refuses('E314', '--accept-gpu')),
-    append: hole(refuses('E314', 'acceptGpu: true')),
-    retry: hole(refuses('E314', '--accept-gpu')),
-    retryCall: hole(refuses('E314', 'acceptGpu: true')),
-    watch: hole(refuses('E314', '--accept-gpu')),
+    start: refuses('E314', 'acceptGpu: true'),
+    runBatch: refuses('E314', 'acceptGpu: true'),
+    create: refuses('E314', '--accept-gpu'),
+    firing: refuses('E314', '--accept-gpu'),
+    into: refuses('E314', '--accept-gpu'),
+    append: refuses('E314', 'acceptGpu: true'),
+    retry: refuses('E314', '--accept-gpu'),
+    retryCall: refuses('E314', 'acceptGpu: true'),
+    watch: refuses('E314', '--accept-gpu'),
   },
   changedRows: {
     run: NEW_BATCH,
@@ -149,7 +146,7 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     create: NEW_BATCH,
     firing: NEW_BATCH,
     into: { does: 'refuses', code: 'E533' },
-    append: hole({ does: 'refuses', code: 'E533' }),
+    append: { does: 'refuses', code: 'E533' },
     retry: never('`--set` names what is bought again'),
     retryCall: never('`set` names what is bought again'),
     watch: never('a save is the wish of its user: they are sent again'),
@@ -165,15 +162,15 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     into: ADDS,
     append: ADDS,
     retry: asks('E602', '--yes'),
-    retryCall: hole(refuses('E602', 'mayBuyTwice: true')),
+    retryCall: refuses('E602', 'mayBuyTwice: true'),
     watch: ADDS,
   },
   settings: {
     run: says,
     submit: says,
     plan: never('it changes nothing'),
-    start: hole(says),
-    runBatch: never('a call with the same key is the same call'),
+    start: says,
+    runBatch: never('a call with the same `callId` is the same call'),
     create: NEW_BATCH,
     firing: NEW_BATCH,
     into: { does: 'refuses', code: 'E602' },

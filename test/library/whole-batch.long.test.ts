@@ -44,6 +44,8 @@ describe('a program', () => {
     expect((await Array.fromAsync(batch.openRows())).length).toBeGreaterThan(0);
     expect(await codeOf(batch.scale({}))).toBe('E602');
     expect(await codeOf(batch.resume({ pool: 'nowhere' }))).toBe('E540');
+    expect(await codeOf(runsheet.start(rows, { ...options, pool: 'nowhere' }))).toBe('E540');
+    expect((await batch.status()).progress?.pool).toBe('gpus');
     await batch.resume({ reason: 'enough coffee', pool: null });
     expect((await batch.result({ timeoutMs: 120_000 })).outcomes.succeeded).toBe(rows.length);
     expect(await Array.fromAsync(batch.openRows())).toEqual([]);

@@ -141,7 +141,12 @@ describe('a workflow that awaits a batch', () => {
         pino({ level: 'silent' }),
       );
       const known = () =>
-        searchAttributesFor(rig.client, { deployment: 'portraits', sheet: 'owls.csv', rows: 2 });
+        searchAttributesFor(rig.client, {
+          deployment: 'portraits',
+          sheet: 'owls.csv',
+          rows: 2,
+          content: 'c',
+        });
       await until(async () => (await known()).length > 0, 'the server knows the search attributes');
       const searchAttributes = await known();
       script.make = async () => ({ ...newBatch(batch), searchAttributes });

@@ -52,7 +52,7 @@ describe('the workflow of a batch', () => {
     await rig.batches.start(refOf('shown'), undefined, {
       summary: '2 rows · d · s.csv',
       details: '| | |',
-      search: { deployment: 'd', sheet: 's.csv', rows: 2 },
+      search: { deployment: 'd', sheet: 's.csv', rows: 2, content: 'c' },
     });
     await rig.result('shown');
     const handle = rig.client.workflow.getHandle(workflowIdOf(refOf('shown')));

@@ -8,7 +8,7 @@ import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { openRig, refOf, Script, type Rig } from './rig.ts';
 
-const SEARCH = { deployment: 'portraits', sheet: 'prompts.csv', rows: 2 };
+const SEARCH = { deployment: 'portraits', sheet: 'prompts.csv', rows: 2, content: 'c0ffee' };
 const SHOWN = { summary: 'two rows', details: 'of a test', search: SEARCH };
 
 describe('the search attributes of a batch', () => {

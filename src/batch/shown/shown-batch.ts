@@ -14,11 +14,18 @@ export type ShownBatch = {
   readonly search: SearchedBatch;
 };
 
-export type SearchedBatch = { readonly deployment: string; readonly sheet: string; readonly rows: number };
+export type SearchedBatch = {
+  readonly deployment: string;
+  readonly sheet: string;
+  readonly rows: number;
+  /** Equal for the same rows, deployment and service. */
+  readonly content: string;
+};
 
 /** The part of batch.json that is shown. */
 type Described = {
   readonly batch: string;
+  readonly content: string;
   readonly sheet: { readonly name: string; readonly rows: number };
   readonly deployment: { readonly id: string; readonly name?: string | undefined };
   readonly service: { readonly base: string };
@@ -27,7 +34,7 @@ type Described = {
 
 const count = (number: number): string => number.toLocaleString('en-US');
 
-export function shownBatch({ batch, sheet, deployment, service, createdAt }: Described): ShownBatch {
+export function shownBatch({ batch, content, sheet, deployment, service, createdAt }: Described): ShownBatch {
   const name = deployment.name ?? deployment.id;
   return {
     summary: clippedAtWord(`${count(sheet.rows)} rows · ${name} · ${sheet.name}`, SUMMARY_BYTES),
@@ -45,7 +52,7 @@ export function shownBatch({ batch, sheet, deployment, service, createdAt }: Des
       '',
       `\`runsheet status ${batch}\` shows the progress, \`runsheet watch ${batch}\` follows it.`,
     ].join('\n'),
-    search: { deployment: name, sheet: sheet.name, rows: sheet.rows },
+    search: { deployment: name, sheet: sheet.name, rows: sheet.rows, content },
   };
 }
 
@@ -155,6 +162,7 @@ export const SEARCH_ATTRIBUTES = {
   RunsheetRows: 'INT',
   RunsheetFailed: 'INT',
   RunsheetCost: 'DOUBLE',
+  RunsheetContent: 'KEYWORD',
 } as const;
 
 /** A long name must not make the start fail: databases store up to 255 characters of a keyword. */

@@ -247,6 +247,7 @@ export const onBatches = {
         buyAgain: boolean(
           'buy new runs for rows whose files are missing, too (default: fetch the files of the runs that were paid for)',
         ),
+        acceptGpu: boolean('accept that the service may use the GPU of the deployment instead of --gpu'),
         yes: boolean('do not ask, although rows may be bought a second time'),
         detach: boolean('do not follow the batch'),
         ...controlFlags,

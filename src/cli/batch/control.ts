@@ -2,18 +2,17 @@
 
 import { EXIT, problem } from '../../errors/error.ts';
 import { rowsDone } from '../../batch/accounting/tally.ts';
-import { refuseUnbounded } from '../../store/attempt-cost.ts';
+import { checkSettings } from '../../create-batch/check-settings.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
 import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { configOf, limitsOf, prepareNotify } from '../flags/batch-options.ts';
+import { configOf, isClusterMeant, limitsOf } from '../flags/batch-options.ts';
 import type { LimitFlags } from '../flags/option-flags.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
 import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from '../next-command.ts';
 import { money, plural } from '../format.ts';
-import { refuseNoPool } from '../../library/start/known-pool.ts';
 import { printBatchJson } from './print-batch.ts';
 import { openLivingSession, withSession, type Session } from '../session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -59,10 +58,11 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
   const found = await findBatch(configOf(flags).out, name);
   if (await hasEnded(found, printer, 'scale', flags)) return EXIT.usage;
-  refuseUnbounded(found.file, limits.maxCostNano);
-  await prepareNotify(configOf(flags), flags);
+  const config = configOf(flags);
+  const where = { config, file: found.file, isCluster: () => isClusterMeant(config) };
+  await checkSettings(limits, where);
   const done = await whileRunning(flags, found, printer, async (session) => {
-    await refuseNoPool(session, limits);
+    await checkSettings(limits, { ...where, pools: async () => session.pools });
     return session.batches.scale(refOf(found), limits, commandOptions(flags));
   });
   if (done === undefined) throw notRunning(found);

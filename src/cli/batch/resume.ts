@@ -2,18 +2,17 @@
 
 import type { Progress } from '../../batch/shown/progress.ts';
 import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
-import { refuseUnbounded } from '../../store/attempt-cost.ts';
+import { checkSettings } from '../../create-batch/check-settings.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { commandOptions } from './control.ts';
 import type { LimitFlags } from '../flags/option-flags.ts';
-import { refuseNoPool } from '../../library/start/known-pool.ts';
 import { rebuildBatch } from '../../library/start/rebuilt-batch.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';
 import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
-import { configOf, limitsOf, prepareNotify } from '../flags/batch-options.ts';
+import { configOf, isClusterMeant, limitsOf } from '../flags/batch-options.ts';
 import { withSession, type Session } from '../session.ts';
 import { printBatchJson } from './print-batch.ts';
 import { count } from '../format.ts';
@@ -41,10 +40,11 @@ export default async function resume(this: Context, flags: Flags, name: string |
     return EXIT.ok;
   }
   const limits = limitsOf(flags);
-  refuseUnbounded(found.file, limits.maxCostNano);
-  await prepareNotify(configOf(flags), flags);
+  const config = configOf(flags);
+  const where = { config, file: found.file, isCluster: () => isClusterMeant(config) };
+  await checkSettings(limits, where);
   return withSession(flags, found, printer, async (session) => {
-    await refuseNoPool(session, limits);
+    await checkSettings(limits, { ...where, pools: async () => session.pools });
     if (flags.recover) {
       const { done, running, again, stays } = await rebuildBatch(configOf({}), session, found);
       printer.notice(

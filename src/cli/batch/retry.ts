@@ -1,21 +1,23 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
-import { addPass, candidates, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
+import {
+  addPass,
+  candidates,
+  retryQuestions,
+  type Candidates,
+  type PassParams,
+} from '../../create-batch/append/add-pass.ts';
+import type { Answers } from '../../create-batch/questions.ts';
 import type { FailureKind } from '../../options/failure-kind.ts';
 import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
-import { EXIT, problem } from '../../errors/error.ts';
+import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { InputChange } from '../../sheet/input-change.ts';
-import {
-  inputChangeOf,
-  passParams,
-  perhapsPaid,
-  type RetryFilter,
-} from '../../library/handle/retried-rows.ts';
+import { inputChangeOf, passParams, type RetryFilter } from '../../library/handle/retried-rows.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
-import { ask } from '../run/ask.ts';
+import { answersBy } from '../run/questions.ts';
 import { printBatchJson } from './print-batch.ts';
 import { configOf, inputsSet } from '../flags/batch-options.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
@@ -39,6 +41,7 @@ type Flags = {
   readonly gpu?: Gpu;
   readonly set?: readonly string[];
   readonly buyAgain: boolean;
+  readonly acceptGpu: boolean;
   readonly yes: boolean;
   readonly detach: boolean;
   readonly reason?: string;
@@ -79,13 +82,16 @@ type Given = {
 type Asked = { readonly params: PassParams; readonly wanted: Candidates };
 
 /** undefined if there is nothing to send. */
-async function chosen(
-  { context, flags, found, printer }: Given,
-  change: InputChange | undefined,
-): Promise<Asked | undefined> {
-  const params = passParams(filterOf(flags), change);
+async function chosen(given: Given, change: InputChange | undefined): Promise<Asked | undefined> {
+  const { flags, found, printer } = given;
+  const answers: Answers = {
+    ...(flags.yes ? { boughtBefore: 'again' } : {}),
+    ...(flags.acceptGpu ? { otherGpu: 'accept' } : {}),
+  };
+  const params = passParams(filterOf(flags), answers, change);
   const wanted = await candidates(found, params);
-  if (await confirmed(context, flags, found, wanted, printer)) return { params, wanted };
+  const agreed = await confirmed(given, params, wanted);
+  if (agreed !== undefined) return { params: agreed, wanted };
   await printBatchJson(printer, flags, found);
   return undefined;
 }
@@ -119,35 +125,28 @@ const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags):
   ...(reason === undefined ? {} : { reason }),
 });
 
-const YES_OR_NO = { y: true, yes: true, n: false, no: false };
-
-/** Says what would be sent; asks if rows may be bought twice. Throws E602 in a script without --yes. */
+/** Says what would be sent, and adds what the user answers; undefined if nothing is to be sent. Throws E314 and E602 in a script. */
 async function confirmed(
-  context: Context,
-  flags: Flags,
-  found: FoundBatch,
+  { context: { process }, flags, found, printer }: Given,
+  params: PassParams,
   wanted: Candidates,
-  printer: Printer,
-): Promise<boolean> {
-  const { rows, open, expectedUsd, fetched } = wanted;
+): Promise<PassParams | undefined> {
+  const { rows, open } = wanted;
   if (rows === 0 && open === 0) {
     printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
     const summary = flags.outcome === undefined ? await readLatestSummary(found.store) : undefined;
     const again = summary && retryOf(summary);
     if (again) sayNext(printer, flags.output, ['again', nextCommand('retry', found, { more: again })]);
     sayNext(printer, flags.output, ['rows', nextCommand('rows', found)]);
-    return false;
+    return undefined;
   }
   if (open > 0)
     printer.notice(`${plural(open, 'row')} ${open === 1 ? 'is' : 'are'} being sent again already`);
-  const costly = perhapsPaid(wanted);
-  if (costly === 0 || flags.yes) return true;
-  const cost = expectedUsd === undefined ? '' : `, about ${money(expectedUsd)}`;
-  const what = `${plural(rows - fetched, 'row')}, of which ${costly} succeeded or may have a run that was paid for${cost}`;
-  if (printer.isTerminal && context.process.stdin.isTTY)
-    return (await ask(context.process, `send again ${what}? [y/n] `, YES_OR_NO)) ?? false;
-  const facts = { what: `this may buy runs a second time: ${what}`, hint: 'if that is meant, add --yes:' };
-  throw problem('E602', facts, { correction: { add: [['--yes']] } });
+  const questions = rows === 0 ? [] : retryQuestions(found, params, wanted);
+  if (questions.length === 0) return params;
+  const patches = await answersBy({ printer, process, asks: true }, questions);
+  const given = patches.map((patch) => ('answers' in patch ? patch.answers : {}));
+  return { ...params, answers: Object.assign({}, params.answers, ...given) as Answers };
 }
 
 /** What is sent again, in words. */

@@ -5,7 +5,6 @@ import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { keptIn, OPTIONS, optionsOf, type Given } from '../../options/table.ts';
 import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
-import type { SheetCopy } from '../../create-batch/copy-sheet.ts';
 import {
   flagOf,
   IN_FLAGS,
@@ -19,11 +18,8 @@ import {
 } from '../../create-batch/given-options.ts';
 import { preparingIn } from '../../create-batch/preparing.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import { findBatchOfResults } from '../../create-batch/batch-of-results.ts';
 import { refuseTooMany } from '../../create-batch/check-request.ts';
 import { isAddress } from '../../errors/redact.ts';
-import { findUnchanged } from '../../create-batch/reuse/reuse.ts';
-import { prepareNotify as prepare } from '../../notices/notify-targets.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Api } from '../../host/api-version.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
@@ -31,7 +27,6 @@ import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 import type { Reading } from '../../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../../sheet/sheet-source.ts';
-import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Context } from '../context.ts';
 import type { SheetFlags } from './flags.ts';
 import { isRepeated, type LimitFlags, type OptionFlags } from './option-flags.ts';
@@ -105,42 +100,6 @@ export const copyingOf = ({ format, sheetName }: SheetFlags) => ({
   ...(sheetName && { sheet: sheetName }),
 });
 
-/** The batch of this sheet and these flags, if it exists; sends no request to the service. */
-export function madeBefore(
-  config: Config,
-  copy: SheetCopy,
-  flags: SheetFlags,
-  request?: string,
-): Promise<BatchFolder | undefined> {
-  if (flags.again) return Promise.resolve(undefined);
-  const { base } = meantService(config, flags);
-  const name = flags.name === undefined ? {} : { name: flags.name };
-  return findUnchanged(
-    config.out,
-    {
-      copy,
-      options: sheetOptions(flags),
-      base,
-      ...name,
-      ...(request === undefined ? {} : { request }),
-    },
-    flags.deployment ?? '',
-  );
-}
-
-/** The batch whose results the sheet contains; none if the user wants a new one. */
-export async function resultsOf(
-  { out }: Config,
-  copy: SheetCopy,
-  flags: SheetFlags,
-): Promise<BatchFolder | undefined> {
-  if (flags.again || flags.reuse) return undefined;
-  const reading = readingOf(flags);
-  const found = await findBatchOfResults({ out, copy, reading, deployment: flags.deployment ?? '' });
-  // Rows cannot be added to a batch with a ladder.
-  return found?.file.sheet.options.ladder === undefined ? found : undefined;
-}
-
 /** The options that flags give. Throws E602 for what is wrong between two values of one flag. */
 const givenOf = (flags: Partial<OptionFlags>): Given =>
   Object.fromEntries(
@@ -159,7 +118,11 @@ export const readingOf = (flags: SheetFlags): Reading => keptIn('reading', given
 
 /** What flags ask for. `asks`: whether the batch waits for its user after a canary. */
 export const requestOf = (config: Config, flags: SheetFlags, asks = false): BatchRequest =>
-  requestFrom(givenOf(flags), { service: meantService(config, flags), asks, again: flags.again });
+  requestFrom(givenOf(flags), {
+    service: meantService(config, flags),
+    asks,
+    reuse: flags.again ? 'again' : flags.reuse ? 'reuse' : 'refuse',
+  });
 
 /** The limits that flags change. */
 export const limitsOf = (flags: Partial<LimitFlags>): LimitChange => limitChangeOf(givenOf(flags));
@@ -175,10 +138,8 @@ export const sheetOptions = (flags: SheetFlags): BatchSpec['options'] => sheetOp
 export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>
   sheetOptionsOf({ set: valueOf('set', OPTIONS.set, given, IN_FLAGS) as Given['set'] & {} }).set;
 
-/** Throws E602 for a setting that is missing here. */
-export const prepareNotify = (config: Config, flags: Pick<LimitFlags, 'notify'>): Promise<void> =>
-  prepare(config, limitsOf(flags), async () => {
-    // The Temporal client is half of what a command loads.
-    const { temporalFrom } = await import('../../temporal/temporal-address.ts');
-    return temporalFrom(config.environment) !== undefined;
-  });
+/** Whether workers of a cluster notify, with settings of their own. The Temporal client is half of what a command loads. */
+export async function isClusterMeant({ environment }: Pick<Config, 'environment'>): Promise<boolean> {
+  const { temporalFrom } = await import('../../temporal/temporal-address.ts');
+  return temporalFrom(environment) !== undefined;
+}

@@ -84,9 +84,6 @@ export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fro
   local: boolean('rehearse on the local run service, which costs nothing'),
   ...options,
   yes: boolean('with --canary, send the others without asking on a terminal'),
-  acceptGpu: boolean(
-    'accept that the service may use the GPU of the deployment instead of the one that rows ask for',
-  ),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
   into: proposing(
     optional(
@@ -137,7 +134,6 @@ export type SheetFlags = OptionFlags & {
   readonly api?: Api;
   readonly local: boolean;
   readonly yes: boolean;
-  readonly acceptGpu: boolean;
   readonly again: boolean;
   readonly into?: string;
   readonly from?: string;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { CreatedBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
-import { ignoredGpus } from '../run/gpu-choice.ts';
+import { ignoredGpus, questionText, type Question } from '../../create-batch/questions.ts';
 import { estimateSchema } from './estimate.ts';
 import { limitsOf, limitsSchema } from './limits.ts';
 import { count, shaped } from './shape.ts';
@@ -46,6 +46,9 @@ export const planSchema = z.object({
   }),
   canary_rows: z.array(z.object({ row: count })).nullable(),
   not_guaranteed: z.array(z.string()).describe('what a V1 service cannot guarantee'),
+  questions: z
+    .array(z.object({ id: z.string(), text: z.string() }))
+    .describe('what run asks about; a script needs the flags that answer'),
   into: z.object({ appended: count, changed: count, same: count }).nullable(),
 });
 
@@ -59,6 +62,7 @@ type Planned = {
   readonly earlier?: EarlierBatches;
   readonly canary?: readonly number[] | undefined;
   readonly notGuaranteed?: readonly string[];
+  readonly questions?: readonly Question[];
   readonly into?: { readonly appended: number; readonly changed: number; readonly same: number };
 };
 
@@ -79,7 +83,7 @@ export function planJson({
     unused_columns: laidOut.unused,
     inputs: sheet.inputs.map(({ input, kind, from }) => ({ input, type: kind, ...from })),
     gpus: laidOut.gpus,
-    gpus_may_be_ignored: ignoredGpus({ file, laidOut }) !== undefined,
+    gpus_may_be_ignored: ignoredGpus(file, laidOut.gpus) !== undefined,
     limits: limitsOf(file),
     estimate: planned.estimate,
     requests: planned.requests ?? [],
@@ -91,6 +95,7 @@ export function planJson({
     },
     canary_rows: planned.canary?.map((row) => ({ row })),
     not_guaranteed: planned.notGuaranteed ?? [],
+    questions: (planned.questions ?? []).map((one) => ({ id: one.id, text: questionText(one) })),
     into: planned.into,
   });
 }

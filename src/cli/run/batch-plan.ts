@@ -7,8 +7,8 @@ import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { canReachReceiver } from '../../webhook/reach.ts';
 import type { Printer } from '../context.ts';
 import { count, plural } from '../format.ts';
-import { ignoredGpuLines } from './gpu-choice.ts';
-import { guessLines } from './guesses.ts';
+import { ignoredGpus, ignoredText } from '../../create-batch/questions.ts';
+import { guessLines } from './questions.ts';
 
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 
@@ -41,7 +41,9 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
   printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
-  for (const line of ignoredGpuLines({ file, laidOut })) printer.notice(paint('yellow', line));
+  const ignored = laidOut && ignoredGpus(file, laidOut.gpus);
+  if (ignored !== undefined)
+    printer.notice(paint('yellow', terminalLine(`            ${ignoredText(ignored)}`)));
   if (laidOut && isGpuUnused(file, laidOut.gpus))
     printer.notice(
       paint('yellow', `            --gpu ${sheet.options.gpu} changes no row: each row names its own GPU`),

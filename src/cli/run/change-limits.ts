@@ -2,7 +2,6 @@
 
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { refuseNoPool } from '../../library/start/known-pool.ts';
 import { limitsOf } from '../flags/batch-options.ts';
 import type { Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
@@ -19,7 +18,8 @@ export async function changeLimits(
 ): Promise<void> {
   const limits = limitsOf(flags);
   if (Object.keys(limits).length === 0) return;
-  await refuseNoPool(session, limits);
+  const { pool } = limits;
+  if (pool !== undefined && pool !== 'none') await session.pools.show(pool);
   try {
     const { note } = await session.batches.scale(refOf(found), limits);
     printer.notice(note ?? '');

@@ -1,20 +1,13 @@
 // run, submit and plan with --from: the results of a batch are the sheet of the next one.
 
-import type { CreateParams } from '../../create-batch/create-batch.ts';
-import {
-  readyParams,
-  USUAL_WHERE,
-  withFromSheet,
-  type FromSheet,
-  type Readied,
-} from '../../create-batch/from/from-sheet.ts';
-import { preparingIn } from '../../create-batch/preparing.ts';
+import { USUAL_WHERE, type FromSheet } from '../../create-batch/from/from-sheet.ts';
+import type { Around, Source } from '../../create-batch/propose.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
-import { sheetOptions } from '../flags/batch-options.ts';
-import type { Printer } from '../context.ts';
+import { copyingOf } from '../flags/batch-options.ts';
+import type { Context, Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { plural } from '../format.ts';
 
@@ -45,29 +38,39 @@ export function refuseBothSheets(command: string, flags: SheetFlags, sheet: stri
     });
 }
 
-/** Writes the rows of the batch as a sheet, and says how many there are. */
-export async function withFrom<T>(
-  {
-    config,
-    flags,
-    printer,
-  }: { readonly config: Config; readonly flags: SheetFlags; readonly printer: Printer },
-  use: (from: FromSheet) => Promise<T>,
-): Promise<T> {
-  const { where, pick, each = 'row' } = flags;
+/** Where the rows come from: a sheet, stdin, or with --from the results of a batch. */
+export async function sourceOf(
+  config: Config,
+  { stdin }: Context['process'],
+  flags: SheetFlags,
+  sheet: string,
+): Promise<Source> {
+  const { from, where, pick, each = 'row' } = flags;
+  if (from === undefined) return { path: sheet, copying: { stdin, ...copyingOf(flags) } };
   const asked = {
-    ...preparingIn(config),
-    found: await findBatch(config.out, flags.from),
-    options: sheetOptions(flags),
+    found: await findBatch(config.out, from),
     each,
     ...(where === undefined ? {} : { where }),
     ...(pick === undefined ? {} : { picks: { path: pick } }),
   };
-  return withFromSheet(asked, (from) => {
-    for (const line of fromLines(from, where)) printer.notice(terminalLine(line));
-    return use(from);
-  });
+  return { from: asked };
 }
+
+/** Says how the results of a batch become a sheet. */
+export const fromNotes = (
+  printer: Printer,
+  { where }: Pick<SheetFlags, 'where'>,
+): Pick<Around, 'onFrom' | 'onUpload'> => ({
+  onFrom: (from) => {
+    for (const line of fromLines(from, where)) printer.notice(terminalLine(line));
+  },
+  onUpload: ({ found }, done) => {
+    if (done === undefined) printer.notice(`  files     of ${found.batch} go to the run service as inputs`);
+    else if (done.uploaded > 0) printer.notice(`  files     ${plural(done.uploaded, 'file')} uploaded`);
+    if (done?.endsAt !== undefined)
+      printer.notice(`  files     their addresses expire at ${new Date(done.endsAt).toISOString()}`);
+  },
+});
 
 function fromLines(sheet: FromSheet, where = USUAL_WHERE): readonly string[] {
   const { found, written, rows, picked, withoutFile } = sheet;
@@ -76,18 +79,4 @@ function fromLines(sheet: FromSheet, where = USUAL_WHERE): readonly string[] {
     `  from      ${found.batch}: ${plural(written, 'row')} from ${among}, where ${where}`,
     ...(withoutFile > 0 ? [`            ${plural(withoutFile, 'row')} without a file left out`] : []),
   ];
-}
-
-/** The parameters of the batch of these rows; uploads their files. */
-export async function readyToRun(
-  { config, printer }: { readonly config: Config; readonly printer: Printer },
-  from: FromSheet,
-  params: CreateParams,
-): Promise<Readied> {
-  if (from.isAddressed) printer.notice(`  files     of ${from.found.batch} go to the run service as inputs`);
-  const ready = await readyParams(config, from, params, { uploads: true });
-  if (ready.uploaded > 0) printer.notice(`  files     ${plural(ready.uploaded, 'file')} uploaded`);
-  if (ready.endsAt !== undefined)
-    printer.notice(`  files     their addresses expire at ${new Date(ready.endsAt).toISOString()}`);
-  return ready;
 }

@@ -1,6 +1,13 @@
 // run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
 
-import { appendRows, compareFurther, type FurtherSheet } from '../../create-batch/append/append-rows.ts';
+import {
+  appendRows,
+  compareFurther,
+  furtherQuestions,
+  type FurtherSheet,
+} from '../../create-batch/append/append-rows.ts';
+import { checkSettings } from '../../create-batch/check-settings.ts';
+import { questionText, type Answers } from '../../create-batch/questions.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import { withCopy, type SheetCopy } from '../../create-batch/copy-sheet.ts';
 import { EXIT, problem } from '../../errors/error.ts';
@@ -11,10 +18,19 @@ import { STARTED_FILE } from '../../store/batch-file.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import { checkFurther, estimateFurther } from '../../library/handle/appended-sheet.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { configOf, copyParams, limitsOf, orderOf, readingOf, sheetOptions } from '../flags/batch-options.ts';
+import {
+  configOf,
+  copyParams,
+  isClusterMeant,
+  limitsOf,
+  orderOf,
+  readingOf,
+  sheetOptions,
+} from '../flags/batch-options.ts';
 import type { Context, Printer } from '../context.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
 import { forecastLines } from './forecast.ts';
+import { answersBy, commandSaying } from './questions.ts';
 import { sameCommand, sayNext } from '../next-command.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { plural } from '../format.ts';
@@ -29,6 +45,8 @@ type Given = {
   readonly flags: IntoFlags;
   readonly sheet: string;
   readonly printer: Printer;
+  /** Whether the command asks on a terminal. */
+  readonly asks: boolean;
 };
 type Done = (found: FoundBatch, summary: Summary) => Promise<number>;
 type Next = (session: Session, found: FoundBatch, printer: Printer) => Promise<number>;
@@ -105,8 +123,26 @@ function isWithin(given: unknown, has: unknown): boolean {
   return Object.entries(given).every(([name, value]) => (has as Record<string, unknown>)[name] === value);
 }
 
-const furtherSheet = ({ flags }: Given, found: FoundBatch, copy: SheetCopy): Promise<FurtherSheet> =>
-  checkFurther(configOf(flags), found, copy, { reading: readingOf(flags), order: orderOf(flags) });
+const furtherSheet = ({ flags, context }: Given, found: FoundBatch, copy: SheetCopy): Promise<FurtherSheet> =>
+  checkFurther(configOf(flags), found, copy, {
+    reading: readingOf(flags),
+    order: orderOf(flags),
+    commandWith: (guesses) => commandSaying(context.process.argv, guesses),
+  });
+
+const answersOf = ({ acceptGpu }: IntoFlags): Answers => (acceptGpu ? { otherGpu: 'accept' } : {});
+
+/** What the command says, and what its user answers. Throws E314 in a script. */
+async function decided(
+  { flags, printer, asks, context: { process } }: Given,
+  sheet: FurtherSheet,
+  compared: Comparison,
+): Promise<Answers> {
+  const answers = answersOf(flags);
+  const patches = await answersBy({ printer, process, asks }, furtherQuestions(sheet, compared, answers));
+  const given = patches.map((patch) => ('answers' in patch ? patch.answers : {}));
+  return Object.assign({}, answers, ...given) as Answers;
+}
 
 async function begin(
   { flags, sheet, context }: Given,
@@ -115,6 +151,7 @@ async function begin(
   const config = configOf(flags);
   const found = await findBatch(config.out, flags.into);
   refuseOthers(found, flags);
+  await checkSettings(limitsOf(flags), { config, isCluster: () => isClusterMeant(config) });
   if (!(await found.store.exists(STARTED_FILE)))
     throw problem('E602', {
       what: `${found.batch} was never started`,
@@ -144,7 +181,8 @@ export async function sendInto(given: Given, next: Next, done: Done): Promise<nu
       const sheet = await furtherSheet(given, one, copy);
       using compared = await compareFurther(sheet);
       say(printer, sheet, compared, await estimateFurther(configOf(flags), sheet, compared));
-      pass = (await appendRows(sheet, compared, userHere()))?.pass;
+      const answers = await decided(given, sheet, compared);
+      pass = (await appendRows(sheet, compared, userHere(), answers))?.pass;
     });
     const summary = pass === undefined ? await summaryOfDone(found) : undefined;
     if (summary && Object.keys(limitsOf(flags)).length === 0) return await done(found, summary);
@@ -176,9 +214,12 @@ export async function planInto(given: Given): Promise<number> {
             rows: laidOut.rows,
             estimate: expected,
             into: compared,
+            questions: furtherQuestions(sheet, compared, {}),
           }),
         );
       else say(printer, sheet, compared, expected);
+      for (const one of furtherQuestions(sheet, compared, {}))
+        printer.notice(terminalLine(`            ${questionText(one)}`));
       printer.notice('nothing was sent');
       sayNext(printer, flags.output, ['run', sameCommand(given.context.args ?? [], 'run')]);
     });

@@ -2,38 +2,31 @@
 
 import type { Config } from '../../host/config.ts';
 import { EXIT, list, problem } from '../../errors/error.ts';
-import { withCopy, type SheetCopy } from '../../create-batch/copy-sheet.ts';
-import { readyParams } from '../../create-batch/from/from-sheet.ts';
+import type { DraftBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
+import { propose } from '../../create-batch/propose.ts';
 import {
-  planBatch,
-  type CreateParams,
-  type DraftBatch,
-  type EarlierBatches,
-} from '../../create-batch/create-batch.ts';
+  doneText,
+  knownText,
+  openText,
+  questionText,
+  sumOf,
+  type Question,
+} from '../../create-batch/questions.ts';
 import { shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
-import { refuseBothSheets, withFrom } from './from.ts';
+import { fromNotes, refuseBothSheets, sourceOf } from './from.ts';
 import { isInto, planInto } from './into.ts';
 import { keepPlan } from '../../create-batch/answers/plan-answers.ts';
-import { createParams } from '../../create-batch/batch-request.ts';
-import {
-  checkFlags,
-  configOf,
-  copyParams,
-  madeBefore,
-  requestOf,
-  resultsOf,
-} from '../flags/batch-options.ts';
+import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
 import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
 import { estimateOf, type Estimate } from '../../library/start/estimate.ts';
-import { firstRequests } from '../../library/start/batch-plan.ts';
+import { draftOf, firstRequests } from '../../library/start/batch-plan.ts';
 import { forecastLines } from './forecast.ts';
 import { sameCommand, sayNext } from '../next-command.ts';
-import { earlierLines } from './reuse-choice.ts';
-import type { Session } from '../session.ts';
-import { count, money, span } from '../format.ts';
+import { ServersNeeded } from './servers-needed.ts';
+import { count, money, plural, span } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
 type Flags = SheetFlags & { readonly save: boolean };
@@ -52,69 +45,27 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
-  if (isInto(flags)) return planInto({ context, flags, sheet, printer });
-  const session = flags.local ? await localSession(config, printer) : undefined;
-  const planning = { config, printer, flags, args: context.args ?? [] };
-  try {
-    if (flags.from !== undefined)
-      return await withFrom(planning, async (from) => {
-        const made = await madeBefore(config, from.copy, flags, from.from.request);
-        const params = await paramsOf(planning, from.copy);
-        return show(planning, await readyParams(config, from, params, { uploads: false }), made?.batch);
-      });
-    return await withCopy(sheet, copyParams(config, context.process, flags), async (copy) => {
-      const results = await resultsOf(config, copy, flags);
-      if (results)
-        printer.notice(
-          `  earlier   these are rows of ${results.batch}; to plan what it sends again: add --into ${results.batch}`,
-        );
-      return show(planning, await paramsOf(planning, copy));
-    });
-  } finally {
-    await session?.close();
-  }
-}
-
-type Planning = {
-  readonly config: Config;
-  readonly printer: Printer;
-  readonly flags: Flags;
-  /** The words of the command. */
-  readonly args: readonly string[];
-};
-
-/** A plan buys nothing, so its guesses need no confirmation. */
-const paramsOf = async ({ config, flags }: Planning, copy: SheetCopy): Promise<CreateParams> => ({
-  ...(await createParams(config, copy, requestOf(config, flags))),
-  agree: async () => {},
-});
-
-/** `made`: the batch that was made of the same rows, if it is not found by its rows. */
-async function show(
-  { config, printer, flags, args }: Planning,
-  params: CreateParams,
-  made?: string,
-): Promise<number> {
-  const { draft, ...planned } = await planBatch(params, flags.reuse);
-  const earlier = made === undefined ? planned : { same: made };
+  if (isInto(flags)) return planInto({ context, flags, sheet, printer, asks: false });
+  await using servers = new ServersNeeded(config, flags.local, printer);
+  const around = { ...servers.around, ...fromNotes(printer, flags), isPlan: true };
+  const source = await sourceOf(config, context.process, flags, sheet);
+  await using proposal = await propose(requestOf(config, flags), source, around);
+  const { questions, ofBatch, earlier } = proposal;
+  const draft = await draftOf(proposal);
+  if (ofBatch !== undefined)
+    printer.notice(
+      `  earlier   these are rows of ${ofBatch.batch}; to plan what it sends again: add --into ${ofBatch.batch}`,
+    );
   const requests = await firstRequests(draft);
   const estimate = await estimateOf(config.out, draft);
-  const { file } = draft;
+  const { file, canary } = draft;
+  const notGuaranteed =
+    file.service.api === 'v1' ? limitsOfV1({ webhooks: webhooksArrive(config, file) }) : [];
   if (flags.output === 'json')
-    printer.json(
-      planJson({
-        batch: draft,
-        estimate,
-        requests,
-        earlier,
-        canary: draft.canary,
-        notGuaranteed:
-          file.service.api === 'v1' ? limitsOfV1({ webhooks: webhooksArrive(config, file) }) : [],
-      }),
-    );
-  else sayPlan(printer, config, draft, { estimate, requests, earlier });
-  if (flags.save) printer.notice(keptLine(await keepPlan(params, draft)));
-  sayNext(printer, flags.output, ['run', sameCommand(args, 'run', { without: ['--save'] })]);
+    printer.json(planJson({ batch: draft, estimate, requests, earlier, canary, questions, notGuaranteed }));
+  else sayPlan(printer, config, draft, { estimate, requests, earlier, questions });
+  if (flags.save && proposal.params) printer.notice(keptLine(await keepPlan(proposal.params, draft)));
+  sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run', { without: ['--save'] })]);
   return EXIT.ok;
 }
 
@@ -125,20 +76,19 @@ const keptLine = (columns: readonly string[] | undefined): string =>
         `answers kept for this deployment and sheets with the columns ${list(columns)}; other columns are asked about again`,
       );
 
-/** Loaded only here: the Temporal client is half of what a command loads. */
-const localSession = async (config: Config, printer: Printer): Promise<Session> =>
-  (await import('../session.ts')).openSession({ config, local: true, printer });
-
 type Plan = {
   readonly estimate: Estimate;
   readonly requests: readonly object[];
   readonly earlier: EarlierBatches;
+  readonly questions: readonly Question[];
 };
 
 function sayPlan(printer: Printer, config: Config, draft: DraftBatch, planned: Plan): void {
-  const { estimate, requests, earlier } = planned;
+  const { estimate, requests, earlier, questions } = planned;
   printBatch(printer, config, draft);
   for (const line of earlierLines(earlier, draft.file)) printer.notice(line);
+  for (const one of questions)
+    if (one.id === 'elsewhere') printer.notice(terminalLine(`  elsewhere ${questionText(one)}`));
   for (const line of forecastLines(estimate)) printer.notice(line);
   for (const line of canaryPlanLines(draft.canary)) printer.notice(line);
   if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);
@@ -163,4 +113,24 @@ function examplesOf({ file }: DraftBatch, { usd_per_run_second: usd }: Estimate)
     const cost = usd === null ? '' : `, about ${money(usd * seconds)} without cold starts`;
     return `  if a run takes ${seconds} s: ${span(rounds * seconds * 1000)} at ${count(concurrency)} at the same time${cost}`;
   });
+}
+
+/** What `plan` says about earlier batches. */
+function earlierLines(
+  { same, done = [], open = [], unknown = [] }: EarlierBatches,
+  { sheet: { rows, reused } }: DraftBatch['file'],
+): readonly string[] {
+  if (same !== undefined)
+    return [`  earlier   this is batch ${same}; run attaches to it and buys no row again`];
+  const left = rows - sumOf(done);
+  const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
+  const flags =
+    reused === undefined ? `: --reuse runs ${plural(left, 'row')}, --again all ${count(rows)}` : '';
+  return [
+    ...(done.length === 0 ? [] : [`  earlier   ${doneText({ rows, done })}${isSure}${flags}`]),
+    ...(unknown.length === 0 ? [] : [`  earlier   ${knownText({ rows, done: [], unknown })}`]),
+    ...(open.length === 0
+      ? []
+      : [`  earlier   ${openText(open)}; run refuses this sheet until they have ended`]),
+  ];
 }

@@ -4,31 +4,15 @@ import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attac
 import { retryOf, printEnd } from '../follow/batch-end.ts';
 import { followAsking } from '../follow/follow-asking.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
-import { readyToRun, refuseBothSheets, withFrom } from './from.ts';
+import { fromNotes, refuseBothSheets, sourceOf } from './from.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
-import { withCopy, type SheetCopy } from '../../create-batch/copy-sheet.ts';
-import { createBatch, type CreatedBatch, type CreateParams } from '../../create-batch/create-batch.ts';
-import { createParams } from '../../create-batch/batch-request.ts';
-import type { FromSheet } from '../../create-batch/from/from-sheet.ts';
-import type { Overlap } from '../../create-batch/reuse/overlap.ts';
+import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import { propose, type Proposal } from '../../create-batch/propose.ts';
 import { differences } from '../../create-batch/reuse/reuse.ts';
 import type { Config } from '../../host/config.ts';
-import {
-  checkFlags,
-  configOf,
-  copyParams,
-  madeBefore,
-  prepareNotify,
-  requestOf,
-  resultsOf,
-  settingsOf,
-} from '../flags/batch-options.ts';
+import { checkFlags, configOf, requestOf, settingsOf } from '../flags/batch-options.ts';
 import { changeLimits } from './change-limits.ts';
-import { agreeOnTerminal } from './guesses.ts';
-import type { Guess } from '../../sheet/guesses/guess.ts';
-import { refuseNoPool } from '../../library/start/known-pool.ts';
-import { chooseInto, chooseReuse } from './reuse-choice.ts';
-import type { Session, SessionParams } from '../session.ts';
+import type { Session } from '../session.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import {
@@ -44,8 +28,9 @@ import { printBatch } from './batch-plan.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
 import type { Summary } from '../../results/summary.ts';
 import { forecastLines } from './forecast.ts';
-import { confirmGpus } from './gpu-choice.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
+import { settle } from './questions.ts';
+import { ServersNeeded } from './servers-needed.ts';
 
 export async function run(this: Context, flags: RunFlags, sheet?: string): Promise<number> {
   // Asks only if the answer can come from the user.
@@ -115,25 +100,21 @@ type Given = {
 /** What a command prints about a batch that has ended. */
 type WithDone = (done: Submitted & { readonly summary: Summary }) => Promise<number>;
 
-async function send(
-  { context, command, flags, asks, done = endedOn(context.process), ...given }: Given,
-  next: Next,
-): Promise<number> {
+async function send(given: Given, next: Next): Promise<number> {
+  const { context, command, flags, done = endedOn(context.process) } = given;
   refuseBothSheets(command, flags, given.sheet);
   const { sheet = '-' } = given;
   const printer = printerFor(context, flags);
-  const config = configOf(flags);
   refuseUnwatchable(flags, sheet);
   await checkFlags(sheet, flags);
-  await prepareNotify(config, flags);
   const watching = watched(context, flags, sheet, printer);
   const followed = isInto(flags) ? undefined : await batchOfWatched(flags, sheet);
   if (followed !== undefined) return continueWatched(watching, followed);
   const into = async (wanted: IntoFlags): Promise<number> =>
     flags.watch
-      ? continueWatched(watching, await findBatch(config.out, wanted.into))
+      ? continueWatched(watching, await findBatch(configOf(flags).out, wanted.into))
       : sendInto(
-          { context, flags: wanted, sheet, printer },
+          { context, flags: wanted, sheet, printer, asks: given.asks },
           async (session, found) => {
             sayDifferences(printer, wanted, found);
             await changeLimits(session, found, wanted, printer);
@@ -146,111 +127,55 @@ async function send(
     flags.watch
       ? continueWatched(watching, found)
       : sayDone({ printer, flags, found, summary }, done, context.args ?? []);
-  const { process } = context;
-  const { isTerminal } = printer;
-  const asking = { printer, process, asks };
-  const asksLater = asks && !flags.yes && isTerminal && process.stdin.isTTY;
-  const agree = (guesses: readonly Guess[]) => agreeOnTerminal({ printer, process, sheet, asks }, guesses);
-  const decide = (overlap: Overlap) => chooseReuse({ ...asking, reuse: flags.reuse }, overlap);
-  if (flags.from !== undefined)
-    return withFrom({ config, flags, printer }, async (from) => {
-      const { copy } = from;
-      const found = await madeBefore(config, copy, flags, from.from.request);
-      const summary = found && (await summaryOfDone(found));
-      if (summary) return whenDone(found, summary);
-      const sending = { config, printer, flags, copy, decide, agree, asking, asksLater, whenDone };
-      return sendCopy({ ...sending, from, made: found }, next);
-    });
-  return withCopy(sheet, copyParams(config, process, flags), async (copy) => {
-    const found = await madeBefore(config, copy, flags);
-    const summary = found && (await summaryOfDone(found));
-    if (summary) return whenDone(found, summary);
-    const results = found ? undefined : await resultsOf(config, copy, flags);
-    const chosen = results && (await chooseInto(asking, { ...results, name: copy.name }));
-    if (results && chosen === 'into') return into({ ...flags, into: results.batch });
-    const wanted = chosen === 'again' ? { ...flags, again: true } : flags;
-    return sendCopy(
-      { config, printer, flags: wanted, copy, decide, agree, asking, asksLater, whenDone },
-      next,
-    );
-  });
+  return sendNew({ ...given, sheet, printer, into, whenDone }, next);
 }
 
-type Sending = {
-  readonly config: Config;
+type Sending = Given & {
+  readonly sheet: string;
   readonly printer: Printer;
-  readonly flags: SheetFlags;
-  readonly copy: SheetCopy;
-  readonly asking: Parameters<typeof confirmGpus>[0];
-  /** Whether the batch waits for its user after a canary. */
-  readonly asksLater: boolean;
-  readonly decide: NonNullable<CreateParams['decide']>;
-  readonly agree: NonNullable<CreateParams['agree']>;
-  /** The rows of --from, and the batch that was made of them before. */
-  readonly from?: FromSheet;
-  readonly made?: FoundBatch | undefined;
+  readonly into: (flags: IntoFlags) => Promise<number>;
   /** What happens if the batch of these rows has ended. */
   readonly whenDone: (found: FoundBatch, summary: Summary) => Promise<number>;
 };
 
-/** The local run service is started before it can be asked; a remote one is asked before anything is started. */
-async function sendCopy(
-  { config, printer, flags, copy, decide, agree, asking, asksLater, whenDone, from, made }: Sending,
+/** Makes the batch of the sheet and starts it, or attaches to the one that has the same rows. */
+async function sendNew(
+  { context, flags, sheet, printer, asks, into, whenDone }: Sending,
   next: Next,
 ): Promise<number> {
-  const create = async (): Promise<CreatedBatch> => {
-    if (made !== undefined) return { ...made, laidOut: undefined };
-    const asked = await createParams(config, copy, requestOf(config, flags, asksLater));
-    const ready = from === undefined ? asked : await readyToRun({ config, printer }, from, asked);
-    return createBatch({ ...ready, decide, agree, beforeCreate });
-  };
-  const params = { config, local: flags.local, printer };
-  const sessions: Session[] = [];
-  // Without its servers, the command fails before it makes a batch.
-  let isShown = false;
-  const beforeCreate = async (draft: Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>): Promise<void> => {
-    isShown = true;
-    printBatch(printer, config, draft);
-    await printForecast(printer, config, draft);
-    if (!flags.acceptGpu) await confirmGpus(asking, draft);
-    if (sessions.length === 0) await opened(sessions, params);
-  };
-  try {
-    // A batch that was made for a pool keeps it, so the pool must exist before.
-    if (flags.local || flags.pool !== undefined) await refuseNoPool(await opened(sessions, params), flags);
-    const found = await create();
-    const summary = await summaryOfDone(found);
-    if (summary) return await whenDone(found, summary);
-    if (!isShown) printBatch(printer, config, found);
-    const [session = await opened(sessions, params)] = sessions;
-    const how = await startOrAttach(session, found);
-    // A batch that was made but never started also keeps its own settings.
-    if (how === 'attached' || found.laidOut === undefined) {
-      printAttached(printer, flags, found);
-      await changeLimits(session, found, flags, printer);
-    }
-    return await next(session, found, printer);
-  } finally {
-    await Promise.all(sessions.map((session) => session.close()));
+  const config = configOf(flags);
+  const { process } = context;
+  const asksLater = asks && !flags.yes && printer.isTerminal && process.stdin.isTTY;
+  await using servers = new ServersNeeded(config, flags.local, printer);
+  const around = { ...servers.around, ...fromNotes(printer, flags) };
+  const source = await sourceOf(config, process, flags, sheet);
+  let found: CreatedBatch;
+  {
+    await using proposal = await propose(requestOf(config, flags, asksLater), source, around);
+    const made = await settle({ printer, process, asks }, proposal, () =>
+      showProposed(printer, config, proposal),
+    );
+    if ('into' in made) return await into({ ...flags, into: made.into });
+    found = made;
   }
+  const summary = await summaryOfDone(found);
+  if (summary) return await whenDone(found, summary);
+  if (found.laidOut === undefined) printBatch(printer, config, found);
+  const session = await servers.open();
+  const how = await startOrAttach(session, found);
+  // A batch that was made but never started also keeps its own settings.
+  if (how === 'attached' || found.laidOut === undefined) {
+    printAttached(printer, flags, found);
+    await changeLimits(session, found, flags, printer);
+  }
+  // Awaited here, because the servers are left on return.
+  return await next(session, found, printer);
 }
 
-async function printForecast(
-  printer: Printer,
-  { out }: Config,
-  { file, laidOut }: Pick<CreatedBatch, 'file' | 'laidOut'>,
-): Promise<void> {
-  // An existing batch is not laid out again, so its rows by GPU are not known.
-  if (laidOut === undefined) return;
-  for (const line of forecastLines(await estimateOf(out, { file, laidOut }))) printer.notice(line);
-}
-
-async function opened(sessions: Session[], params: SessionParams): Promise<Session> {
-  // A sheet that is refused never needs the Temporal client, which is half of what a command loads.
-  const { openSession } = await import('../session.ts');
-  const session = await openSession(params);
-  sessions.push(session);
-  return session;
+async function showProposed(printer: Printer, config: Config, { draft }: Proposal): Promise<void> {
+  if (draft === undefined) return;
+  printBatch(printer, config, draft);
+  for (const line of forecastLines(await estimateOf(config.out, draft))) printer.notice(line);
 }
 
 function printAttached(printer: Printer, flags: SheetFlags, found: FoundBatch): void {

@@ -3,20 +3,28 @@
 import { resolve } from 'node:path';
 import { isAddress } from '../../errors/redact.ts';
 import { EXIT, problem } from '../../errors/error.ts';
+import { checkSettings } from '../../create-batch/check-settings.ts';
 import { FileSaves } from '../../create-batch/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { SavedSheet, type Save } from '../../library/watched/saved-sheet.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { findWatched } from '../../library/watched/watched-batch.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
-import { configOf, copyingOf, meantService, orderOf, readingOf } from '../flags/batch-options.ts';
+import {
+  configOf,
+  copyingOf,
+  isClusterMeant,
+  limitsOf,
+  meantService,
+  orderOf,
+  readingOf,
+} from '../flags/batch-options.ts';
 import type { Context, Printer } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow-asking.ts';
 import { plural } from '../format.ts';
-import { toConfirm } from '../../sheet/guesses/guess.ts';
 import { rangesText } from '../../sheet/left-out-rows.ts';
-import { completeCommand } from './guesses.ts';
+import { asCommand, commandSaying, commandWith } from './questions.ts';
 import { nextLine, sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
@@ -70,11 +78,13 @@ export function batchOfWatched(flags: RunFlags, sheet: string): Promise<FoundBat
 export async function continueWatched(given: WatchGiven, found: FoundBatch): Promise<number> {
   const { flags, printer } = given;
   refuseOtherMapping(found, flags);
+  const config = configOf(flags);
+  await checkSettings(limitsOf(flags), { config, isCluster: () => isClusterMeant(config) });
   if (found.file.sheet.options.ladder !== undefined)
     throw problem('E602', { what: `${found.batch} has a ladder, so rows cannot be added to it` });
   const { openSession } = await import('../session.ts');
   const local = found.file.service.base === LOCAL;
-  const session = await openSession({ config: configOf(flags), local, printer });
+  const session = await openSession({ config, local, printer });
   try {
     printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
     if ((await summaryOfDone(found)) === undefined) {
@@ -136,7 +146,9 @@ class SheetWatcher implements Disposable {
       copying: copyingOf(flags),
       reading: readingOf(flags),
       order: orderOf(flags),
-      commandWith: (guesses) => completeCommand(repeated(given.context.process.argv), guesses),
+      commandWith: (guesses) => commandSaying(repeated(given.context.process.argv), guesses),
+      answers: flags.acceptGpu ? { otherGpu: 'accept' } : {},
+      words: asCommand(repeated(given.context.process.argv)),
     });
   }
 
@@ -170,7 +182,7 @@ class SheetWatcher implements Disposable {
     const { skipRows } = this.#sheet;
     const named = (this.#given.flags.skipRows?.length ?? 0) > 0 && skipRows !== undefined;
     return named
-      ? completeCommand(['', '', ...args], [toConfirm('rows', '', '--skip-rows', rangesText(skipRows))])
+      ? commandWith(['', '', ...args], [['--skip-rows', rangesText(skipRows)]])
       : sameCommand(args, 'run');
   }
 

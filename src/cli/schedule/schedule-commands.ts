@@ -31,7 +31,7 @@ const without = <T extends object, const K extends keyof T>(all: T, names: reado
   Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name as K))) as Omit<T, K>;
 
 // A firing asks no user, makes a batch of its own each time, and its deadline counts from its beginning.
-const sheetOfFiring = without(sheetFlags, ['acceptGpu', 'again', 'deadline', 'into', 'name', 'quiet', 'yes']);
+const sheetOfFiring = without(sheetFlags, ['again', 'deadline', 'into', 'name', 'quiet', 'yes']);
 
 const create = command(
   async () => (await import('./schedule-create.ts')).default,

@@ -5,20 +5,20 @@ import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedul
 import { EXIT, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import type { CreatedSchedule } from '../../temporal/schedules.ts';
-import { checkFlags, configOf, prepareNotify, requestOf } from '../flags/batch-options.ts';
+import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
-import { draftNow } from '../../schedule/firing-now.ts';
-import { refuseNoPool } from '../../library/start/known-pool.ts';
+import { checkSettings } from '../../create-batch/check-settings.ts';
+import { proposeFiring } from '../../schedule/firing-now.ts';
+import { asCommand } from '../run/questions.ts';
+import { ServersNeeded } from '../run/servers-needed.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { plural } from '../format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
 import { sayNext } from '../next-command.ts';
-import { openSession } from '../session.ts';
 
 type NotOfFiring =
-  | 'acceptGpu'
   | 'again'
   | 'deadline'
   | 'each'
@@ -47,30 +47,30 @@ export default async function create(
   const printer = printerFor(this);
   const config = configOf(flags);
   const definition = await definitionOf(config, flags, name, sheet);
-  await prepareNotify(config, flags);
-  const session = await openSession({ config, local: flags.local, printer });
-  try {
-    await refuseNoPool(session, flags);
-    const draft = await draftNow(config, definition);
-    const { handle, how } = await session.schedules.create(definition, { replace: flags.replace });
-    const info = await handle.describe();
-    if (flags.output === 'json') printer.json(await scheduleJson(info, how));
-    else {
-      printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(info.definition)].join('\n'));
-      await printToday(printer, info.definition, draft);
-    }
-    if (session.stack)
-      printer.notice(
-        `It fires while the embedded servers run: keep them running here, or install them as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
-      );
-    sayNext(printer, flags.output, ...(session.stack ? [['servers', 'runsheet dev'] as const] : []), [
-      'show',
-      `runsheet schedule show ${name}`,
-    ]);
-    return EXIT.ok;
-  } finally {
-    await session.close();
+  await using servers = new ServersNeeded(config, flags.local, printer);
+  const { around } = servers;
+  const { settings } = definition.request;
+  await checkSettings(settings, around);
+  const words = asCommand(this.process.argv);
+  await using proposal = await proposeFiring(definition, around, words);
+  const session = await servers.open();
+  await checkSettings(settings, { ...around, pools: async () => session.pools });
+  const { handle, how } = await session.schedules.create(definition, { replace: flags.replace });
+  const info = await handle.describe();
+  if (flags.output === 'json') printer.json(await scheduleJson(info, how));
+  else {
+    printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(info.definition)].join('\n'));
+    await printToday(printer, info.definition, proposal?.draft);
   }
+  if (session.stack)
+    printer.notice(
+      `It fires while the embedded servers run: keep them running here, or install them as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
+    );
+  sayNext(printer, flags.output, ...(session.stack ? [['servers', 'runsheet dev'] as const] : []), [
+    'show',
+    `runsheet schedule show ${name}`,
+  ]);
+  return EXIT.ok;
 }
 
 const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
@@ -87,12 +87,13 @@ async function definitionOf(
   sheet: string,
 ): Promise<ScheduleDefinition> {
   const { cron, tz, overlap, catchup, deadline, ...own } = given;
-  const flags: SheetFlags = { ...own, acceptGpu: false, again: false, quiet: false, yes: false };
+  const flags: SheetFlags = { ...own, again: false, quiet: false, yes: false };
   if (sheet === '-')
     throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
   // The sheet of a firing need not exist yet.
   await checkFlags(isFilled(sheet) ? '-' : sheet, flags);
-  const { again: _, ...request } = requestOf(config, flags);
+  const { again: _, answers: __, ...asked } = requestOf(config, flags);
+  const request = { ...asked, answers: flags.acceptGpu ? { otherGpu: 'accept' as const } : {} };
   return definitionFrom({
     name,
     cron,

@@ -1,7 +1,7 @@
-// Settles the guesses about a sheet: with the answers that `plan --save` kept for its columns, and by asking about the others.
+// Settles the guesses about a sheet, with the answers that `plan --save` kept for its columns. The others are asked about.
 
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { guessesRefused, said, toConfirm, unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
+import { said, toConfirm, unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
 import { settleSheet, type SettledSheet } from '../../sheet/guesses/settle-sheet.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
 import type { SheetSource } from '../../sheet/sheet-source.ts';
@@ -10,16 +10,16 @@ import { answeringOptions, isKept, isSame, keptAnswers, type AnswersOf } from '.
 
 export type AgreeParams = AnswersOf & {
   readonly deployment: { readonly inputTypes: readonly InputType[] | undefined };
-  /** Asks about guesses that have to be confirmed; throws to create nothing. Absent: they are refused. */
-  readonly agree?: (guesses: readonly Guess[]) => Promise<void>;
 };
 
-/** Throws E111 for guesses that have to be confirmed, unless the user agrees or has agreed. */
+/** `open`: guesses that have to be confirmed. */
+export type AgreedSheet = SettledSheet & { readonly open: readonly Guess[] };
+
 export async function agreedSheet(
   params: AgreeParams,
   source: SheetSource,
   given: SheetOptions,
-): Promise<SettledSheet> {
+): Promise<AgreedSheet> {
   const { inputTypes } = params.deployment;
   const first = await settleSheet(source, given, inputTypes);
   const all = first.columns.length === 0 ? [] : await keptAnswers(params);
@@ -32,11 +32,7 @@ export async function agreedSheet(
       ? settled.guesses
       : [...settled.guesses, otherColumns(other.columns, first.columns, isOpen)];
   // A sheet that is refused needs no answer.
-  if (isOpen && settled.problems.length === 0) {
-    if (params.agree === undefined) throw guessesRefused(source.name, guesses);
-    await params.agree(guesses);
-  }
-  return { ...settled, guesses };
+  return { ...settled, guesses, open: settled.problems.length === 0 ? unconfirmed(guesses) : [] };
 }
 
 type Known = { readonly first: SettledSheet; readonly inputTypes: readonly InputType[] | undefined };

@@ -20,16 +20,19 @@ export type FurtherReading = {
   readonly isSavedAgain?: boolean;
   /** What an earlier save left out; without it, `skipRows` counts. */
   readonly leftOut?: LeftOutRows | undefined;
+  /** What would be asked is taken as guessed. */
+  readonly isAccepted?: boolean | undefined;
   /** The command that says guesses outright. */
   readonly commandWith?: (guesses: readonly Guess[]) => string;
 };
 
 /** Throws E111 for guesses that have to be confirmed. */
 export async function refuseGuesses(
-  { out, batch, copy, commandWith, isSavedAgain = false }: FurtherReading,
+  { out, batch, copy, commandWith, isSavedAgain = false, isAccepted = false }: FurtherReading,
   columns: readonly string[],
   guesses: readonly Guess[],
 ): Promise<void> {
+  if (isAccepted) return;
   const all = unconfirmed(guesses).length > 0 ? await keptAnswers({ out, ...batch.file }) : [];
   const kept = all.find((one) => isSame(one.columns, columns));
   const open = guesses.filter(

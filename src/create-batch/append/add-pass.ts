@@ -12,6 +12,7 @@ import type { Queued } from '../../sheet/queue.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
+import { ignoredGpus, QuestionsOpen, type Answers, type Question } from '../questions.ts';
 import { QueuePages } from '../queue-pages.ts';
 import { hasPlace, placesIn } from '../watched/sheet-places.ts';
 
@@ -26,6 +27,8 @@ export type PassParams = {
   readonly buysAgain?: boolean;
   /** Other inputs for these rows. */
   readonly change?: InputChange;
+  /** What was decided beforehand. */
+  readonly answers?: Answers;
   readonly by: string;
   readonly reason?: string;
 };
@@ -45,7 +48,28 @@ export type Candidates = {
   readonly expectedUsd: number | undefined;
 };
 
-/** Adds the pass, or none if no row is wanted. Only if another pass was added since `found`, the rows are read again. */
+/** Rows with these outcomes may have a run that was paid for. */
+const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
+
+/** What has to be decided before these rows are sent again. Their own GPUs were accepted when the batch was made. */
+export function retryQuestions(
+  { file }: Pick<Batch, 'file'>,
+  { gpu, answers = {} }: PassParams,
+  { rows, outcomes, boughtAgain, fetched, expectedUsd }: Candidates,
+): readonly Question[] {
+  const asked: Question[] = [];
+  const ignored = gpu === undefined ? undefined : ignoredGpus(file, { [gpu]: rows - fetched });
+  if (ignored !== undefined && answers.otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
+  const paid = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
+  if (paid > 0 && answers.boughtBefore !== 'again')
+    asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd });
+  return asked;
+}
+
+/**
+ * Adds the pass, or none if no row is wanted. Only if another pass was added since `found`, the rows are read again. Throws
+ * {@link QuestionsOpen}.
+ */
 export async function addPass(
   batch: Batch,
   params: PassParams,
@@ -54,6 +78,8 @@ export async function addPass(
   const { by, reason } = params;
   for (let wanted = found ?? (await candidates(batch, params)); ; wanted = await candidates(batch, params)) {
     if (wanted.rows === 0) return undefined;
+    const questions = retryQuestions(batch, params, wanted);
+    if (questions.length > 0) throw new QuestionsOpen(questions);
     const pages = await QueuePages.open(batch.store, batch.file, wanted.pass);
     for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
     const { segments } = pages;

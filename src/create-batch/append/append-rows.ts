@@ -31,6 +31,7 @@ import { type Store, within } from '../../store/store.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
 import { errorsPlaceFor } from '../error-list.ts';
 import { orConfirm, readingOf, refuseGuesses, type FurtherReading } from '../answers/further-guesses.ts';
+import { ignoredGpus, QuestionsOpen, type Answers, type Question } from '../questions.ts';
 import { QueuePages } from '../queue-pages.ts';
 import { queuedIn } from '../rewrite-queue.ts';
 
@@ -188,20 +189,36 @@ async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<C
   }
 }
 
+/** What has to be decided before the rows are added. */
+export function furtherQuestions(
+  { batch }: Pick<FurtherSheet, 'batch'>,
+  { gpus }: Pick<Comparison, 'gpus'>,
+  answers: Answers,
+): readonly Question[] {
+  const ignored = answers.otherGpu === 'accept' ? undefined : ignoredGpus(batch.file, gpus);
+  return ignored === undefined ? [] : [{ id: 'otherGpu', ...ignored }];
+}
+
 export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
 
-/** Adds the rows; undefined if the batch has all of them. Only if another pass was added since `found`, they are compared again. */
+/**
+ * Adds the rows; undefined if the batch has all of them. Only if another pass was added since `found`, they are compared again. Throws
+ * {@link QuestionsOpen}.
+ */
 export async function appendRows(
   sheet: FurtherSheet,
   found: Comparison,
   by: string,
+  answers: Answers = {},
 ): Promise<Appended | undefined> {
   const { pass, appended, changed } = found;
   if (appended + changed === 0) return undefined;
+  const questions = furtherQuestions(sheet, found, answers);
+  if (questions.length > 0) throw new QuestionsOpen(questions);
   if (await addPass(sheet, found, by)) return { pass, appended, changed };
   using newest = await compareFurther(sheet);
   // Awaited here, because the comparison is closed on return.
-  return await appendRows(sheet, newest, by);
+  return await appendRows(sheet, newest, by, answers);
 }
 
 async function addPass(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<boolean> {

@@ -21,9 +21,9 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import { linesOf } from '../../store/pieces.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
-import { withIncoming, type SheetCopy } from '../copy-sheet.ts';
+import type { SheetCopy } from '../copy-sheet.ts';
 import type { Preparing } from '../preparing.ts';
-import { layOutCopy, type CreateParams } from '../create-batch.ts';
+import type { CreateParams } from '../create-batch.ts';
 import { inOneOrder } from '../reuse/reuse.ts';
 import { fromOptions } from './from-options.ts';
 import { OutputAddresses } from './output-addresses.ts';
@@ -53,8 +53,8 @@ export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
 
 export const USUAL_WHERE = 'outcome = succeeded';
 
-/** Throws E551 if the batch has not ended, E550 to E556 for the choice of its rows. */
-export async function withFromSheet<T>(asked: FromAsked, use: (sheet: FromSheet) => Promise<T>): Promise<T> {
+/** Writes the rows into `folder`. Throws E551 if the batch has not ended, E550 to E556 for the choice of its rows. */
+export async function readFromSheet(asked: FromAsked, folder: string): Promise<FromSheet> {
   const { found } = asked;
   const summary = await readSummary(found.store);
   if (summary === undefined) throw problem('E551', { batch: found.batch });
@@ -70,24 +70,22 @@ export async function withFromSheet<T>(asked: FromAsked, use: (sheet: FromSheet)
   const where = whereOf(asked, columns);
   const addressed = addressedBy(columns, asked.options);
   const pass = (await summarizedPass(found.store)) ?? 1;
-  return withIncoming(asked, async (folder) => {
-    const { each, options } = asked;
-    const params = { found, columns, where, each, addressed, picks, limit: options.limit };
-    const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
-    if (counts.written === 0) throw noRow(asked, summary);
-    const request = createHash('sha256').update(
-      JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
-    );
-    return use({
-      ...counts,
-      found,
-      columns,
-      copy: { name: `from-${found.batch}.jsonl`, folder, file: ROWS, format: 'jsonl', sha256, bytes },
-      from: { batch: found.batch, pass, request: request.digest('hex') },
-      picked: picks?.rows,
-      isAddressed: addressed.size > 0,
-    });
-  });
+  const { each, options } = asked;
+  const params = { found, columns, where, each, addressed, picks, limit: options.limit };
+  const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
+  if (counts.written === 0) throw noRow(asked, summary);
+  const request = createHash('sha256').update(
+    JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
+  );
+  return {
+    ...counts,
+    found,
+    columns,
+    copy: { name: `from-${found.batch}.jsonl`, folder, file: ROWS, format: 'jsonl', sha256, bytes },
+    from: { batch: found.batch, pass, request: request.digest('hex') },
+    picked: picks?.rows,
+    isAddressed: addressed.size > 0,
+  };
 }
 
 const ROWS = 'from.jsonl';
@@ -123,37 +121,56 @@ const noRow = (
     ).join(', '),
   });
 
-/** What the service makes of the sheet: `uploads` may be false for a plan, which shows where addresses will be. */
-export type Readied = CreateParams & { readonly uploaded: number; readonly endsAt: number | undefined };
+/** The sheet with its files as inputs: first it shows where their addresses will be, and only {@link upload} uploads them. */
+export class SheetOfFiles implements Disposable {
+  readonly #sheet: FromSheet;
+  readonly #memory: UploadMemory | undefined;
+  readonly #addresses: OutputAddresses | undefined;
+  /** The options and the copy that can be laid out. */
+  readonly params: Pick<CreateParams, 'options' | 'from' | 'copy'>;
 
-/** Throws the errors of the sheet before anything is uploaded, then E504, E554 and E555. */
-export async function readyParams(
-  config: Config,
-  sheet: FromSheet,
-  params: CreateParams,
-  { uploads }: { readonly uploads: boolean },
-): Promise<Readied> {
-  const { found, columns, copy, from } = sheet;
-  const options = fromOptions(params.options, columns, found.file, params.deployment);
-  const ready = { ...params, options, from };
-  if (!sheet.isAddressed) return { ...ready, copy, uploaded: 0, endsAt: undefined };
-  const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(params.service);
-  using memory = new UploadMemory(openStore(config.out).localPath?.('') ?? config.home, service.base);
-  const { deadlineAt } = params.settings;
-  const addresses = new OutputAddresses({ found, service, memory, deadlineAt });
-  const later = ({ path, ...file }: WantedFile): string =>
-    addresses.known({ path, ...file }) ?? `address of ${path}, after its upload`;
-  let isKnown = true;
-  const checked = await rewritten(sheet, join(copy.folder, CHECK), (file) => {
-    isKnown &&= addresses.known(file) !== undefined;
-    return Promise.resolve(later(file));
-  });
-  if (!uploads) return { ...ready, copy: checked, uploaded: 0, endsAt: undefined };
-  if (!isKnown) await layOutCopy({ ...ready, copy: checked });
-  await rm(checked.folder, { recursive: true });
-  const final = await rewritten(sheet, copy.folder, (file) => addresses.of(file));
-  await rm(join(copy.folder, ROWS));
-  return { ...ready, copy: final, uploaded: addresses.uploaded, endsAt: addresses.endsAt };
+  private constructor(
+    sheet: FromSheet,
+    params: SheetOfFiles['params'],
+    memory?: UploadMemory,
+    addresses?: OutputAddresses,
+  ) {
+    this.#sheet = sheet;
+    this.params = params;
+    [this.#memory, this.#addresses] = [memory, addresses];
+  }
+
+  static async of(config: Config, sheet: FromSheet, params: CreateParams): Promise<SheetOfFiles> {
+    const { found, columns, copy, from } = sheet;
+    const options = fromOptions(params.options, columns, found.file, params.deployment);
+    if (!sheet.isAddressed) return new SheetOfFiles(sheet, { options, from, copy });
+    const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(params.service);
+    const memory = new UploadMemory(openStore(config.out).localPath?.('') ?? config.home, service.base);
+    const { deadlineAt } = params.settings;
+    const addresses = new OutputAddresses({ found, service, memory, deadlineAt });
+    const shown = await rewritten(sheet, join(copy.folder, CHECK), ({ path, ...file }) =>
+      Promise.resolve(addresses.known({ path, ...file }) ?? `address of ${path}, after its upload`),
+    );
+    return new SheetOfFiles(sheet, { options, from, copy: shown }, memory, addresses);
+  }
+
+  /** The copy with the addresses of the files. Throws E504, E554 and E555. */
+  async upload(): Promise<{
+    readonly copy: SheetCopy;
+    readonly uploaded: number;
+    readonly endsAt: number | undefined;
+  }> {
+    const addresses = this.#addresses as OutputAddresses;
+    const { copy } = this.#sheet;
+    await rm(this.params.copy.folder, { recursive: true });
+    const final = await rewritten(this.#sheet, copy.folder, (file) => addresses.of(file));
+    await rm(join(copy.folder, ROWS));
+    return { copy: final, uploaded: addresses.uploaded, endsAt: addresses.endsAt };
+  }
+
+  [Symbol.dispose](): void {
+    this.#memory?.[Symbol.dispose]();
+  }
 }
 
 /** Where the sheet is checked with the paths of its files. */

@@ -18,20 +18,11 @@ import { FIRST_PASS, newestPass, readPasses } from '../../store/passes.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from '../append/add-pass.ts';
+import type { SharedRows } from '../questions.ts';
 import { isReusable } from './reusable.ts';
 
 /** The new batch, before it exists. */
 export type NewRows = { readonly file: BatchFile; readonly layout: Store };
-
-/** Rows of the new batch that one earlier batch has. */
-export type SharedRows = {
-  readonly batch: string;
-  readonly rows: number;
-  /** The numbers of the first ones in the new batch. */
-  readonly first: readonly number[];
-  /** Whether that batch is known to have used the same version of the deployment. */
-  readonly isVersionSure: boolean;
-};
 
 /** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
 export type ReusableRow = {

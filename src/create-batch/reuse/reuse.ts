@@ -41,6 +41,10 @@ export async function nameOf(out: string, { content, batch }: Drawn): Promise<st
   return (await store.read(file)) ?? batch;
 }
 
+/** The same, without drawing one. */
+export const knownName = async (out: string, { content, batch }: Drawn): Promise<string> =>
+  (await openStore(out).read(`${NAMES}/${content}`)) ?? batch;
+
 type Drawn = { readonly content: string; readonly batch: string };
 
 export const taken = ({ batch, file }: BatchFolder) =>

@@ -3,6 +3,7 @@
 import {
   appendRows,
   compareFurther,
+  furtherQuestions,
   layOutFurther,
   type AppendParams,
   type FurtherSheet,
@@ -10,6 +11,7 @@ import {
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import { withCopy, type SheetCopy } from '../../create-batch/copy-sheet.ts';
 import { preparingIn } from '../../create-batch/preparing.ts';
+import { asOption, QuestionsOpen, refusal } from '../../create-batch/questions.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
@@ -29,12 +31,12 @@ export async function checkFurther(
   config: Config,
   found: FoundBatch,
   copy: SheetCopy,
-  { reading, order }: Pick<AppendParams, 'reading' | 'order'>,
+  asked: Pick<AppendParams, 'reading' | 'order' | 'isAccepted' | 'commandWith'>,
 ): Promise<FurtherSheet> {
   const { file } = found;
   const service = openServices(config, openTransport(1)).at(file.service);
   const { inputTypes } = await findDeployment(service, file.deployment.id);
-  return layOutFurther({ out: config.out, batch: found, copy, reading, order, inputTypes });
+  return layOutFurther({ out: config.out, batch: found, copy, ...asked, inputTypes });
 }
 
 /** What was added: the pass, if there are new or changed rows. */
@@ -63,9 +65,15 @@ export async function appendSheet(
   found: FoundBatch,
   sheet: Sheet,
   options: AppendOptions,
+  servers: () => Promise<unknown>,
 ): Promise<Appended> {
   return withFurther(config, found, sheet, options, async (further, compared) => {
-    const added = await appendRows(further, compared, userHere());
+    const answers = options.acceptGpu ? { otherGpu: 'accept' as const } : {};
+    const questions = furtherQuestions(further, compared, answers);
+    if (questions.length > 0) throw new QuestionsOpen(questions);
+    // Without its servers, the call fails before it adds anything.
+    await servers();
+    const added = await appendRows(further, compared, userHere(), answers);
     return { pass: added?.pass, rows: added === undefined ? 0 : added.appended + added.changed };
   });
 }
@@ -110,13 +118,17 @@ async function withFurther<T>(
   const given = givenSheet(sheet, options.format, options.sheetName);
   try {
     return await withCopy(given.path, { ...preparingIn(config), ...given.copy }, async (copy) => {
-      const further = await checkFurther(config, found, copy, readingFrom(options));
+      const further = await checkFurther(config, found, copy, {
+        ...readingFrom(options),
+        isAccepted: options.guess === 'accept',
+      });
       using compared = await compareFurther(further);
       // Awaited here, because the comparison is closed on return.
       return await use(further, compared);
     });
   } catch (error) {
     const failure = given.failure();
-    throw failure === undefined ? inputRefused(error) : failure.error;
+    if (failure !== undefined) throw failure.error;
+    throw inputRefused(error instanceof QuestionsOpen ? refusal(error.questions, asOption) : error);
   }
 }

@@ -1,13 +1,13 @@
 // One batch, as a program sees it.
 
-import type { LimitChange } from '../../options/limits.ts';
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import { problem } from '../../errors/error.ts';
-import { addPass, candidates } from '../../create-batch/append/add-pass.ts';
+import { addPass, candidates, retryQuestions } from '../../create-batch/append/add-pass.ts';
+import { checkSettings } from '../../create-batch/check-settings.ts';
+import { asOption, refusal } from '../../create-batch/questions.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { readLatestSummary, type Summary } from '../../results/summary.ts';
-import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
 import { locationOf, openBatchFolder } from '../../store/batch-folders.ts';
 import type { Acknowledged } from '../../temporal/batch-control.ts';
@@ -34,10 +34,8 @@ import type {
   RowDetail,
   RowsOptions,
 } from './handle-options.ts';
-import { refuseNoPool } from '../start/known-pool.ts';
-import { prepareNotify } from '../../notices/notify-targets.ts';
 import { rebuildBatch } from '../start/rebuilt-batch.ts';
-import { inputChangeOf, passParams, perhapsPaid } from './retried-rows.ts';
+import { inputChangeOf, passParams } from './retried-rows.ts';
 import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
 import { placeUrl } from '../connect-options.ts';
 import type { Servers } from '../servers.ts';
@@ -143,9 +141,9 @@ export class BatchHandle {
   }: ResumeOptions = {}): Promise<Ack> {
     const found = await this.#unfinished();
     const changed = limitsFrom(limits);
-    await this.#prepared(found, changed);
+    await checkSettings(changed, this.#where(found));
     const session = await this.#servers.for(found);
-    await refuseNoPool(session, changed);
+    await checkSettings(changed, { ...this.#where(found), pools: async () => session.pools });
     const rebuilt = recover ? await rebuildBatch(this.#servers.config, session, found) : undefined;
     const isDecided = unconfirmed !== undefined || Object.keys(changed).length > 0;
     if (rebuilt?.stays !== undefined && !isDecided)
@@ -167,9 +165,9 @@ export class BatchHandle {
     const changed = limitsFrom(limits);
     if (Object.keys(changed).length === 0)
       throw problem('E602', { what: 'no limit is given', hint: 'for example: scale({ concurrency: 20 })' });
-    await this.#prepared(await this.#unfinished(), changed);
+    await checkSettings(changed, this.#where(await this.#unfinished()));
     return this.#command(async (session, found) => {
-      await refuseNoPool(session, changed);
+      await checkSettings(changed, { ...this.#where(found), pools: async () => session.pools });
       return session.batches.scale(refOf(found), changed, howOf(options));
     });
   }
@@ -180,20 +178,28 @@ export class BatchHandle {
   }
 
   /** Sends rows again, in this batch: by default those that failed or timed out. Starts servers if none are running. */
-  async retry({ set, mayBuyTwice = false, timeoutMs, ...filter }: RetryOptions = {}): Promise<AddedRows> {
+  async retry({
+    set,
+    mayBuyTwice = false,
+    acceptGpu = false,
+    timeoutMs,
+    ...filter
+  }: RetryOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
     if (!(await found.store.exists(STARTED_FILE))) return { rows: 0 };
     await refuseUnknownRows(found, filter);
+    const answers = {
+      ...(mayBuyTwice ? { boughtBefore: 'again' as const } : {}),
+      ...(acceptGpu ? { otherGpu: 'accept' as const } : {}),
+    };
     const { config } = this.#servers;
-    const session = await this.#servers.for(found);
-    const params = passParams(filter, set && (await inputChangeOf(config, found, set)));
+    // Only the service knows the types of the inputs, and the local one runs with the servers.
+    if (set !== undefined) await this.#servers.forRehearsal(found);
+    const params = passParams(filter, answers, set && (await inputChangeOf(config, found, set)));
     const wanted = await candidates(found, params);
-    const costly = perhapsPaid(wanted);
-    if (costly > 0 && !mayBuyTwice)
-      throw problem('E602', {
-        what: `this may buy runs a second time: ${costly} of ${wanted.rows} rows succeeded or may have a run that was paid for`,
-        hint: 'if that is meant, add mayBuyTwice: true',
-      });
+    const questions = wanted.rows === 0 ? [] : retryQuestions(found, params, wanted);
+    if (questions.length > 0) throw refusal(questions, asOption);
+    const session = await this.#servers.for(found);
     const pass = await addPass(found, params, wanted);
     if (pass === undefined) await startOrAttach(session, found);
     else await signalPass(session, found, pass.pass, howOf({ ...filter, timeoutMs }));
@@ -203,17 +209,18 @@ export class BatchHandle {
   /** Adds rows to this batch, which keeps its mapping. Rows that it has are left out. Throws E533 for rows that would change it. */
   async append(sheet: Sheet, options: AppendOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
-    const session = await this.#servers.for(found);
-    const { pass, rows } = await appendSheet(this.#servers.config, found, sheet, options);
-    if (pass !== undefined) await signalPass(session, found, pass, {});
-    else if ((await summaryOfDone(found)) === undefined) await startOrAttach(session, found);
+    await this.#servers.forRehearsal(found);
+    const session = () => this.#servers.for(found);
+    const { pass, rows } = await appendSheet(this.#servers.config, found, sheet, options, session);
+    if (pass !== undefined) await signalPass(await session(), found, pass, {});
+    else if ((await summaryOfDone(found)) === undefined) await startOrAttach(await session(), found);
     return { rows };
   }
 
   /** What {@link append} would add, and its cost; sends nothing. */
   async planAppend(sheet: Sheet, options: AppendOptions = {}): Promise<AppendPlan> {
     const found = await this.#found();
-    await this.#servers.for(found);
+    await this.#servers.forRehearsal(found);
     return planAppended(this.#servers.config, found, sheet, options);
   }
 
@@ -256,10 +263,8 @@ export class BatchHandle {
     return verifyBatch(this.#servers.config, found, options);
   }
 
-  /** Checks limits before the batch gets them. Throws E312 and E602. */
-  async #prepared({ file }: FoundBatch, changed: LimitChange): Promise<void> {
-    refuseUnbounded(file, changed.maxCostNano);
-    await prepareNotify(this.#servers.config, changed, () => this.#servers.isCluster);
+  #where({ file }: FoundBatch) {
+    return { config: this.#servers.config, file, isCluster: () => this.#servers.isCluster };
   }
 
   /** Writes the results as a file, also while the batch runs: rows without an outcome are `open`. */

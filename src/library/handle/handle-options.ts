@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../batch/outcome.ts';
 import type { RowRecord } from '../../results/row-record.ts';
-import type { Limits, ReadingOptions } from '../start/batch-options.ts';
+import type { BatchOptions, Limits, ReadingOptions } from '../start/batch-options.ts';
 import type { Cursor } from './ended-rows.ts';
 import type { EventFilter } from './event-reader.ts';
 import type { RetryFilter } from './retried-rows.ts';
@@ -70,12 +70,14 @@ export type RetryOptions = RetryFilter &
   CommandOptions & {
     /** Other inputs for these rows, written as in cells. */
     readonly set?: Readonly<Record<string, string>>;
+    /** Send them although the service may ignore `gpu` (default: false). */
+    readonly acceptGpu?: boolean;
     /** Needed for rows that succeeded or are unknown: they may have a run that was paid for (default: false). */
     readonly mayBuyTwice?: boolean;
   };
 
 /** How to read a further sheet of a batch, and in which order its rows are sent. */
-export type AppendOptions = ReadingOptions;
+export type AppendOptions = ReadingOptions & Pick<BatchOptions, 'guess' | 'acceptGpu'>;
 
 /** How many rows are sent. */
 export type AddedRows = {

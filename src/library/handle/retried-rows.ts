@@ -1,6 +1,7 @@
 // Which rows of a batch are sent again, and with what.
 
-import type { Candidates, PassParams } from '../../create-batch/append/add-pass.ts';
+import type { PassParams } from '../../create-batch/append/add-pass.ts';
+import type { Answers } from '../../create-batch/questions.ts';
 import type { FailureKind } from '../../options/failure-kind.ts';
 import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
@@ -33,17 +34,7 @@ export type RetryFilter = {
 
 const USUAL: readonly Outcome[] = ['failed', 'timed-out'];
 
-/** Rows with these outcomes may have a run that was paid for. */
-const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
-
-/** How many of these rows may have a run that was paid for. */
-export const perhapsPaid = ({
-  outcomes,
-  boughtAgain,
-}: Pick<Candidates, 'outcomes' | 'boughtAgain'>): number =>
-  COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
-
-export function passParams(filter: RetryFilter, change?: InputChange): PassParams {
+export function passParams(filter: RetryFilter, answers: Answers, change?: InputChange): PassParams {
   const { outcome = USUAL, rows, keys, failure, gpu, reason, buyAgain = false } = filter;
   const isWanted = (record: RowRecord): boolean =>
     outcome.includes(record.outcome) &&
@@ -52,6 +43,7 @@ export function passParams(filter: RetryFilter, change?: InputChange): PassParam
     (failure === undefined || failure.includes(failureOf(record)));
   return {
     isWanted,
+    answers,
     by: userHere(),
     buysAgain: buyAgain,
     ...(gpu === undefined ? {} : { gpu }),

@@ -49,7 +49,7 @@ export function requestFrom(options: BatchOptions, service: Spoken): BatchReques
   refuseBoth(given);
   const { ladder } = given;
   checkLadder({ ...(ladder && { ladder }) });
-  return requestOf(given, { service, again: given.reuse === 'again' });
+  return requestOf(given, { service, ...(given.reuse && { reuse: given.reuse }) });
 }
 
 /** In milliseconds. Throws E602. */

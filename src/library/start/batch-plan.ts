@@ -1,13 +1,15 @@
 // What a sheet would become, without sending anything.
 
-import { planBatch, type DraftBatch, type EarlierBatches } from '../../create-batch/create-batch.ts';
+import type { DraftBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
+import type { Proposal } from '../../create-batch/propose.ts';
+import { questionText, type Question } from '../../create-batch/questions.ts';
 import { queueToWire } from '../../run-service/contract/queue.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
 import type { Source } from './given-source.ts';
 import type { Servers } from '../servers.ts';
-import { withBatch } from './start-batch.ts';
+import { proposed } from './start-batch.ts';
 
 /** What a sheet would become. */
 export type Plan = {
@@ -23,6 +25,8 @@ export type Plan = {
   readonly estimate: Estimate;
   /** What earlier batches have of these rows. */
   readonly earlier: EarlierBatches;
+  /** What `start` would have to be told by its options. */
+  readonly questions: readonly { readonly id: Question['id']; readonly text: string }[];
   /** The numbers of the rows that are sent first. */
   readonly canary?: readonly number[];
   /** The first requests, as they would be sent. */
@@ -31,21 +35,28 @@ export type Plan = {
 
 /** Throws the errors of `start` about the sheet and the options. */
 export function planOf(servers: Servers, source: Source, options: BatchOptions): Promise<Plan> {
-  return withBatch(servers, source, options, false, async (params, { made }) => {
-    const { draft, ...planned } = await planBatch(params, options.reuse === 'reuse');
-    const earlier = made === undefined ? planned : { same: made.batch };
-    const { batch, file, laidOut } = draft;
+  return proposed(servers, source, options, true, async (proposal) => {
+    const { questions, earlier } = proposal;
+    const draft = await draftOf(proposal);
+    const { batch, file, laidOut, canary } = draft;
     return {
       batchId: batch,
       rows: file.sheet.rows,
       gpus: laidOut.gpus,
       concurrency: file.concurrency,
-      estimate: await estimateOf(params.out, draft),
+      estimate: await estimateOf(servers.config.out, { file, laidOut }),
       earlier,
-      ...(draft.canary && { canary: draft.canary }),
+      questions: questions.map((question) => ({ id: question.id, text: questionText(question) })),
+      ...(canary && { canary }),
       requests: await firstRequests(draft),
     };
   });
+}
+
+/** A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown. */
+export async function draftOf(proposal: Proposal): Promise<DraftBatch> {
+  if (proposal.draft === undefined) await proposal.with({ answers: { guesses: 'accept' } });
+  return proposal.draft as DraftBatch;
 }
 
 const SHOWN_REQUESTS = 3;

@@ -1,19 +1,20 @@
 // Makes a batch of a sheet and starts it, or attaches to the one that has the same rows.
 
-import { isRunsheetError, list, problem } from '../../errors/error.ts';
-import { createBatch, type CreateParams } from '../../create-batch/create-batch.ts';
-import type { Overlap, SharedRows } from '../../create-batch/reuse/overlap.ts';
+import { checkSettings } from '../../create-batch/check-settings.ts';
+import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import { propose, type Around, type Proposal } from '../../create-batch/propose.ts';
+import { QuestionsOpen, refusal, sumOf, type Question, type Words } from '../../create-batch/questions.ts';
+import { differences } from '../../create-batch/reuse/reuse.ts';
+import { isRunsheetError, problem } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { limitsFrom, requestFrom, type BatchOptions } from './batch-options.ts';
 import { serviceOf } from '../connect-options.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
-import { withSource, type MadeBefore, type Source } from './given-source.ts';
-import { refuseNoPool } from './known-pool.ts';
-import { prepareNotify } from '../../notices/notify-targets.ts';
+import { sourceFrom, type Source } from './given-source.ts';
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';
-import { AlreadyDoneError } from '../thrown-errors.ts';
+import { AlreadyDoneError, inputRefused } from '../thrown-errors.ts';
 
 /** Resolves when batch.json is written and the workflow runs. */
 export async function startBatch(
@@ -22,74 +23,81 @@ export async function startBatch(
   options: BatchOptions,
 ): Promise<FoundBatch> {
   const limits = limitsFrom(options);
-  await prepareNotify(servers.config, limits, () => servers.isCluster);
-  // A batch that was made for a pool keeps it, so the pool must exist before.
-  if (limits.pool !== undefined) await refuseNoPool(await servers.open(isLocal(servers)), limits);
-  const found = await withBatch(servers, source, options, true, async (params, { made }) =>
-    made === undefined
-      ? createBatch({ ...params, decide: (overlap) => decided(overlap, options.reuse) })
-      : { ...made, laidOut: undefined },
-  );
+  const found = await proposed(servers, source, options, false, carriedOut);
   const summary = await summaryOfDone(found);
+  if (found.laidOut === undefined) sayIgnored(servers, found, options);
   if (summary !== undefined) {
     if (options.reuse !== 'reuse') throw doneBefore(found.batch, summary.rows);
     return found;
   }
   const session = await servers.for(found);
+  // A batch that exists may be moved to a pool, which no proposal has looked for.
+  if (found.laidOut === undefined)
+    await checkSettings(limits, { ...aroundOf(servers), pools: async () => session.pools });
   const how = await startOrAttach(session, found);
   if (how === 'attached' || found.laidOut === undefined) await changeLimits(session, found, limits);
   return found;
 }
 
-const agreeOf = ({ guess }: BatchOptions) => (guess === 'accept' ? { agree: async () => {} } : {});
+export const aroundOf = (servers: Servers): Around => ({
+  config: servers.config,
+  isCluster: () => servers.isCluster,
+  servers: () => servers.open(servers.options.service === 'local'),
+});
 
-const isLocal = ({ options }: Servers): boolean => options.service === 'local';
-
-/** Reads the source, asks the service, and passes both on. */
-export async function withBatch<T>(
+/** Passes on what would be made, and disposes of it. An error of the program's own iterable is thrown as it is. */
+export async function proposed<T>(
   servers: Servers,
   source: Source,
   options: BatchOptions,
-  uploads: boolean,
-  use: (params: CreateParams, before: MadeBefore) => Promise<T>,
+  isPlan: boolean,
+  use: (proposal: Proposal) => Promise<T>,
 ): Promise<T> {
-  const { config } = servers;
-  const request = requestFrom(options, serviceOf(config, servers.options.service));
-  // The local run service has to run before it can be asked.
-  if (isLocal(servers)) await servers.open(true);
-  return withSource(source, { config, request, options, uploads }, (params, before) =>
-    use({ ...params, ...agreeOf(options) }, before),
-  );
+  const request = requestFrom(options, serviceOf(servers.config, servers.options.service));
+  const given = await sourceFrom(servers.config, source, options);
+  try {
+    await using proposal = await propose(request, given.source, { ...aroundOf(servers), isPlan });
+    // Awaited here, because the proposal is disposed of on return.
+    return await use(proposal);
+  } catch (error) {
+    const failure = given.failure();
+    throw failure === undefined ? inputRefused(error) : failure.error;
+  }
 }
 
-/** Decides about rows of earlier batches. Throws AlreadyDoneError, and E531 for rows that one may still send. */
-async function decided(
-  { rows, done, open, unknown }: Overlap,
-  reuse: BatchOptions['reuse'],
-): Promise<'reuse' | 'again'> {
-  const again = "start(sheet, { …, reuse: 'again' })";
-  const isBusy = open.length > 0;
-  if (isBusy) throw problem('E531', { rows: `${sharedText(open)} open`, batches: namesOf(open), again });
-  if (reuse === 'reuse') return 'reuse';
-  const known = [...done, ...unknown].toSorted((a, b) => b.rows - a.rows);
-  const composed = problem('E530', {
-    rows: [
-      ...(done.length > 0 ? [`of ${rows} rows, ${sharedText(done)} done`] : []),
-      ...(unknown.length > 0 ? [`${sharedText(unknown)} perhaps bought`] : []),
-    ].join('; '),
-    isVersionSure: known.every(({ isVersionSure }) => isVersionSure),
-    left: rows - sumOf(done),
-    all: rows,
-    reuse: "start(sheet, { …, reuse: 'reuse' })",
-    again,
-  });
-  throw new AlreadyDoneError(composed, { batchId: known[0]?.batch ?? '', rows: sumOf(done) });
+const asCall: Words = ({ option, with: patch }) =>
+  'into' in patch
+    ? option
+    : option.startsWith('store:')
+      ? `connect({ …, ${option} })`
+      : `start(sheet, { …, ${option} })`;
+
+/** Throws the error of the first open question. */
+async function carriedOut(proposal: Proposal): Promise<CreatedBatch> {
+  try {
+    return await proposal.carryOut();
+  } catch (error) {
+    throw error instanceof QuestionsOpen ? refused(error.questions) : error;
+  }
 }
 
-const namesOf = (shared: readonly SharedRows[]): readonly string[] => shared.map(({ batch }) => batch);
-const sumOf = (shared: readonly SharedRows[]): number => shared.reduce((sum, { rows }) => sum + rows, 0);
-const sharedText = (shared: readonly SharedRows[]): string =>
-  list(shared.map(({ batch, rows }) => `${rows} in ${batch}`));
+function refused(questions: readonly Question[]): Error {
+  const composed = refusal(questions, asCall);
+  const [question] = questions;
+  if (question?.id !== 'earlier') return composed;
+  const known = [...question.done, ...question.unknown].toSorted((a, b) => b.rows - a.rows);
+  return new AlreadyDoneError(composed, { batchId: known[0]?.batch ?? '', rows: sumOf(question.done) });
+}
+
+/** A batch that exists keeps what it was made with. */
+function sayIgnored(
+  { options: { onNotice }, config, options }: Servers,
+  found: FoundBatch,
+  given: BatchOptions,
+): void {
+  const ignored = differences(found, requestFrom(given, serviceOf(config, options.service)).settings);
+  if (ignored.length > 0) onNotice?.(`The batch keeps its own settings; ignored: ${ignored.join(', ')}`);
+}
 
 const doneBefore = (batch: string, rows: number): AlreadyDoneError =>
   new AlreadyDoneError(

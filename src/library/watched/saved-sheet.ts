@@ -6,9 +6,11 @@ import { Readable } from 'node:stream';
 import {
   appendRows,
   compareFurther,
+  furtherQuestions,
   layOutFurther,
   type AppendParams,
 } from '../../create-batch/append/append-rows.ts';
+import { asOption, refusal, type Answers, type Words } from '../../create-batch/questions.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import { withCopy, type CopyParams } from '../../create-batch/copy-sheet.ts';
 import { preparingIn } from '../../create-batch/preparing.ts';
@@ -62,6 +64,9 @@ export type SavedSheetParams = {
   /** As the command names it. */
   readonly deployment: string;
   readonly copying: Pick<CopyParams, 'format' | 'sheet'>;
+  readonly answers?: Answers;
+  /** How the command writes an answer down. */
+  readonly words?: Words;
 } & Pick<AppendParams, 'reading' | 'order' | 'commandWith'>;
 
 /** The wishes that a worker reads before each group. Rows beyond them are sent as they were queued. */
@@ -117,10 +122,13 @@ export class SavedSheet {
       using compared = await compareFurther(sheet);
       const isNews = Object.keys(compared.gpus).length > 0;
       const estimate = isNews ? await estimateFurther(config, sheet, compared) : undefined;
+      const { answers = {}, words = asOption } = this.#params;
+      const questions = isNews ? furtherQuestions(sheet, compared, answers) : [];
+      if (questions.length > 0) throw refusal(questions, words);
       // Before the pass: until then a worker may send these rows as they were.
       const rows = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
       await writeWatched(found.store, { sheet: path, deployment, rows, places: compared.places });
-      const added = await appendRows(sheet, compared, userHere());
+      const added = await appendRows(sheet, compared, userHere(), answers);
       if (added !== undefined) this.#untold = added.pass;
       const sent = added === undefined ? 0 : added.appended + added.changed;
       const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);

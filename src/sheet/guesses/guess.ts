@@ -48,8 +48,7 @@ export const guessText = ({ text, flags }: Guess): string =>
 export const unconfirmed = (guesses: readonly Guess[]): readonly Guess[] =>
   guesses.filter(({ sure }) => sure === 'confirm');
 
-export const flagsOf = (guesses: readonly Guess[]): readonly string[] =>
-  guesses.flatMap(({ flags }) => flags);
+const flagsOf = (guesses: readonly Guess[]): readonly string[] => guesses.flatMap(({ flags }) => flags);
 
 /** E111 for guesses without a confirmation; `command` says all of them outright. `isDeclined`: the user has said that one is wrong. */
 export function guessesRefused(

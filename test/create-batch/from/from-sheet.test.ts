@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { withIncoming } from '../../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
-import { withFromSheet, type FromAsked, type FromSheet } from '../../../src/create-batch/from/from-sheet.ts';
+import { readFromSheet, type FromAsked, type FromSheet } from '../../../src/create-batch/from/from-sheet.ts';
 import { isRunsheetError } from '../../../src/errors/error.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { addResults } from '../earlier.ts';
@@ -60,7 +61,8 @@ class Scene {
   }
 
   sheet<T>(more: More, use: (sheet: FromSheet) => T): Promise<T> {
-    return withFromSheet(this.asked(more), (sheet) => Promise.resolve(use(sheet)));
+    const asked = this.asked(more);
+    return withIncoming(asked, async (folder) => use(await readFromSheet(asked, folder)));
   }
 
   async refusal(more: More): Promise<readonly (string | undefined)[]> {

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { createParams } from '../../../src/create-batch/batch-request.ts';
-import { createBatch, type CreatedBatch } from '../../../src/create-batch/create-batch.ts';
-import { readyParams, withFromSheet } from '../../../src/create-batch/from/from-sheet.ts';
+import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
+import { propose } from '../../../src/create-batch/propose.ts';
 import { OutputAddresses } from '../../../src/create-batch/from/output-addresses.ts';
 import type { WantedFile } from '../../../src/create-batch/from/source-rows.ts';
 import { UploadMemory } from '../../../src/create-batch/from/upload-memory.ts';
@@ -131,32 +130,51 @@ describe('the batch of results', () => {
       settings: { deadlines: {}, webhooks: false },
       order: {},
       again: false,
+      // Its rows are the rows of the batch that they come from.
+      answers: {},
     };
-    const make = (uploads: boolean) =>
-      withFromSheet({ out: place.out, found, options, each: 'row' }, async (sheet) => {
-        const params = await createParams(config as unknown as Config, sheet.copy, request);
-        const ready = await readyParams(config as unknown as Config, sheet, params, { uploads });
-        return { ready, made: await createBatch(ready) };
-      });
+    const make = async () => {
+      let uploaded: number | undefined;
+      await using proposal = await propose(
+        request,
+        { from: { found, each: 'row' } },
+        {
+          config: config as unknown as Config,
+          isCluster: () => false,
+          servers: async () => ({
+            pools: { show: async () => {} },
+            batches: { withContent: async () => [] },
+          }),
+          onUpload: (_, done) => (uploaded = done?.uploaded),
+        },
+      );
+      // Awaited here, because the proposal is disposed of on return.
+      const made = await proposal.carryOut();
+      return { uploaded, made };
+    };
     return { found, make, memory: () => new UploadMemory(place.out, service.base) };
   }
 
   it('is made of columns that the deployment has, with its pictures, and knows where it is from', async () => {
     const { found, make } = await scene({ image: 'output' }, { prompt: 'a bear' });
-    const { ready, made } = await make(true);
-    expect([ready.uploaded, made.file.from?.batch]).toEqual([2, found.batch]);
+    const { uploaded, made } = await make();
+    expect([uploaded, made.file.from?.batch]).toEqual([2, found.batch]);
     expect(made.file.sheet.inputs.map(({ input, from }) => [input, from])).toEqual([
       ['image', { column: 'output' }],
       ['prompt', { value: 'a bear' }],
     ]);
     expect(made.laidOut?.rows).toBe(2);
-    const again = await make(true);
-    expect([again.ready.uploaded, again.made.batch, again.made.laidOut]).toEqual([0, made.batch, undefined]);
+    const again = await make();
+    expect([again.uploaded, again.made.batch, again.made.laidOut]).toEqual([
+      undefined,
+      made.batch,
+      undefined,
+    ]);
   });
 
   it('is checked before anything is uploaded', async () => {
     const { found, make, memory } = await scene({ imag: 'output' });
-    await expect(make(true)).rejects.toMatchObject({ code: 'E602' });
+    await expect(make()).rejects.toMatchObject({ code: 'E602' });
     expect(memory().get(fileOf(found, 1).sha256)).toBeUndefined();
   });
 });

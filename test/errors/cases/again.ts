@@ -104,6 +104,20 @@ export const AGAIN: readonly Case[] = [
     undo: ({ real }) => real?.close(),
   },
   {
+    code: 'E539',
+    name: 'a batch in another folder has the rows',
+    arrange: async (ground) => {
+      ground.sheet('here and "there".csv', 'prompt\nelsewhere\n');
+      ground.real = await openRealService(ground.stage.environment['RUNSHEET_API_URL'] ?? '');
+      const args = ['submit', 'here and "there".csv', '-d', 'Porträts', '--out', ground.stage.path('there')];
+      await ground.stage.run(args, { RUNSHEET_API_URL: ground.real.base });
+    },
+    args: ['submit', 'here and "there".csv', '-d', 'Porträts'],
+    env: ({ real }) => ({ RUNSHEET_API_URL: real?.base ?? '' }),
+    leads: [0, 0],
+    undo: ({ real }) => real?.close(),
+  },
+  {
     code: 'E562',
     name: 'a schedule has other settings',
     arrange: (ground) =>

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
-import { layOutCopy, type CreateParams } from '../../../src/create-batch/create-batch.ts';
+import type { CreateParams } from '../../../src/create-batch/create-batch.ts';
+import { draftOf } from '../../create-batch/create.ts';
 import { deploymentSchema, type InputType } from '../../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guesses/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
@@ -24,7 +25,7 @@ const INPUTS = [
 
 type Read = { readonly rows: readonly string[]; readonly guesses: readonly string[] };
 
-type Reading = Pick<CreateParams, 'agree'> & {
+type Reading = Pick<CreateParams, 'answers'> & {
   /** undefined if they are not known. */
   readonly inputTypes?: InputType[] | undefined;
 };
@@ -33,7 +34,7 @@ type Reading = Pick<CreateParams, 'agree'> & {
 export async function readAt(
   path: string,
   options: Partial<SheetOptions>,
-  { agree = async () => {}, ...more }: Reading = {},
+  { answers = { guesses: 'accept' }, ...more }: Reading = {},
 ): Promise<Read> {
   const inputTypes = 'inputTypes' in more ? more.inputTypes : INPUTS;
   const out = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
@@ -42,13 +43,13 @@ export async function readAt(
   const { sheet } = options;
   return withCopy(path, { out, stdin: Readable.from([]), ...(sheet && { sheet }) }, async (copy) => {
     const deployment = deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
-    const { laidOut, layout } = await layOutCopy({
+    const { laidOut, layout } = await draftOf({
       ...ASKED,
       options: given,
       deployment: { ...deployment, inputTypes },
       copy,
       out,
-      agree,
+      answers: { ...ASKED.answers, ...answers },
     });
     const rows: readonly SheetRow[] = await readPage(layout, 1);
     return {

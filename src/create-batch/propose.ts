@@ -1,0 +1,273 @@
+// One request, one door: whatever makes a new batch proposes it here. A proposal holds the copy of the sheet and what was found out
+// about it; its caller disposes of it. Stages: the copy, the batch that was made of the same bytes (offline), the service, then the
+// layout and the comparison with other batches (`create-batch.ts`). Nothing is bought or uploaded before it is carried out.
+
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Config } from '../host/config.ts';
+import { LOCAL } from '../run-service/local-address.ts';
+import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
+import { findBatchOfResults } from './batch-of-results.ts';
+import { createParams, type BatchRequest } from './batch-request.ts';
+import { checkRequest } from './check-request.ts';
+import { checkSettings, type Where } from './check-settings.ts';
+import { copySheet, makeIncoming, type CopyParams, type SheetCopy } from './copy-sheet.ts';
+import {
+  NewBatch,
+  type CreatedBatch,
+  type CreateParams,
+  type DraftBatch,
+  type EarlierBatches,
+} from './create-batch.ts';
+import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
+import { preparingIn, type Preparing } from './preparing.ts';
+import { QuestionsOpen, type Patch, type Question, type RowsElsewhere } from './questions.ts';
+import { findUnchanged } from './reuse/reuse.ts';
+
+/** Where the rows come from. */
+export type Source =
+  /** `-` for what is read from a stream. */
+  | { readonly path: string; readonly copying: Omit<CopyParams, keyof Preparing> }
+  | { readonly from: Omit<FromAsked, keyof Preparing | 'options'> };
+
+/** A batch that Temporal knows. */
+type KnownBatch = { readonly batch: string; readonly mark: string; readonly folder: string };
+
+/** The servers that a batch needs. */
+export type Needed = {
+  readonly pools: { show(pool: string): Promise<unknown> };
+  readonly batches: { withContent(content: string): Promise<readonly KnownBatch[]> };
+};
+
+export type Around = {
+  readonly config: Config;
+  /** A plan is never carried out, and needs no servers but the local run service. */
+  readonly isPlan?: boolean;
+  /** Starts or reaches the servers once they are needed: a sheet that is refused needs none. */
+  readonly servers: () => Promise<Needed>;
+  readonly isCluster: Where['isCluster'];
+  /** Says how the rows of another batch become a sheet. */
+  readonly onFrom?: (from: FromSheet) => void;
+  readonly onUpload?: (
+    from: FromSheet,
+    done?: { readonly uploaded: number; readonly endsAt: number | undefined },
+  ) => void;
+  readonly signal?: AbortSignal;
+};
+
+type Given = { readonly request: BatchRequest; readonly source: Source; readonly around: Around };
+
+export class Proposal implements AsyncDisposable {
+  readonly #given: Given;
+  readonly #folder: string;
+  #copy: SheetCopy | undefined;
+  #from: FromSheet | undefined;
+  #files: SheetOfFiles | undefined;
+  #results: BatchFolder | undefined;
+  #unchanged: BatchFolder | undefined;
+  #params: CreateParams | undefined;
+  #new: NewBatch | undefined;
+  #answers: BatchRequest['answers'];
+  #again: boolean;
+
+  private constructor(given: Given, folder: string) {
+    [this.#given, this.#folder] = [given, folder];
+    this.#answers = given.request.answers ?? {};
+    this.#again = given.request.again;
+  }
+
+  /** Throws the errors of the request, of the sheet and of the service; see `questions` for what has to be decided. */
+  static async of(given: Given): Promise<Proposal> {
+    const { request, around } = given;
+    checkRequest(request);
+    await checkSettings(request.settings, around);
+    const proposal = new Proposal(given, await makeIncoming(preparingIn(around.config)));
+    try {
+      await proposal.#read();
+      return proposal;
+    } catch (error) {
+      await proposal[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** The batch that exists already: of the same request, or of the same rows. */
+  get existing(): BatchFolder | undefined {
+    return this.#unchanged ?? this.#new?.same;
+  }
+
+  /** The batch that would be made; undefined if it was found by its bytes, or as long as a question keeps it from being laid out. */
+  get draft(): DraftBatch | undefined {
+    return this.#new?.draft;
+  }
+
+  get earlier(): EarlierBatches {
+    return this.#unchanged === undefined ? (this.#new?.earlier ?? {}) : { same: this.#unchanged.batch };
+  }
+
+  /** The batch whose results the sheet has. */
+  get ofBatch(): BatchFolder | undefined {
+    return this.#results;
+  }
+
+  /** With what the service says, for those who keep answers. */
+  get params(): CreateParams | undefined {
+    return this.#params;
+  }
+
+  get questions(): readonly Question[] {
+    if (this.#unchanged !== undefined) return [];
+    const own: Question[] =
+      this.#results === undefined || this.#answers?.ofBatch === 'new'
+        ? []
+        : [
+            {
+              id: 'ofBatch',
+              sheet: this.#copy?.name ?? '',
+              batch: this.#results.batch,
+              file: this.#results.file,
+            },
+          ];
+    return [...own, ...(this.#new?.questions ?? [])];
+  }
+
+  /** Adds answers; stages that they do not touch are kept. */
+  async with(...patches: readonly Patch[]): Promise<Proposal> {
+    for (const patch of patches) {
+      if ('into' in patch) throw new Error('rows that go into a batch are another request');
+      this.#answers = { ...this.#answers, ...patch.answers };
+      this.#again ||= patch.again ?? false;
+      await this.#new?.answer(patch.answers, this.#again);
+    }
+    if (this.#new === undefined && this.#unchanged === undefined && this.questions.length === 0)
+      await this.#layOut();
+    return this;
+  }
+
+  /** Makes the batch exist. Throws {@link QuestionsOpen} while one is open, and if another command was faster. */
+  async carryOut(): Promise<CreatedBatch> {
+    const { around } = this.#given;
+    if (this.#unchanged !== undefined) return { ...this.#unchanged, laidOut: undefined };
+    if (this.questions.length > 0 || this.#new === undefined) throw new QuestionsOpen(this.questions);
+    if (this.#new.same === undefined) {
+      const { batches } = await around.servers();
+      await this.#upload();
+      this.#new.addElsewhere(await this.#onCluster({ batches }));
+    }
+    return this.#new.carryOut();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#new?.[Symbol.dispose]();
+    this.#files?.[Symbol.dispose]();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #read(): Promise<void> {
+    const { request, source, around } = this.#given;
+    const preparing = preparingIn(around.config);
+    if ('from' in source) {
+      const asked = { ...preparing, ...source.from, options: request.options };
+      this.#from = await readFromSheet(asked, this.#folder);
+      around.onFrom?.(this.#from);
+    }
+    this.#copy =
+      'path' in source
+        ? await copySheet(source.path, { ...preparing, ...source.copying }, this.#folder)
+        : this.#from?.copy;
+    // A plan shows what is in the sheet, whatever was made of it.
+    const isFound = this.#again || request.madeFor !== undefined || (around.isPlan && 'path' in source);
+    this.#unchanged = isFound ? undefined : await this.#findUnchanged();
+    if (this.#unchanged !== undefined && !around.isPlan) return;
+    if ('path' in source && !this.#again && this.#answers?.earlier === undefined)
+      this.#results = await this.#findResults();
+    // Its columns are those of results, which only the user can map.
+    if (this.questions.length === 0 || around.isPlan) await this.#layOut();
+  }
+
+  #findUnchanged(): Promise<BatchFolder | undefined> {
+    const { request, around } = this.#given;
+    const { options, name, service, deployment } = request;
+    const unchanged = {
+      copy: this.#copy as SheetCopy,
+      options,
+      base: service.base,
+      ...(name === undefined ? {} : { name }),
+      ...(this.#from === undefined ? {} : { request: this.#from.from.request }),
+    };
+    return findUnchanged(around.config.out, unchanged, deployment);
+  }
+
+  async #findResults(): Promise<BatchFolder | undefined> {
+    const { request, around } = this.#given;
+    const {
+      map: _m,
+      set: _s,
+      drop: _d,
+      types: _t,
+      gpu: _g,
+      ladder: _l,
+      gpuColumn: _c,
+      keyColumn: _k,
+      ...reading
+    } = request.options;
+    const found = await findBatchOfResults({
+      out: around.config.out,
+      copy: this.#copy as SheetCopy,
+      reading,
+      deployment: request.deployment,
+    });
+    // Rows cannot be added to a batch with a ladder.
+    return found?.file.sheet.options.ladder === undefined ? found : undefined;
+  }
+
+  /** A local service has to run before it can be asked; a batch keeps its pool, so the pool has to exist before. */
+  async #layOut(): Promise<void> {
+    const { request, around } = this.#given;
+    const { config, isPlan = false } = around;
+    const { pool } = request.settings;
+    if (request.service.base === LOCAL) await around.servers();
+    if (pool !== undefined && !isPlan)
+      await checkSettings({ pool }, { ...around, pools: async () => (await around.servers()).pools });
+    const asked = await createParams(config, this.#copy as SheetCopy, request);
+    const { home } = config;
+    const common = {
+      ...asked,
+      home,
+      again: this.#again,
+      answers: this.#answers ?? {},
+      ...(around.signal && { signal: around.signal }),
+    };
+    if (this.#from !== undefined) this.#files = await SheetOfFiles.of(config, this.#from, common);
+    this.#params = this.#files === undefined ? common : { ...common, ...this.#files.params };
+    this.#new = await NewBatch.of(this.#params);
+  }
+
+  /** The batches of the same rows that workers of the cluster run in other places. Nothing is paid for in a rehearsal. */
+  async #onCluster({ batches }: Pick<Needed, 'batches'>): Promise<readonly RowsElsewhere[]> {
+    const { config, isCluster } = this.#given.around;
+    const { draft, marks } = this.#new as NewBatch;
+    const isAnswered = this.#again || this.#answers?.elsewhere === 'again';
+    if (draft === undefined || isAnswered || draft.file.service.rehearsal || !(await isCluster())) return [];
+    const { rows, reused = 0 } = draft.file.sheet;
+    const known = await batches.withContent(draft.content);
+    return known
+      .filter(({ mark, batch, folder }) => !marks.has(mark) && folder !== locationOf(config.out, batch))
+      .map(({ batch, folder }) => ({ batch, out: dirname(folder), rows: rows - reused }));
+  }
+
+  /** Files go to the service only now; then the rows have their addresses. */
+  async #upload(): Promise<void> {
+    const { onUpload } = this.#given.around;
+    if (this.#files === undefined || this.#from === undefined || !this.#from.isAddressed) return;
+    onUpload?.(this.#from);
+    const { uploaded, endsAt, copy } = await this.#files.upload();
+    onUpload?.(this.#from, { uploaded, endsAt });
+    this.#params = { ...(this.#params as CreateParams), copy, answers: this.#answers ?? {} };
+    this.#new?.[Symbol.dispose]();
+    this.#new = await NewBatch.of(this.#params);
+  }
+}
+
+export const propose = (request: BatchRequest, source: Source, around: Around): Promise<Proposal> =>
+  Proposal.of({ request, source, around });

@@ -1,0 +1,325 @@
+// What has to be decided before money is spent: every question that a proposal may have, its answers, and the error of whoever cannot be
+// asked. A door answers as it can: a terminal asks, a command has flags, a program options.
+
+import { list, problem, type RunsheetError } from '../errors/error.ts';
+import { terminalLine } from '../errors/outside-text.ts';
+import { guessesRefused, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+
+/** What was answered, beforehand or when it was asked. */
+export type Answers = {
+  readonly guesses?: 'accept';
+  /** Rows that earlier batches have done. */
+  readonly earlier?: 'reuse' | 'again';
+  /** Rows that earlier batches may still send. */
+  readonly open?: 'again';
+  /** Rows that a batch in another place has. */
+  readonly elsewhere?: 'again';
+  /** A sheet with results of a batch. */
+  readonly ofBatch?: 'new';
+  /** GPUs that the service may ignore. */
+  readonly otherGpu?: 'accept';
+  /** Rows that may have a run that was paid for. */
+  readonly boughtBefore?: 'again';
+};
+
+/** Every row is bought, whatever other batches have. */
+export const AGAIN: Answers = { earlier: 'again', open: 'again', elsewhere: 'again', ofBatch: 'new' };
+
+/** What a program decides about rows that other batches have; `refuse`: it has to be asked. */
+export type ReuseWish = 'refuse' | 'reuse' | 'again';
+
+export const answersTo = (wish: ReuseWish = 'refuse'): Answers =>
+  wish === 'again' ? AGAIN : wish === 'reuse' ? { earlier: 'reuse' } : {};
+
+/** Rows of the new batch that one earlier batch has. */
+export type SharedRows = {
+  readonly batch: string;
+  readonly rows: number;
+  /** The numbers of the first ones in the new batch. */
+  readonly first: readonly number[];
+  /** Whether that batch is known to have used the same version of the deployment. */
+  readonly isVersionSure: boolean;
+};
+
+/** Rows that the service may run on the deployment's own GPU, at another price. */
+export type IgnoredGpus = {
+  readonly own: string;
+  readonly asked: readonly string[];
+  readonly rows: number;
+};
+
+/** Rows that a batch in another place has. */
+export type RowsElsewhere = { readonly batch: string; readonly out: string; readonly rows: number };
+
+export type Question =
+  | { readonly id: 'guesses'; readonly sheet: string; readonly guesses: readonly Guess[] }
+  | { readonly id: 'ofBatch'; readonly sheet: string; readonly batch: string; readonly file: BatchFile }
+  | { readonly id: 'open'; readonly open: readonly SharedRows[] }
+  | {
+      readonly id: 'earlier';
+      readonly rows: number;
+      readonly done: readonly SharedRows[];
+      readonly unknown: readonly SharedRows[];
+    }
+  | { readonly id: 'elsewhere'; readonly rows: number; readonly others: readonly RowsElsewhere[] }
+  | ({ readonly id: 'otherGpu' } & IgnoredGpus)
+  | {
+      readonly id: 'boughtBefore';
+      /** Rows that are sent again, and those of them that may have such a run. */
+      readonly rows: number;
+      readonly paid: number;
+      readonly expectedUsd: number | undefined;
+    };
+
+/** What may follow from an answer. */
+export type Patch = { readonly answers: Answers; readonly again?: true } | { readonly into: string };
+
+export type Answer = {
+  /** What the user types. */
+  readonly key: string;
+  /** What it does; none for a question that asks whether all is right. */
+  readonly text?: string;
+  /** The flags that say it beforehand, by flag. */
+  readonly flags: readonly (readonly string[])[];
+  /** The option of a program. */
+  readonly option: string;
+  readonly with: Patch;
+};
+
+/** How a door writes an answer down, and the questions that are open beside. */
+export type Words = (answer: Answer, others: readonly Question[]) => string;
+
+/** Thrown by a proposal that cannot be carried out as it is. */
+export class QuestionsOpen extends Error {
+  override readonly name = 'QuestionsOpen';
+  readonly questions: readonly Question[];
+
+  constructor(questions: readonly Question[]) {
+    super(`open: ${questions.map(({ id }) => id).join(', ')}`);
+    this.questions = questions;
+  }
+}
+
+export const sumOf = (shared: readonly { readonly rows: number }[]): number =>
+  shared.reduce((sum, { rows }) => sum + rows, 0);
+
+const rowsLeft = ({ rows, done }: { readonly rows: number; readonly done: readonly SharedRows[] }): number =>
+  rows - sumOf(done);
+
+const count = (number: number): string => number.toLocaleString('en-US');
+const plural = (rows: number): string => `${count(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+
+type Of<Id extends Question['id']> = Question & { readonly id: Id };
+
+/** The answer to a question whether all is right. */
+const yes = (flags: Answer['flags'], option: string, answers: Answers): readonly [Answer] => [
+  { key: 'y', flags, option, with: { answers } },
+];
+
+/** With --again: in a new batch. */
+const again = (text: string, answers: Answers, ...mapping: Answer['flags']): Answer => ({
+  key: 'a',
+  text,
+  flags: [['--again'], ...mapping],
+  option: "reuse: 'again'",
+  with: answers === AGAIN ? { answers, again: true } : { answers },
+});
+
+const ANSWERS: {
+  readonly [Id in Question['id']]: (question: Of<Id>) => readonly [Answer, ...Answer[]];
+} = {
+  guesses: ({ guesses }) =>
+    yes(
+      unconfirmed(guesses).map(({ flags }) => flags),
+      "guess: 'accept'",
+      { guesses: 'accept' },
+    ),
+  ofBatch: ({ batch, file }) => [
+    {
+      key: 'i',
+      text: 'send those that you changed again, in that batch',
+      flags: [['--into', batch]],
+      option: `getHandle('${batch}').append(…)`,
+      with: { into: batch },
+    },
+    again('make a new batch of them', AGAIN, ...mappingOf(file)),
+  ],
+  open: () => [again('run all rows, although these may be bought twice', AGAIN)],
+  earlier: (question) => [
+    {
+      key: 'r',
+      text: `reuse their results and run ${plural(rowsLeft(question))}`,
+      flags: [['--reuse']],
+      option: "reuse: 'reuse'",
+      with: { answers: { earlier: 'reuse' } },
+    },
+    again(`run all ${plural(question.rows)} again`, { earlier: 'again' }),
+  ],
+  elsewhere: ({ rows }) => [again(`buy them again: run all ${plural(rows)} here`, { elsewhere: 'again' })],
+  otherGpu: () => yes([['--accept-gpu']], 'acceptGpu: true', { otherGpu: 'accept' }),
+  boughtBefore: () => yes([['--yes']], 'mayBuyTwice: true', { boughtBefore: 'again' }),
+};
+
+/** The first one is assumed in commands that also answer another question. */
+export const answersOf = (question: Question): readonly [Answer, ...Answer[]] =>
+  (ANSWERS[question.id] as (question: Question) => readonly [Answer, ...Answer[]])(question);
+
+/** The same request in the place of the other batch. */
+function thereOf({ others: [there] }: Question & { readonly id: 'elsewhere' }): Answer {
+  const out = there?.out ?? '';
+  return { key: '', flags: [['--out', out]], option: `store: '${out}'`, with: { answers: {} } };
+}
+
+/** How the batch was mapped, as flags: its results have the columns of its sheet. */
+function mappingOf({ sheet }: BatchFile): readonly (readonly string[])[] {
+  const { map, set, drop, types, keyColumn, gpuColumn } = sheet.options;
+  const pairs = (flag: string, all: Readonly<Record<string, string>>): readonly string[] =>
+    Object.entries(all).flatMap(([name, value]) => [flag, `${name}=${value}`]);
+  return [
+    pairs('--map', map),
+    pairs('--set', set),
+    drop.flatMap((column) => ['--drop', column]),
+    pairs('--type', types),
+    keyColumn === undefined ? [] : ['--key', keyColumn],
+    gpuColumn === undefined ? [] : ['--gpu-column', gpuColumn],
+  ].filter((group) => group.length > 0);
+}
+
+/** Whether a user on a terminal may be asked: about some rows only a flag decides, because more is at stake than a key shows. */
+export function isAsked(question: Question): boolean {
+  if (question.id === 'open') return false;
+  return question.id !== 'earlier' || isVersionSure(question);
+}
+
+const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earlier' }): boolean =>
+  [...done, ...unknown].every((one) => one.isVersionSure);
+
+/** What it is about, in one line. */
+export function questionText(question: Question): string {
+  switch (question.id) {
+    case 'guesses':
+      return `${question.sheet} is read with guesses that could spend money wrongly`;
+    case 'ofBatch':
+      return `the rows of ${question.sheet} are rows of ${question.batch}`;
+    case 'open':
+      return openText(question.open);
+    case 'earlier':
+      return knownText(question);
+    case 'elsewhere':
+      return elsewhereText(question);
+    case 'otherGpu':
+      return ignoredText(question);
+    case 'boughtBefore':
+      return boughtText(question);
+  }
+}
+
+/** The error of the first open question; its commands answer the others as well. */
+export function refusal([question, ...others]: readonly Question[], words: Words): RunsheetError {
+  if (question === undefined) throw new Error('nothing is to be refused');
+  const answers = answersOf(question);
+  const [first, second = first] = answers.map((answer) => words(answer, others)) as [string, string?];
+  switch (question.id) {
+    case 'guesses':
+      // A sheet is also read for callers that are no command; then its flags are named.
+      return guessesRefused(question.sheet, question.guesses, words === asOption ? {} : { command: first });
+    case 'ofBatch':
+      return problem('E534', { name: question.sheet, batch: question.batch, into: first, again: second });
+    case 'open': {
+      const batches = question.open.map(({ batch }) => batch);
+      return problem('E531', { rows: openText(question.open), batches, again: first });
+    }
+    case 'earlier': {
+      const { rows: all } = question;
+      const facts = { isVersionSure: isVersionSure(question), left: rowsLeft(question), all };
+      return problem('E530', { rows: knownText(question), ...facts, reuse: first, again: second });
+    }
+    case 'elsewhere': {
+      const there = words(thereOf(question), others);
+      return problem('E539', { rows: elsewhereText(question), there, again: first });
+    }
+    case 'otherGpu':
+      return problem('E314', { what: terminalLine(ignoredText(question)), accept: first });
+    case 'boughtBefore':
+      return problem('E602', {
+        what: `this may buy runs a second time: ${boughtText(question)}`,
+        hint: `if that is meant:\n  ${first}`,
+      });
+  }
+}
+
+/** How programs answer. */
+export const asOption: Words = ({ option }) => option;
+
+/** `300 of 301 rows are done in portraits-7f3a`. */
+export function doneText({
+  done,
+  rows,
+}: Pick<Question & { readonly id: 'earlier' }, 'done' | 'rows'>): string {
+  const sum = sumOf(done);
+  const batches = done.map((one) => (done.length === 1 ? one.batch : `${one.batch} (${count(one.rows)})`));
+  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
+}
+
+/** What earlier batches have bought, or may have bought. */
+export const knownText = ({
+  rows,
+  done,
+  unknown,
+}: Pick<Question & { id: 'earlier' }, 'rows' | 'done' | 'unknown'>): string =>
+  list(
+    [
+      ...(done.length > 0 ? [doneText({ rows, done })] : []),
+      ...(unknown.length > 0
+        ? [rowsText(unknown, () => 'may have been bought without a known outcome in')]
+        : []),
+    ],
+    '; ',
+  );
+
+/** `2 rows (12, 40) are still open in portraits-7f3a`. */
+export const openText = (open: readonly SharedRows[]): string =>
+  rowsText(open, (rows) => `${rows === 1 ? 'is' : 'are'} still open in`);
+
+function rowsText(shared: readonly SharedRows[], standing: (rows: number) => string): string {
+  const texts = shared.map(({ batch, rows, first }) => {
+    const more = rows > first.length ? ', …' : '';
+    return `${plural(rows)} (${first.join(', ')}${more}) ${standing(rows)} ${batch}`;
+  });
+  return list(texts, '; ');
+}
+
+/** `300 of 301 rows are in another folder: portraits-7f3a in /data/batches`. */
+function elsewhereText({
+  rows,
+  others,
+}: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>): string {
+  const sum = sumOf(others);
+  const places = others.map(({ batch, out }) => `${batch} in ${out}`);
+  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;
+}
+
+function boughtText({ rows, paid, expectedUsd }: Question & { readonly id: 'boughtBefore' }): string {
+  const cost = expectedUsd === undefined ? '' : `, about $${expectedUsd.toFixed(2)}`;
+  return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${cost}`;
+}
+
+export const ignoredText = ({ own, asked, rows }: IgnoredGpus): string =>
+  `${plural(rows)} ${rows === 1 ? 'asks' : 'ask'} for ${asked.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;
+
+/** undefined if no row asks for another GPU, or if it is known that the service honours it, as in a rehearsal. */
+export function ignoredGpus(
+  { deployment, service }: Pick<BatchFile, 'deployment' | 'service'>,
+  gpus: Readonly<Record<string, number>>,
+): IgnoredGpus | undefined {
+  const { gpu: own } = deployment;
+  if (own === undefined || service.rehearsal) return undefined;
+  const others = Object.entries(gpus).filter(([gpu, rows]) => gpu !== '' && gpu !== own && rows > 0);
+  if (others.length === 0) return undefined;
+  return { own, asked: others.map(([gpu]) => gpu), rows: others.reduce((sum, [, rows]) => sum + rows, 0) };
+}
+
+/** All flags that answer these questions as is assumed. */
+export const assumedFlags = (questions: readonly Question[]): readonly (readonly string[])[] =>
+  questions.flatMap((question) => answersOf(question)[0].flags);

@@ -1,0 +1,192 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { Printer } from '../../src/cli/context.ts';
+import { answersBy, commandWith, guessLines } from '../../src/cli/run/questions.ts';
+import type { Patch, Question } from '../../src/create-batch/questions.ts';
+import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
+
+const EARLIER = {
+  id: 'earlier',
+  rows: 301,
+  done: [{ batch: 'portraits-7f3a', rows: 300, first: [1, 2, 3], isVersionSure: true }],
+  unknown: [],
+} satisfies Question;
+
+const GUESSES = {
+  id: 'guesses',
+  sheet: 'my sheet.csv',
+  guesses: [
+    said('separator', 'separator ;', '--delimiter', ';'),
+    toConfirm('rows', 'row 302 ("Total") is a total', '--skip-rows', '302'),
+    toConfirm('columns', 'column "Promt art" is the input prompt', '--map', 'prompt=Promt art'),
+  ],
+} satisfies Question;
+
+const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
+
+type Given = { readonly asks?: boolean; readonly args?: readonly string[] };
+
+/** A command on a terminal, before its user has answered. */
+function onTerminal(
+  questions: readonly Question[],
+  { asks = true, args = ['run', 'my sheet.csv', '-d', 'x'] }: Given = {},
+) {
+  const [stdin, stderr] = [terminal(), terminal()];
+  const process = { stdin, stderr, argv: ['node', 'runsheet.mjs', ...args] } as unknown as NodeJS.Process;
+  const printer = { isTerminal: true } as Printer;
+  return { stdin, stderr, choice: answersBy({ printer, process, asks }, questions) };
+}
+
+const refusalOf = (questions: readonly Question[], ...args: readonly string[]): Promise<readonly Patch[]> =>
+  onTerminal(questions, { asks: false, ...(args.length > 0 && { args }) }).choice;
+
+describe('run on a terminal asks about rows that are done', () => {
+  const TEXT =
+    '300 of 301 rows are done in portraits-7f3a.\n  r  reuse their results and run 1 row\n  a  run all 301 rows again\n  q  stop\n';
+
+  it.each([
+    ['r\n', 'reuse'],
+    ['a\n', 'again'],
+    ['\nyes\nr\n', 'reuse'],
+  ])('and takes the answer %j as %s', async (answer, chosen) => {
+    const { stdin, stderr, choice } = onTerminal([EARLIER]);
+    for await (const chunk of stderr.iterator({ destroyOnReturn: false }))
+      if (String(chunk).includes(TEXT)) break;
+    stdin.write(answer);
+    expect(await choice).toEqual([{ answers: { earlier: chosen } }]);
+  });
+
+  it.each([
+    ['q', (stdin: PassThrough) => stdin.write('q\n')],
+    ['the end of the input', (stdin: PassThrough) => stdin.end()],
+    ['Ctrl-C', (stdin: PassThrough) => stdin.write('\u0003')],
+  ])('and %s stops it with both commands', async (_, answer) => {
+    const { stdin, stderr, choice } = onTerminal([EARLIER]);
+    await once(stderr, 'data');
+    answer(stdin);
+    await expect(choice).rejects.toMatchObject({
+      code: 'E530',
+      exit: 2,
+      hint: "to reuse their results and run 1 of 301 rows:\n  runsheet run --reuse 'my sheet.csv' -d x\nto run all 301 rows again:\n  runsheet run --again 'my sheet.csv' -d x",
+    });
+  });
+
+  it('unless the run service does not tell the version of the deployment: then only --reuse reuses them', async () => {
+    const done = EARLIER.done.map((one) => ({ ...one, isVersionSure: false }));
+    await expect(onTerminal([{ ...EARLIER, done }]).choice).rejects.toMatchObject({
+      code: 'E530',
+      message: expect.stringContaining('does not tell whether the deployment has changed'),
+    });
+  });
+
+  it('also if they only may have been bought, because their outcome is unknown', async () => {
+    const unknown = [{ batch: 'portraits-7f3a', rows: 2, first: [3, 9], isVersionSure: true }];
+    await expect(refusalOf([{ ...EARLIER, done: [], unknown }])).rejects.toMatchObject({
+      code: 'E530',
+      message: '2 rows (3, 9) may have been bought without a known outcome in portraits-7f3a',
+    });
+  });
+
+  it('but not about rows that are still open: they may be bought at this moment', async () => {
+    const open: Question = { id: 'open', open: EARLIER.done };
+    await expect(onTerminal([open]).choice).rejects.toMatchObject({ code: 'E531' });
+  });
+
+  it('but submit does not ask', async () => {
+    await expect(refusalOf([EARLIER])).rejects.toMatchObject({ code: 'E530' });
+  });
+});
+
+describe('guesses that could spend money wrongly', () => {
+  it('end a script with one complete command', async () => {
+    await expect(refusalOf([GUESSES])).rejects.toMatchObject({
+      code: 'E111',
+      exit: 5,
+      hint: "if they are right: runsheet run --skip-rows 302 --map 'prompt=Promt art' 'my sheet.csv' -d x",
+    });
+  });
+
+  it('are confirmed by one yes, and refused by a no', async () => {
+    const yes = onTerminal([GUESSES]);
+    yes.stdin.end('y\n');
+    expect(await yes.choice).toEqual([{ answers: { guesses: 'accept' } }]);
+    const no = onTerminal([GUESSES]);
+    no.stdin.end('n\n');
+    await expect(no.choice).rejects.toMatchObject({
+      code: 'E111',
+      message: expect.stringContaining('nothing is sent') as string,
+      hint: "repeat the command with what is right instead of: --skip-rows 302 --map 'prompt=Promt art'",
+    });
+    expect(guessLines(GUESSES.guesses).slice(0, 2)).toEqual([
+      "  guess     separator ; (--delimiter ';')",
+      '  guess ?   row 302 ("Total") is a total (--skip-rows 302)',
+    ]);
+  });
+});
+
+describe('the commands of a refusal', () => {
+  it('are quoted for a shell, and have the flag before everything that may follow', async () => {
+    const args = ['submit', '--set', "prompt=it's $5", '--again', '--', '-sheet.csv'];
+    await expect(refusalOf([EARLIER], ...args)).rejects.toMatchObject({
+      hint: expect.stringContaining(
+        String.raw`runsheet submit --reuse --set 'prompt=it'\''s $5' -- -sheet.csv`,
+      ),
+    });
+  });
+
+  it('answer all that is open', async () => {
+    const other: Question = { id: 'otherGpu', own: 'A10G', asked: ['H100'], rows: 2 };
+    await expect(refusalOf([GUESSES, EARLIER, other])).rejects.toMatchObject({
+      code: 'E111',
+      hint: "if they are right: runsheet run --skip-rows 302 --map 'prompt=Promt art' --reuse --accept-gpu 'my sheet.csv' -d x",
+    });
+    const elsewhere: Question = {
+      id: 'elsewhere',
+      rows: 301,
+      others: [{ batch: 'portraits-7f3a', out: '/data/b', rows: 300 }],
+    };
+    await expect(refusalOf([elsewhere, other], 'run', 'a.csv', '--out', 'here')).rejects.toMatchObject({
+      code: 'E539',
+      message: '300 of 301 rows are in another folder: portraits-7f3a in /data/b',
+      hint: 'to go on with that batch, where it is:\n  runsheet run --out /data/b --accept-gpu a.csv\nto buy these rows again here:\n  runsheet run --again --accept-gpu a.csv --out here',
+    });
+  });
+
+  it('replace the rows that the command leaves out', () => {
+    const argv = (...flags: readonly string[]) => ['node', 'runsheet', 'run', 'a.csv', ...flags, '--watch'];
+    const rows = [['--skip-rows', '2,5']];
+    const right = 'runsheet run --skip-rows 2,5 a.csv --watch';
+    expect(commandWith(argv('--skip-rows', '2'), rows)).toBe(right);
+    expect(commandWith(argv('--skip-rows=2'), rows)).toBe(right);
+    expect(commandWith(argv('--skip-rows', '2'), [['--map', 'prompt=Promt art']])).toBe(
+      "runsheet run --map 'prompt=Promt art' a.csv --skip-rows 2 --watch",
+    );
+  });
+});
+
+describe('the command for a new batch of rows that a batch has', () => {
+  const options = { map: { image: 'my pic' }, set: {}, drop: ['note'], types: {}, keyColumn: 'sku' };
+  const file = { sheet: { options } } as unknown as BatchFile;
+  const OF_BATCH: Question = { id: 'ofBatch', sheet: 'failures.csv', batch: 'portraits-7f3a', file };
+  const refusal = (...more: readonly string[]) =>
+    refusalOf([OF_BATCH], 'run', 'failures.csv', '-d', 'x', ...more);
+
+  it('repeats how the batch was mapped, because its results have the columns of its sheet', async () => {
+    await expect(refusal()).rejects.toMatchObject({
+      code: 'E534',
+      hint: expect.stringContaining(
+        "  runsheet run --again --map 'image=my pic' --drop note --key sku failures.csv -d x",
+      ),
+    });
+  });
+
+  it('but not what the command says itself', async () => {
+    await expect(refusal('--map', 'image=pic', '--key=sku')).rejects.toMatchObject({
+      hint: expect.stringContaining(
+        '  runsheet run --again --drop note failures.csv -d x --map image=pic --key=sku',
+      ),
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { create, ASKED } from './create.ts';
+import { Place } from './creating.ts';
+
+const REAL = { ...ASKED.service, base: 'https://gpu.example', rehearsal: false };
+
+let place: Place;
+beforeEach(() => (place = new Place()));
+
+/** Makes a batch in a folder of its own, without an answer. */
+const made = (name: string, folder: string, more: object = {}) =>
+  create(join(place.folder, name), join(place.folder, folder), {
+    service: REAL,
+    answers: {},
+    home: join(place.folder, 'home'),
+    ...more,
+  });
+
+describe('rows that a batch in another folder has', () => {
+  beforeEach(() => {
+    place.write('three.csv', 'prompt\na\nb\nc\n');
+    place.write('four.csv', 'prompt\na\nb\nc\nd\n');
+  });
+
+  it('are not bought again without a question, whether all of them are the same or some', async () => {
+    const first = await made('three.csv', 'here');
+    await expect(made('three.csv', 'there')).rejects.toMatchObject({
+      code: 'E539',
+      exit: 2,
+      message: `3 of 3 rows are in another folder: ${first.batch} in ${join(place.folder, 'here')}`,
+    });
+    await expect(made('four.csv', 'there')).rejects.toMatchObject({
+      message: `3 of 4 rows are in another folder: ${first.batch} in ${join(place.folder, 'here')}`,
+    });
+    const again = await made('four.csv', 'there', { answers: { elsewhere: 'again' } });
+    expect(again.laidOut?.rows).toBe(4);
+    // Two places of the same rows count once.
+    await expect(made('three.csv', 'nowhere')).rejects.toMatchObject({
+      message: expect.stringMatching(/^3 of 3 rows are in another folder/) as string,
+    });
+  });
+
+  it('are forgotten with their folder, but not with a disk that is away for a while', async () => {
+    const first = await made('three.csv', 'here');
+    renameSync(join(place.folder, 'here'), join(place.folder, 'away'));
+    const later = await made('four.csv', 'there');
+    renameSync(join(place.folder, 'away'), join(place.folder, 'here'));
+    rmSync(later.folder, { recursive: true });
+    await expect(made('three.csv', 'third')).rejects.toMatchObject({ code: 'E539' });
+    rmSync(first.folder, { recursive: true });
+    expect((await made('three.csv', 'third')).laidOut?.rows).toBe(3);
+  });
+
+  it('are no question in a rehearsal, of another deployment, and for another user', async () => {
+    const rehearsal = { service: { ...REAL, rehearsal: true } };
+    await made('three.csv', 'here', rehearsal);
+    expect((await made('three.csv', 'there', rehearsal)).laidOut?.rows).toBe(3);
+    await made('three.csv', 'real');
+    const other = { deployment: { ...ASKED.deployment, id: '00000000-0000-0000-0000-000000000001' } };
+    expect((await made('three.csv', 'other', other)).laidOut?.rows).toBe(3);
+    const home = join(place.folder, 'home-of-another');
+    expect((await made('three.csv', 'another', { home })).laidOut?.rows).toBe(3);
+  });
+});

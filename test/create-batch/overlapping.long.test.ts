@@ -1,0 +1,49 @@
+// Two sheets with common rows, given at the same moment by two processes: no common row may be bought twice without a question.
+
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { Place } from './creating.ts';
+
+const ROUNDS = 20;
+const CREATOR = join(import.meta.dirname, 'creator.ts');
+
+type Said = { readonly made?: boolean; readonly refused?: string };
+
+function creatorOf(place: Place, name: string): ChildProcess {
+  const args = [join(place.folder, name), place.out, '{"answers":{}}'];
+  return fork(CREATOR, args, {
+    env: { ...process.env, ASKS: '1' },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+}
+
+async function saidBy(child: ChildProcess): Promise<Said> {
+  let text = '';
+  for await (const chunk of child.stdout ?? []) text += String(chunk);
+  return JSON.parse(text) as Said;
+}
+
+it('of two overlapping sheets at the same moment, both are never made: one of them asks', async () => {
+  const place = new Place();
+  const both: string[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const rows = (from: number, to: number): string =>
+      Array.from({ length: to - from }, (_, at) => `round ${round} row ${from + at}\n`).join('');
+    place.write('one.csv', `prompt\n${rows(0, 30)}`);
+    place.write('two.csv', `prompt\n${rows(10, 40)}`);
+    const children = ['one.csv', 'two.csv'].map((name) => creatorOf(place, name));
+    await Promise.all(children.map((child) => once(child, 'message')));
+    const ended = Promise.all(children.map(saidBy));
+    for (const child of children) child.send('begin');
+    const said = await ended;
+    both.push(
+      said
+        .map(({ made, refused }) => refused ?? `made ${made}`)
+        .sort()
+        .join(', '),
+    );
+  }
+  expect(new Set(both)).toEqual(new Set(['E531, made true']));
+});
