@@ -24,7 +24,7 @@ import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
 import type { Execution } from './activity-guards.ts';
-import { startSearchable } from './search-attributes.ts';
+import { INVALID, startSearchable } from './search-attributes.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 
@@ -63,6 +63,24 @@ type Made = {
   /** The only worker of embedded servers works on every batch. */
   readonly ignoresTags?: boolean;
 };
+
+async function listed(client: Client, condition = ''): Promise<readonly Known[]> {
+  const found: Known[] = [];
+  for await (const execution of client.workflow.list({
+    query: `WorkflowType = 'runsheetBatch'${condition}`,
+  })) {
+    const one = known(execution);
+    if (one !== undefined) found.push(one);
+  }
+  return found;
+}
+
+/** A namespace that does not know the attribute refuses the query, and has no batch with it. */
+function ofNoAttribute(error: unknown): readonly Known[] {
+  const root = error instanceof Error ? rootOf(error) : error;
+  if (isGrpcServiceError(root) && INVALID.test(root.message)) return [];
+  throw error;
+}
 
 /** `reach` returns the current client, because an embedded server may restart on another port. */
 export function openBatchClient(
@@ -116,30 +134,11 @@ export function openBatchClient(
     trouble: (name: BatchName) => troubleOf(reach(), name),
 
     /** All batches that Temporal knows, newest first. */
-    list: async (): Promise<readonly Known[]> => {
-      const found: Known[] = [];
-      for await (const execution of reach().workflow.list({ query: "WorkflowType = 'runsheetBatch'" })) {
-        const one = known(execution);
-        if (one !== undefined) found.push(one);
-      }
-      return found;
-    },
+    list: () => listed(reach()),
 
     /** The batches of these rows, as far as the namespace is searchable. */
-    withContent: async (content: string): Promise<readonly Known[]> => {
-      if (!searchable) return [];
-      const found: Known[] = [];
-      const query = `WorkflowType = 'runsheetBatch' AND RunsheetContent = '${content}'`;
-      try {
-        for await (const execution of reach().workflow.list({ query })) {
-          const one = known(execution);
-          if (one !== undefined) found.push(one);
-        }
-      } catch {
-        // The namespace does not know the attribute; doctor says so.
-      }
-      return found;
-    },
+    withContent: async (content: string): Promise<readonly Known[]> =>
+      searchable ? listed(reach(), ` AND RunsheetContent = '${content}'`).catch(ofNoAttribute) : [],
 
     /** Resolves when the batch has ended, even if Temporal is unreachable meanwhile. Throws E506 if it failed. */
     finished: (name: BatchName, gone: AbortSignal): Promise<void> => untilFinished(reach, name, gone),

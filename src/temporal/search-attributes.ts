@@ -67,7 +67,7 @@ export async function startSearchable(
   }
 }
 
-const INVALID = /^3 INVALID_ARGUMENT/;
+export const INVALID = /^3 INVALID_ARGUMENT/;
 const rootOf = (error: unknown): unknown => (error instanceof Error && error.cause) || error;
 
 /** The attributes with which a batch starts; none if the server does not know all of an earlier release. */
