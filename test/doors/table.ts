@@ -19,7 +19,7 @@ export const DOORS = {
 export type Door = keyof typeof DOORS;
 
 /** What may spend money otherwise than its user means. */
-const QUESTIONS = {
+export const QUESTIONS = {
   guesses: 'the sheet is read with a guess',
   earlier: 'earlier batches have done rows of it',
   open: 'an earlier batch may still send rows of it',
