@@ -17,8 +17,9 @@ export function watchLiveness(batch: SimBatch): void {
   let latest = temporal.clock.latest;
   const look = (): void => {
     const now = progress(batch.state);
-    const counts = `${batch.generation} ${countsOf(now)}`;
-    const { phases, overdue, finished } = batch.state;
+    const { phases, overdue, finished, pass, nextGroup, nextPart } = batch.state;
+    // A pass may be sent and end between two looks.
+    const counts = `${batch.generation} ${pass} ${nextGroup} ${nextPart} ${countsOf(now)}`;
     const mayEnd = phases.sending + phases.running > overdue.size;
     if (!batch.isRunning || finished || mayEnd || counts !== seen) [seen, stillMs] = [counts, 0];
     else if (stillMs > SILENT_MS) check(batch);
