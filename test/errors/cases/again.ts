@@ -14,6 +14,9 @@ export const AGAIN: readonly Case[] = [
   {
     code: 'E513',
     name: 'a program gives a command to a batch that has ended',
+    arrange: async (ground) => {
+      await ground.ended('bought');
+    },
     throws: (ground) => inLibrary(ground, (runsheet) => runsheet.getHandle('bought').pause()),
     leads: [0],
   },
@@ -114,7 +117,8 @@ export const AGAIN: readonly Case[] = [
     },
     args: ['submit', 'here and "there".csv', '-d', 'Porträts'],
     env: ({ real }) => ({ RUNSHEET_API_URL: real?.base ?? '' }),
-    leads: [0, 0],
+    // The batch there has failed on this ground: the command leads to E508, which names the cure.
+    leads: [5, 0],
     undo: ({ real }) => real?.close(),
   },
   {
