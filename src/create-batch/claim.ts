@@ -1,5 +1,5 @@
 // That a command is about to make a batch, so that of two commands at the same moment at least one sees the other. A claim is written
-// before the places are listed a last time, and removed when batch.json exists: whoever lists later finds the claim or the batch.
+// before the places are listed a last time, and removed when batch.json exists: a command that lists later finds the claim or the batch.
 // Nothing can attach to a claim, so giving it up loses nothing.
 
 import { isRunsheetError } from '../errors/error.ts';

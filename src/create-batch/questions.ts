@@ -1,4 +1,4 @@
-// What has to be decided before money is spent: every question that a proposal may have, its answers, and the error of whoever cannot be
+// What has to be decided before money is spent: every question that a proposal may have, its answers, and the error if it cannot be
 // asked. A door answers as it can: a terminal asks, a command has flags, a program options.
 
 import { list, problem, type RunsheetError } from '../errors/error.ts';

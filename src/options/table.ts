@@ -92,7 +92,7 @@ const limits = Object.fromEntries(
 
 /**
  * `scope`: where a request has it. `live`: it may change while the batch runs; `batch`: batch.json stores it as it is; `own`: a
- * request treats it by itself. `kept`: its name in a request and in batch.json, if
+ * request treats it on its own. `kept`: its name in a request and in batch.json, if
  * it is another one. `not`: doors without it. `form`: the placeholder of its value, if its kind has another one.
  */
 export const OPTIONS = {

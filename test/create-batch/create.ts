@@ -48,7 +48,7 @@ export async function createBatch({
   }
 }
 
-/** What would be made. Throws the error of guesses that nobody has confirmed. */
+/** What would be made. Throws the error of guesses that are not confirmed. */
 export async function draftOf(params: CreateParams): Promise<DraftBatch> {
   using proposed = await NewBatch.of(params);
   const open = proposed.questions.filter(({ id }) => id === 'guesses');

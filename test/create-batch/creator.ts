@@ -48,7 +48,7 @@ const decide: Asked['decide'] = async ({ open, rows }) => {
   return 'again';
 };
 if (process.env['ASKS']) {
-  // As a script, which nobody can answer.
+  // As a script, which cannot be asked.
   const said = await create(path, out, JSON.parse(asked) as Asked).then(
     ({ laidOut }) => ({ made: laidOut !== undefined }),
     (error: unknown) => ({ refused: (error as { readonly code?: string }).code }),

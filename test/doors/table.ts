@@ -33,7 +33,7 @@ export const QUESTIONS = {
 
 export type Question = keyof typeof QUESTIONS;
 
-/** What a door does: `code` is the error of whoever cannot be asked, `answer` what answers beforehand. */
+/** What a door does: `code` is the error where it cannot be asked, `answer` what answers beforehand. */
 export type Cell =
   | {
       readonly does: 'asks' | 'refuses' | 'says';

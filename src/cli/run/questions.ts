@@ -28,7 +28,7 @@ export type Asking = {
 const mayAsk = ({ printer, process, asks }: Asking): boolean =>
   asks && printer.isTerminal && process.stdin.isTTY;
 
-/** What the user decides about all open questions. Throws the error of the first one that nobody answers. */
+/** What the user decides about all open questions. Throws the error of the first one without an answer. */
 export async function answersBy(asking: Asking, questions: readonly Question[]): Promise<readonly Patch[]> {
   const words = asCommand(asking.process.argv);
   const unasked = questions.find((one) => !isAsked(one));
