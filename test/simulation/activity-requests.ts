@@ -24,12 +24,12 @@ export const requestActivity = (batch: SimBatch, name: keyof BoundActivities, in
 const REQUESTS: { readonly [N in Name]: (batch: SimBatch, input: Input<N>) => Work } = {
   loadBatch:
     ({ params, service, store, state, world }, { continues }) =>
-    (_, done) => {
+    ({ isAbandoned }, done) => {
       const serviceNowMs = service.clock.now;
       if (continues === undefined) return done({ value: { params, serviceNowMs } });
       const closed = JSON.parse(store.closed) as Snapshot;
       world.claim(
-        isDeepStrictEqual(closed.params, JSON.parse(JSON.stringify(state.params))),
+        isAbandoned() || isDeepStrictEqual(closed.params, JSON.parse(JSON.stringify(state.params))),
         () => 'the batch goes on without limits that it had acknowledged',
       );
       done({ value: { params, closed, serviceNowMs } });
