@@ -7,7 +7,7 @@ import type { WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { Stage, until } from '../stage/stage.ts';
-import { READS } from '../../src/batch/version.ts';
+import { OLDEST, READS } from '../../src/batch/version.ts';
 import { bundleOf, NEXT } from './generations.ts';
 import { accepted, openRig, refOf, Script, type Rig } from './rig.ts';
 
@@ -91,7 +91,7 @@ describe('while batches run, a newer release', () => {
   it('continues batches of the older one, beside it and alone, and sends each row once', async () => {
     await worker(a);
     const batches = ['one', 'two', 'three'];
-    for (const batch of batches) await begin(batch, 1);
+    for (const batch of batches) await begin(batch, OLDEST);
     await until(() => batches.every((batch) => sent(batch) === 2), 'each has its first group on the wire');
     await worker(b);
     open('one');
@@ -105,7 +105,7 @@ describe('while batches run, a newer release', () => {
     await expectEveryRowOnce('three');
     expect(Math.max(...sizes('two'))).toBe(2);
     // A workflow run keeps its version.
-    expect(await versionOf('two')).toBe(1);
+    expect(await versionOf('two')).toBe(OLDEST);
   });
 
   it('starts batches that the older one continues as new without lowering their version', async () => {
