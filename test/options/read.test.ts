@@ -141,6 +141,7 @@ describe.each(ALL)('%s', (option, row) => {
 
   it('is checked without a fault, whatever is stored', () => {
     const stored = fc.oneof(anything, fc.array(fc.constantFrom(undefined, null, {}, 5, 'a')));
+    for (const nothing of [undefined, null, {}]) expect(kind.isKept(nothing)).toBeTypeOf('boolean');
     fc.assert(fc.property(stored, (value) => void expect(typeof kind.isKept(value)).toBe('boolean')));
   });
 
