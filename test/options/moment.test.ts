@@ -32,6 +32,8 @@ describe('a --deadline on the clock of a machine in Paris', () => {
     ['2027-02-30T12:00', /is on a day that the month does not have/],
     ['2027-02-29T12:00Z', /is on a day that the month does not have/],
     ['2027-13-01T12:00', /is not a time/],
+    ['2020-01-01T00:00Z', /has passed/],
+    ['2099-01-01T00:00Z', /is more than ten years away/],
   ])('of %s is refused', (input, fault) => {
     expect(deadlineAt(input)).toMatchObject({ wrong: expect.stringMatching(fault) });
   });

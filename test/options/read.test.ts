@@ -141,7 +141,8 @@ describe.each(ALL)('%s', (option, row) => {
 
   it('is checked without a fault, whatever is stored', () => {
     const stored = fc.oneof(anything, fc.array(fc.constantFrom(undefined, null, {}, 5, 'a')));
-    for (const nothing of [undefined, null, {}]) expect(kind.isKept(nothing)).toBeTypeOf('boolean');
+    for (const nothing of [undefined, null, {}, [undefined]])
+      expect(kind.isKept(nothing)).toBeTypeOf('boolean');
     fc.assert(fc.property(stored, (value) => void expect(typeof kind.isKept(value)).toBe('boolean')));
   });
 
@@ -255,8 +256,30 @@ describe('a value', () => {
     });
   });
 
-  it('of --skip-rows may be none', () => {
-    expect(read(OPTIONS.skipRows.kind, 'none')).toEqual({ kept: [] });
+  it('of --unconfirmed may be a word, or a time after which the row is sent again', () => {
+    const { kind } = OPTIONS.unconfirmed;
+    expect(read(kind, 'ask')).toEqual({ kept: { rule: 'ask' } });
+    expect(
+      [{ rule: 'resubmit', afterMs: 7_200_000 }, { rule: 'ask' }, { rule: 'resubmit' }].map(kind.isKept),
+    ).toEqual([true, true, false]);
+    expect(read(kind, 'resubmit-after=2h')).toEqual({ kept: { rule: 'resubmit', afterMs: 7_200_000 } });
+    expect(read(kind, 'resubmit-after=soon')).toMatchObject({
+      wrong: expect.stringMatching(/resubmit-after/),
+    });
+  });
+
+  it('of --skip-rows may be none, rows and ranges, and a list is no number', () => {
+    const { kind } = OPTIONS.skipRows;
+    expect(read(kind, 'none')).toEqual({ kept: [] });
+    expect(read(kind, '3,17-40')).toEqual({
+      kept: [
+        { from: 3, to: 3 },
+        { from: 17, to: 40 },
+      ],
+    });
+    expect(read(kind, 'x')).toHaveProperty('wrong');
+    expect(read(OPTIONS.drop.kind, 5)).toHaveProperty('wrong');
+    expect(read(OPTIONS.notify.kind, ['nowhere'])).toHaveProperty('wrong');
   });
 
   it('of a duration has a unit, or is in seconds', () => {
