@@ -1,144 +1,110 @@
 // E5xx: a batch, the rows and results of earlier ones, pools, schedules.
 
-import { didYouMean, entry, EXIT, list, textFromThrower } from './entry.ts';
+import { didYouMean, entry, EXIT, list, sentences, textFromThrower } from './entry.ts';
 import { shellWord } from './outside-text.ts';
 
 const { usage, inputRefused, unreachable, unexpected, paused, waitedTooLong } = EXIT;
 
 export const BATCH_ENTRIES = {
-  E501: entry<{ batch: string; reason: string; hint: string }>(
-    paused,
-    (f) => `batch ${f.batch} is paused: ${f.reason}`,
-    (f) => `nothing is lost; ${f.hint}`,
-  ),
+  E501: entry<{ batch: string; reason: string; hint: string }>(paused, (f) => [
+    `batch ${f.batch} is paused: ${f.reason}`,
+    `nothing is lost; ${f.hint}`,
+  ]),
   E502: entry<{
     batch?: string | undefined;
     out: string;
     known: readonly string[];
     near?: string | undefined;
     isAmbiguous?: boolean;
-  }>(
-    usage,
-    (f) => {
-      if (f.batch === undefined) return `there is no batch in ${f.out}`;
-      return f.isAmbiguous
+  }>(usage, (f) => [
+    f.batch === undefined
+      ? `there is no batch in ${f.out}`
+      : f.isAmbiguous
         ? `several batches in ${f.out} begin with "${f.batch}"`
-        : `there is no batch "${f.batch}" in ${f.out}`;
-    },
-    (f) =>
-      [
-        didYouMean(f.near),
-        f.known.length > 0
-          ? `batches here: ${list(f.known)}`
-          : 'name the folder of the batches with --out <dir>; to make a batch, see: runsheet run --help',
-      ]
-        .filter(Boolean)
-        .join(' '),
-  ),
-  E503: entry<{ batch: string; folder: string }>(
-    inputRefused,
-    (f) => `batch ${f.batch} in ${f.folder} was started, but Temporal no longer has it`,
-    (f) => `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
-  ),
-  E504: entry<{ what: string }>(
-    inputRefused,
-    (f) => f.what,
-    () => 'the batch folder was changed: restore it from a copy, or make a new batch with --again',
-  ),
-  E505: entry<{ batch: string; row: number | string; rows: number }>(
-    usage,
-    (f) => `batch ${f.batch} has no row ${f.row}`,
-    (f) => `its rows have the numbers 1 to ${f.rows}; list them: runsheet rows ${f.batch}`,
-  ),
-  E506: entry<{ batch: string; reason: string }>(
-    unexpected,
-    (f) => `batch ${f.batch} ended without a summary: ${f.reason}`,
-    (f) => `list the rows that ended: runsheet rows ${f.batch}`,
-  ),
-  E507: entry<{ batch: string; folder: string }>(
-    inputRefused,
-    (f) => `Temporal already has batch ${f.batch}, with its results in ${f.folder}`,
-    (f) =>
-      `to attach to it, add: --out ${shellWord(f.folder)}; to make a new batch of the same sheet, add --again`,
-  ),
-  E508: entry<{ batch: string; folder: string; status: string }>(
-    inputRefused,
-    (f) => `the workflow of batch ${f.batch} is ${f.status.toLowerCase()}, but ${f.folder} has no results`,
-    (f) =>
-      `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover. A new batch (--again) pays for its rows again`,
-  ),
-  E509: entry<{ batch: string }>(
-    usage,
-    (f) => `batch ${f.batch} has not ended, so it cannot be verified yet`,
-    (f) => `wait for its end: runsheet wait ${f.batch}; if no server runs it: runsheet resume ${f.batch}`,
-  ),
-  E510: entry<{ batch: string; wrong: readonly string[] }>(
-    unexpected,
-    (f) => `batch ${f.batch} does not add up: ${list(f.wrong)}`,
-    () => "trust its parts and the service's run list, from which summary.json was computed",
-  ),
-  E511: entry<{ batch: string; reason: string }>(
-    inputRefused,
-    (f) => `batch ${f.batch} cannot be recovered: ${f.reason}`,
-    (f) =>
-      `its folder stays as it is; show it: runsheet status ${f.batch}. A new batch of the same sheet (--again) may pay for its rows twice`,
-  ),
-  E512: entry<{ batch: string; sinceMs: number }>(
-    unreachable,
-    (f) => `no worker has taken the tasks of batch ${f.batch} since ${new Date(f.sinceMs).toISOString()}`,
-    () => 'start one: runsheet worker. Temporal keeps this command until then, and nothing is lost',
-  ),
-  E513: entry<{ batch: string }>(
-    unexpected,
-    (f) => `the workflow of batch ${f.batch} ended before it received the command`,
-    (f) => `show its state: runsheet status ${f.batch}`,
-  ),
-  E514: entry<{ folder: string }>(
-    inputRefused,
-    (f) =>
-      `the batch in ${f.folder} was made by an earlier version of runsheet, and this version cannot continue it`,
-    () => 'finish it with the version that made it, or run its sheet again as a new batch',
-  ),
-  E515: entry<{ batch: string; folder: string }>(
-    inputRefused,
-    (f) =>
-      `this is not the workflow that started batch ${f.batch} (see started.json in ${f.folder}), or it was reset; it would send rows again`,
-    (f) =>
-      `rebuild the batch from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
-  ),
-  E516: entry<{ batch: string }>(
-    unreachable,
-    (f) => `batch ${f.batch} has not ended, and it is not running: none of this place's servers runs it`,
-    (f) => `continue it: runsheet resume ${f.batch}`,
-  ),
-  E517: entry<{ batch: string; reason: string }>(
-    usage,
-    (f) => `batch ${f.batch} refused the command: ${f.reason}`,
-    (f) => `show its state: runsheet status ${f.batch}`,
-  ),
-  E518: entry<{ batch: string; seconds: number }>(
-    waitedTooLong,
-    (f) => `batch ${f.batch} did not confirm the command within ${f.seconds} s`,
-    (f) =>
-      `it takes effect when a worker has taken it and the requests on the wire are answered; show its state: runsheet status ${f.batch}`,
-  ),
-  E519: entry<{ batch: string; row: number; attempt: number | undefined }>(
-    usage,
-    (f) =>
-      `row ${f.row} of ${f.batch} has no run${f.attempt === undefined ? '' : ` of attempt ${f.attempt}`} in the results yet`,
-    (f) => `show its attempts: runsheet show ${f.batch} ${f.row}`,
-  ),
-  E521: entry<{ batch: string; seconds: number }>(
-    waitedTooLong,
-    (f) => `batch ${f.batch} has not ended within ${f.seconds} s; it continues`,
-    (f) => `show its state: runsheet status ${f.batch}`,
-  ),
-  E522: entry<{ batch: string; reason: string }>(
-    unreachable,
-    (f) =>
-      `batch ${f.batch} adds up in its folder, but the run list of the service was not read: ${f.reason}`,
-    (f) => `check the service: runsheet doctor; or leave the list out: runsheet verify ${f.batch} --no-lists`,
-  ),
+        : `there is no batch "${f.batch}" in ${f.out}`,
+    sentences(
+      didYouMean(f.near),
+      f.known.length > 0
+        ? `batches here: ${list(f.known)}`
+        : 'name the folder of the batches with --out <dir>; to make a batch, see: runsheet run --help',
+    ),
+  ]),
+  E503: entry<{ batch: string; folder: string }>(inputRefused, (f) => [
+    `batch ${f.batch} in ${f.folder} was started, but Temporal no longer has it`,
+    `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
+  ]),
+  E504: entry<{ what: string }>(inputRefused, (f) => [
+    f.what,
+    'the batch folder was changed: restore it from a copy, or make a new batch with --again',
+  ]),
+  E505: entry<{ batch: string; row: number | string; rows: number }>(usage, (f) => [
+    `batch ${f.batch} has no row ${f.row}`,
+    `its rows have the numbers 1 to ${f.rows}; list them: runsheet rows ${f.batch}`,
+  ]),
+  E506: entry<{ batch: string; reason: string }>(unexpected, (f) => [
+    `batch ${f.batch} ended without a summary: ${f.reason}`,
+    `list the rows that ended: runsheet rows ${f.batch}`,
+  ]),
+  E507: entry<{ batch: string; folder: string }>(inputRefused, (f) => [
+    `Temporal already has batch ${f.batch}, with its results in ${f.folder}`,
+    `to attach to it, add: --out ${shellWord(f.folder)}; to make a new batch of the same sheet, add --again`,
+  ]),
+  E508: entry<{ batch: string; folder: string; status: string }>(inputRefused, (f) => [
+    `the workflow of batch ${f.batch} is ${f.status.toLowerCase()}, but ${f.folder} has no results`,
+    `rebuild it from its folder and the service's run list: runsheet resume ${f.batch} --recover. A new batch (--again) pays for its rows again`,
+  ]),
+  E509: entry<{ batch: string }>(usage, (f) => [
+    `batch ${f.batch} has not ended, so it cannot be verified yet`,
+    `wait for its end: runsheet wait ${f.batch}; if no server runs it: runsheet resume ${f.batch}`,
+  ]),
+  E510: entry<{ batch: string; wrong: readonly string[] }>(unexpected, (f) => [
+    `batch ${f.batch} does not add up: ${list(f.wrong)}`,
+    "trust its parts and the service's run list, from which summary.json was computed",
+  ]),
+  E511: entry<{ batch: string; reason: string }>(inputRefused, (f) => [
+    `batch ${f.batch} cannot be recovered: ${f.reason}`,
+    `its folder stays as it is; show it: runsheet status ${f.batch}. A new batch of the same sheet (--again) may pay for its rows twice`,
+  ]),
+  E512: entry<{ batch: string; sinceMs: number }>(unreachable, (f) => [
+    `no worker has taken the tasks of batch ${f.batch} since ${new Date(f.sinceMs).toISOString()}`,
+    'start one: runsheet worker. Temporal keeps this command until then, and nothing is lost',
+  ]),
+  E513: entry<{ batch: string }>(unexpected, (f) => [
+    `the workflow of batch ${f.batch} ended before it received the command`,
+    `show its state: runsheet status ${f.batch}`,
+  ]),
+  E514: entry<{ folder: string }>(inputRefused, (f) => [
+    `the batch in ${f.folder} was made by an earlier version of runsheet, and this version cannot continue it`,
+    'finish it with the version that made it, or run its sheet again as a new batch',
+  ]),
+  E515: entry<{ batch: string; folder: string }>(inputRefused, (f) => [
+    `this is not the workflow that started batch ${f.batch} (see started.json in ${f.folder}), or it was reset; it would send rows again`,
+    `rebuild the batch from its folder and the service's run list: runsheet resume ${f.batch} --recover`,
+  ]),
+  E516: entry<{ batch: string }>(unreachable, (f) => [
+    `batch ${f.batch} has not ended, and it is not running: none of this place's servers runs it`,
+    `continue it: runsheet resume ${f.batch}`,
+  ]),
+  E517: entry<{ batch: string; reason: string }>(usage, (f) => [
+    `batch ${f.batch} refused the command: ${f.reason}`,
+    `show its state: runsheet status ${f.batch}`,
+  ]),
+  E518: entry<{ batch: string; seconds: number }>(waitedTooLong, (f) => [
+    `batch ${f.batch} did not confirm the command within ${f.seconds} s`,
+    `it takes effect when a worker has taken it and the requests on the wire are answered; show its state: runsheet status ${f.batch}`,
+  ]),
+  E519: entry<{ batch: string; row: number; attempt: number | undefined }>(usage, (f) => [
+    `row ${f.row} of ${f.batch} has no run${f.attempt === undefined ? '' : ` of attempt ${f.attempt}`} in the results yet`,
+    `show its attempts: runsheet show ${f.batch} ${f.row}`,
+  ]),
+  E521: entry<{ batch: string; seconds: number }>(waitedTooLong, (f) => [
+    `batch ${f.batch} has not ended within ${f.seconds} s; it continues`,
+    `show its state: runsheet status ${f.batch}`,
+  ]),
+  E522: entry<{ batch: string; reason: string }>(unreachable, (f) => [
+    `batch ${f.batch} adds up in its folder, but the run list of the service was not read: ${f.reason}`,
+    `check the service: runsheet doctor; or leave the list out: runsheet verify ${f.batch} --no-lists`,
+  ]),
   E530: entry<{
     rows: string;
     isVersionSure: boolean;
@@ -146,25 +112,18 @@ export const BATCH_ENTRIES = {
     all: number;
     reuse: string;
     again: string;
-  }>(
-    usage,
-    (f) =>
-      `${f.rows}${f.isVersionSure ? '' : '; the run service does not tell whether the deployment has changed since'}`,
-    (f) =>
-      `to reuse their results and run ${f.left} of ${f.all} rows:\n  ${f.reuse}\nto run all ${f.all} rows again:\n  ${f.again}`,
-  ),
-  E531: entry<{ rows: string; batches: readonly string[]; again: string }>(
-    usage,
-    (f) => f.rows,
-    (f) =>
-      `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
-  ),
-  E539: entry<{ rows: string; there: string; again: string }>(
-    usage,
-    (f) => f.rows,
-    (f) =>
-      `to go on with that batch, where it is:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,
-  ),
+  }>(usage, (f) => [
+    `${f.rows}${f.isVersionSure ? '' : '; the run service does not tell whether the deployment has changed since'}`,
+    `to reuse their results and run ${f.left} of ${f.all} rows:\n  ${f.reuse}\nto run all ${f.all} rows again:\n  ${f.again}`,
+  ]),
+  E531: entry<{ rows: string; batches: readonly string[]; again: string }>(usage, (f) => [
+    f.rows,
+    `wait for the end and repeat the command: ${f.batches.map((batch) => `runsheet wait ${batch}`).join(' && ')}; if no server runs it: ${f.batches.map((batch) => `runsheet resume ${batch}`).join(' && ')}; to send nothing more of it: ${f.batches.map((batch) => `runsheet cancel ${batch}`).join(' && ')}\nto run all rows now, although these may be bought twice:\n  ${f.again}`,
+  ]),
+  E539: entry<{ rows: string; there: string; again: string }>(usage, (f) => [
+    f.rows,
+    `to go on with that batch, where it is:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,
+  ]),
   E532: entry<{
     name: string;
     batch: string;
@@ -172,74 +131,51 @@ export const BATCH_ENTRIES = {
     others: readonly string[];
     columns: readonly string[];
     near: string | undefined;
-  }>(
-    inputRefused,
-    (f) => {
-      const texts = [
-        ...(f.missing.length > 0 ? [`lacks ${list(f.missing)}`] : []),
-        ...(f.others.length > 0 ? [`has ${list(f.others)}`] : []),
-      ];
-      return `${f.name} does not have the columns of ${f.batch}: it ${texts.join(' and ')}`;
-    },
-    (f) => [didYouMean(f.near), `columns of the batch: ${list(f.columns)}`].filter(Boolean).join(' '),
-  ),
-  E533: entry<{ name: string; batch: string; count: number; rows: readonly string[] }>(
-    inputRefused,
-    (f) =>
-      `${f.count} ${f.count === 1 ? 'row' : 'rows'} of ${f.name} would change what ${f.batch} has bought or is running: ${f.rows.join(', ')}${f.count > f.rows.length ? ', …' : ''}; nothing was sent`,
-    (f) =>
-      `take these rows out of the sheet, or give them keys of their own; to see what they have: runsheet rows ${f.batch}. To buy one of them again with other inputs, see: runsheet retry --help`,
-  ),
-  E534: entry<{ name: string; batch: string; into: string; again: string }>(
-    usage,
-    (f) => `the rows of ${f.name} are rows of ${f.batch}`,
-    (f) =>
-      `to send those that you changed again, in that batch:\n  ${f.into}\nto make a new batch of them:\n  ${f.again}`,
-  ),
-  E538: entry<{ batch: string; rows: number; reuse: string; again: string }>(
-    usage,
-    (f) => `batch ${f.batch} has these ${f.rows} rows, and has ended`,
-    (f) => `to read its results: ${f.reuse}\nto run all rows again: ${f.again}`,
-  ),
-  E540: entry<{ pool: string; known: readonly string[]; near: string | undefined }>(
-    usage,
-    (f) => `there is no pool "${f.pool}"`,
-    (f) =>
-      [
-        didYouMean(f.near),
-        f.known.length > 0 ? `pools: ${list(f.known)};` : undefined,
-        `make it, for example with 8 slots: runsheet pool set ${f.pool} --size 8`,
-      ]
-        .filter(Boolean)
-        .join(' '),
-  ),
-  E541: entry<{ pool: string; batch: string; members: readonly string[] }>(
-    usage,
-    (f) => `batch ${f.batch} is not in pool ${f.pool}`,
-    (f) => (f.members.length > 0 ? `its batches: ${list(f.members)}` : `no batch is in pool ${f.pool}`),
-  ),
-  E542: entry<{ pool: string; batch: string }>(
-    usage,
-    (f) => `batch ${f.batch} is running, so pool ${f.pool} does not release its slots`,
-    (f) => `it gives them back as its runs end; to send nothing more of it: runsheet cancel ${f.batch}`,
-  ),
-  E543: entry<{ pool: string; seconds: number }>(
-    waitedTooLong,
-    (f) => `pool ${f.pool} did not confirm the command within ${f.seconds} s`,
-    (f) =>
-      `it takes effect when a worker has taken it: start one with runsheet worker; show it: runsheet pool show ${f.pool}`,
-  ),
-  E544: entry<object>(
-    unreachable,
-    () => 'pools can be read only while the servers on this machine are running, and they are not',
-    () => 'start them, and keep them running in another terminal: runsheet dev',
-  ),
+  }>(inputRefused, (f) => [
+    `${f.name} does not have the columns of ${f.batch}: it ${[f.missing.length > 0 && `lacks ${list(f.missing)}`, f.others.length > 0 && `has ${list(f.others)}`].filter(Boolean).join(' and ')}`,
+    sentences(didYouMean(f.near), `columns of the batch: ${list(f.columns)}`),
+  ]),
+  E533: entry<{ name: string; batch: string; count: number; rows: readonly string[] }>(inputRefused, (f) => [
+    `${f.count} ${f.count === 1 ? 'row' : 'rows'} of ${f.name} would change what ${f.batch} has bought or is running: ${f.rows.join(', ')}${f.count > f.rows.length ? ', …' : ''}; nothing was sent`,
+    `take these rows out of the sheet, or give them keys of their own; to see what they have: runsheet rows ${f.batch}. To buy one of them again with other inputs, see: runsheet retry --help`,
+  ]),
+  E534: entry<{ name: string; batch: string; into: string; again: string }>(usage, (f) => [
+    `the rows of ${f.name} are rows of ${f.batch}`,
+    `to send those that you changed again, in that batch:\n  ${f.into}\nto make a new batch of them:\n  ${f.again}`,
+  ]),
+  E538: entry<{ batch: string; rows: number; reuse: string; again: string }>(usage, (f) => [
+    `batch ${f.batch} has these ${f.rows} rows, and has ended`,
+    `to read its results: ${f.reuse}\nto run all rows again: ${f.again}`,
+  ]),
+  E540: entry<{ pool: string; known: readonly string[]; near: string | undefined }>(usage, (f) => [
+    `there is no pool "${f.pool}"`,
+    sentences(
+      didYouMean(f.near),
+      f.known.length > 0 ? `pools: ${list(f.known)};` : undefined,
+      `make it, for example with 8 slots: runsheet pool set ${f.pool} --size 8`,
+    ),
+  ]),
+  E541: entry<{ pool: string; batch: string; members: readonly string[] }>(usage, (f) => [
+    `batch ${f.batch} is not in pool ${f.pool}`,
+    f.members.length > 0 ? `its batches: ${list(f.members)}` : `no batch is in pool ${f.pool}`,
+  ]),
+  E542: entry<{ pool: string; batch: string }>(usage, (f) => [
+    `batch ${f.batch} is running, so pool ${f.pool} does not release its slots`,
+    `it gives them back as its runs end; to send nothing more of it: runsheet cancel ${f.batch}`,
+  ]),
+  E543: entry<{ pool: string; seconds: number }>(waitedTooLong, (f) => [
+    `pool ${f.pool} did not confirm the command within ${f.seconds} s`,
+    `it takes effect when a worker has taken it: start one with runsheet worker; show it: runsheet pool show ${f.pool}`,
+  ]),
+  E544: entry<object>(unreachable, () => [
+    'pools can be read only while the servers on this machine are running, and they are not',
+    'start them, and keep them running in another terminal: runsheet dev',
+  ]),
   E550: textFromThrower(usage),
-  E551: entry<{ batch: string }>(
-    usage,
-    (f) => `batch ${f.batch} has not ended, so its results cannot be a sheet yet`,
-    (f) => `wait for its end: runsheet wait ${f.batch}; if no server runs it: runsheet resume ${f.batch}`,
-  ),
+  E551: entry<{ batch: string }>(usage, (f) => [
+    `batch ${f.batch} has not ended, so its results cannot be a sheet yet`,
+    `wait for its end: runsheet wait ${f.batch}; if no server runs it: runsheet resume ${f.batch}`,
+  ]),
   E552: entry<{
     name: string;
     batch: string;
@@ -248,62 +184,44 @@ export const BATCH_ENTRIES = {
     first: readonly string[];
     near: string | undefined;
     wrong: string;
-  }>(
-    inputRefused,
-    (f) =>
-      `${f.count} ${f.count === 1 ? 'row' : 'rows'} of ${f.name} ${f.count === 1 ? 'is' : 'are'} not in batch ${f.batch}: ${f.column} ${list(f.first)}${f.count > f.first.length ? ', …' : ''}`,
-    (f) =>
-      `${f.near === undefined ? '' : `did you mean ${f.near} for ${f.wrong}? `}list the rows: runsheet rows ${f.batch}`,
-  ),
-  E553: entry<{ batch: string; rows: number; where: string; outcomes: string }>(
-    inputRefused,
-    (f) => `no row of batch ${f.batch} matches ${f.where}`,
-    (f) => `its ${f.rows} rows: ${f.outcomes}; list them: runsheet rows ${f.batch}`,
-  ),
-  E554: entry<{ at: string; what: string; deadline: string }>(
-    inputRefused,
-    (f) =>
-      `the run service gives ${f.what} addresses that expire at ${f.at}; a row that is sent later would run without its input and be paid for`,
-    (f) =>
-      `to pause the batch before that, add: --deadline ${f.deadline}. For more rows than fit into that time, copy the files to a place of your own and make a sheet with their addresses`,
-  ),
-  E555: entry<{ file: string; batch: string; why: string }>(
-    inputRefused,
-    (f) => `${f.file} of batch ${f.batch} cannot be an input: ${f.why}`,
-    () => 'copy the files to a place that the run service can read, and make a sheet with their addresses',
-  ),
+  }>(inputRefused, (f) => [
+    `${f.count} ${f.count === 1 ? 'row' : 'rows'} of ${f.name} ${f.count === 1 ? 'is' : 'are'} not in batch ${f.batch}: ${f.column} ${list(f.first)}${f.count > f.first.length ? ', …' : ''}`,
+    `${f.near === undefined ? '' : `did you mean ${f.near} for ${f.wrong}? `}list the rows: runsheet rows ${f.batch}`,
+  ]),
+  E553: entry<{ batch: string; rows: number; where: string; outcomes: string }>(inputRefused, (f) => [
+    `no row of batch ${f.batch} matches ${f.where}`,
+    `its ${f.rows} rows: ${f.outcomes}; list them: runsheet rows ${f.batch}`,
+  ]),
+  E554: entry<{ at: string; what: string; deadline: string }>(inputRefused, (f) => [
+    `the run service gives ${f.what} addresses that expire at ${f.at}; a row that is sent later would run without its input and be paid for`,
+    `to pause the batch before that, add: --deadline ${f.deadline}. For more rows than fit into that time, copy the files to a place of your own and make a sheet with their addresses`,
+  ]),
+  E555: entry<{ file: string; batch: string; why: string }>(inputRefused, (f) => [
+    `${f.file} of batch ${f.batch} cannot be an input: ${f.why}`,
+    'copy the files to a place that the run service can read, and make a sheet with their addresses',
+  ]),
   E556: textFromThrower(inputRefused),
-  E557: entry<{ batch: string; keys: readonly string[]; near: string | undefined }>(
-    usage,
-    (f) => `batch ${f.batch} has no row with the ${f.keys.length === 1 ? 'key' : 'keys'} ${list(f.keys)}`,
-    (f) => [didYouMean(f.near), `list its rows: runsheet rows ${f.batch}`].filter(Boolean).join(' '),
-  ),
-  E560: entry<{ name: string; known: readonly string[]; near: string | undefined }>(
-    usage,
-    (f) => `there is no schedule ${f.name}`,
-    (f) =>
-      [didYouMean(f.near), f.known.length > 0 ? `schedules: ${list(f.known)}` : undefined]
-        .filter(Boolean)
-        .join(' ') || 'to make one, see: runsheet schedule create --help',
-  ),
-  E561: entry<{ name: string; reason: string }>(
-    usage,
-    (f) => `a firing of the schedule ${f.name} was refused: ${f.reason}; it bought nothing`,
-    (f) =>
-      `if you want its batch: runsheet schedule trigger ${f.name}; if the state folder is new, create the schedule again with --replace`,
-  ),
-  E562: entry<{ name: string; changes: readonly string[] }>(
-    usage,
-    (f) => `the schedule ${f.name} exists already and differs: ${list(f.changes, '; ')}`,
-    () => 'to change it, add --replace; otherwise choose another name',
-  ),
-  E570: entry<{ a: string; b: string; by: string; other: string | undefined }>(
-    inputRefused,
-    (f) =>
-      `${f.a} and ${f.b} share no row: no two rows have the same ${f.other === undefined ? 'key, nor the same inputs' : f.by}`,
-    (f) =>
-      f.other === undefined
-        ? `show what they have: runsheet rows ${f.a}; and: runsheet rows ${f.b}`
-        : `pair them otherwise: runsheet compare ${f.a} ${f.b} --by ${f.other}`,
-  ),
+  E557: entry<{ batch: string; keys: readonly string[]; near: string | undefined }>(usage, (f) => [
+    `batch ${f.batch} has no row with the ${f.keys.length === 1 ? 'key' : 'keys'} ${list(f.keys)}`,
+    sentences(didYouMean(f.near), `list its rows: runsheet rows ${f.batch}`),
+  ]),
+  E560: entry<{ name: string; known: readonly string[]; near: string | undefined }>(usage, (f) => [
+    `there is no schedule ${f.name}`,
+    sentences(didYouMean(f.near), f.known.length > 0 ? `schedules: ${list(f.known)}` : undefined) ||
+      'to make one, see: runsheet schedule create --help',
+  ]),
+  E561: entry<{ name: string; reason: string }>(usage, (f) => [
+    `a firing of the schedule ${f.name} was refused: ${f.reason}; it bought nothing`,
+    `if you want its batch: runsheet schedule trigger ${f.name}; if the state folder is new, create the schedule again with --replace`,
+  ]),
+  E562: entry<{ name: string; changes: readonly string[] }>(usage, (f) => [
+    `the schedule ${f.name} exists already and differs: ${list(f.changes, '; ')}`,
+    'to change it, add --replace; otherwise choose another name',
+  ]),
+  E570: entry<{ a: string; b: string; by: string; other: string | undefined }>(inputRefused, (f) => [
+    `${f.a} and ${f.b} share no row: no two rows have the same ${f.other === undefined ? 'key, nor the same inputs' : f.by}`,
+    f.other === undefined
+      ? `show what they have: runsheet rows ${f.a}; and: runsheet rows ${f.b}`
+      : `pair them otherwise: runsheet compare ${f.a} ${f.b} --by ${f.other}`,
+  ]),
 } as const;

@@ -15,21 +15,15 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-export type Entry<F> = { readonly exit: number; what(facts: F): string; hint(facts: F): string | undefined };
+/** What is wrong, and what helps. */
+type Text = readonly [what: string, hint: string | undefined];
+export type Entry<F> = { readonly exit: number; text(facts: F): Text };
 
-export const entry = <F>(exit: number, what: Entry<F>['what'], hint: Entry<F>['hint']): Entry<F> => ({
-  exit,
-  what,
-  hint,
-});
+export const entry = <F>(exit: number, text: (facts: F) => Text): Entry<F> => ({ exit, text });
 
 /** The code that throws this error provides its message and hint. */
 export const textFromThrower = (exit: number): Entry<{ what: string; hint?: string }> =>
-  entry(
-    exit,
-    (f) => f.what,
-    (f) => f.hint,
-  );
+  entry(exit, (f) => [f.what, f.hint]);
 
 /** A sheet or a service may have thousands of names. */
 const MOST_LISTED = 30;
@@ -41,3 +35,5 @@ export function list(words: readonly string[], between = ', '): string {
 }
 
 export const didYouMean = (near: string | undefined): string | undefined => near && `did you mean ${near}?`;
+
+export const sentences = (...all: readonly (string | undefined)[]): string => all.filter(Boolean).join(' ');

@@ -79,7 +79,8 @@ export function problem<C extends Code>(
   more: { place?: Place; correction?: Correction | undefined; cause?: unknown } = {},
 ): RunsheetError {
   const row = errorTable[code] as Entry<FactsOf<C>>;
-  return new RunsheetError(code, row.what(facts), { exit: row.exit, hint: row.hint(facts), ...more });
+  const [message, hint] = row.text(facts);
+  return new RunsheetError(code, message, { exit: row.exit, hint, ...more });
 }
 
 /** undefined without a nearest word. */

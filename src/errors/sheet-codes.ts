@@ -1,6 +1,6 @@
 // E1xx and E2xx: what can be wrong with a sheet or its rows. These errors occur before anything is sent.
 
-import { didYouMean, entry, EXIT, list, textFromThrower } from './entry.ts';
+import { didYouMean, entry, EXIT, list, sentences, textFromThrower } from './entry.ts';
 import { shellWord } from './outside-text.ts';
 
 const { inputRefused } = EXIT;
@@ -18,132 +18,108 @@ export const oneOf = ({
 ];
 
 export const SHEET_ENTRIES = {
-  E101: entry<{ path: string; near: readonly string[] }>(
-    inputRefused,
-    (f) => `there is no sheet at ${f.path}`,
-    (f) =>
-      f.near.length > 0
-        ? `did you mean ${list(f.near)}?`
-        : 'check the path, or give - to read the sheet from stdin',
-  ),
+  E101: entry<{ path: string; near: readonly string[] }>(inputRefused, (f) => [
+    `there is no sheet at ${f.path}`,
+    f.near.length > 0
+      ? `did you mean ${list(f.near)}?`
+      : 'check the path, or give - to read the sheet from stdin',
+  ]),
   E102: textFromThrower(inputRefused),
   E103: textFromThrower(inputRefused),
   E104: textFromThrower(inputRefused),
-  E105: entry<{ key: string; row: number; firstRow: number }>(
-    inputRefused,
-    (f) => `row ${f.row} has the key "${f.key}" that row ${f.firstRow} has already`,
-    () =>
-      'each row needs a key of its own: choose another --key column, or omit --key to name rows by content',
-  ),
-  E106: entry<{ path: string; why: string; hint: string }>(
-    inputRefused,
-    (f) => `${f.path} cannot be read as a sheet: ${f.why}`,
-    (f) => f.hint,
-  ),
-  E107: entry<{ name: string }>(
-    inputRefused,
-    (f) => `${f.name} changed while it was read`,
-    () => 'wait until the other program has finished writing, then repeat the same command',
-  ),
-  E108: entry<{ first: number; row: number; last: number; most: string }>(
-    inputRefused,
-    (f) =>
-      `rows ${f.first} to ${f.row} have more than ${f.most} of inputs, the maximum for rows ${f.first} to ${f.last}`,
-    () =>
-      'pass large data by URL: store it where the run service can fetch it, and put its URL into the cell',
-  ),
-  E109: entry<{ address: string; reason: string }>(
-    EXIT.unreachable,
-    (f) => `the sheet at ${f.address} cannot be downloaded: ${f.reason}`,
-    () => 'check that the worker can reach this address, or give the sheet as a file',
-  ),
+  E105: entry<{ key: string; row: number; firstRow: number }>(inputRefused, (f) => [
+    `row ${f.row} has the key "${f.key}" that row ${f.firstRow} has already`,
+    'each row needs a key of its own: choose another --key column, or omit --key to name rows by content',
+  ]),
+  E106: entry<{ path: string; why: string; hint: string }>(inputRefused, (f) => [
+    `${f.path} cannot be read as a sheet: ${f.why}`,
+    f.hint,
+  ]),
+  E107: entry<{ name: string }>(inputRefused, (f) => [
+    `${f.name} changed while it was read`,
+    'wait until the other program has finished writing, then repeat the same command',
+  ]),
+  E108: entry<{ first: number; row: number; last: number; most: string }>(inputRefused, (f) => [
+    `rows ${f.first} to ${f.row} have more than ${f.most} of inputs, the maximum for rows ${f.first} to ${f.last}`,
+    'pass large data by URL: store it where the run service can fetch it, and put its URL into the cell',
+  ]),
+  E109: entry<{ address: string; reason: string }>(EXIT.unreachable, (f) => [
+    `the sheet at ${f.address} cannot be downloaded: ${f.reason}`,
+    'check that the worker can reach this address, or give the sheet as a file',
+  ]),
   E111: entry<{
     file: string;
     texts: string;
     flags: string;
     command?: string | undefined;
     isDeclined?: boolean;
-  }>(
-    inputRefused,
-    (f) =>
-      f.isDeclined
-        ? `nothing is sent: ${f.file} was not to be read like this: ${f.texts}`
-        : `${f.file} is read with guesses that could spend money wrongly: ${f.texts}`,
-    (f) =>
-      f.isDeclined
-        ? `repeat the command with what is right instead of: ${f.flags}`
-        : f.command === undefined
-          ? `if they are right, add: ${f.flags}`
-          : `if they are right: ${f.command}`,
-  ),
+  }>(inputRefused, (f) => [
+    f.isDeclined
+      ? `nothing is sent: ${f.file} was not to be read like this: ${f.texts}`
+      : `${f.file} is read with guesses that could spend money wrongly: ${f.texts}`,
+    f.isDeclined
+      ? `repeat the command with what is right instead of: ${f.flags}`
+      : f.command === undefined
+        ? `if they are right, add: ${f.flags}`
+        : `if they are right: ${f.command}`,
+  ]),
   E112: textFromThrower(inputRefused),
-  E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(
-    inputRefused,
-    (f) => f.what,
-    (f) =>
-      [didYouMean(f.near), f.allowed && `allowed: ${list(f.allowed, ' ')}`].filter(Boolean).join(' ') ||
-      undefined,
-  ),
-  E202: entry<{ value: string; column: string; type: string; hint?: string }>(
-    inputRefused,
-    (f) => `${JSON.stringify(f.value)} in column "${f.column}" is not ${f.type}`,
-    (f) => f.hint,
-  ),
+  E201: entry<{ what: string; allowed?: readonly string[]; near?: string | undefined }>(inputRefused, (f) => [
+    f.what,
+    sentences(didYouMean(f.near), f.allowed && `allowed: ${list(f.allowed, ' ')}`) || undefined,
+  ]),
+  E202: entry<{ value: string; column: string; type: string; hint?: string }>(inputRefused, (f) => [
+    `${JSON.stringify(f.value)} in column "${f.column}" is not ${f.type}`,
+    f.hint,
+  ]),
   E203: entry<{ input: string; columns: readonly string[]; near?: string | undefined; emptyIn?: string }>(
     inputRefused,
-    (f) =>
+    (f) => [
       f.emptyIn === undefined
         ? `the deployment requires the input "${f.input}", but no column provides it`
         : `the deployment requires the input "${f.input}", but column "${f.emptyIn}" is empty in this row`,
-    (f) =>
       f.emptyIn === undefined
         ? `columns of this sheet: ${list(f.columns)}; add ${f.near === undefined ? `--map ${shellWord(f.input)}=<column>` : `--map ${shellWord(`${f.input}=${f.near}`)}`} or --set ${shellWord(f.input)}=<value>`
         : 'the input has no default: fill in the cell, or remove the row from the sheet',
+    ],
   ),
-  E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(
-    inputRefused,
-    (f) => `column "${f.column}" is not an input of the deployment`,
-    (f) =>
-      [
-        didYouMean(f.near),
-        `inputs: ${list(f.inputs)}; to ignore the column, add: --drop ${shellWord(f.column)}`,
-      ]
-        .filter(Boolean)
-        .join(' '),
-  ),
+  E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(inputRefused, (f) => [
+    `column "${f.column}" is not an input of the deployment`,
+    sentences(
+      didYouMean(f.near),
+      `inputs: ${list(f.inputs)}; to ignore the column, add: --drop ${shellWord(f.column)}`,
+    ),
+  ]),
   E206: entry<{ column: string; flag: string; columns: readonly string[]; near?: string | undefined }>(
     inputRefused,
-    (f) => `column "${f.column}" of ${f.flag} is not in the sheet`,
-    (f) => [didYouMean(f.near), `columns of this sheet: ${list(f.columns)}`].filter(Boolean).join(' '),
+    (f) => [
+      `column "${f.column}" of ${f.flag} is not in the sheet`,
+      sentences(didYouMean(f.near), `columns of this sheet: ${list(f.columns)}`),
+    ],
   ),
-  E207: entry<{ value: string; column: string; what: string; hint: string }>(
-    inputRefused,
-    (f) => `${f.value === '' ? 'a cell' : JSON.stringify(f.value)} in column "${f.column}" is ${f.what}`,
-    (f) => f.hint,
-  ),
-  E118: entry<{ template: string; name: string; row: number; firstRow: number }>(
-    inputRefused,
-    (f) =>
-      f.name === ''
-        ? `--output-name gives the files of row ${f.row} no name: its cells are empty or have no letters`
-        : `--output-name gives the files of rows ${f.firstRow} and ${f.row} the same name ${JSON.stringify(f.name)}; file systems ignore case`,
-    (f) => `add the number of the row, which is unique: --output-name ${shellWord(`${f.template}-{row}`)}`,
-  ),
-  E208: entry<{ input: string; columns: readonly string[] }>(
-    inputRefused,
-    (f) =>
-      `the columns ${list(f.columns.map((name) => JSON.stringify(name)))} may both be the input ${f.input}`,
-    (f) => `name one of them, and drop the others: ${oneOf(f).flat().map(shellWord).join(' ')}`,
-  ),
+  E207: entry<{ value: string; column: string; what: string; hint: string }>(inputRefused, (f) => [
+    `${f.value === '' ? 'a cell' : JSON.stringify(f.value)} in column "${f.column}" is ${f.what}`,
+    f.hint,
+  ]),
+  E118: entry<{ template: string; name: string; row: number; firstRow: number }>(inputRefused, (f) => [
+    f.name === ''
+      ? `--output-name gives the files of row ${f.row} no name: its cells are empty or have no letters`
+      : `--output-name gives the files of rows ${f.firstRow} and ${f.row} the same name ${JSON.stringify(f.name)}; file systems ignore case`,
+    `add the number of the row, which is unique: --output-name ${shellWord(`${f.template}-{row}`)}`,
+  ]),
+  E208: entry<{ input: string; columns: readonly string[] }>(inputRefused, (f) => [
+    `the columns ${list(f.columns.map((name) => JSON.stringify(name)))} may both be the input ${f.input}`,
+    `name one of them, and drop the others: ${oneOf(f).flat().map(shellWord).join(' ')}`,
+  ]),
   E209: entry<{ column: string; values: readonly string[]; allowed: readonly string[] }>(
     inputRefused,
-    (f) => `the column "${f.column}" has values that are no GPU of this service: ${list(f.values, '; ')}`,
-    (f) => `allowed: ${list(f.allowed, ' ')}`,
+    (f) => [
+      `the column "${f.column}" has values that are no GPU of this service: ${list(f.values, '; ')}`,
+      `allowed: ${list(f.allowed, ' ')}`,
+    ],
   ),
-  E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(
-    inputRefused,
-    (f) =>
-      `the sheet was refused: ${f.wrong} ${f.wrong === 1 ? 'problem' : 'problems'} in ${f.rows} rows; nothing was sent`,
-    (f) => (f.errorsFile ? `every problem is listed in ${f.errorsFile}` : undefined),
-  ),
+  E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(inputRefused, (f) => [
+    `the sheet was refused: ${f.wrong} ${f.wrong === 1 ? 'problem' : 'problems'} in ${f.rows} rows; nothing was sent`,
+    f.errorsFile ? `every problem is listed in ${f.errorsFile}` : undefined,
+  ]),
 };

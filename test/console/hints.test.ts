@@ -61,7 +61,7 @@ async function refused(
 }
 
 const HINTS = Object.entries(errorTable).map(
-  ([code, { hint }]) => [code, hint(factsOf(code)) ?? ''] as const,
+  ([code, { text }]) => [code, text(factsOf(code))[1] ?? ''] as const,
 );
 
 describe('the commands in hints', () => {
