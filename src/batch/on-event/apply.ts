@@ -11,7 +11,7 @@ import { onGroupEnded } from './group-ended.ts';
 import { onListRead } from './list-read.ts';
 import { finishWhenNotified, onNotified } from './notified.ts';
 import { onPartCollected, onStoreFailed } from './part-collected.ts';
-import { leaveCancelledPasses, onPassLoaded, onRetry, reopen } from './retry-rows.ts';
+import { leaveCancelledPasses, onPassLoaded, onRetry, readLeftPass, reopen } from './retry-rows.ts';
 import { onRunsCancelled, onRunsCompleted, onRunsOverdue, onRunsSeen } from './run-events.ts';
 import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from './user-command.ts';
 
@@ -101,6 +101,7 @@ function onClosed(state: State): void {
   state.log.splice(0, state.loggingNow);
   state.loggingNow = 0;
   if (state.pass < state.wantedPass) reopen(state);
+  else if (readLeftPass(state)) return;
   else if (state.isEvidenceNew) state.unstored.add(RESULTS);
   else {
     state.isClosed = true;

@@ -76,7 +76,7 @@ function answerPasses(state: State, through: number, answer: Answer): void {
 
 /**
  * Leaves out passes that send nothing and cannot be read, because a cancelled batch must end; false if the next pass has to be
- * read. Its rows keep the outcome that they have, and later it is a cancelled pass.
+ * read. Rows sent again keep the outcome that they have; rows that it appends have none until `readLeftPass` or a later retry.
  */
 export function leaveCancelledPasses(state: State): boolean {
   if (state.version < 4 || !isCancelledPass(state, state.wantedPass)) return false;
@@ -84,6 +84,17 @@ export function leaveCancelledPasses(state: State): boolean {
   state.cancelledPass = Math.max(state.cancelledPass, state.wantedPass);
   answerPasses(state, state.wantedPass, CANCELLED);
   state.wantedPass = state.pass;
+  return true;
+}
+
+/** Once the store has taken the results, it may also show a pass that was left out: then its new rows end as cancelled. */
+export function readLeftPass(state: State): boolean {
+  const { cancelledPass, cancelling } = state;
+  if (state.version < 4 || cancelledPass <= Math.max(state.pass, state.triedPass ?? 0)) return false;
+  state.triedPass = cancelledPass;
+  state.wantedPass = cancelledPass;
+  reopen(state);
+  state.cancelling = cancelling;
   return true;
 }
 

@@ -37,6 +37,7 @@ const PLAIN = [
   'pass',
   'wantedPass',
   'cancelledPass',
+  'triedPass',
   'passCommands',
   'again',
   'evidenceFiles',

@@ -77,6 +77,8 @@ export type State = {
   wantedPass: number;
   /** Passes up to this one are loaded without their rows: a user cancelled them before. */
   cancelledPass: number;
+  /** The newest cancelled pass that was tried once more after the results were written. */
+  triedPass?: number | undefined;
   isLoadingPass: boolean;
   /** Commands that asked for a pass. */
   passCommands: readonly PassCommand[];

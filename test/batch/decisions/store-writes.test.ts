@@ -21,6 +21,14 @@ const crowded = (): World => {
   return world;
 };
 
+const unreadable = { type: 'storeFailed', item: PASS, reason: 'passes/00002.json is no pass' } as const;
+
+/** The results are written, so the store works: the pass is tried once more. */
+function triedOnceMore(world: World): void {
+  world.settle(() => world.loads.length > 0);
+  expect(world.loads.splice(0)).toEqual([{ type: 'loadPass', pass: 2 }]);
+}
+
 describe('keep evidence', () => {
   it('runs that no row explains go to the store once they are two hundred, all that there are, one file after the other', () => {
     const world = running({ rows: 1, concurrency: 1 });
@@ -183,7 +191,6 @@ describe('store again', () => {
   ])('a cancelled batch ends without a pass that cannot be read, cancelled %s the try', (_, isBefore) => {
     const world = new World({ rows: 3, concurrency: 3 });
     world.apply({ type: 'retry', commandId: 'c', pass: 2 });
-    const unreadable = { type: 'storeFailed', item: PASS, reason: 'passes/00002.json is no pass' } as const;
     if (isBefore) world.apply(unreadable);
     world.apply({ type: 'cancel', running: true });
     world.apply(unreadable);
@@ -193,11 +200,33 @@ describe('store again', () => {
       note: 'the batch is cancelled: it sends nothing more',
     });
     world.loads.length = 0;
+    triedOnceMore(world);
+    world.apply(unreadable);
     world.settle();
     expect([world.state.finished, world.loads, world.problems]).toEqual([true, [], []]);
     const { outcomes } = world.state.tally;
     expect(outcomes.succeeded + outcomes.cancelled).toBe(3);
     expect(world.state.pass).toBe(1);
+  });
+
+  it('a cancelled pass that can be read once the results are written gives its new rows their outcome', () => {
+    const world = new World({ rows: 3, concurrency: 3 });
+    world.apply({ type: 'retry', commandId: 'c', pass: 2 });
+    world.apply({ type: 'cancel', running: true });
+    world.apply(unreadable);
+    world.loads.length = 0;
+    triedOnceMore(world);
+    world.continueAsNew();
+    const segments = [{ lane: 1, gpu: 'T4' as const, first: 1, count: 2, isNew: true as const }];
+    world.apply({ type: 'passLoaded', pass: 2, segments, appended: 2 });
+    world.settle();
+    const { outcomes } = world.state.tally;
+    expect([world.state.finished, outcomes.succeeded + outcomes.cancelled, world.problems]).toEqual([
+      true,
+      5,
+      [],
+    ]);
+    expect(outcomes.cancelled).toBeGreaterThanOrEqual(2);
   });
 
   it('a pass that was cancelled while the batch closed keeps it from ending only until it cannot be read', () => {
@@ -209,7 +238,9 @@ describe('store again', () => {
     world.apply({ type: 'cancel', running: false });
     world.close();
     expect(world.loads.splice(0)).toEqual([{ type: 'loadPass', pass: 2 }]);
-    world.apply({ type: 'storeFailed', item: PASS, reason: 'passes/00002.json is no pass' });
+    world.apply(unreadable);
+    triedOnceMore(world);
+    world.apply(unreadable);
     world.settle();
     expect([world.state.finished, world.state.tally.outcomes.succeeded]).toEqual([true, 1]);
   });
