@@ -1,9 +1,7 @@
 // How recorded batches came to their continue-as-new; the replay test shows that the current code does the same.
 
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { eventsIn } from './recording.ts';
 
 type Payloads = { readonly payloads?: readonly { readonly data: string }[] };
 type Recorded = {
@@ -13,11 +11,6 @@ type Recorded = {
   readonly workflowExecutionSignaledEventAttributes?: { readonly signalName: string; readonly input: Payloads };
 };
 type Carried = { readonly attempts?: readonly object[]; readonly ends?: { readonly completions: readonly object[] } } | null;
-
-function eventsOf(name: string): readonly Recorded[] {
-  const file = readFileSync(join(import.meta.dirname, 'version-3', `${name}.json.gz`));
-  return (JSON.parse(gunzipSync(file).toString()) as { events: readonly Recorded[] }).events;
-}
 
 const read = (from: Payloads | undefined, at: number): unknown => {
   const data = from?.payloads?.[at]?.data;
@@ -49,14 +42,14 @@ function lastCauses(events: readonly Recorded[]): readonly string[] {
 
 describe('a batch that continues as new', () => {
   it('has no outstanding run if its runs end often', () => {
-    const events = eventsOf('resting-before-a-continue-as-new');
+    const events = eventsIn<Recorded>('version-3/resting-before-a-continue-as-new');
     expect(events.at(-1)?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW');
     expect(events.length).toBeLessThan(2_200);
     expect(outstandingIn(events)).toBe(0);
   });
 
   it('keeps its runs otherwise, and does so in a task in which only a timer fired', () => {
-    const events = eventsOf('a-moment-for-a-continue-as-new');
+    const events = eventsIn<Recorded>('version-3/a-moment-for-a-continue-as-new');
     expect(events.at(-1)?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW');
     expect(outstandingIn(events)).toBeGreaterThan(0);
     expect(lastCauses(events)).toEqual(['TIMER_FIRED']);

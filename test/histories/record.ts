@@ -1,19 +1,15 @@
 // Records the histories for the replay test, in the version of new batches: node test/histories/record.ts
 // Run it once after WRITES in src/batch/version.ts has changed, and keep the older recordings unchanged.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { WRITES } from '../../src/batch/version.ts';
 import { readBatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';
-
-const folder = join(import.meta.dirname, `version-${WRITES}`);
+import { writeRecording } from './recording.ts';
 
 /** Who gives the commands of a scene. */
 const HERE = `${userInfo().username}@${hostname()}`;
@@ -144,8 +140,7 @@ async function keep(name: string, stage: Stage, keeps: Scene['keeps']): Promise<
   const history = keeps === 'first' ? await first() : last;
   await close();
   const text = withoutPlace(historyToJSON(history), stage.folder);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${name}.json.gz`), gzipSync(text, { level: 9 }));
+  writeRecording(`version-${WRITES}/${name}`, historyFromJSON(JSON.parse(text)));
   console.log(`${name}: ${history.events?.length} events, ${text.length} characters`);
 }
 

@@ -1,5 +1,6 @@
 // Replays a history with the current workflows; rejects if they issue other commands.
 
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 
@@ -11,15 +12,15 @@ async function optionsFor(bundle?: WorkflowBundle) {
   return { taskQueue: 'replay', workflowBundle: bundle ?? (await workflowBundle()) };
 }
 
-export const replay = async (history: string, bundle?: WorkflowBundle): Promise<void> =>
-  Worker.runReplayHistory(await optionsFor(bundle), JSON.parse(history), 'runsheet:recorded');
+export const replay = async (history: History, bundle?: WorkflowBundle): Promise<void> =>
+  Worker.runReplayHistory(await optionsFor(bundle), history, 'runsheet:recorded');
 
 /** The errors of several histories by their names, replayed by one worker. */
 export async function errorsOf(
-  histories: ReadonlyMap<string, string>,
+  histories: ReadonlyMap<string, History>,
   bundle?: WorkflowBundle,
 ): Promise<ReadonlyMap<string, unknown>> {
-  const all = [...histories].map(([workflowId, history]) => ({ workflowId, history: JSON.parse(history) }));
+  const all = [...histories].map(([workflowId, history]) => ({ workflowId, history }));
   const errors = new Map<string, unknown>();
   for await (const { workflowId, error } of Worker.runReplayHistories(await optionsFor(bundle), all))
     errors.set(workflowId, error);
