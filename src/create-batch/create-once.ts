@@ -13,7 +13,7 @@ import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { stemOf } from './batch-id.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './check-request.ts';
-import { propose } from './propose.ts';
+import { propose, type Needed } from './propose.ts';
 import { answersTo, asOption, QuestionsOpen, refusal, type ReuseWish } from './questions.ts';
 import { nameOf, taken } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
@@ -42,8 +42,8 @@ export type Maker = {
   readonly signal: AbortSignal;
   /** Whether the worker belongs to embedded servers: only their owner starts workflows there, and they have a local run service. */
   readonly isEmbedded: boolean;
-  /** Throws E540 for a pool that does not exist: its batch would wait for ever. */
-  readonly findPool: (pool: string) => Promise<unknown>;
+  /** Finds pools, and batches of the same rows whose folder is elsewhere. */
+  readonly servers: Needed;
 };
 
 /**
@@ -76,7 +76,7 @@ async function findMade(out: string, name: string, callId: string): Promise<Batc
 }
 
 async function create(maker: Maker, call: BatchCall, name: string): Promise<BatchFolder> {
-  const { config, download, signal, findPool } = maker;
+  const { config, download, signal, servers } = maker;
   const { request, callId, format, reuse } = call;
   refusePast(request.settings);
   const service = serviceOf(maker, call);
@@ -89,8 +89,7 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
     copying: { ...sheet, ...(format && { format }), ...(page && { sheet: page }) },
   };
   const answers = { ...request.answers, ...answersTo(reuse) };
-  const needed = { pools: { show: findPool }, batches: { withContent: async () => [] } };
-  const around = { config, signal, isCluster: () => true, servers: async () => needed };
+  const around = { config, signal, isCluster: () => true, servers: async () => servers };
   try {
     await using proposal = await propose(
       { ...request, name, service, again: false, madeFor: callId, answers },

@@ -31,6 +31,17 @@ async function missing({ operatorService }: Server, namespace: string) {
   return NAMES.filter((name) => customAttributes[name] !== TYPES[SEARCH_ATTRIBUTES[name]]);
 }
 
+const OPERATOR_NAMES = { KEYWORD: 'Keyword', INT: 'Int', DOUBLE: 'Double' };
+
+/** How an administrator adds the attributes that the namespace lacks; undefined if it has them all. */
+export async function attributesCommand(client: Client): Promise<string | undefined> {
+  const { namespace } = client.options;
+  const names = await missing(client.connection, namespace);
+  if (names.length === 0) return undefined;
+  const added = names.map((name) => `--name ${name} --type ${OPERATOR_NAMES[SEARCH_ATTRIBUTES[name]]}`);
+  return `temporal operator search-attribute create --namespace ${namespace} ${added.join(' ')}`;
+}
+
 /** Never throws: batches also run without them. */
 export async function registerSearchAttributes(
   connection: Server,

@@ -107,7 +107,7 @@ type Shared = {
   readonly reported: ReportedRuns;
   readonly ownRuns: OwnRuns;
   readonly find: BatchClient['find'];
-  readonly findPool: Deps['maker']['findPool'];
+  readonly servers: Deps['maker']['servers'];
   readonly searchAttributes: Deps['maker']['searchAttributes'];
   readonly missedSoFar: Deps['missedSoFar'];
   readonly progressOf: (name: BatchName) => Promise<Progress | undefined>;
@@ -120,7 +120,11 @@ function openShared(
   client: Client,
   { meters, isSearchable }: Pick<Shared, 'meters'> & { readonly isSearchable: boolean },
 ): Shared {
-  const { find, status } = openBatchClient(() => client);
+  const reached = openBatchClient(() => client, config.taskQueue, {
+    encrypted: false,
+    searchable: isSearchable,
+  });
+  const { find, status } = reached;
   const waitingGroups = new WaitingGroups();
   const plain = waitingGroups.signals(batchSignals(client));
   const signals = meters ? meteredSignals(plain, meters) : plain;
@@ -141,7 +145,7 @@ function openShared(
     reported: new ReportedRuns(),
     ownRuns: new OwnRuns((batch) => completions.review(batch)),
     find,
-    findPool: openPools(() => client).show,
+    servers: { pools: openPools(() => client), batches: reached },
     searchAttributes: async (batch) => (isSearchable ? searchAttributesFor(client, batch) : []),
     missedSoFar: (schedule, nominalTime) => missedSoFar(client, schedule, nominalTime),
     progressOf: async (name) => (await status(name)).progress,
@@ -154,7 +158,7 @@ function activityDeps(
   shared: Shared,
   { completion, posts, ownUrl }: Pick<Deps, 'completion' | 'posts'> & { readonly ownUrl: string | undefined },
 ): Deps {
-  const { batches, signals, waitingGroups, reported, ownRuns, find, findPool, searchAttributes, meters } =
+  const { batches, signals, waitingGroups, reported, ownRuns, find, servers, searchAttributes, meters } =
     shared;
   const readRows = cacheRows(PAGES_KEPT);
   const { url = ownUrl } = config.webhook;
@@ -176,7 +180,7 @@ function activityDeps(
       config,
       download,
       isEmbedded: server === 'embedded',
-      findPool,
+      servers,
       searchAttributes,
       isEncrypted: payloadKeys(config, server).keys.length > 0,
     },

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createBatch, createFrom, type NewBatch } from '../../activities/create-batch.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import type { BatchCall } from '../../src/create-batch/create-once.ts';
@@ -16,6 +16,7 @@ import { openDownloads } from '../../src/run-service/download.ts';
 import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { Place } from '../create-batch/creating.ts';
 import { openService, TOKEN } from '../service/asking.ts';
+import { openRealService } from '../errors/other-services.ts';
 import { fileHost } from '../run-service/file-host.ts';
 import { sheetsOf, textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { batchCallOf } from '../../workflows/batch-call.ts';
@@ -44,6 +45,8 @@ type More = Partial<BatchCall> & {
   readonly sheets?: string;
   readonly environment?: MockActivityEnvironment;
   readonly findPool?: (pool: string) => Promise<void>;
+  /** Batches of the same rows, of another worker. */
+  readonly others?: readonly { batch: string; mark: string; folder: string }[];
   /** As a workflow writes them. */
   readonly options?: object;
 };
@@ -59,6 +62,7 @@ const make = async (
     apiUrl = base,
     environment = new MockActivityEnvironment(),
     findPool = noPool,
+    others = [],
     sheets = place.folder,
     options,
     ...more
@@ -75,7 +79,7 @@ const make = async (
     download: openDownloads(2),
     isEmbedded: false,
     isEncrypted: false,
-    findPool,
+    servers: { pools: { show: findPool }, batches: { withContent: async () => others } },
     searchAttributes: async () => [],
   };
   const call: BatchCall = { sheet, callId, request: REQUEST, ...more };
@@ -140,6 +144,20 @@ describe('a call that is repeated with its id', () => {
     expect(await make(sheet, 'nightly/2026-11-22', { request })).toEqual(first);
     expect(await failureOf(make(sheet, 'another', { request }))).toMatchObject({ type: 'E602' });
   });
+});
+
+it('asks before it buys rows that a batch on another machine of the cluster has', async () => {
+  const sheet = place.write('owls.csv', SHEET);
+  const real = await openRealService(base);
+  onTestFinished(real.close);
+  const others = [{ batch: 'owls', mark: 'm', folder: '/srv/other/owls' }];
+  expect(await failureOf(make(sheet, 'one', { others, apiUrl: real.base }))).toMatchObject({
+    type: 'E539',
+    nonRetryable: true,
+  });
+  expect(batchesThere()).toEqual([]);
+  await make(sheet, 'one', { others, apiUrl: real.base, reuse: 'again' });
+  expect(batchesThere()).toHaveLength(1);
 });
 
 describe('a call that is cancelled', () => {

@@ -86,7 +86,7 @@ const makerOf = () => ({
   download: openDownloads(1),
   isEmbedded: false,
   isEncrypted: false,
-  findPool: async () => undefined,
+  servers: { pools: { show: async () => undefined }, batches: { withContent: noSearch } },
   searchAttributes: noSearch,
 });
 

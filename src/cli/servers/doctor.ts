@@ -11,6 +11,7 @@ import { lastFour } from '../../host/api-key.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import { connectClient } from '../../temporal/connect.ts';
+import { attributesCommand, isSearchWanted } from '../../temporal/search-attributes.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { readWorkerKeys, checkWorkerKeys } from '../../temporal/encryption/worker-keys.ts';
 import { drawnKeyFile, payloadKeys, type PayloadKeys } from '../../temporal/encryption/payload-keys.ts';
@@ -95,7 +96,12 @@ async function temporalText(config: Config, notice: (text: string) => void): Pro
       taskQueue: { name: queue },
     });
     if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
-    return `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
+    const reached = `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
+    const lacking =
+      isSearchWanted(config, payloadKeys(config, 'cluster')) && (await attributesCommand(client));
+    return lacking
+      ? `${reached}; it cannot search for the rows of a batch, so the same sheet in another folder is not found: ${lacking}`
+      : reached;
   } finally {
     await close();
   }
