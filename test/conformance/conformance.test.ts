@@ -1,12 +1,11 @@
 // The suite: against the local service, in both of its behaviours, or against the service that the environment names.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CASES, inFlavour, RULES } from './all.ts';
-import { nameOf, type Case } from './case.ts';
+import { CASES } from './all.ts';
+import type { Case } from './case.ts';
 import { openLocal } from './local.ts';
-import type { Flavour } from './rule.ts';
 import { openService, type Service } from './service.ts';
-import { NEEDS, type Target } from './target.ts';
+import { NEEDS, type Flavour, type Target } from './target.ts';
 
 type Suite = {
   readonly subject: string;
@@ -22,7 +21,7 @@ const { env } = process;
 const local = (flavour: Flavour): Suite => ({
   subject: `the local service, behaviour ${flavour}`,
   flavour,
-  open: () => openLocal(flavour, undefined, PATIENCE_MS),
+  open: () => openLocal(flavour, PATIENCE_MS),
   skips: () => undefined,
 });
 
@@ -47,10 +46,10 @@ describe.each(SUITES)('$subject', ({ flavour, open, skips }) => {
   });
   afterAll(() => service.close());
 
-  for (const one of inFlavour(CASES, flavour)) {
+  for (const one of CASES.filter(({ only = flavour }) => only === flavour)) {
     const reason = skips(one);
     const why = reason === undefined ? '' : ` (${reason})`;
-    it.skipIf(reason !== undefined).concurrent(`${textOf(one)} [${nameOf(one)}]${why}`, () =>
+    it.skipIf(reason !== undefined).concurrent(`${one.name}${why}`, () =>
       expect(one.run(service)).resolves.toBeUndefined(),
     );
   }
@@ -69,11 +68,6 @@ function targetOf(base: string): Target {
     pauseMs: 2000,
   };
 }
-
-const textOf = ({ rules }: Case): string =>
-  RULES.filter(({ id }) => rules.includes(id))
-    .map(({ text }) => text)
-    .join('; ');
 
 function needed(name: string): string {
   const value = env[name];

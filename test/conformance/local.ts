@@ -1,10 +1,8 @@
-// The local run service as a target: at a thousand times the speed, with one deployment per behaviour, behind the gateway.
+// The local run service as a target: at a thousand times the speed, with one deployment per behaviour.
 
 import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
-import { openBreakingGateway } from './breaking-gateway.ts';
-import type { Flavour, Violation } from './rule.ts';
 import { openService, type Service } from './service.ts';
-import type { Target } from './target.ts';
+import type { Flavour, Target } from './target.ts';
 
 const HOURS = 1e7;
 // At a thousand times the speed it runs for twenty seconds, after half a second of boot.
@@ -34,12 +32,8 @@ const KINDS = {
 
 const KEY = 'key-of-the-suite';
 
-/** Opens the local service behind a gateway with `violation`. `patienceMs` is how long a case waits for anything. */
-export async function openLocal(
-  flavour: Flavour,
-  violation: Violation | undefined,
-  patienceMs: number,
-): Promise<Service> {
+/** Opens the local service. `patienceMs` is how long a case waits for anything. */
+export async function openLocal(flavour: Flavour, patienceMs: number): Promise<Service> {
   const revoked = 'key-that-was-revoked';
   const service = await startLocalService({
     port: 0,
@@ -53,17 +47,12 @@ export async function openLocal(
   });
   const headers = { authorization: `Bearer ${KEY}` };
   await fetch(`${service.url}/control/tokens/${revoked}/revoke`, { method: 'POST', headers });
-  const gateway = await openBreakingGateway(service.url, violation);
-  const received = await openService(targetAt(gateway.url, flavour, patienceMs));
+  const received = await openService(targetAt(service.url, flavour, patienceMs));
   return {
     ...received,
     close: async () => {
       await received.close();
-      try {
-        await gateway.close();
-      } finally {
-        await service.close();
-      }
+      await service.close();
     },
   };
 }

@@ -3,7 +3,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Json } from './violations.ts';
+
+/** An object of a JSON body. */
+export type Json = Record<string, unknown>;
 
 export type Received = {
   readonly method: string;

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent, request } from 'undici';
-import type { Json } from './violations.ts';
-import { openInboxes, type Inboxes } from './receiver.ts';
+import { openInboxes, type Inboxes, type Json } from './receiver.ts';
 import type { Target } from './target.ts';
 
 export type Answer = {

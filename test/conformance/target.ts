@@ -1,6 +1,7 @@
 // The target of the cases: a service and its optional features.
 
-import type { Flavour } from './rule.ts';
+/** If the specification and the real service differ, a case belongs to one of them. */
+export type Flavour = 'specification' | 'vendor';
 
 /** Optional features; a case that needs a missing one is skipped. */
 export const NEEDS = {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../violations.ts';
-import { LIGHT_ROW, PLACE, UPLOADED } from '../rules/files.ts';
+import type { Json } from '../receiver.ts';
 import { finished, problemsOf, type Answer, type Service } from '../service.ts';
 import { isNewestFirst } from './lists.ts';
 
@@ -38,34 +37,32 @@ const place = (service: Service, bytes = CONTENT.length): Promise<Answer> =>
   service.ask('GET', `/upload-url?type=image/png&file_size=${bytes}`, { base: service.legacyBase ?? '' });
 
 const FILES: readonly Case[] = [
-  ...UPLOADED.map((name) =>
-    free(`upload.${name}`, async (service) => {
-      assert.equal(typeof (await uploaded(service))[name], 'string');
-    }),
-  ),
-  free('upload.fetch', async (service) => {
+  free('POST /file/upload takes a form with `file`, and answers with texts', async (service) => {
+    const answer = await uploaded(service);
+    for (const name of ['message', 'file_id', 'file_name', 'file_url'])
+      assert.equal(typeof answer[name], 'string', name);
+  }),
+  free('the address of an uploaded file returns the file', async (service) => {
     const { file_url: url } = await uploaded(service);
     const answer = await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE });
     assert.equal(answer.text, CONTENT);
   }),
-  free('upload.missing', async (service) => {
+  free('a form without `file` is a validation failure', async (service) => {
     problemsOf(await sendForm(service, 'picture'));
   }),
-  ...PLACE.map((name) =>
-    free(
-      `v1.upload-url.${name}`,
-      V1,
-      async (service) => void assert.equal(typeof (await place(service)).json[name], 'string'),
-    ),
-  ),
-  free('v1.upload-url.put', V1, async (service) => {
+  free('V1: GET /upload-url?type=&file_size= answers with addresses', V1, async (service) => {
+    const { json } = await place(service);
+    for (const name of ['upload_url', 'file_id', 'download_url'])
+      assert.equal(typeof json[name], 'string', name);
+  }),
+  free('V1: a file is PUT at its address and fetched from there', V1, async (service) => {
     const { upload_url: there, download_url: url } = (await place(service)).json;
     const headers = { ...NOBODY_ELSE, 'content-type': 'image/png' };
     const put = await service.ask('PUT', '', { base: String(there), body: CONTENT, headers });
     assert.equal(put.status, 200, put.text);
     assert.equal((await service.ask('GET', '', { base: String(url), headers: NOBODY_ELSE })).text, CONTENT);
   }),
-  free('v1.upload-url.size', V1, async (service) => {
+  free('V1: a file has at most 50 MB', V1, async (service) => {
     const { status } = await place(service, 60 * 1024 * 1024);
     assert.ok(status >= 400, String(status));
   }),
@@ -86,30 +83,34 @@ const logOf = async (service: Service, { id }: Json): Promise<readonly Json[]> =
 };
 
 const LOGS: readonly Case[] = [
-  buys('logs.path', async (service) => {
+  buys('GET /v2/clickhouse-run-logs/{run_id} returns the log of a run', async (service) => {
     const rows = await logOf(service, await finished(service));
     assert.ok(rows.length > 0);
   }),
-  buys('logs.reason', OF_ALL_KINDS, async (service) => {
+  buys('the log contains the reason of a failed run', OF_ALL_KINDS, async (service) => {
     const run = await failed(service);
     const reasons = (await logOf(service, run)).filter((row) => row['log_type'] === 'error');
     assert.ok(reasons.length > 0);
   }),
-  buys('logs.reason.only', OF_ALL_KINDS, async (service) => {
+  buys('the record of a failed run has no outputs and no reason', OF_ALL_KINDS, async (service) => {
     const { status, outputs } = await failed(service);
     assert.deepEqual([status, outputs], ['failed', []]);
   }),
-  buys('logs.webhooks', { needs: ['webhooks that reach this machine'] }, async (service) => {
-    const inbox = service.inboxes.open();
-    const id = await service.queue({ webhook: inbox.url });
-    await inbox.until((all) => all.length > 0);
-    const deadlineMs = Date.now() + service.patienceMs;
-    // A try is written down when it has been answered.
-    while (!(await logOf(service, { id })).some((row) => row['log_type'] === 'webhook')) {
-      assert.ok(Date.now() < deadlineMs, 'the log never has a webhook');
-      await pause(service.pauseMs);
-    }
-  }),
+  buys(
+    'the log has the tries of each webhook',
+    { needs: ['webhooks that reach this machine'] },
+    async (service) => {
+      const inbox = service.inboxes.open();
+      const id = await service.queue({ webhook: inbox.url });
+      await inbox.until((all) => all.length > 0);
+      const deadlineMs = Date.now() + service.patienceMs;
+      // A try is written down when it has been answered.
+      while (!(await logOf(service, { id })).some((row) => row['log_type'] === 'webhook')) {
+        assert.ok(Date.now() < deadlineMs, 'the log never has a webhook');
+        await pause(service.pauseMs);
+      }
+    },
+  ),
 ];
 
 const lightly = async (service: Service, query: string): Promise<readonly Json[]> => {
@@ -121,15 +122,13 @@ const lightly = async (service: Service, query: string): Promise<readonly Json[]
 };
 
 const LIGHT: readonly Case[] = [
-  buys('list.light', async (service) => {
-    assert.ok((await lightly(service, 'limit=5')).length > 0);
+  buys('GET /v2/workflow/{workflow_id}/runs lists runs with few fields', async (service) => {
+    const rows = await lightly(service, 'limit=20');
+    assert.ok(rows.length > 0);
+    for (const row of rows)
+      for (const name of ['id', 'status', 'created_at', 'gpu']) assert.ok(name in row, JSON.stringify(row));
   }),
-  ...LIGHT_ROW.map((name) =>
-    buys(`list.light.${name}`, async (service) => {
-      for (const row of await lightly(service, 'limit=20')) assert.ok(name in row, JSON.stringify(row));
-    }),
-  ),
-  buys('list.light.newest', async (service) => {
+  buys('the newest run comes first in the light list', async (service) => {
     const rows = await service.once('listed lightly', async () => {
       await service.ended(await service.queue());
       return lightly(service, 'limit=100');
@@ -137,7 +136,7 @@ const LIGHT: readonly Case[] = [
     assert.ok(rows.length > 1);
     isNewestFirst(rows);
   }),
-  buys('list.light.filter', async (service) => {
+  buys('status= omits runs with another status', async (service) => {
     assert.deepEqual(await lightly(service, 'status=uploading&limit=20'), []);
   }),
 ];

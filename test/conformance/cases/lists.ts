@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../violations.ts';
-import { DESCRIBED, LIGHT, LISTED } from '../rules/lists.ts';
+import type { Json } from '../receiver.ts';
 import { GPU_VALUES } from '../run-fields.ts';
 import { finished, UNKNOWN_ID, type Service } from '../service.ts';
+
+const LISTED = ['id', 'status', 'webhook', 'created_at', 'updated_at', 'workflow_id', 'gpu', 'deployment_id'];
+const LIGHT =
+  `id status created_at started_at ended_at workflow_id workflow_version_id machine_id gpu origin user_id
+deployment_id duration`.split(/\s/);
+const DESCRIBED = ['id', 'workflow_id', 'gpu', 'concurrency_limit', 'run_timeout', 'input_types'];
+
+function showAll(shown: readonly Json[], names: readonly string[]): void {
+  for (const one of shown)
+    for (const name of names) assert.ok(name in one, `${name} is not in ${JSON.stringify(one)}`);
+}
 
 type Listed = { readonly ids: readonly string[]; readonly runs: readonly Json[] };
 
@@ -47,38 +57,34 @@ export const isNewestFirst = (runs: readonly Json[]): void => {
 };
 
 const WORKFLOW: readonly Case[] = [
-  buys('list.workflow', async (service) => {
+  buys('GET /workflow/{workflow_id}/runs lists its runs', async (service) => {
     const { ids, runs } = await listed(service);
     const shown = new Set(runs.map((run) => run['id']));
     assert.ok(ids.every((id) => shown.has(id)));
   }),
-  ...LISTED.map((name) =>
-    buys(`list.workflow.${name}`, async (service) => {
-      for (const run of (await listed(service)).runs) assert.ok(name in run, `${name} is not there`);
-    }),
-  ),
-  buys('list.workflow.newest', async (service) => {
+  buys('each run in it shows these fields', async (service) => showAll((await listed(service)).runs, LISTED)),
+  buys('the newest run comes first', async (service) => {
     const { ids, runs } = await listed(service);
     const shown = runs.map((run) => String(run['id']));
     isNewestFirst(runs);
     assert.ok(shown.indexOf(ids[1] ?? '') < shown.indexOf(ids[0] ?? ''));
   }),
-  buys('list.workflow.inputs', async (service) => {
+  buys('with_inputs=true shows workflow_inputs', async (service) => {
     for (const run of await listOf(service, 'with_inputs=true')) assert.ok('workflow_inputs' in run);
   }),
-  buys('list.workflow.no-outputs', async (service) => {
+  buys('with_outputs=false hides outputs', async (service) => {
     for (const run of await listOf(service, 'with_outputs=false')) assert.ok(!('outputs' in run));
   }),
-  buys('list.workflow.limit', async (service) => {
+  buys('limit bounds the list', async (service) => {
     await listed(service);
     assert.equal((await listOf(service, 'limit=1')).length, 1);
   }),
-  buys('list.workflow.offset', async (service) => {
+  buys('offset skips that many of the newest runs', async (service) => {
     await listed(service);
     // Others queue meanwhile, so that the place of one run proves nothing.
     assert.deepEqual(await listOf(service, 'limit=5&offset=1000000'), []);
   }),
-  buys('list.workflow.own', { needs: ['another key'] }, async (service) => {
+  buys('a user does not see the runs of another user', { needs: ['another key'] }, async (service) => {
     const { ids } = await listed(service);
     const runs = await listOf(service, 'limit=200', service.otherKey);
     assert.deepEqual(
@@ -89,28 +95,24 @@ const WORKFLOW: readonly Case[] = [
 ];
 
 const DEPLOYMENT: readonly Case[] = [
-  buys('list.deployment', async (service) => {
+  buys('GET /deployment/{deployment_id}/runs returns {data, meta}', async (service) => {
     await finished(service);
     await pageOf(service);
   }),
-  ...LIGHT.map((name) =>
-    buys(`list.deployment.${name}`, async (service) => {
-      for (const run of await page(service)) assert.ok(name in run, `${name} is not there`);
-    }),
-  ),
-  buys('list.deployment.newest', async (service) => {
+  buys('each run in data shows these fields', async (service) => showAll(await page(service), LIGHT)),
+  buys('the newest run comes first in data', async (service) => {
     const runs = await page(service);
     const { ids } = await listed(service);
     const shown = runs.map((run) => String(run['id']));
     isNewestFirst(runs);
     assert.ok(shown.indexOf(ids[1] ?? '') < shown.indexOf(ids[0] ?? ''));
   }),
-  buys('list.deployment.duration.text', async (service) => {
+  buys('`duration` in data is text', async (service) => {
     const ended = (await page(service)).filter((run) => run['ended_at'] !== null);
     assert.ok(ended.length > 0);
     for (const run of ended) assert.equal(typeof run['duration'], 'string');
   }),
-  free('list.deployment.unknown', async (service) => {
+  free('runs of an unknown deployment: 404, `Deployment not found`', async (service) => {
     const { status, json } = await service.ask('GET', `/deployment/${UNKNOWN_ID}/runs`);
     assert.deepEqual([status, json['detail']], [404, 'Deployment not found']);
   }),
@@ -120,29 +122,27 @@ const described = async (service: Service): Promise<Json> =>
   (await service.ask('GET', `/deployment/${service.deploymentId}`)).json;
 
 const OTHERS: readonly Case[] = [
-  free('deployments.list', async (service) => {
+  free('GET /deployments lists the deployments', async (service) => {
     const { json } = await service.ask('GET', '/deployments');
     assert.ok(Array.isArray(json));
     assert.ok((json as readonly Json[]).some(({ id }) => id === service.deploymentId));
   }),
-  ...DESCRIBED.map((name) =>
-    free(`deployment.${name}`, async (service) => {
-      assert.ok(name in (await described(service)));
-    }),
+  free('GET /deployment/{deployment_id} shows these fields', async (service) =>
+    showAll([await described(service)], DESCRIBED),
   ),
-  free('deployment.input_types.value', async (service) => {
+  free('an input type has input_id and type', async (service) => {
     const inputs = ((await described(service))['input_types'] ?? []) as Json[];
     for (const input of inputs) {
       assert.deepEqual([typeof input['input_id'], typeof input['type']], ['string', 'string']);
     }
   }),
-  free('prices.open', async (service) => {
+  free('GET /platform/gpu-pricing needs no key', async (service) => {
     const answer = await service.ask('GET', '/platform/gpu-pricing', {
       headers: { authorization: undefined },
     });
     assert.equal(answer.status, 200);
   }),
-  free('prices.seven', async (service) => {
+  free('there is a price for each of the seven GPUs, in dollars a second', async (service) => {
     const { json } = await service.ask('GET', '/platform/gpu-pricing');
     for (const gpu of GPU_VALUES) assert.ok(Number(json[gpu]) > 0 && Number(json[gpu]) < 1, gpu);
   }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../violations.ts';
+import type { Json } from '../receiver.ts';
 import { finished, UNKNOWN_ID, problemsOf, type Service } from '../service.ts';
 
 const OF_ALL_KINDS = { needs: ['deployments of all kinds'] } as const;
@@ -36,44 +36,52 @@ const working = (service: Service): Promise<Json> =>
   });
 
 const stateCase = (
-  rule: string,
+  name: string,
   which: (service: Service) => Promise<Json>,
   check: (run: Json) => void,
-): Case => buys(rule, OF_ALL_KINDS, async (service) => check(await which(service)));
+): Case => buys(name, OF_ALL_KINDS, async (service) => check(await which(service)));
 
 const waits = async (service: Service): Promise<Json> => service.run(await waiting(service));
 
 const STATES: readonly Case[] = [
-  stateCase('state.nine', waits, ({ status }) => assert.ok(NINE.includes(String(status)), String(status))),
-  buys('state.success', async (service) => {
+  stateCase('the status is one of nine', waits, ({ status }) =>
+    assert.ok(NINE.includes(String(status)), String(status)),
+  ),
+  buys('a run that ends without an error is a `success`', async (service) => {
     assert.equal((await finished(service))['status'], 'success');
   }),
-  stateCase('state.not-started', waits, ({ status }) => assert.equal(status, 'not-started')),
-  stateCase('state.not-started.times', waits, ({ queued_at }) => assert.equal(queued_at, null)),
-  stateCase('state.queued', booting, (run) => {
+  stateCase('a run that waits for a machine is `not-started`', waits, ({ status }) =>
+    assert.equal(status, 'not-started'),
+  ),
+  stateCase('a run that waits has no queued_at', waits, ({ queued_at }) => assert.equal(queued_at, null)),
+  stateCase('a run whose machine boots is `queued`, and has queued_at and the call', booting, (run) => {
     assert.notEqual(run['queued_at'], null);
     assert.notEqual(run['worker_function_call_id'], null);
   }),
-  stateCase('state.queued.times', booting, ({ started_at }) => assert.equal(started_at, null)),
-  stateCase('state.running', working, ({ started_at }) => assert.notEqual(started_at, null)),
-  stateCase('state.ended_at', started, ({ ended_at }) => assert.equal(ended_at, null)),
-  stateCase('state.durations', started, (run) =>
+  stateCase('a run whose machine boots has no started_at', booting, ({ started_at }) =>
+    assert.equal(started_at, null),
+  ),
+  stateCase('an executing run is `running`, and has started_at', working, ({ started_at }) =>
+    assert.notEqual(started_at, null),
+  ),
+  stateCase('ended_at is null until the end', started, ({ ended_at }) => assert.equal(ended_at, null)),
+  stateCase('durations are null until both of their times are known', started, (run) =>
     assert.deepEqual([run['duration'], run['run_duration']], [null, null]),
   ),
-  stateCase('state.live_status', waits, ({ live_status }) => assert.equal(live_status, null)),
-  buys('state.live_status.node', async (service) => {
+  stateCase('live_status is null at first', waits, ({ live_status }) => assert.equal(live_status, null)),
+  buys('live_status contains `Executing` and the node', async (service) => {
     assert.match(String((await finished(service))['live_status']), /^Executing \S/);
   }),
-  stateCase('state.progress.first', waits, ({ progress }) => assert.equal(progress, 0)),
-  buys('state.progress.digits', async (service) => {
+  stateCase('progress is 0 at first', waits, ({ progress }) => assert.equal(progress, 0)),
+  buys('progress has at most two decimals', async (service) => {
     assert.match(String((await finished(service))['progress']), /^[01](\.\d\d?)?$/);
   }),
-  stateCase('state.outputs.first', started, ({ outputs }) => assert.deepEqual(outputs, [])),
-  buys('state.timeout', OF_ALL_KINDS, async (service) => {
+  stateCase('outputs are empty at first', started, ({ outputs }) => assert.deepEqual(outputs, [])),
+  buys('a run that takes longer than its deployment allows is a `timeout`', OF_ALL_KINDS, async (service) => {
     const id = await service.queue({ deployment_id: service.deployments?.hasty });
     assert.equal((await service.ended(id))['status'], 'timeout');
   }),
-  buys('state.sticky', async (service) => {
+  buys('an ended run does not change: reading it again shows the same record', async (service) => {
     const run = await finished(service);
     for (let look = 0; look < 3; look++) {
       assert.deepEqual((await service.run(String(run['id'])))['status'], run['status']);
@@ -96,34 +104,33 @@ const filesOf = async (service: Service): Promise<readonly Json[]> => {
 };
 
 const OUTPUTS: readonly Case[] = [
-  ...['id', 'run_id', 'data', 'node_meta', 'created_at', 'updated_at', 'type', 'node_id'].map((name) =>
-    buys(`output.${name}`, async (service) => {
-      for (const output of await outputsOf(service)) assert.ok(name in output, JSON.stringify(output));
-    }),
-  ),
-  buys('output.run_id.value', async (service) => {
+  buys('an output has these fields', async (service) => {
+    for (const output of await outputsOf(service))
+      for (const name of ['id', 'run_id', 'data', 'node_meta', 'created_at', 'updated_at', 'type', 'node_id'])
+        assert.ok(name in output, JSON.stringify(output));
+  }),
+  buys('`run_id` of an output is its run', async (service) => {
     const { id } = await finished(service);
     for (const output of await outputsOf(service)) assert.equal(output['run_id'], id);
   }),
-  buys('output.node', async (service) => {
+  buys('`node_meta.node_id` names the node as text', async (service) => {
     for (const output of await outputsOf(service)) {
       assert.equal(typeof (output['node_meta'] as Json)['node_id'], 'string');
     }
   }),
-  buys('output.data.lists', async (service) => {
+  buys('`data` contains lists', async (service) => {
     for (const { data } of await outputsOf(service)) {
       assert.ok(Object.values(data as Json).every(Array.isArray), JSON.stringify(data));
     }
   }),
-  ...['url', 'type', 'filename'].map((name) =>
-    buys(`file.${name}`, async (service) => {
-      for (const file of await filesOf(service)) assert.equal(typeof file[name], 'string');
-    }),
-  ),
-  buys('file.type.value', async (service) => {
+  buys('a file has texts', async (service) => {
+    for (const file of await filesOf(service))
+      for (const name of ['url', 'type', 'filename']) assert.equal(typeof file[name], 'string', name);
+  }),
+  buys('`type` of a file is `output`', async (service) => {
     for (const { type } of await filesOf(service)) assert.equal(type, 'output');
   }),
-  buys('file.fetch', async (service) => {
+  buys('the address of a file returns the file without a key', async (service) => {
     for (const { url } of await filesOf(service)) {
       const answer = await service.ask('GET', '', {
         base: String(url),
@@ -148,46 +155,46 @@ const cancelledRun = (service: Service): Promise<{ readonly answer: Json; readon
 
 const CANCEL: readonly Case[] = [
   buys(
-    'cancel.path cancel.status',
+    'POST /run/{run_id}/cancel cancels a run; it answers with status `success`',
     OF_ALL_KINDS,
     async (service) => void assert.equal((await cancelledRun(service)).answer['status'], 'success'),
   ),
   buys(
-    'cancel.message',
+    'it answers with message `Function cancelled`',
     OF_ALL_KINDS,
     async (service) =>
       void assert.equal((await cancelledRun(service)).answer['message'], 'Function cancelled'),
   ),
   buys(
-    'cancel.cancelled',
+    'the run is then `cancelled`',
     OF_ALL_KINDS,
     async (service) => void assert.equal((await cancelledRun(service)).run['status'], 'cancelled'),
   ),
   buys(
-    'cancel.ended_at',
+    'a cancelled run has ended_at',
     OF_ALL_KINDS,
     async (service) => void assert.notEqual((await cancelledRun(service)).run['ended_at'], null),
   ),
-  buys('cancel.waiting', OF_ALL_KINDS, async (service) => {
+  buys('a waiting run can be cancelled, and then never gets a machine', OF_ALL_KINDS, async (service) => {
     await waiting(service);
     const id = await service.queue({ deployment_id: service.deployments?.full });
     await cancel(service, id);
     const run = await service.run(id);
     assert.deepEqual([run['status'], run['queued_at']], ['cancelled', null]);
   }),
-  buys('cancel.again', async (service) => {
+  buys('cancelling a run that has ended succeeds', async (service) => {
     const run = await finished(service);
     assert.equal((await cancel(service, String(run['id']))).status, 200);
   }),
-  buys('cancel.again.same', async (service) => {
+  buys('cancelling a run that has ended changes nothing', async (service) => {
     const run = await service.ended(await service.queue());
     await cancel(service, String(run['id']));
     assert.deepEqual(await service.run(String(run['id'])), run);
   }),
-  free('cancel.unknown', async (service) => {
+  free('an unknown run cannot be cancelled', async (service) => {
     assert.ok((await cancel(service, UNKNOWN_ID)).status >= 400);
   }),
-  free('cancel.malformed', async (service) => {
+  free('a malformed run_id is refused with the validation error shape', async (service) => {
     problemsOf(await cancel(service, 'nonsense'));
   }),
 ];

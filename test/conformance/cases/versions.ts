@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { buys, free, type Case } from '../case.ts';
-import type { Json } from '../violations.ts';
+import type { Json } from '../receiver.ts';
 import {
   FULL_REQUEST,
   isEnded,
@@ -41,59 +41,70 @@ const finishedV1 = (service: Service): Promise<Json> =>
   });
 
 const TABLE: readonly Case[] = [
-  buys('versions.v1.create', V1, async (service) => void (await queueV1(service))),
-  buys('versions.v1.get versions.v1.get.query', V1, async (service) => {
-    for (const id of [await queueV1(service), await queueV1(service)]) {
-      assert.equal((await getV1(service, id))['id'], id);
-    }
-  }),
-  buys('versions.v2.create versions.v2.get', async (service) => {
-    const id = await service.queue();
-    assert.equal((await service.run(id))['id'], id);
-  }),
-  free('versions.base', V1, async (service) => {
-    const answer = await askV1(service, 'POST', QUEUE, { json: { deployment_id: UNKNOWN_ID } });
-    assert.equal(answer.status, 404);
-    assert.notEqual(answer.json['detail'], 'Deployment not found');
-  }),
-  buys('migration.1', V1, async (service) => {
+  buys('V1 creates a run by POST /run', V1, async (service) => void (await queueV1(service))),
+  buys(
+    'V1 returns the status of a run by GET /run; V1 reads the run from the query parameter run_id',
+    V1,
+    async (service) => {
+      for (const id of [await queueV1(service), await queueV1(service)]) {
+        assert.equal((await getV1(service, id))['id'], id);
+      }
+    },
+  ),
+  buys(
+    'V2 creates a run by POST /run/deployment/queue; V2 returns the status of a run by GET /run/{run_id}',
+    async (service) => {
+      const id = await service.queue();
+      assert.equal((await service.run(id))['id'], id);
+    },
+  ),
+  free(
+    `V1 and V2 differ by their base address: V2's endpoints are not on the base of V1`,
+    V1,
+    async (service) => {
+      const answer = await askV1(service, 'POST', QUEUE, { json: { deployment_id: UNKNOWN_ID } });
+      assert.equal(answer.status, 404);
+      assert.notEqual(answer.json['detail'], 'Deployment not found');
+    },
+  ),
+  buys('a client that has replaced the base address finds its earlier runs', V1, async (service) => {
     const id = await queueV1(service);
     assert.equal((await service.run(id))['id'], id);
   }),
-  buys('migration.2', async (service) => {
+  buys('the node component is at v2.1.0 or later if the service shows its version', async (service) => {
     const { machine_version: version } = await service.run(await service.queue());
     if (version === null) return;
     assert.equal(typeof version, 'string');
     const [major = 0, minor = 0] = (version as string).replace(/^v/, '').split('.').map(Number);
     assert.ok(major > 2 || (major === 2 && minor >= 1), version as string);
   }),
-  buys('migration.5', async (service) => {
+  buys('a run with a deployment_id and the flag provider_v2 can be queued and ends', async (service) => {
     const run = await service.ended(await service.queue({ flags: [...FULL_REQUEST.flags] }));
     assert.equal(run['status'], 'success');
   }),
 ];
 
 const REAL: readonly Case[] = [
-  buys('v1.answer', V1, async (service) => {
+  buys('POST /run answers {run_id}', V1, async (service) => {
     const json = { deployment_id: service.deploymentId };
     assert.deepEqual(Object.keys((await askV1(service, 'POST', '/run', { json })).json), ['run_id']);
   }),
-  free('v1.401', V1, async (service) => {
+  free('an unauthenticated request gets 401 in plain text', V1, async (service) => {
     const headers = { authorization: undefined };
     const answer = await askV1(service, 'GET', `/run?run_id=${UNKNOWN_ID}`, { headers });
     assert.equal(answer.status, 401);
     assert.match(answer.type, /^text\/plain/);
     assert.equal(answer.text, 'Invalid or expired token');
   }),
-  free('v1.500', V1, async (service) => {
+  free('an invalid request: 500 and {error}', V1, async (service) => {
     const answer = await askV1(service, 'POST', '/run', { json: { deployment_id: UNKNOWN_ID } });
     assert.deepEqual([answer.status, Object.keys(answer.json)], [500, ['error']]);
   }),
-  free('v1.400', V1, async (service) => {
+  free('an unknown run: 400 and {code, message: "Workflow not found"}', V1, async (service) => {
     const { status, json } = await askV1(service, 'GET', `/run?run_id=${UNKNOWN_ID}`);
     assert.deepEqual([status, json['message'], 'code' in json], [400, 'Workflow not found', true]);
   }),
-  buys('v1.fields', V1, async (service) => {
+  buys('a run shows neither updated_at nor gpu_event_id, no durations and no number', V1, async (service) => {
     const run = await finishedV1(service);
     const added = ['updated_at', 'gpu_event_id', 'duration', 'cold_start_duration', 'run_duration', 'number'];
     assert.deepEqual(
@@ -101,8 +112,12 @@ const REAL: readonly Case[] = [
       [],
     );
   }),
-  buys('v1.run_log', V1, async (service) => void assert.ok('run_log' in (await finishedV1(service)))),
-  buys('v1.outputs', V1, async (service) => {
+  buys(
+    'a run shows run_log',
+    V1,
+    async (service) => void assert.ok('run_log' in (await finishedV1(service))),
+  ),
+  buys('an output is {data}', V1, async (service) => {
     const outputs = (await finishedV1(service))['outputs'] as Json[];
     assert.ok(outputs.length > 0);
     for (const output of outputs) assert.deepEqual(Object.keys(output), ['data']);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { buys, type Case } from '../case.ts';
-import type { Json } from '../violations.ts';
+import type { Json } from '../receiver.ts';
 import type { Received } from '../receiver.ts';
 import { isEnded, type Service } from '../service.ts';
 
@@ -23,7 +23,7 @@ const first = (service: Service): Promise<Received & { id: string }> =>
   });
 
 const bodyCase = (key: string, check: (value: unknown, body: Json) => void): Case =>
-  buys(`webhook.${key}`, REACHED, async (service) => {
+  buys(`a webhook has \`${key}\``, REACHED, async (service) => {
     const { body } = await first(service);
     assert.ok(key in body, JSON.stringify(body));
     check(body[key], body);
@@ -37,24 +37,24 @@ export const WEBHOOK_BODY_CASES: readonly Case[] = [
   bodyCase('run_id', (value) => assert.equal(typeof value, 'string')),
   bodyCase('outputs', (value) => assert.ok(Array.isArray(value))),
   buys(
-    'webhook.six',
+    'a webhook has these six keys and no other',
     REACHED,
     async (service) => void assert.equal(Object.keys((await first(service)).body).length, 6),
   ),
   buys(
-    'webhook.event_type.value',
+    '`event_type` is `run.updated`',
     REACHED,
     async (service) => void assert.equal((await first(service)).body['event_type'], 'run.updated'),
   ),
-  buys('webhook.run_id.value', REACHED, async (service) => {
+  buys('`run_id` is the id of the run', REACHED, async (service) => {
     const { id, body } = await first(service);
     assert.equal(body['run_id'], id);
   }),
-  buys('webhook.progress.value', REACHED, async (service) => {
+  buys('`progress` is a number from 0 to 1', REACHED, async (service) => {
     const progress = Number((await first(service)).body['progress']);
     assert.ok(progress >= 0 && progress <= 1, String(progress));
   }),
-  buys('webhook.outputs.value', REACHED, async (service) => {
+  buys('`outputs` of a success are those of the run', REACHED, async (service) => {
     const inbox = service.inboxes.open();
     const id = await service.queue({ webhook: inbox.url });
     const all = await inbox.until(hasEnded);
@@ -62,14 +62,18 @@ export const WEBHOOK_BODY_CASES: readonly Case[] = [
     assert.deepEqual(pathsIn(end?.body['outputs']), pathsIn((await service.run(id))['outputs']));
   }),
   buys(
-    'webhook.content-type',
+    'the content type of a webhook is JSON',
     REACHED,
     async (service) =>
       void assert.match(String((await first(service)).headers['content-type']), /^application\/json/),
   ),
-  buys('webhook.post', REACHED, async (service) => void assert.equal((await first(service)).method, 'POST')),
   buys(
-    'webhook.query',
+    'a webhook is a POST',
+    REACHED,
+    async (service) => void assert.equal((await first(service)).method, 'POST'),
+  ),
+  buys(
+    'the path and query of the webhook address are kept',
     REACHED,
     async (service) => void assert.match((await first(service)).url, /\/deep\?mark=1&b=2$/),
   ),

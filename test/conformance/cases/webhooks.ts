@@ -31,12 +31,16 @@ const outputWebhook = (service: Service): Promise<Received | undefined> =>
   });
 
 const OUTPUT: readonly Case[] = [
-  buys('webhook.output', REACHED, async (service) => void (await outputWebhook(service))),
-  buys('webhook.output.outputs', REACHED, async (service) => {
+  buys(
+    'with `target_events=run.output` in its query, a webhook also reports outputs by `run.output`',
+    REACHED,
+    async (service) => void (await outputWebhook(service)),
+  ),
+  buys('`run.output` contains the outputs', REACHED, async (service) => {
     const outputs = (await outputWebhook(service))?.body['outputs'];
     assert.ok(Array.isArray(outputs) && outputs.length > 0);
   }),
-  buys('webhook.output.only', REACHED, async (service) => {
+  buys('without target_events there is no `run.output`', REACHED, async (service) => {
     const { all } = await webhooksOfRun(service);
     await settled(service);
     assert.deepEqual(all.filter(isOutput), []);
@@ -44,42 +48,54 @@ const OUTPUT: readonly Case[] = [
 ];
 
 const toldCase = (status: string): Case =>
-  buys(`webhook.on.${status}`, REACHED, async (service) => {
-    const inbox = service.inboxes.open();
-    await service.queue({ webhook: inbox.url });
-    await inbox.until((all) => statusesOf(all).includes(status));
-  });
+  buys(
+    `a webhook reports the status ${status}, whatever webhook_intermediate_status is`,
+    REACHED,
+    async (service) => {
+      const inbox = service.inboxes.open();
+      await service.queue({ webhook: inbox.url });
+      await inbox.until((all) => statusesOf(all).includes(status));
+    },
+  );
 
 const EVENTS: readonly Case[] = [
   ...STATUSES.map(toldCase),
-  buys('webhook.on.cancelled webhook.end.last', OF_ALL_KINDS, async (service) => {
-    const inbox = service.inboxes.open();
-    const id = await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.long });
-    await inbox.until((all) => statusesOf(all).includes('started'));
-    await service.ask('POST', `/run/${id}/cancel`);
-    await inbox.until((all) => statusesOf(all).includes('cancelled'));
-    await settled(service);
-    assert.equal(statusesOf(inbox.received).at(-1), 'cancelled');
-  }),
-  buys('webhook.on.timeout', OF_ALL_KINDS, async (service) => {
+  buys(
+    'a webhook reports a cancellation; no webhook is sent for a run after it was cancelled',
+    OF_ALL_KINDS,
+    async (service) => {
+      const inbox = service.inboxes.open();
+      const id = await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.long });
+      await inbox.until((all) => statusesOf(all).includes('started'));
+      await service.ask('POST', `/run/${id}/cancel`);
+      await inbox.until((all) => statusesOf(all).includes('cancelled'));
+      await settled(service);
+      assert.equal(statusesOf(inbox.received).at(-1), 'cancelled');
+    },
+  ),
+  buys('a webhook reports a timeout', OF_ALL_KINDS, async (service) => {
     const inbox = service.inboxes.open();
     await service.queue({ webhook: inbox.url, deployment_id: service.deployments?.hasty });
     await inbox.until((all) => statusesOf(all).includes('timeout'));
   }),
-  buys('webhook.not-on.not-started', REACHED, async (service) => {
+  buys('no webhook reports that a run was accepted', REACHED, async (service) => {
     const { all } = await webhooksOfRun(service);
     assert.ok(!statusesOf(all).includes('not-started'), String(statusesOf(all)));
   }),
-  buys('webhook.intermediate webhook.intermediate.outputs', REACHED, async (service) => {
-    const inbox = service.inboxes.open();
-    await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
-    const all = await inbox.until((seen) => hasEnded(seen) && runningOf(seen).length > 1);
-    assert.deepEqual(
-      runningOf(all).filter(({ body }) => (body['outputs'] as unknown[]).length > 0),
-      [],
-    );
-  }),
-  buys('webhook.intermediate.only', REACHED, async (service) => {
+  buys(
+    'with webhook_intermediate_status, webhooks also report progress within a status; webhooks report progress without outputs',
+    REACHED,
+    async (service) => {
+      const inbox = service.inboxes.open();
+      await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
+      const all = await inbox.until((seen) => hasEnded(seen) && runningOf(seen).length > 1);
+      assert.deepEqual(
+        runningOf(all).filter(({ body }) => (body['outputs'] as unknown[]).length > 0),
+        [],
+      );
+    },
+  ),
+  buys('without webhook_intermediate_status, webhooks do not report progress', REACHED, async (service) => {
     const { all } = await webhooksOfRun(service);
     await settled(service);
     assert.equal(runningOf(all).length, 1);
@@ -111,23 +127,27 @@ async function tries(
 }
 
 const TRIES: readonly Case[] = [
-  buys('webhook.tries webhook.tries.get', REACHED, async (service) => {
-    const all = await tries(service, () => 503, 3);
-    assert.deepEqual(
-      all().map(({ method }) => method),
-      ['POST', 'GET', 'GET'],
-    );
-  }),
-  buys('webhook.tries.end', REACHED, async (service) => {
+  buys(
+    'a webhook that is refused is sent three times; the second and third try are GETs with the same JSON body',
+    REACHED,
+    async (service) => {
+      const all = await tries(service, () => 503, 3);
+      assert.deepEqual(
+        all().map(({ method }) => method),
+        ['POST', 'GET', 'GET'],
+      );
+    },
+  ),
+  buys('after three tries a webhook is not sent again', REACHED, async (service) => {
     const all = await tries(service, () => 503, 3);
     await settled(service);
     assert.equal(all().length, 3);
   }),
-  buys('webhook.tries.body', REACHED, async (service) => {
+  buys('each try has the same body', REACHED, async (service) => {
     const all = await tries(service, () => 503, 3);
     for (const { body } of all()) assert.deepEqual(body, all()[0]?.body);
   }),
-  buys('webhook.taken', REACHED, async (service) => {
+  buys('an answer below 400 accepts a webhook, which is then not sent again', REACHED, async (service) => {
     const all = await tries(service, () => 302, 1);
     // Other news is tried three times meanwhile.
     await tries(service, () => 503, 3);
