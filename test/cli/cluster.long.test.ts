@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { BatchJson } from '../../src/cli/json/batch.ts';
+import { openRealService } from '../errors/other-services.ts';
 import { secondsToFullSpeed } from '../stage/speed.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
@@ -42,6 +43,21 @@ describe('an external Temporal and a separate worker', () => {
     expect(watched.code).toBe(0);
     expect(watched.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), ROWS);
+  });
+
+  it('the same sheet sent from another machine is refused with both commands, and bought once', async () => {
+    const real = await openRealService(stage.environment['RUNSHEET_API_URL'] ?? '');
+    onTestFinished(real.close);
+    await stage.worker({ RUNSHEET_API_URL: real.base });
+    const args = [stage.sheet(3), '-d', 'portraits'];
+    const here = { RUNSHEET_API_URL: real.base };
+    const there = { ...here, RUNSHEET_HOME: stage.path('home-there'), RUNSHEET_OUT: stage.path('out-there') };
+    const first = await stage.run(['run', ...args], here);
+    expect([first.code, first.stderr]).toEqual([0, expect.stringContaining('3 of 3 rows succeeded')]);
+    const refused = await stage.run(['submit', ...args], there);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/error\[E539\][^]*--out[^]*--again/);
+    expect(await stage.truth()).toHaveLength(3);
   });
 
   it('a missing namespace, an unreachable server and a queue without a worker have different errors', async () => {

@@ -1,5 +1,6 @@
 // Run services that answer otherwise than one should.
 
+import { text } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -46,7 +47,13 @@ export async function openRealService(
     const isProfile = request.url?.endsWith('/platform/profile') ?? false;
     const { authorization = '' } = request.headers;
     const path = isProfile ? '/none' : request.url;
-    const answer = await fetch(`${new URL(base).origin}${path}`, { headers: { authorization } });
+    const body = request.method === 'POST' ? { body: await text(request) } : {};
+    const headers = { authorization, 'content-type': 'application/json' };
+    const answer = await fetch(`${new URL(base).origin}${path}`, {
+      method: request.method ?? 'GET',
+      headers,
+      ...body,
+    });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   };
   const server = createServer((request, response) => void forward(request, response)).listen(0, '127.0.0.1');
