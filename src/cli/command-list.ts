@@ -6,23 +6,9 @@ import { onBatches } from './batch/batch-commands.ts';
 import { command } from './command.ts';
 import { demos } from './demo/demo-commands.ts';
 import { onPools } from './pool/pool-commands.ts';
-import { alias, maybeOne, shell, withSource } from './flags/positionals.ts';
-import {
-  age,
-  api,
-  boolean,
-  fromFlags,
-  optional,
-  out,
-  output,
-  outputOfRows,
-  port,
-  repeatable,
-  sheetAliases,
-  sheetFlags,
-  textFlag,
-} from './flags/flags.ts';
-import { serviceFlags } from './flags/service-flags.ts';
+import { maybeOne, shell, withSource } from './flags/positionals.ts';
+import { boolean, fromFlags, runFlags, sheetFlags, shownFlags } from './flags/flags.ts';
+import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
 import { version } from '../host/package-version.ts';
@@ -31,34 +17,12 @@ import { PROGRAM } from './program-name.ts';
 const SHEET = 'the sheet: .csv .tsv .xlsx .jsonl .json, its https:// or s3:// address, or - for stdin';
 const sheet = maybeOne(`${SHEET}; none with --from`, 'sheet');
 
-const watchFlag = {
-  kind: 'boolean',
-  optional: true,
-  withNegated: false,
-  brief: 'follow the sheet too: each save sends the rows that it adds or changes, until Ctrl-C',
-} as const;
-
-const demoFlag = {
-  kind: 'boolean',
-  optional: true,
-  withNegated: false,
-  hidden: true,
-  brief: 'the batch is removed after the command, so no next step is named',
-} as const;
-
 const onSheets = {
   run: command(
     async () => (await import('./run/run.ts')).run,
     {
       positional: sheet,
-      flags: {
-        ...sheetFlags,
-        ...fromFlags,
-        watch: watchFlag,
-        demo: demoFlag,
-        output: outputOfRows,
-      },
-      aliases: sheetAliases,
+      flags: { ...sheetFlags, ...fromFlags, ...runFlags },
     },
     'check a sheet, send it, and follow it until every row has an outcome',
     '<sheet> -d <deployment> [flags] | run --from <batch> -d <deployment> [flags]',
@@ -66,25 +30,21 @@ const onSheets = {
   plan: command(
     async () => (await import('./run/plan.ts')).default,
     {
-      positional: maybeOne(`${SHEET}; none with --from`, 'sheet'),
+      positional: sheet,
       flags: {
         ...sheetFlags,
         ...fromFlags,
-        save: {
-          kind: 'boolean',
-          default: false,
-          withNegated: false,
-          brief: 'keep the answers to the guesses: later sheets with these columns need no flags for them',
-        },
+        save: boolean(
+          'keep the answers to the guesses: later sheets with these columns need no flags for them',
+        ),
       },
-      aliases: sheetAliases,
     },
     'check a sheet and show the cost, without sending anything',
     '<sheet> -d <deployment> [flags] | plan --from <batch> -d <deployment> [flags]',
   ),
   submit: command(
     async () => (await import('./run/run.ts')).submit,
-    { positional: sheet, flags: { ...sheetFlags, ...fromFlags }, aliases: sheetAliases },
+    { positional: sheet, flags: { ...sheetFlags, ...fromFlags } },
     'check a sheet, start its batch, and print the batch id',
     '<sheet> -d <deployment> [flags] | submit --from <batch> -d <deployment> [flags]',
   ),
@@ -97,14 +57,7 @@ const deployments = command(
       maybeOne('name or id of a deployment (default: list all of them)', 'deployment'),
       'deployments',
     ),
-    flags: {
-      api,
-      local: boolean('those of the local run service'),
-      sheet: boolean('print a sheet with a column for each input and a row of the defaults'),
-      out,
-      output,
-    },
-    aliases: alias,
+    flags: flags.deploymentsFlags,
   },
   'list what can be run; with a name: its inputs, and the command that runs a sheet',
 );
@@ -121,75 +74,35 @@ const WORKER_SETTINGS = [
 const servers = {
   service: command(
     async () => (await import('./servers/service.ts')).default,
-    {
-      flags: serviceFlags,
-      aliases: alias,
-    },
+    { flags: flags.serviceFlags },
     'start the local run service: real HTTP, pictures and webhooks, no GPU',
   ),
   worker: command(
     async () => (await import('./servers/worker.ts')).default,
-    {
-      flags: {
-        noReceiver: boolean('do not start a webhook receiver'),
-        receiverOnly: boolean('start only the webhook receiver'),
-        metrics: optional(
-          textFlag('[host:]port', 'show metrics, /healthz and /readyz there (default host: 127.0.0.1)'),
-        ),
-        embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
-        receiverPort: { ...optional(port('port', 'port of the receiver')), hidden: true },
-      },
-    },
+    { flags: flags.workerFlags },
     'start a worker for a Temporal cluster',
     undefined,
     WORKER_SETTINGS,
   ),
   dev: command(
     async () => (await import('./servers/dev.ts')).default,
-    { flags: { out, output }, aliases: alias },
+    { flags: shownFlags },
     'start Temporal, run service, worker and receiver together, until Ctrl-C',
   ),
   doctor: command(
     async () => (await import('./servers/doctor.ts')).default,
-    {
-      flags: {
-        api,
-        out,
-        cluster: boolean('also ask every worker and receiver of the cluster'),
-        output,
-      },
-      aliases: alias,
-    },
+    { flags: flags.doctorFlags },
     'check everything that a batch needs',
   ),
   migrateCheck: command(
     async () => (await import('./servers/migrate-check.ts')).default,
-    {
-      flags: {
-        deployment: sheetFlags.deployment,
-        noRun: boolean('check the rules without buying the verification run'),
-        set: repeatable(textFlag('input=value', 'set an input of the verification run')),
-        output,
-      },
-      aliases: { d: 'deployment', o: 'output' },
-    },
+    { flags: { deployment: sheetFlags.deployment, ...flags.migrateCheckFlags } },
     'check what a migration from V1 to V2 still needs; buys one run',
     '-d <deployment> [flags]',
   ),
   clean: command(
     async () => (await import('./batch/clean.ts')).default,
-    {
-      flags: {
-        olderThan: optional(
-          age('time', 'remove batches that ended longer ago than this, such as 30d (default: none)'),
-        ),
-        state: boolean("also remove the embedded servers' state; unfinished batches are lost"),
-        yes: { ...boolean('remove the paths instead of only listing them') },
-        out,
-        output,
-      },
-      aliases: { o: 'output', y: 'yes' },
-    },
+    { flags: flags.cleanFlags },
     'remove old batches and what refused sheets left behind',
   ),
   completion: command(

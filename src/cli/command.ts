@@ -9,13 +9,23 @@ import {
 } from '@stricli/core';
 import { EXIT, RunsheetError } from '../errors/error.ts';
 import type { Context, Output } from './context.ts';
+import { optionAliases } from './flags/option-flags.ts';
 
 type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
+
+/** The letter of a flag, the same in every command that has the flag. */
+const ALIASES: Readonly<Record<string, string>> = {
+  ...optionAliases,
+  f: 'follow',
+  o: 'output',
+  q: 'quiet',
+  y: 'yes',
+};
 
 /** Errors are printed with their code, never as a stack trace; `more`: lines that its help has below the brief. */
 export function command<F extends BaseFlags, A extends BaseArgs>(
   load: () => Promise<Work<F, A>>,
-  parameters: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
+  given: TypedCommandParameters<NoInfer<F>, NoInfer<A>, Context>,
   brief: string,
   usage?: string,
   more?: readonly string[],
@@ -35,6 +45,8 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
     ...(usage !== undefined && { customUsage: [usage] }),
     ...(more !== undefined && { fullDescription: [brief, '', ...more].join('\n') }),
   };
+  const aliases = Object.entries(ALIASES).filter(([, flag]) => flag in (given.flags ?? {}));
+  const parameters = { ...given, aliases: Object.fromEntries(aliases) };
   return buildCommand<F, A, Context>({ loader, parameters, docs });
 }
 

@@ -1,5 +1,7 @@
 // clean: removes old batches and the leftovers of refused sheets and interrupted copies.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { cleanFlags } from '../servers/server-flags.ts';
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
 import { EXIT, errorMessage, problem } from '../../errors/error.ts';
@@ -18,13 +20,7 @@ import { cleanupSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { sameCommand, sayNext, type Next } from '../next-command.ts';
 
-type Flags = {
-  readonly out?: string;
-  readonly olderThan?: number;
-  readonly state: boolean;
-  readonly yes: boolean;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof cleanFlags>;
 
 export default async function clean(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);

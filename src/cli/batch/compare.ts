@@ -1,5 +1,7 @@
 // compare: the same rows in two batches.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { compareFlags } from './batch-flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { placeText } from '../../library/connect-options.ts';
@@ -8,7 +10,6 @@ import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { unmeasuredText } from '../../results/compare/comparison-sums.ts';
-import type { PairedBy } from '../../results/compare/paired-rows.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, money, plural, span } from '../format.ts';
@@ -16,13 +17,7 @@ import { comparisonJson } from '../json/comparison.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { nextCommand, sameCommand, sayNext, type Next } from '../next-command.ts';
 
-type Flags = {
-  readonly by?: PairedBy;
-  readonly file?: string;
-  readonly serve: boolean;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof compareFlags>;
 
 export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<number> {
   const { by, file } = flags;

@@ -1,5 +1,6 @@
 // pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
 
+import type { ControlFlags } from '../flags/flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { rowsDone } from '../../batch/accounting/tally.ts';
 import { checkSettings } from '../../create-batch/check-settings.ts';
@@ -17,19 +18,15 @@ import { printBatchJson } from './print-batch.ts';
 import { openLivingSession, withSession, type Session } from '../session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
-type Flags = {
-  readonly reason?: string;
-  readonly timeout?: number;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
-
-export const commandOptions = ({ reason, timeout }: Pick<Flags, 'reason' | 'timeout'>): CommandOptions => ({
+export const commandOptions = ({
+  reason,
+  timeout,
+}: Pick<ControlFlags, 'reason' | 'timeout'>): CommandOptions => ({
   ...(reason === undefined ? {} : { reason }),
   ...(timeout === undefined ? {} : { timeoutMs: timeout }),
 });
 
-export async function pause(this: Context, flags: Flags, name: string): Promise<number> {
+export async function pause(this: Context, flags: ControlFlags, name: string): Promise<number> {
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
   if (await hasEnded(found, printer, 'pause', flags)) return EXIT.ok;
@@ -51,7 +48,7 @@ export async function pause(this: Context, flags: Flags, name: string): Promise<
   return EXIT.ok;
 }
 
-export async function scale(this: Context, flags: Flags & LimitFlags, name: string): Promise<number> {
+export async function scale(this: Context, flags: ControlFlags & LimitFlags, name: string): Promise<number> {
   const printer = printerFor(this);
   const limits = limitsOf(flags);
   if (Object.keys(limits).length === 0)
@@ -74,7 +71,7 @@ export async function scale(this: Context, flags: Flags & LimitFlags, name: stri
 
 export async function cancel(
   this: Context,
-  flags: Flags & { readonly running: boolean },
+  flags: ControlFlags & { readonly running: boolean },
   name: string,
 ): Promise<number> {
   const printer = printerFor(this);
@@ -102,7 +99,12 @@ export async function cancel(
   });
 }
 
-async function hasEnded(found: FoundBatch, printer: Printer, verb: string, flags: Flags): Promise<boolean> {
+async function hasEnded(
+  found: FoundBatch,
+  printer: Printer,
+  verb: string,
+  flags: ControlFlags,
+): Promise<boolean> {
   const summary = await summaryOfDone(found);
   if (summary === undefined) return false;
   printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
@@ -113,7 +115,7 @@ async function hasEnded(found: FoundBatch, printer: Printer, verb: string, flags
 
 /** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. Starts no servers. */
 async function whileRunning(
-  flags: Flags,
+  flags: ControlFlags,
   found: FoundBatch,
   printer: Printer,
   give: (session: Session) => Promise<Acknowledged>,

@@ -1,6 +1,8 @@
 // events: lists what happened to a batch as a whole: its start, its pauses, the commands of users, notifications, its end; and
 // with --rows each attempt of a row.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { eventsFlags } from './batch-flags.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine } from '../../errors/outside-text.ts';
@@ -14,13 +16,7 @@ import { eventJson } from '../json/event.ts';
 import { attemptJson } from '../json/row.ts';
 import { nextCommand, sayNext, toFollow, type Next } from '../next-command.ts';
 
-type Flags = {
-  readonly follow: boolean;
-  readonly rows: boolean;
-  readonly since?: number;
-  readonly out?: string;
-  readonly output: 'text' | 'json' | 'jsonl';
-};
+type Flags = FlagsOf<typeof eventsFlags>;
 
 const LOOK_MS = 1_000;
 

@@ -1,14 +1,11 @@
 // export: writes a batch as a file for other programs.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { exportFlags } from './batch-flags.ts';
 import { fileURLToPath } from 'node:url';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine, terminalLines } from '../../errors/outside-text.ts';
-import {
-  exportBatch,
-  exportFormat,
-  exportTo,
-  type ExportOptions,
-} from '../../library/handle/exported-batch.ts';
+import { exportBatch, exportFormat, exportTo } from '../../library/handle/exported-batch.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
 import type { Written } from '../../results/export/export-batch.ts';
 import type { ExportFormat } from '../../results/export/formats.ts';
@@ -17,14 +14,7 @@ import { printerFor, type Context } from '../context.ts';
 import { bytesText, plural } from '../format.ts';
 import { nextCommand, sayNext } from '../next-command.ts';
 
-type Flags = {
-  readonly as?: NonNullable<ExportOptions['as']>;
-  readonly file?: string;
-  readonly excel: boolean;
-  readonly replace: boolean;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof exportFlags>;
 
 export default async function exportCommand(
   this: Context,

@@ -1,5 +1,7 @@
 // logs: prints the log of a row's run, which the service keeps for some time.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { logsFlags } from './batch-flags.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLines } from '../../errors/outside-text.ts';
 import { findRow, readRunLog, runOf } from '../../library/handle/run-log.ts';
@@ -12,7 +14,7 @@ import { plural } from '../format.ts';
 import { withLocalService } from '../session.ts';
 import { shaped, timeOf } from '../json/shape.ts';
 
-type Flags = { readonly attempt?: number; readonly out?: string; readonly output: 'text' | 'json' };
+type Flags = FlagsOf<typeof logsFlags>;
 
 export default async function logs(
   this: Context,

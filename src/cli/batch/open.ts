@@ -1,6 +1,8 @@
 // open: opens the page of a batch. An ended batch has it in its folder; a batch that runs, or whose files are not on this machine, is
 // shown by a server of this command, with the rows as they end.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { openFlags } from './batch-flags.ts';
 import { EXIT } from '../../errors/error.ts';
 import { BatchHandle } from '../../library/handle/batch-handle.ts';
 import type { BatchStatus } from '../../library/handle/batch-status.ts';
@@ -21,12 +23,7 @@ import { environmentFor } from '../../host/child-environment.ts';
 /** A viewer waits no longer for pictures that make the page smoother. */
 const SMALL_COPIES_MS = 15_000;
 
-type Flags = {
-  readonly serve: boolean;
-  readonly open: boolean;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof openFlags>;
 
 export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);

@@ -1,5 +1,7 @@
 // resume: continues a paused batch, and passes on the user's decision about unconfirmed attempts.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { resumeFlags } from './batch-flags.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
 import { checkSettings } from '../../create-batch/check-settings.ts';
@@ -20,14 +22,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { shownProgress } from '../../library/handle/shown-progress.ts';
 
-type Flags = LimitFlags & {
-  readonly reason?: string;
-  readonly timeout?: number;
-  readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit';
-  readonly recover: boolean;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
+type Flags = LimitFlags & FlagsOf<typeof resumeFlags>;
 
 export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);

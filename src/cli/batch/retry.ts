@@ -1,6 +1,8 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { retryFlags } from './batch-flags.ts';
 import {
   addPass,
   candidates,
@@ -9,9 +11,6 @@ import {
   type PassParams,
 } from '../../create-batch/append/add-pass.ts';
 import type { Answers } from '../../create-batch/questions.ts';
-import type { FailureKind } from '../../options/failure-kind.ts';
-import type { Gpu } from '../../options/gpu.ts';
-import type { Outcome } from '../../batch/outcome.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { InputChange } from '../../sheet/input-change.ts';
@@ -33,22 +32,7 @@ import { startOrAttach } from '../../library/start/start-or-attach.ts';
 import { signalPass } from '../../library/start/signal-pass.ts';
 import { refuseUnknownRows } from '../../library/handle/unknown-rows.ts';
 
-type Flags = {
-  readonly outcome?: readonly Outcome[];
-  readonly row?: RetryFilter['rows'];
-  readonly key?: readonly string[];
-  readonly failure?: readonly FailureKind[];
-  readonly gpu?: Gpu;
-  readonly set?: readonly string[];
-  readonly buyAgain: boolean;
-  readonly acceptGpu: boolean;
-  readonly yes: boolean;
-  readonly detach: boolean;
-  readonly reason?: string;
-  readonly timeout?: number;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof retryFlags>;
 
 export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
   const printer = printerFor(this);

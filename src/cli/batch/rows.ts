@@ -1,8 +1,9 @@
 // rows, show and results: print rows from the batch folder, also while the batch runs.
 
+import type { FlagsOf, ShownFlags } from '../flags/flags.ts';
+import type { rowsFlags } from './batch-flags.ts';
 import { dirname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
-import type { Outcome } from '../../batch/outcome.ts';
 import { EXIT, list, nearest, problem } from '../../errors/error.ts';
 import { shortened, terminalLine } from '../../errors/outside-text.ts';
 import { cellsOf, csvCellsOf, type FileRecord } from '../../results/row-record.ts';
@@ -23,13 +24,7 @@ import { nextCommand, sayNext, type Next } from '../next-command.ts';
 import { namedRow } from './named-row.ts';
 import { put, rowLine } from '../follow/row-stream.ts';
 
-type RowsFlags = {
-  readonly out?: string;
-  readonly output: 'table' | 'csv' | 'jsonl' | 'json';
-  readonly outcome?: Outcome | 'open';
-  readonly follow: boolean;
-  readonly fields?: string;
-};
+type RowsFlags = FlagsOf<typeof rowsFlags>;
 
 export async function rows(this: Context, flags: RowsFlags, name: string | undefined): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
@@ -121,7 +116,7 @@ function fieldsIn(names: string, { sheet }: BatchFile): readonly string[] {
 
 export async function show(
   this: Context,
-  flags: { readonly out?: string; readonly output: 'text' | 'json' },
+  flags: ShownFlags,
   first: string,
   second: string | undefined,
 ): Promise<number> {

@@ -1,6 +1,7 @@
 // list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
 // servers nor changes a batch.
 
+import type { ShownFlags } from '../flags/flags.ts';
 import pMap from 'p-map';
 import { EXIT, errorMessage } from '../../errors/error.ts';
 import { isS3Address } from '../../host/batches-address.ts';
@@ -32,11 +33,9 @@ import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 
-type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
-
 const READ_AT_A_TIME = 32;
 
-export async function list(this: Context, flags: Flags): Promise<number> {
+export async function list(this: Context, flags: ShownFlags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const unreadable: [batch: string, fault: string][] = [];
@@ -67,7 +66,7 @@ export async function list(this: Context, flags: Flags): Promise<number> {
 
 const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => a.localeCompare(b);
 
-export async function status(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);

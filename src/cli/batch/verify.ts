@@ -1,5 +1,7 @@
 // verify: compares summary.json with the batch's parts and files and with the service's run list.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { verifyFlags } from './batch-flags.ts';
 import type { Finding } from '../../audit/verify.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -11,12 +13,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { nextCommand, sayNext } from '../next-command.ts';
 import { verificationJson } from '../json/verification.ts';
 
-type Flags = {
-  readonly files: boolean;
-  readonly lists: boolean;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof verifyFlags>;
 
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);

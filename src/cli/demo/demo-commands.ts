@@ -2,7 +2,6 @@
 
 import { command } from '../command.ts';
 import { boolean, optional, output, textFlag, wholeFlag } from '../flags/flags.ts';
-import { alias } from '../flags/positionals.ts';
 
 const ROWS_MAX = 1_000;
 const KILLS_MAX = 100;
@@ -22,7 +21,6 @@ export const demos = {
         seed: { ...seed('n', 'seed of the run times and of the moments of the kills'), default: '1' },
         output,
       },
-      aliases: alias,
     },
     'show a batch on the local run service, without a sheet; costs nothing',
     '[--kill] [flags]',

@@ -54,5 +54,23 @@ export const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly 
 });
 export const choice = <const C extends string>(values: readonly C[], fallback: NoInfer<C>, brief: string) =>
   ({ kind: 'enum', values, default: fallback, brief }) as const;
+export const optionalChoice = <const C extends string>(values: readonly C[], brief: string) =>
+  ({ kind: 'enum', values, optional: true, brief }) as const;
 export const boolean = (brief: string) =>
   ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
+
+type ValueOf<P> = P extends { readonly kind: 'boolean' }
+  ? boolean
+  : P extends { readonly kind: 'enum'; readonly values: readonly (infer V)[] }
+    ? V
+    : P extends { readonly parse: (input: string) => infer V }
+      ? P extends { readonly variadic: true }
+        ? readonly V[]
+        : V
+      : never;
+type Optional<F> = { [N in keyof F]: F[N] extends { readonly optional: true } ? N : never }[keyof F];
+
+/** What the parser makes of these flags. */
+export type FlagsOf<F> = { readonly [N in Exclude<keyof F, Optional<F>>]: ValueOf<F[N]> } & {
+  readonly [N in Optional<F>]?: ValueOf<F[N]>;
+};

@@ -7,14 +7,25 @@ import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import { GPUS } from '../../options/gpu.ts';
 import { count } from '../../options/kinds.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { APIS, type Api } from '../../host/api-version.ts';
+import { APIS } from '../../host/api-version.ts';
 import { list, nearest } from '../../errors/error.ts';
 import type { Context } from '../context.ts';
-import { boolean, choice, fail, kindFlag, optional, parsed, repeatable, valueFrom } from './flag-kinds.ts';
-import { optionAliases, optionFlags, type OptionFlags } from './option-flags.ts';
+import {
+  boolean,
+  choice,
+  fail,
+  kindFlag,
+  optional,
+  optionalChoice,
+  parsed,
+  repeatable,
+  valueFrom,
+  type FlagsOf,
+} from './flag-kinds.ts';
+import { optionFlags, type OptionFlags } from './option-flags.ts';
 import { proposing } from '../completion/propose.ts';
 
-export { boolean, choice, optional, parsed, repeatable };
+export { boolean, choice, optional, optionalChoice, parsed, repeatable, type FlagsOf };
 
 /** `failed,timed-out`: one or more of these words. */
 const choicesFrom =
@@ -53,6 +64,9 @@ export const out = optional(
 );
 export const quiet = boolean('print errors only');
 export const output = choice(['text', 'json'], 'text', 'json prints one document on stdout');
+/** Of commands that print one document. */
+export const shownFlags = { out, output } as const;
+export type ShownFlags = FlagsOf<typeof shownFlags>;
 export const outputOfRows = choice(
   ['text', 'json', 'jsonl'],
   'text',
@@ -60,12 +74,10 @@ export const outputOfRows = choice(
 );
 
 /** The API version of the run service. It wins over the settings. */
-export const api = {
-  kind: 'enum',
-  values: APIS,
-  optional: true,
-  brief: 'API version of the run service; v1 guarantees less (default: RUNSHEET_API, else v2)',
-} as const;
+export const api = optionalChoice(
+  APIS,
+  'API version of the run service; v1 guarantees less (default: RUNSHEET_API, else v2)',
+);
 
 /** For commands that control a batch. */
 export const controlFlags = {
@@ -73,16 +85,13 @@ export const controlFlags = {
   timeout: optional(
     time('time', 'how long to wait until the command is in force, with exit code 7 after it (default: 20s)'),
   ),
+  ...shownFlags,
 } as const;
+export type ControlFlags = FlagsOf<typeof controlFlags>;
 
 const { deployment, ...options } = optionFlags;
-
-/** What to run, how to read the sheet, and how the batch runs. */
-export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fromFlags>, Context> = {
-  deployment,
-  api,
-  local: boolean('rehearse on the local run service, which costs nothing'),
-  ...options,
+const service = { api, local: boolean('rehearse on the local run service, which costs nothing') } as const;
+const making = {
   yes: boolean('with --canary, send the others without asking on a terminal'),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
   into: proposing(
@@ -97,6 +106,14 @@ export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fro
   reuse: boolean('keep the results of rows that succeeded in earlier batches; run only the others'),
   out,
   quiet,
+} as const;
+
+/** What to run, how to read the sheet, and how the batch runs. */
+export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fromFlags>, Context> = {
+  deployment,
+  ...service,
+  ...options,
+  ...making,
   output,
 };
 
@@ -120,35 +137,28 @@ export const fromFlags = {
       'with --from, only the rows in this file, in its order, by its column key or row; its other columns are added',
     ),
   ),
-  each: {
-    kind: 'enum',
-    values: ['row', 'file'],
-    optional: true,
-    brief: 'with --from, one row for each row, or for each of its files (default: row)',
-  },
+  each: optionalChoice(
+    ['row', 'file'],
+    'with --from, one row for each row, or for each of its files (default: row)',
+  ),
 } as const;
 
-export const sheetAliases = { ...optionAliases, o: 'output', q: 'quiet', y: 'yes' } as const;
+export type SheetFlags = OptionFlags &
+  FlagsOf<typeof service & typeof making & typeof fromFlags & { readonly output: typeof outputOfRows }>;
 
-export type SheetFlags = OptionFlags & {
-  readonly api?: Api;
-  readonly local: boolean;
-  readonly yes: boolean;
-  readonly again: boolean;
-  readonly into?: string;
-  readonly from?: string;
-  readonly where?: string;
-  readonly pick?: string;
-  readonly each?: 'row' | 'file';
-  readonly reuse: boolean;
-  readonly out?: string;
-  readonly quiet: boolean;
-  readonly output: 'text' | 'json' | 'jsonl';
-};
+const rarely = { kind: 'boolean', optional: true, withNegated: false } as const;
 
-/** The flags of `run`. */
-export type RunFlags = SheetFlags & {
-  readonly watch?: boolean;
-  /** The batch is removed after the command. */
-  readonly demo?: boolean;
-};
+/** What `run` has besides. */
+export const runFlags = {
+  watch: {
+    ...rarely,
+    brief: 'follow the sheet too: each save sends the rows that it adds or changes, until Ctrl-C',
+  },
+  demo: {
+    ...rarely,
+    hidden: true,
+    brief: 'the batch is removed after the command, so no next step is named',
+  },
+  output: outputOfRows,
+} as const;
+export type RunFlags = SheetFlags & FlagsOf<typeof runFlags>;

@@ -72,4 +72,4 @@ export const changedLimitFlags = Object.fromEntries(
 /** The flags with one letter. */
 export const optionAliases = Object.fromEntries(
   optionsOf('command').flatMap(([option, { alias }]) => (alias === undefined ? [] : [[alias, option]])),
-) as { readonly d: 'deployment'; readonly c: 'concurrency' };
+);

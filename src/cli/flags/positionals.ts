@@ -65,5 +65,3 @@ export const shell = {
   kind: 'tuple',
   parameters: [{ brief: SHELLS.join(', '), placeholder: 'shell', parse: shellFrom }],
 } as const;
-
-export const alias = { o: 'output' } as const;

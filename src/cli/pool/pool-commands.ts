@@ -6,7 +6,6 @@ import { POOL_SIZE_MAX } from '../../options/bounds.ts';
 import { named as nameKind } from '../../options/kinds.ts';
 import { valueFrom } from '../flags/flag-kinds.ts';
 import { out, output, wholeFlag } from '../flags/flags.ts';
-import { alias } from '../flags/positionals.ts';
 import { proposing } from '../completion/propose.ts';
 
 const flags = { out, output };
@@ -18,10 +17,10 @@ const named = { kind: 'tuple', parameters: [pool] } as const;
 
 export const onPools = buildRouteMap({
   routes: {
-    list: command(async () => (await import('./pool.ts')).list, { flags, aliases: alias }, 'list the pools'),
+    list: command(async () => (await import('./pool.ts')).list, { flags }, 'list the pools'),
     show: command(
       async () => (await import('./pool.ts')).show,
-      { positional: named, flags, aliases: alias },
+      { positional: named, flags },
       'show a pool and its batches',
     ),
     set: command(
@@ -35,7 +34,6 @@ export const onPools = buildRouteMap({
           ),
           ...flags,
         },
-        aliases: alias,
       },
       'make a pool, or change its size',
       '<pool> --size <n> [flags]',
@@ -48,7 +46,6 @@ export const onPools = buildRouteMap({
           parameters: [pool, { brief: 'batch id', placeholder: 'batch', parse: String }],
         },
         flags,
-        aliases: alias,
       },
       'free the slots of a batch that was terminated and has no more runs',
     ),

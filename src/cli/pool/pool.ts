@@ -1,5 +1,6 @@
 // pool list, show, set, release: pools that share slots between batches. Reading starts no servers.
 
+import type { ShownFlags as Flags } from '../flags/flags.ts';
 import { POOL_MEMBERS_MAX } from '../../batch/bounds.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { EXIT, problem } from '../../errors/error.ts';
@@ -11,8 +12,6 @@ import { poolJson } from '../json/pool.ts';
 import { sayNext } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { openLivingSession, openSession, type Session } from '../session.ts';
-
-type Flags = { readonly out?: string; readonly output: 'text' | 'json' };
 
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);

@@ -3,21 +3,11 @@
 import { buildRouteMap } from '@stricli/core';
 import { OVERLAPS } from '../../schedule/overlaps.ts';
 import { command } from '../command.ts';
-import {
-  boolean,
-  choice,
-  optional,
-  out,
-  output,
-  sheetAliases,
-  sheetFlags,
-  textFlag,
-  time,
-} from '../flags/flags.ts';
+import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
 import { SCHEDULE_NAME_MAX } from '../../create-batch/batch-id.ts';
 import { named as nameKind } from '../../options/kinds.ts';
 import { fail, valueFrom } from '../flags/flag-kinds.ts';
-import { alias, one, withSource } from '../flags/positionals.ts';
+import { one, withSource } from '../flags/positionals.ts';
 
 /** The name of a batch with room for the time of a firing. */
 const scheduleName = (input: string): string =>
@@ -65,7 +55,6 @@ const create = command(
       ),
       reuse: boolean('keep the results of rows that succeeded in earlier batches; buy only the others'),
     },
-    aliases: without(sheetAliases, ['q', 'y']),
   },
   'run a sheet again and again, at the times of a rule',
   '<schedule> <sheet> -d <deployment> --cron <rule> [flags]',
@@ -76,12 +65,12 @@ export const schedule = buildRouteMap({
     create,
     list: command(
       async () => (await import('./schedule.ts')).list,
-      { flags: { out, output }, aliases: alias },
+      { flags: shownFlags },
       'list the schedules',
     ),
     show: command(
       async () => (await import('./schedule.ts')).show,
-      { positional: named, flags: { out, output }, aliases: alias },
+      { positional: named, flags: shownFlags },
       'show a schedule: its next times, and its last firings with outcome and cost',
     ),
     pause: command(
@@ -109,10 +98,8 @@ export const schedule = buildRouteMap({
             ),
           ),
           to: optional(textFlag('time', 'last time, such as 2026-11-07 or 2026-11-07T06:00')),
-          out,
-          output,
+          ...shownFlags,
         },
-        aliases: alias,
       },
       'fire now, or at past times of the rule, and print the batch ids',
       '<schedule> [--from <time> --to <time>] [flags]',

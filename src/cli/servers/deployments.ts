@@ -1,9 +1,10 @@
 // deployments: lists what can be run; with a name, its inputs and the command that runs a sheet.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { deploymentsFlags } from './server-flags.ts';
 import { stringify } from 'csv-stringify/sync';
 import { EXIT } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
-import type { Api } from '../../host/api-version.ts';
 import { listDeployments, showDeployment } from '../../library/deployments.ts';
 import type { Deployment, InputType } from '../../run-service/contract/deployment.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
@@ -14,13 +15,7 @@ import { deploymentJson } from '../json/deployment.ts';
 import { sayNext, type Next } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
 
-type Flags = {
-  readonly api?: Api;
-  readonly local: boolean;
-  readonly sheet: boolean;
-  readonly out?: string;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof deploymentsFlags>;
 
 export default async function deployments(
   this: Context,

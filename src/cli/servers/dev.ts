@@ -1,5 +1,6 @@
 // dev: runs all servers until Ctrl-C; other commands use them meanwhile.
 
+import type { ShownFlags } from '../flags/flags.ts';
 import { EXIT } from '../../errors/error.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
@@ -11,10 +12,7 @@ import { sayNext } from '../next-command.ts';
 
 const OFF = "off; RUNSHEET_TEMPORAL_UI=on shows Temporal's own pages";
 
-export default async function dev(
-  this: Context,
-  flags: { readonly out?: string; readonly output: 'text' | 'json' },
-): Promise<number> {
+export default async function dev(this: Context, flags: ShownFlags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const interrupts = hearInterrupts(this.process);

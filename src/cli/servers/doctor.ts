@@ -1,11 +1,12 @@
 // doctor: checks everything that a batch needs, and prints a hint for each part that fails.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { doctorFlags } from './server-flags.ts';
 import { existsSync } from 'node:fs';
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Config } from '../../host/config.ts';
-import type { Api } from '../../host/api-version.ts';
 import { assertWritable } from '../../host/disk-space.ts';
 import { lastFour } from '../../host/api-key.ts';
 import { openServices } from '../../run-service/open-services.ts';
@@ -32,15 +33,7 @@ import { X509Certificate } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
 import type { Proxies } from '../../host/proxies.ts';
 
-export default async function doctor(
-  this: Context,
-  flags: {
-    readonly out?: string;
-    readonly api?: Api;
-    readonly cluster: boolean;
-    readonly output: 'text' | 'json';
-  },
-): Promise<number> {
+export default async function doctor(this: Context, flags: FlagsOf<typeof doctorFlags>): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
   if (flags.cluster && temporalFrom(config.environment) === undefined) throw NO_CLUSTER();

@@ -1,5 +1,7 @@
 // migrate-check: checks each rule of the migration from V1 to V2, and prints the result and what to do.
 
+import type { FlagsOf, SheetFlags } from '../flags/flags.ts';
+import type { migrateCheckFlags } from './server-flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { usableDeployment } from '../../create-batch/service-numbers.ts';
@@ -23,12 +25,7 @@ import { configOf, noDeployment } from '../flags/batch-options.ts';
 import type { Paint } from '../format.ts';
 import { migrationJson } from '../json/servers.ts';
 
-type Flags = {
-  readonly deployment?: string;
-  readonly noRun: boolean;
-  readonly set?: readonly string[];
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;
 
 export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);

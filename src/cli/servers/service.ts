@@ -1,5 +1,7 @@
 // service: runs the local run service in the foreground, or as a child of the embedded stack.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { serviceFlags } from './server-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { EXIT, problem, errorMessage } from '../../errors/error.ts';
@@ -8,7 +10,6 @@ import {
   DEMO_DEPLOYMENTS,
   readDeployments,
   startLocalService,
-  type BehaviourName,
   type DeploymentSpec,
 } from '../../service/server.ts';
 import { openLog } from '../../host/log.ts';
@@ -20,22 +21,7 @@ import { serviceSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { tellStack, untilStackIsGone } from './stack-child.ts';
 
-type Flags = {
-  readonly port: number;
-  readonly tokenFile?: string;
-  /** Refused, because every user of the machine can read the arguments of processes. */
-  readonly token?: readonly string[];
-  readonly speed: number;
-  readonly db: string;
-  readonly deployments?: string;
-  readonly fault?: readonly string[];
-  readonly behaviour: BehaviourName;
-  readonly only?: 'v1';
-  readonly webhooksAnywhere: boolean;
-  readonly seed: number;
-  readonly embedded: boolean;
-  readonly output: 'text' | 'json';
-};
+type Flags = FlagsOf<typeof serviceFlags>;
 
 export default async function service(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);

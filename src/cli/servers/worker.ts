@@ -1,5 +1,7 @@
 // worker: runs workflows and activities on a cluster, with its own webhook receiver, or as a child of the embedded stack.
 
+import type { FlagsOf } from '../flags/flags.ts';
+import type { workerFlags } from './server-flags.ts';
 import type { Config } from '../../host/config.ts';
 import { EXIT } from '../../errors/error.ts';
 import { openLog } from '../../host/log.ts';
@@ -13,13 +15,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { endWithStack, tellStack, untilStackIsGone } from './stack-child.ts';
 import { plural } from '../format.ts';
 
-type Flags = {
-  readonly noReceiver: boolean;
-  readonly receiverOnly: boolean;
-  readonly metrics?: string;
-  readonly embedded: boolean;
-  readonly receiverPort?: number;
-};
+type Flags = FlagsOf<typeof workerFlags>;
 
 const REPORT_MS = 250;
 /** The stack may have to download Temporal first, and it ends this process when it gives up. */

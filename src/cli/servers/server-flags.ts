@@ -1,0 +1,95 @@
+// The flags of commands about servers and this machine.
+
+import { fail } from '../flags/flag-kinds.ts';
+import {
+  age,
+  api,
+  boolean,
+  choice,
+  optional,
+  optionalChoice,
+  out,
+  output,
+  parsed,
+  port,
+  repeatable,
+  shownFlags,
+  textFlag,
+  wholeFlag,
+} from '../flags/flags.ts';
+
+const number = wholeFlag(0);
+/** At a higher speed a second takes less time than the clock can measure. */
+const SPEED_MOST = 10_000;
+
+const factorNumber = parsed((input): number => {
+  const value = Number(input);
+  return value > 0 && value <= SPEED_MOST
+    ? value
+    : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
+});
+
+/** How to start the local run service. */
+export const serviceFlags = {
+  port: { ...port('port', 'port on the loopback interface; 0 chooses a free one'), default: '0' },
+  tokenFile: optional(
+    textFlag('file', 'file with the accepted API keys, one per line (default: one random key)'),
+  ),
+  // Every user of the machine can read the arguments of processes.
+  token: { ...repeatable(textFlag('key', 'refused: use --token-file')), hidden: true },
+  speed: { ...factorNumber('x', 'run x times as fast: every waiting time is divided by x'), default: '1' },
+  db: { ...textFlag('file', 'database file; :memory: keeps nothing'), default: ':memory:' },
+  deployments: optional(
+    textFlag('file', 'JSON file of deployments and their machines (default: demo deployments)'),
+  ),
+  fault: repeatable(textFlag('name=rate', 'inject this fault at a rate from 0 to 1, such as busy=0.03')),
+  behaviour: choice(
+    ['specification', 'vendor'],
+    'specification',
+    'which to follow where specification and vendor differ',
+  ),
+  only: optionalChoice(['v1'], 'serve the V1 API only, as before a migration'),
+  webhooksAnywhere: boolean('call webhooks on other machines too'),
+  seed: { ...number('n', 'seed of the random faults and run times'), default: '1' },
+  embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
+  output,
+} as const;
+
+export const deploymentsFlags = {
+  api,
+  local: boolean('those of the local run service'),
+  sheet: boolean('print a sheet with a column for each input and a row of the defaults'),
+  ...shownFlags,
+} as const;
+
+export const workerFlags = {
+  noReceiver: boolean('do not start a webhook receiver'),
+  receiverOnly: boolean('start only the webhook receiver'),
+  metrics: optional(
+    textFlag('[host:]port', 'show metrics, /healthz and /readyz there (default host: 127.0.0.1)'),
+  ),
+  embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
+  receiverPort: { ...optional(port('port', 'port of the receiver')), hidden: true },
+} as const;
+
+export const doctorFlags = {
+  api,
+  out,
+  cluster: boolean('also ask every worker and receiver of the cluster'),
+  output,
+} as const;
+
+export const migrateCheckFlags = {
+  noRun: boolean('check the rules without buying the verification run'),
+  set: repeatable(textFlag('input=value', 'set an input of the verification run')),
+  output,
+} as const;
+
+export const cleanFlags = {
+  olderThan: optional(
+    age('time', 'remove batches that ended longer ago than this, such as 30d (default: none)'),
+  ),
+  state: boolean("also remove the embedded servers' state; unfinished batches are lost"),
+  yes: { ...boolean('remove the paths instead of only listing them') },
+  ...shownFlags,
+} as const;
