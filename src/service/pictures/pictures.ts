@@ -4,7 +4,7 @@
 //      ┌──────────────────┐
 //      │ mosaic, 3 of 5   │
 //      ├──────────────────┤
-//      │ #12         ▪▪▪▪ │
+//      │ #12              │
 //      │ the prompt,      │
 //      │ wrapped and cut  │
 //      │ seed 1844…       │
@@ -14,7 +14,7 @@ import { hash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
 import { isRawNumber } from '../../batch/digits.ts';
 import { hashOf, numbersFrom } from '../chance.ts';
-import { DARK, inksFrom, SHAPE_INKS, LIGHT, SWATCHES, paintMosaic, paletteOf, pure } from './mosaic.ts';
+import { ACCENT, DARK, inksFrom, LIGHT, paintMosaic } from './mosaic.ts';
 import { plain, glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
 import { encodePng, type Bitmap } from './png.ts';
 
@@ -27,9 +27,9 @@ export type PictureOrder = { readonly inputs: Inputs; readonly index: number; re
 export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
   const fingerprint = fingerprintOf(inputs);
   const draw = numbersFrom(hashOf(`${index}/${fingerprint}`));
-  const palette = paletteOf(inksFrom(draw));
-  const bitmap = { width: size, height: size, pixels: new Uint8Array(size * size).fill(pure(DARK)) };
-  paintMosaic(bitmap, { columns: 5, rows: 3, size: size / 5 }, SHAPE_INKS, draw);
+  const palette = Uint8Array.from(inksFrom(draw).flat());
+  const bitmap = { width: size, height: size, pixels: new Uint8Array(size * size).fill(DARK) };
+  paintMosaic(bitmap, { columns: 5, rows: 3 }, draw);
   paintCaption(bitmap, captionOf(inputs), Math.ceil((size * 3) / 5));
   // The mosaic depends on 32 bits; the fingerprint makes the files of different inputs different.
   return encodePng(bitmap, palette, `picture ${index} of the inputs sha256:${fingerprint}`);
@@ -49,12 +49,11 @@ export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
 const fingerprintOf = (inputs: Inputs): string => hash('sha256', canonical(inputs));
 
 /** JSON with sorted keys, so that equal inputs give the same picture. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null || isRawNumber(value))
-    return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(',')}}`;
+const canonical = (value: unknown): string => JSON.stringify(value, sorted) ?? 'null';
+
+function sorted(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawNumber(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const TEXT_MAX = 400;
@@ -85,57 +84,28 @@ const textOf = (value: unknown): string =>
 
 type Caption = { readonly title: string; readonly prompt: string; readonly seed: string };
 
-/** All sizes are multiples of `unit`, the pixel of the small letters; `letters` of them fit in a line. */
-type Box = {
-  readonly top: number;
-  readonly left: number;
-  readonly right: number;
-  readonly bottom: number;
-  readonly unit: number;
-  readonly letters: number;
-};
 const MARGIN = 5;
 const LETTER = GLYPH_WIDTH + 1;
 const LINE = GLYPH_HEIGHT + 1;
 const TITLE_HEIGHT = 18;
-const SWATCH = 5;
 
-/** Writes the caption into the box that begins at the row `top`. */
-function paintCaption(bitmap: Bitmap, caption: Caption, top: number): void {
-  const box = boxOf(bitmap, top);
-  const { unit, left, bottom, letters } = box;
-  paintSwatches(bitmap, box);
-  const title = { x: left, y: box.top, unit: 2 * unit };
-  paintText(bitmap, title, caption.title.slice(0, Math.floor(letters / 2) - 2), LIGHT);
-  const promptTop = caption.title === '' ? box.top : box.top + TITLE_HEIGHT * unit;
-  const seedTop = bottom - GLYPH_HEIGHT * unit;
+/** Writes the caption into the box that begins at the row `from`. All sizes are multiples of `unit`, the pixel of the small letters. */
+function paintCaption(bitmap: Bitmap, caption: Caption, from: number): void {
+  const { width, height } = bitmap;
+  const unit = Math.max(1, Math.floor(width / 160));
+  const left = MARGIN * unit;
+  const top = from + left;
+  const letters = Math.floor((width - 2 * left + unit) / (LETTER * unit));
+  const title = { x: left, y: top, unit: 2 * unit };
+  paintText(bitmap, title, caption.title.slice(0, Math.floor(letters / 2)), LIGHT);
+  const promptTop = caption.title === '' ? top : top + TITLE_HEIGHT * unit;
+  // Letters include a row for descenders, so the lower margin is one pixel smaller.
+  const seedTop = height - left + unit - GLYPH_HEIGHT * unit;
   const lines = wrapped(caption.prompt, letters, Math.floor((seedTop - promptTop) / (LINE * unit)));
   lines.forEach((line, index) =>
     paintText(bitmap, { x: left, y: promptTop + index * LINE * unit, unit }, line, LIGHT),
   );
-  paintText(bitmap, { x: left, y: seedTop, unit }, caption.seed.slice(0, letters), SWATCHES[1]);
-}
-
-function boxOf({ width, height }: Bitmap, top: number): Box {
-  const unit = Math.max(1, Math.floor(width / 160));
-  const margin = MARGIN * unit;
-  const letters = Math.floor((width - 2 * margin + unit) / (LETTER * unit));
-  // Letters include a row for descenders, so the lower margin is one pixel smaller.
-  return {
-    top: top + margin,
-    left: margin,
-    right: width - margin,
-    bottom: height - margin + unit,
-    unit,
-    letters,
-  };
-}
-
-function paintSwatches(bitmap: Bitmap, { right, top, unit }: Box): void {
-  SWATCHES.forEach((ink, index) => {
-    const x = right - ((SWATCHES.length - index) * (SWATCH + 1) - 1) * unit;
-    fill(bitmap, { x, y: top, size: SWATCH * unit }, ink);
-  });
+  paintText(bitmap, { x: left, y: seedTop, unit }, caption.seed.slice(0, letters), ACCENT);
 }
 
 type Spot = { readonly x: number; readonly y: number; readonly unit: number };
@@ -157,7 +127,7 @@ function fill(
 ): void {
   const right = Math.min(square.x + square.size, width);
   for (let y = square.y; y < Math.min(square.y + square.size, height); y++) {
-    pixels.fill(pure(ink), y * width + Math.min(square.x, right), y * width + right);
+    pixels.fill(ink, y * width + Math.min(square.x, right), y * width + right);
   }
 }
 

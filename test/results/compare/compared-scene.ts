@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
 import { parseExactly } from '../../../src/batch/digits.ts';
 import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
-import { inksFrom, paintMosaic, paletteOf } from '../../../src/service/pictures/mosaic.ts';
+import { inksFrom, paintMosaic } from '../../../src/service/pictures/mosaic.ts';
 import { encodePng } from '../../../src/service/pictures/png.ts';
 import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts';
 import type { SheetRow } from '../../../src/sheet/pages.ts';
@@ -61,10 +61,10 @@ const SHAPES = [
 function picture(folder: string, number: number, inks: number): FileRecord {
   const [width, height] = SHAPES[number % SHAPES.length] ?? SHAPES[0];
   const bitmap = { width, height, pixels: new Uint8Array(width * height) };
-  const size = Math.max(width, height) / 4;
-  const cells = { columns: Math.ceil(width / size), rows: Math.ceil(height / size), size };
-  paintMosaic(bitmap, cells, [0, 1, 2, 3], numbersFrom(hashOf(`pair ${number}`)));
-  const bytes = encodePng(bitmap, paletteOf(inksFrom(numbersFrom(hashOf(`inks ${number} ${inks}`)))), '');
+  const tiles = { columns: 4, rows: Math.ceil((4 * height) / width) };
+  paintMosaic(bitmap, tiles, numbersFrom(hashOf(`pair ${number}`)));
+  const palette = inksFrom(numbersFrom(hashOf(`inks ${number} ${inks}`)));
+  const bytes = encodePng(bitmap, Uint8Array.from(palette.flat()), '');
   const path = `outputs/${number}.png`;
   mkdirSync(join(folder, 'outputs'), { recursive: true });
   writeFileSync(join(folder, path), bytes);

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
-import { inksFrom, paintMosaic, paletteOf } from '../../../src/service/pictures/mosaic.ts';
+import { inksFrom, paintMosaic } from '../../../src/service/pictures/mosaic.ts';
 import { encodePng } from '../../../src/service/pictures/png.ts';
 import { Report } from '../../../src/results/page/report.ts';
 import type { AttemptRecord, FileRecord, RowRecord } from '../../../src/results/row-record.ts';
@@ -168,14 +168,8 @@ async function picture(store: Store, number: number): Promise<FileRecord> {
   const draw = numbersFrom(hashOf(`picture ${number}`));
   const [width, height] = SHAPES[number % SHAPES.length] ?? SHAPES[0];
   const bitmap = { width, height, pixels: new Uint8Array(width * height) };
-  const size = Math.max(width, height) / 4;
-  paintMosaic(
-    bitmap,
-    { columns: Math.ceil(width / size), rows: Math.ceil(height / size), size },
-    [0, 1, 2, 3],
-    draw,
-  );
-  const bytes = encodePng(bitmap, paletteOf(inksFrom(draw)), '');
+  paintMosaic(bitmap, { columns: 4, rows: Math.ceil((4 * height) / width) }, draw);
+  const bytes = encodePng(bitmap, Uint8Array.from(inksFrom(draw).flat()), '');
   const path = `outputs/${String(number).padStart(4, '0')}.png`;
   await store.write(path, bytes, 'cached');
   return { path, bytes: bytes.length, sha256: hash('sha256', bytes), name: `scene_${number}.png` };
