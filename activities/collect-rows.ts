@@ -12,8 +12,8 @@ import { costOf, DEFAULT_PRICES } from '../src/options/gpu.ts';
 import { recordsBefore } from '../src/results/batch-rows.ts';
 import { outputNames, type OutputNames } from '../src/results/output-names.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
-import { recordAgain } from '../src/results/record-again.ts';
 import {
+  recordAgain,
   type AttemptRecord,
   isFetched,
   type PartRecord,

@@ -5,8 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
-import { OutputCheck } from '../src/results/output-check.ts';
-import { isText, kindFault, type Promised } from '../src/results/output-kind.ts';
+import { OutputCheck, isText, kindFault, type Promised } from '../src/results/output-check.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/run-service/contract/run.ts';
 import type { Arriving, Download } from '../src/run-service/download.ts';

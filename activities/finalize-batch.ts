@@ -12,15 +12,17 @@ import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import { writeSnapshot } from '../src/store/passes.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
-import { keptEvidence } from '../src/results/evidence.ts';
 import { writeEvents } from '../src/results/event-files.ts';
 import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
-import { newestRecords } from '../src/results/newest-records.ts';
+import { newestRecords } from '../src/results/parts.ts';
 import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
 import { confirmOurs, StoreConflict, withStore } from './final-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
+import { EVIDENCE } from '../src/store/batch-file.ts';
+import { linesOf } from '../src/store/pieces.ts';
+import type { Store } from '../src/store/store.ts';
 
 export type FinalizeInput = BatchRef & {
   readonly progress: Progress;
@@ -121,4 +123,15 @@ async function readAgain(
   } finally {
     await duplicates.discard();
   }
+}
+
+// Reads the runs that matched no row in the workflow's state, from the workflow and from its files.
+
+export async function* keptEvidence(
+  store: Store,
+  evidence: readonly AttemptRun[],
+): AsyncGenerator<AttemptRun> {
+  yield* evidence;
+  for (const name of await store.list(EVIDENCE))
+    for await (const line of linesOf(store, `${EVIDENCE}/${name}`)) yield JSON.parse(line) as AttemptRun;
 }

@@ -9,7 +9,7 @@ import { DEFAULT_TIMING } from '../src/batch/params.ts';
 import { partName } from '../src/results/parts.ts';
 import type { AttemptRecord, PartRecord } from '../src/results/row-record.ts';
 import { PAGE_ROWS, pageName, pageOf, rowLine } from '../src/sheet/pages.ts';
-import { QUEUE_ROWS, queueName, queuePageOf, type Queued } from '../src/sheet/queue.ts';
+import { QUEUE_ROWS, queueName, queuePageOf, type Queued } from '../src/sheet/placed-rows.ts';
 import { LAYOUT, type BatchFile } from '../src/store/batch-file.ts';
 import { passName } from '../src/store/passes.ts';
 

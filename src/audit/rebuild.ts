@@ -33,7 +33,7 @@ import { WRITES } from '../batch/version.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
-import { newestRecords } from '../results/newest-records.ts';
+import { newestRecords } from '../results/parts.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';
 import { readEvents } from '../results/event-files.ts';
 import type { RunService } from '../run-service/client.ts';

@@ -1,7 +1,7 @@
 // Puts the rows of a canary at the beginning of their lanes, before the batch exists.
 
 import type { Canary } from '../batch/params.ts';
-import type { Queued } from '../sheet/queue.ts';
+import type { Queued } from '../sheet/placed-rows.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@
 
 import { LANES_MAX, type PassSegment } from '../batch/state/lanes.ts';
 import { isLadderLane, laneNameOf } from './ladder-lanes.ts';
-import { QUEUE_ROWS, queueName, queuePageOf, type Queued } from '../sheet/queue.ts';
+import { QUEUE_ROWS, queueName, queuePageOf, type Queued } from '../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';

@@ -4,7 +4,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { placeIn } from '../batch/state/lanes.ts';
 import type { LaneSpec } from '../batch/params.ts';
-import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/queue.ts';
+import { LaneWriter, QUEUE_ROWS, readQueuePage, type Queued } from '../sheet/placed-rows.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import { type Store, within } from '../store/store.ts';
 

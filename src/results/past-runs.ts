@@ -8,8 +8,10 @@ import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import type { Store } from '../store/store.ts';
 import { isReusedPart, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
-import type { Sample } from './forecast/sample.ts';
+import type { Sample } from './forecast/interval.ts';
 import { atTheSameTime, type Capacity } from './forecast/wall-time.ts';
+import { laneOf, numberOf } from '../batch/state/lanes.ts';
+import { recordsOf } from './batch-rows.ts';
 
 export type PastRuns = {
   readonly samples: readonly Sample[];
@@ -89,13 +91,13 @@ export const capacityOf = ({
   ...(concurrencyLimit === undefined ? {} : { containers: concurrencyLimit }),
 });
 
-export const inSendingOrder = (records: readonly PartRecord[]): readonly PartRecord[] =>
+const inSendingOrder = (records: readonly PartRecord[]): readonly PartRecord[] =>
   records.toSorted((a, b) => sentAt(a).localeCompare(sentAt(b)));
 
 const sentAt = ({ attempts }: PartRecord): string => attempts[0]?.created_at ?? '';
 
 /** undefined if the row shows nothing about others: it was cancelled or never sent, or its times are unknown. */
-export function sampleOf({
+function sampleOf({
   outcome,
   attempts,
 }: PartRecord): Pick<Sample, 'gpu' | 'runs' | 'queueSeconds'> | undefined {
@@ -159,4 +161,46 @@ async function* linesOf(store: Store, name: string, left: { bytes: number }): As
 function* spreadOver(count: number): Generator<number> {
   const step = (Math.sqrt(5) - 1) / 2;
   for (let at = 0; at < 2 * count; at += 1) yield Math.floor(((0.5 + at * step) % 1) * count);
+}
+
+// What the canary of a batch has shown: samples for a forecast of its other rows, and what the canary cost.
+
+export type CanaryRuns = {
+  readonly samples: readonly Sample[];
+  readonly rows: number;
+  readonly succeeded: number;
+  readonly costUsd: number;
+  /** Containers that it started. */
+  readonly warm: number;
+};
+
+type Folder = { readonly batch: string; readonly file: BatchFile; readonly store: Store };
+
+/** undefined if the batch has no canary, or not all of its rows are collected. */
+export async function readCanaryRuns({ batch, file, store }: Folder): Promise<CanaryRuns | undefined> {
+  if (file.canary === undefined) return undefined;
+  const { rows } = file.canary;
+  const { lanes } = file.sheet;
+  const records = new Map<number, PartRecord>();
+  for await (const record of recordsOf(store)) {
+    const { place } = record;
+    const isCanary = numberOf(place) <= (lanes[laneOf(place)]?.canary ?? 0);
+    if (isCanary && !records.has(place)) records.set(place, record);
+    if (records.size === rows) break;
+  }
+  if (records.size < rows) return undefined;
+  const warm = atTheSameTime(capacityOf(file), rows);
+  const all = [...records.values()];
+  const samples = inSendingOrder(all).flatMap((record, at) => {
+    const sample = sampleOf(record);
+    return sample === undefined ? [] : [{ ...sample, batch, isOpening: at < warm }];
+  });
+  const attempts = all.flatMap((record) => record.attempts);
+  return {
+    samples,
+    rows,
+    succeeded: all.filter(({ outcome }) => outcome === 'succeeded').length,
+    costUsd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),
+    warm,
+  };
 }

@@ -13,8 +13,16 @@ import { writeAllEvents } from './all-events.ts';
 import { csvCells, CsvPieces, type RowWithCells, type Shown } from './csv-lines.ts';
 import { Report } from './page/report.ts';
 import { countRows, recordOf, rowsOf, type BatchRow } from './batch-rows.ts';
-import { idleBefore, idleTimes, shownIdle } from './idle-times.ts';
-import { CostFacts, summaryOf, writeSummary, type Ended, type LastReading } from './summary.ts';
+import {
+  idleBefore,
+  idleTimes,
+  shownIdle,
+  CostFacts,
+  summaryOf,
+  writeSummary,
+  type Ended,
+  type LastReading,
+} from './summary.ts';
 
 /** Other batches of the worker must not wait for long: a row takes some 40 µs. */
 const ROWS_PER_TURN = 50;

@@ -1,10 +1,11 @@
 import { parseExactly } from '../batch/digits.ts';
-import { RecentlyRead } from '../store/recently-read.ts';
+import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
-import { changedInputs } from './input-change.ts';
+import { changedInputs, type InputChange } from './input-change.ts';
 import { folderIn } from './batch-sheet.ts';
 import { openPage, pageOf, type Page, type SheetRow } from './pages.ts';
-import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Layout, type Queued } from './queue.ts';
+import { problem } from '../errors/error.ts';
+import { laneOf, numberOf } from '../batch/state/lanes.ts';
 
 /** A row as one of its places sends it. */
 export type PlacedRow = SheetRow & Pick<Queued, 'before' | 'change' | 'fetch'>;
@@ -53,4 +54,81 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
     }
     return found;
   };
+}
+
+// The queue of a batch: for each lane, the rows in sending order, one per line. A place is a lane and a position in it, so a
+// place's number determines its file. A batch with one lane in the order of the sheet has no queue: its places are row numbers.
+
+/** Positions per file. Rows that are added later begin a new file, because files never change. */
+export const QUEUE_ROWS = 5_000;
+
+/** The row at a place. */
+export type Queued = {
+  readonly row: number;
+  /** The GPU of this place, if it is not the row's own. */
+  readonly gpu?: string;
+  /** The part with the row's record, if the row is sent again; empty: the row was cancelled before it was sent. */
+  readonly before?: string;
+  /** The run that the row has paid for: its files are fetched, and no run is bought. */
+  readonly fetch?: string;
+  /** The inputs of this place, where they are not those of the sheet. */
+  readonly change?: InputChange;
+  /** The folder with the page of an appended row. */
+  readonly in?: string;
+};
+
+/** The file of a position; both count from 1. */
+export const queuePageOf = (number: number): number => Math.ceil(number / QUEUE_ROWS);
+
+export const queueName = (lane: number, page: number): string =>
+  `queue/${String(lane).padStart(2, '0')}/${String(page).padStart(5, '0')}.jsonl`;
+
+/** What tells whether places are row numbers. */
+type Layout = { readonly rows: number; readonly isQueued: boolean };
+
+/** The row of a place if it needs no queue. */
+export const rowAtOnce = ({ rows, isQueued }: Layout, place: number): number | undefined =>
+  !isQueued && laneOf(place) === 0 && place <= rows ? place : undefined;
+
+/** The file of a place. */
+export const queueNameOf = (place: number): string => queueName(laneOf(place), queuePageOf(numberOf(place)));
+
+/** The page of a place. Throws E504 if it is missing. */
+export async function readQueuePage(layout: Store, place: number): Promise<Parsed<readonly Queued[]>> {
+  const name = queueNameOf(place);
+  const text = await layout.read(name);
+  if (text === undefined) throw problem('E504', { what: `${layout.location} has no ${name}` });
+  const lines = text.split('\n').filter((line) => line !== '');
+  return { value: lines.map((line) => parseExactly(line) as Queued), bytes: Buffer.byteLength(text) };
+}
+
+/** The row at a place in its page; undefined if the lane has no such place. */
+export const queuedAt = (page: readonly Queued[], place: number): Queued | undefined =>
+  page[(numberOf(place) - 1) % QUEUE_ROWS];
+
+/** Writes the positions of one lane. */
+export class LaneWriter {
+  readonly #layout: Store;
+  readonly #lane: number;
+  #page = 1;
+  #lines: string[] = [];
+
+  constructor(layout: Store, lane: number) {
+    this.#layout = layout;
+    this.#lane = lane;
+  }
+
+  /** A promise if the caller has to wait before the next. */
+  add(queued: Queued): Promise<void> | undefined {
+    this.#lines.push(JSON.stringify(queued));
+    return this.#lines.length === QUEUE_ROWS ? this.end() : undefined;
+  }
+
+  async end(): Promise<void> {
+    if (this.#lines.length === 0) return;
+    const lines = this.#lines;
+    this.#lines = [];
+    await this.#layout.write(queueName(this.#lane, this.#page), `${lines.join('\n')}\n`);
+    this.#page += 1;
+  }
 }

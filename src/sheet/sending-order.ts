@@ -9,7 +9,7 @@ import type { LaneSpec } from '../batch/params.ts';
 import type { KeptIn } from '../options/table.ts';
 import type { Store } from '../store/store.ts';
 import type { ColumnMapping } from './column-mapping.ts';
-import { LaneWriter } from './queue.ts';
+import { LaneWriter } from './placed-rows.ts';
 import { placeOfCell } from './row-reader.ts';
 import { shortened, type SheetRecord } from './sheet-record.ts';
 import { sizeClasses, type SizeClass } from './size-classes.ts';

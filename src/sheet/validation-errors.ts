@@ -5,9 +5,8 @@ import { problem, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
-import type { Writing } from './text/encoding.ts';
+import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
 import type { SheetSource } from './sheet-source.ts';
-import { lenientTextOf, linesOf } from './text/sheet-text.ts';
 
 /** Writes the list of all errors. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import { DUPLICATES_FILE, openDuplicates } from '../../src/results/duplicates.ts';
-import { keptEvidence } from '../../src/results/evidence.ts';
+import { keptEvidence } from '../../activities/finalize-batch.ts';
 import type { DuplicateRun } from '../../src/results/summary.ts';
 import { evidenceName } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';

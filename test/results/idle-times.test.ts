@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { idleBefore, idleTimes, shownIdle } from '../../src/results/idle-times.ts';
+import { idleBefore, idleTimes, shownIdle } from '../../src/results/summary.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { createPass } from '../../src/store/passes.ts';

@@ -15,7 +15,7 @@ import { allEvents } from '../../src/results/all-events.ts';
 import { writeEvents } from '../../src/results/event-files.ts';
 import { reasonWithRows } from '../../src/results/reason-with-rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { queueName } from '../../src/sheet/queue.ts';
+import { queueName } from '../../src/sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';

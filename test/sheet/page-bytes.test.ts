@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { PAGE_ROWS, pageName, rowLine } from '../../src/sheet/pages.ts';
-import { queueName } from '../../src/sheet/queue.ts';
-import { cacheRows } from '../../src/sheet/placed-rows.ts';
+import { queueName, cacheRows } from '../../src/sheet/placed-rows.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
 import type { Store } from '../../src/store/store.ts';
 import { errorsIn, freshStore, opened, PLAIN, refusedBy } from './laying.ts';

@@ -4,8 +4,7 @@ import type { Outcome } from '../../src/batch/outcome.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../../src/batch/accounting/tally.ts';
 import { laneOf, lanesOf, numberOf, placeIn, type PassSegment } from '../../src/batch/state/lanes.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
-import { replaces } from '../../src/results/record-again.ts';
-import { isFetched } from '../../src/results/row-record.ts';
+import { replaces, isFetched } from '../../src/results/row-record.ts';
 import type { SimRecord, SimStore } from './store.ts';
 import type { World } from './world.ts';
 

@@ -14,7 +14,7 @@ const ALLOWED: readonly (readonly [file: string, name: string, why: string])[] =
   ['src/results/page/small-copies.ts', 'smallCopyOf(path)', 'made of the file of a run'],
   ['activities/keep-records.ts', 'evidenceName(number)', 'a number is used once'],
   ['src/results/event-files.ts', 'eventsName(number)', 'a number is used once'],
-  ['src/sheet/queue.ts', 'queueName(this.#lane, this.#page)', 'in the layout of a mark'],
+  ['src/sheet/placed-rows.ts', 'queueName(this.#lane, this.#page)', 'in the layout of a mark'],
   ['src/sheet/pages.ts', 'name', 'in the layout of a mark'],
   [
     'src/create-batch/reuse/reuse-rows.ts',

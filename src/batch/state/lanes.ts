@@ -1,5 +1,5 @@
 // A batch sends its rows in lanes, one for each GPU that rows name. A place is a position in the sending order: the lane's
-// number times a hundred million, plus a number from 1. Pages translate places to rows (src/sheet/queue.ts), so the state
+// number times a hundred million, plus a number from 1. Pages translate places to rows (src/sheet/placed-rows.ts), so the state
 // has a position for each lane instead of lists of rows, and a million rows take as much space as ten thousand.
 //
 //   lane 0  A10G   1 … 700                    places 1 … 700

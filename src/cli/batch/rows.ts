@@ -7,10 +7,14 @@ import { stringify } from 'csv-stringify/sync';
 import { EXIT, list, nearest, problem } from '../../errors/error.ts';
 import { shortened, terminalLine } from '../../errors/outside-text.ts';
 import { cellsOf, csvCellsOf, type FileRecord } from '../../results/row-record.ts';
-import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import {
+  rowsOf,
+  type BatchRow,
+  shownRow as lineOf,
+  type ShownRow as Line,
+} from '../../results/batch-rows.ts';
 import { csvCells, CsvLines } from '../../results/csv-lines.ts';
 import { headerOf, rowsWithCells } from '../../results/results.ts';
-import { shownRow as lineOf, type ShownRow as Line } from '../../results/shown-row.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
 import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';

@@ -3,7 +3,7 @@
 import type { CanaryProgress } from '../../batch/canary.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { list } from '../../errors/error.ts';
-import { readCanaryRuns } from '../../results/canary-runs.ts';
+import { readCanaryRuns } from '../../results/past-runs.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { estimateFromCanary, type Estimate } from '../../library/start/estimate.ts';
 import { forecastLines } from './forecast.ts';

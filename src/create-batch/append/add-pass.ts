@@ -8,7 +8,7 @@ import { recordOf, recordsOf, rowsOf, type BatchRow } from '../../results/batch-
 import { undelivered, type RowRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { bothChanges, type InputChange } from '../../sheet/input-change.ts';
-import type { Queued } from '../../sheet/queue.ts';
+import type { Queued } from '../../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';

@@ -21,7 +21,7 @@ import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import { rowsLeftOut } from '../../sheet/left-out-rows.ts';
 import { settleSheet } from '../../sheet/guesses/settle-sheet.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
-import type { Queued } from '../../sheet/queue.ts';
+import type { Queued } from '../../sheet/placed-rows.ts';
 import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';

@@ -19,7 +19,7 @@ import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { changedInputs, type InputChange } from '../../sheet/input-change.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';
-import type { Queued } from '../../sheet/queue.ts';
+import type { Queued } from '../../sheet/placed-rows.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';

@@ -3,8 +3,7 @@
 import { createHash } from 'node:crypto';
 import { parseExactly } from '../../batch/digits.ts';
 import { problem } from '../../errors/error.ts';
-import { rowsOf } from '../../results/batch-rows.ts';
-import { RowBuckets } from '../../results/row-buckets.ts';
+import { rowsOf, RowBuckets } from '../../results/batch-rows.ts';
 import { Pieces } from '../../store/pieces.ts';
 import type { Store } from '../../store/store.ts';
 import { NearestName, type Picks } from './picks.ts';

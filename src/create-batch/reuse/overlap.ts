@@ -12,7 +12,7 @@ import type { PartRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
-import type { Queued } from '../../sheet/queue.ts';
+import type { Queued } from '../../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { FIRST_PASS, newestPass, readPasses } from '../../store/passes.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';

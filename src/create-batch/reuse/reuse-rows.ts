@@ -15,7 +15,7 @@ import { outputNames, OUTPUTS, outputStem } from '../../results/output-names.ts'
 import { parsePart, PARTS, partName, REUSED_PASS } from '../../results/parts.ts';
 import type { FileRecord, PartRecord } from '../../results/row-record.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';
-import type { Queued } from '../../sheet/queue.ts';
+import type { Queued } from '../../sheet/placed-rows.ts';
 import type { LaidOut } from '../../sheet/sheet.ts';
 import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { LAYOUT, layoutOf, type BatchFile } from '../../store/batch-file.ts';

@@ -2,7 +2,7 @@
 // (retry) are none of the sheet's, so a sheet that is watched neither undoes them nor keeps their places from being sent.
 
 import { placeIn } from '../../batch/state/lanes.ts';
-import { queuedAt, readQueuePage, type Queued } from '../../sheet/queue.ts';
+import { queuedAt, readQueuePage, type Queued } from '../../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { FIRST_PASS, readPasses } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';

@@ -4,7 +4,7 @@ import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows } from '../../results/batch-rows.ts';
-import { newestRecords } from '../../results/newest-records.ts';
+import { newestRecords } from '../../results/parts.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
 import { hidesAllBatches } from '../../store/batch-folders.ts';

@@ -3,9 +3,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { recordOf, rowOf } from '../../results/batch-rows.ts';
-import { inputsOfColumns, liveRow, type LiveRow } from '../../results/page/live-row.ts';
+import { inputsOfColumns, liveRow, type LiveRow, shownRow } from '../../results/page/report-row.ts';
 import { livePage } from '../../results/page/report.ts';
-import { shownRow } from '../../results/page/report-row.ts';
 import { readStarted } from '../../store/batch-file.ts';
 import type { Summary } from '../../results/summary.ts';
 import type { BatchStatus } from '../handle/batch-status.ts';

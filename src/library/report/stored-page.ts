@@ -38,7 +38,7 @@ export async function sendPage(
 /** Files that a page loads as scripts, because a page of a folder can load nothing else. */
 export const isPageData = (name: string): boolean => name.startsWith('report/') && name.endsWith('.js');
 
-/** One call with data, as `row-files.ts` and `small-copies.ts` write it. */
+/** One call with data, as `report.ts` and `small-copies.ts` write it. */
 const DATA = /^(?:runsheetRows\(\d{1,9},|runsheetSmall\()"[A-Za-z0-9+/=]*"\)\n?$/;
 
 /** Answers with such a file, or 404. Throws E504 if it is any other script. */

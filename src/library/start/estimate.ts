@@ -4,8 +4,7 @@ import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { forecast, type Amounts, type Forecast } from '../../results/forecast/forecast.ts';
 import type { Interval } from '../../results/forecast/interval.ts';
-import type { CanaryRuns } from '../../results/canary-runs.ts';
-import { capacityOf, readPastRuns, type PastRuns } from '../../results/past-runs.ts';
+import { type CanaryRuns, capacityOf, readPastRuns, type PastRuns } from '../../results/past-runs.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 
 type Planned = Pick<CreatedBatch, 'file'> & { readonly laidOut: NonNullable<CreatedBatch['laidOut']> };

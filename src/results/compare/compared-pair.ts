@@ -1,7 +1,7 @@
 // One row in two batches: what each made of it, and what differs.
 
 import { resultAttempt, type FileRecord } from '../row-record.ts';
-import type { ShownRow } from '../shown-row.ts';
+import type { ShownRow } from '../batch-rows.ts';
 import { cellOf } from '../page/report-row.ts';
 
 export type Side = 'a' | 'b';
@@ -79,3 +79,128 @@ function changesOf(a: ShownRow['inputs'], b: ShownRow['inputs']): readonly Chang
     .map((input) => ({ input, a: textIn(a, input), b: textIn(b, input) }))
     .filter((one) => one.a !== one.b);
 }
+
+// Adds up a comparison. Times and costs are those of pairs that succeeded in both batches: a failed run says nothing about speed.
+
+type Sides<T> = { readonly a: T; readonly b: T };
+
+export type ComparisonSums = {
+  readonly pairs: number;
+  /** Pairs whose files and texts are the same. */
+  readonly identical: number;
+  readonly outcome_differs: number;
+  readonly only: Sides<number>;
+  /** Pairs that succeeded in both. */
+  readonly succeeded: number;
+  /** Those of them whose result another batch bought. */
+  readonly reused: Sides<number>;
+  /** Pairs that succeeded in both, with times of both: what the following sums are about. */
+  readonly measured: number;
+  /** Total seconds of their last runs. */
+  readonly run_seconds: Sides<number>;
+  /** Total cost of all their attempts. */
+  readonly cost_usd: Sides<number>;
+  /** How often the seconds of B fit into those of A: above 1, B is faster. */
+  readonly speed_ratio: number | undefined;
+  /** The cost of B by that of A: above 1, B is dearer. */
+  readonly cost_ratio: number | undefined;
+  /** The GPU of all measured pairs, if it is the same one. */
+  readonly gpu: Sides<string | undefined>;
+};
+
+export class SumUp {
+  #pairs = 0;
+  #identical = 0;
+  #outcomeDiffers = 0;
+  #measured = 0;
+  #succeeded = 0;
+  readonly #reused = { a: 0, b: 0 };
+  readonly #only = { a: 0, b: 0 };
+  readonly #seconds = { a: 0, b: 0 };
+  readonly #cost = { a: 0, b: 0 };
+  readonly #gpus = { a: new Set<string | undefined>(), b: new Set<string | undefined>() };
+
+  pair(pair: ComparedPair): void {
+    this.#pairs += 1;
+    if (pair.isIdentical) this.#identical += 1;
+    if (pair.a.outcome !== pair.b.outcome) this.#outcomeDiffers += 1;
+    if (pair.a.outcome === 'succeeded' && pair.b.outcome === 'succeeded') {
+      this.#succeeded += 1;
+      for (const side of ['a', 'b'] as const) if (pair[side].isReused) this.#reused[side] += 1;
+    }
+    if (!isMeasured(pair.a) || !isMeasured(pair.b)) return;
+    this.#measured += 1;
+    for (const side of ['a', 'b'] as const) {
+      this.#seconds[side] += pair[side].run_seconds ?? 0;
+      this.#cost[side] += pair[side].cost_usd;
+      this.#gpus[side].add(pair[side].gpu);
+    }
+  }
+
+  only(side: Side): void {
+    this.#only[side] += 1;
+  }
+
+  get sums(): ComparisonSums {
+    const gpuOf = (side: Side): string | undefined =>
+      this.#gpus[side].size === 1 ? [...this.#gpus[side]][0] : undefined;
+    return {
+      pairs: this.#pairs,
+      identical: this.#identical,
+      outcome_differs: this.#outcomeDiffers,
+      only: { ...this.#only },
+      succeeded: this.#succeeded,
+      reused: { ...this.#reused },
+      measured: this.#measured,
+      run_seconds: { ...this.#seconds },
+      cost_usd: { ...this.#cost },
+      speed_ratio: ratio(this.#seconds.a, this.#seconds.b),
+      cost_ratio: ratio(this.#cost.b, this.#cost.a),
+      gpu: { a: gpuOf('a'), b: gpuOf('b') },
+    };
+  }
+}
+
+const isMeasured = ({ outcome, run_seconds = 0 }: ComparedRow): boolean =>
+  outcome === 'succeeded' && run_seconds > 0;
+
+const ratio = (over: number, under: number): number | undefined =>
+  over > 0 && under > 0 ? over / under : undefined;
+
+/** `H100 3.1× faster, 1.4× dearer`: B as A sees it; undefined if no pair was measured. */
+export function verdictOf(
+  { speed_ratio, cost_ratio, gpu }: ComparisonSums,
+  batch: string,
+): string | undefined {
+  const parts = [
+    ...(speed_ratio === undefined ? [] : [compared(speed_ratio, 'faster', 'slower', 'as fast')]),
+    ...(cost_ratio === undefined ? [] : [compared(cost_ratio, 'dearer', 'cheaper', 'the same cost')]),
+  ];
+  const name = gpu.b !== undefined && gpu.b !== gpu.a ? gpu.b : batch;
+  return parts.length === 0 ? undefined : `${name} ${parts.join(', ')}`;
+}
+
+/** How many pairs succeeded, and why some of them say nothing about speed; undefined if all of them do. */
+export function unmeasuredText({ succeeded, measured, reused }: ComparisonSums): string | undefined {
+  if (succeeded === 0) return 'No row succeeded in both batches';
+  if (measured === succeeded) return undefined;
+  const shown = [['A', reused.a] as const, ['B', reused.b] as const].filter(([, rows]) => rows > 0);
+  const why = shown.map(([side, rows]) => `${rows} reused in ${side}`).join(', ');
+  const times =
+    why === '' ? `${succeeded - measured} without times` : `${why}, without a time of their own there`;
+  return `${succeeded} ${succeeded === 1 ? 'row' : 'rows'} succeeded in both batches: ${times}`;
+}
+
+function compared(value: number, more: string, less: string, same: string): string {
+  const times = value >= 1 ? value : 1 / value;
+  const text = times.toFixed(times < 10 ? 1 : 0);
+  return text === '1.0' ? same : `${text}× ${value > 1 ? more : less}`;
+}
+
+/** How much a pair has changed, as an order: other outcomes first, identical ones last. */
+export function changeOf({ a, b, isIdentical }: ComparedPair): number {
+  const times = distance(a.run_seconds, b.run_seconds) + distance(a.cost_usd, b.cost_usd);
+  return (a.outcome === b.outcome ? 0 : 2_000) + (isIdentical ? 0 : 1_000) + Math.min(times, 999);
+}
+
+const distance = (a = 0, b = 0): number => (a > 0 && b > 0 ? Math.abs(Math.log(a / b)) : 0);

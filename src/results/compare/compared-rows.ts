@@ -2,10 +2,15 @@
 
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
-import { rowsOf } from '../batch-rows.ts';
-import { shownRow, type ShownRow } from '../shown-row.ts';
-import { changeOf, SumUp, type ComparisonSums } from './comparison-sums.ts';
-import { comparedPair, comparedRow, type ComparedPair } from './compared-pair.ts';
+import { rowsOf, shownRow, type ShownRow } from '../batch-rows.ts';
+import {
+  changeOf,
+  SumUp,
+  type ComparisonSums,
+  comparedPair,
+  comparedRow,
+  type ComparedPair,
+} from './compared-pair.ts';
 import { ComparisonPage } from '../page/comparison-page.ts';
 import { pairedRows, type PairedBy } from './paired-rows.ts';
 

@@ -2,9 +2,8 @@
 
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
-import { exportSource, type ExportSource } from './export-rows.ts';
+import { exportSource, type ExportSource, CountedSink, type Sink } from './export-rows.ts';
 import type { ExportFormat } from './formats.ts';
-import { CountedSink, type Sink } from './sink.ts';
 
 export type ExportParams = {
   readonly as: ExportFormat;
@@ -43,11 +42,11 @@ async function writeAs(
     case 'xlsx':
       return (await import('./xlsx-export.ts')).writeXlsx(source, sink, { linkTo, linksDays });
     case 'csv': {
-      const { writeCsv, writeExcelCsv } = await import('./text-exports.ts');
+      const { writeCsv, writeExcelCsv } = await import('./export-rows.ts');
       return (excel ? writeExcelCsv : writeCsv)(source, sink);
     }
     case 'jsonl':
-      return (await import('./text-exports.ts')).writeJsonl(source, sink);
+      return (await import('./export-rows.ts')).writeJsonl(source, sink);
     case 'zip':
       return (await import('./zip-export.ts')).writeZip(source, sink);
   }

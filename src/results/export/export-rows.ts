@@ -3,13 +3,14 @@
 import { readBatchSheet } from '../../sheet/batch-sheet.ts';
 import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store, Draft } from '../../store/store.ts';
 import { newestPass } from '../../store/passes.ts';
-import { recordOf } from '../batch-rows.ts';
+import { recordOf, shownRow, type ShownRow } from '../batch-rows.ts';
 import { rowsWithCells } from '../results.ts';
 import { cellsOf } from '../row-record.ts';
-import { shownRow, type ShownRow } from '../shown-row.ts';
 import { summarizedPass } from '../summary.ts';
+import { isFormula } from '../../errors/outside-text.ts';
+import { csvCells, CsvLines } from '../csv-lines.ts';
 
 export type ExportRow = { readonly record: ShownRow; readonly cells: readonly string[] };
 
@@ -71,4 +72,101 @@ export function resultValues(record: ShownRow): readonly (string | number | unde
     if (cell === '') return undefined;
     return isNumber(column) ? Number(cell) : cell;
   });
+}
+
+// Where an export goes: a file that appears only when it is complete, or a stream.
+
+export type Sink = Pick<Draft, 'write'>;
+
+/** Counts the bytes of an export. */
+export class CountedSink implements Sink {
+  readonly #to: Sink;
+  bytes = 0;
+
+  constructor(to: Sink) {
+    this.#to = to;
+  }
+
+  async write(content: string | Uint8Array): Promise<void> {
+    this.bytes += typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
+    await this.#to.write(content);
+  }
+}
+
+/** Characters that are collected before they are written. */
+const PIECE = 1 << 18;
+
+/** Joins short texts, so that each write is worthwhile. */
+export async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<string> {
+  let piece = '';
+  for await (const text of texts) {
+    piece += text;
+    if (piece.length < PIECE) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+export async function writeAll(sink: Sink, texts: AsyncIterable<string>): Promise<void> {
+  for await (const piece of inPieces(texts)) await sink.write(piece);
+}
+
+// Exports as text: CSV with the columns of results.csv, and JSON lines with those of results.jsonl.
+
+const BOM = '\uFEFF';
+/** Digits of a number that Excel keeps. */
+const EXCEL_DIGITS = 15;
+
+export async function writeCsv(source: ExportSource, sink: Sink): Promise<readonly string[]> {
+  await writeAll(sink, csvLines(source));
+  return [];
+}
+
+export async function* csvLines({ own, results, read }: ExportSource): AsyncGenerator<string> {
+  const lines = new CsvLines();
+  yield lines.add([...own, ...results]);
+  for await (const row of read()) yield lines.add(csvCells(row));
+  yield lines.rest();
+}
+
+/** CSV that Excel opens with the right letters, and in which no cell is a formula. */
+export async function writeExcelCsv(source: ExportSource, sink: Sink): Promise<readonly string[]> {
+  const seen = { changed: 0 };
+  await writeAll(sink, excelLines(source, seen));
+  if (seen.changed === 0) return [];
+  return [
+    `Excel changes ${seen.changed} cells when it opens a CSV file: leading zeros, or more than ${EXCEL_DIGITS} digits; --as xlsx keeps them`,
+  ];
+}
+
+async function* excelLines(
+  { own, results, read }: ExportSource,
+  seen: { changed: number },
+): AsyncGenerator<string> {
+  const lines = new CsvLines({ record_delimiter: 'windows' });
+  yield BOM + lines.add([...own, ...results].map(withoutFormula));
+  for await (const row of read()) {
+    const cells = csvCells(row);
+    seen.changed += cells.filter(isChangedByExcel).length;
+    yield lines.add(cells.map(withoutFormula));
+  }
+  yield lines.rest();
+}
+
+/** Numbers stay numbers; line breaks stay. */
+const withoutFormula = (cell: string): string => (!isDecimal(cell) && isFormula(cell) ? `'${cell}` : cell);
+
+const isDecimal = (cell: string): boolean => /^[+-]?\d+(?:\.\d+)?$/.test(cell);
+
+const isChangedByExcel = (cell: string): boolean =>
+  /^\d+$/.test(cell) && (cell.length > EXCEL_DIGITS || (cell.length > 1 && cell.startsWith('0')));
+
+export async function writeJsonl({ read }: ExportSource, sink: Sink): Promise<readonly string[]> {
+  await writeAll(sink, jsonLines(read()));
+  return [];
+}
+
+async function* jsonLines(rows: AsyncIterable<ExportRow>): AsyncGenerator<string> {
+  for await (const { record } of rows) yield `${JSON.stringify(record)}\n`;
 }

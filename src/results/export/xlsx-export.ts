@@ -3,13 +3,18 @@
 import { type FileRecord, gpuSecondsOf } from '../row-record.ts';
 import { RESULT_COLUMNS } from '../../sheet/result-columns.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { resultValues, type ExportRow, type ExportSource } from './export-rows.ts';
-import type { Sink } from './sink.ts';
+import { resultValues, type ExportRow, type ExportSource, type Sink } from './export-rows.ts';
 import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from '../thumbnails.ts';
-import { WorkbookWriter, type PlacedPicture, type SheetLimits } from './xlsx/workbook.ts';
-import { EXCEL, type SheetLine, type SheetCapacity } from './xlsx/worksheet.ts';
-import { CELL_CHARACTERS } from './xlsx/xml.ts';
-import type { ShownRow } from '../shown-row.ts';
+import {
+  WorkbookWriter,
+  type PlacedPicture,
+  type SheetLimits,
+  EXCEL,
+  type SheetLine,
+  type SheetCapacity,
+  CELL_CHARACTERS,
+} from './xlsx/workbook.ts';
+import type { ShownRow } from '../batch-rows.ts';
 
 /** Rows with a thumbnail. */
 const THUMBNAILS = 2_000;

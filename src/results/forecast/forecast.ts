@@ -2,9 +2,17 @@
 // are among the first of their batch, for which the service has to start containers. Otherwise the cold starts of a small
 // batch would count for every row of a large one.
 
-import { addSums, intervalOf, timesSum, type Interval } from './interval.ts';
-import { meanOf, sumOver, type Kind, type Use } from './rows-of-a-kind.ts';
-import type { Sample } from './sample.ts';
+import {
+  addSums,
+  intervalOf,
+  timesSum,
+  type Interval,
+  meanOf,
+  sumOver,
+  type Kind,
+  type Use,
+  type Sample,
+} from './interval.ts';
 import { atTheSameTime, wallTime, type Capacity, type Waiting } from './wall-time.ts';
 
 export type ForecastParams = Capacity & {

@@ -1,7 +1,6 @@
 // How long a batch takes from its first request to its last end.
 
-import { addSums, intervalOf, timesSum, type Interval, type Sum } from './interval.ts';
-import { rowsIn, type Kind } from './rows-of-a-kind.ts';
+import { addSums, intervalOf, timesSum, type Interval, type Sum, rowsIn, type Kind } from './interval.ts';
 import { chance } from '../../batch/retry-policy.ts';
 
 export type Capacity = {

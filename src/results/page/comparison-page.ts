@@ -5,11 +5,17 @@ import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Draft } from '../../store/store.ts';
 import { Deflated } from './deflated.ts';
-import { htmlPage } from './html-page.ts';
+import { htmlPage } from './page-source.ts';
 import { beginningOf, cellOf } from './report-row.ts';
-import type { ShownRow } from '../shown-row.ts';
-import { changeOf, unmeasuredText, type ComparisonSums } from '../compare/comparison-sums.ts';
-import type { ComparedPair, ComparedRow, Side } from '../compare/compared-pair.ts';
+import type { ShownRow } from '../batch-rows.ts';
+import {
+  changeOf,
+  unmeasuredText,
+  type ComparisonSums,
+  type ComparedPair,
+  type ComparedRow,
+  type Side,
+} from '../compare/compared-pair.ts';
 
 /** Characters of a cell, a reason and a text; cells and files of a row. */
 const CELL_SHOWN = 1_000;

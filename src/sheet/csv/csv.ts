@@ -3,14 +3,19 @@
 
 import { pipeline } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
-import { Cursor, type Spot } from '../text/text-cursor.ts';
-import { MOST_RECORD, type Column, type RecordFault, type SheetRecord, tooLong } from '../sheet-record.ts';
+import { Cursor, type Spot, lenientTextOf, linesOf, textOf } from '../text/sheet-text.ts';
+import {
+  MOST_RECORD,
+  type Column,
+  type RecordFault,
+  type SheetRecord,
+  tooLong,
+  refuseNames,
+} from '../sheet-record.ts';
 import { problem, type Correction, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetOptions, isSkipped } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
-import { lenientTextOf, linesOf, textOf } from '../text/sheet-text.ts';
-import { refuseNames } from '../header-names.ts';
 
 export type Fields = { readonly line: number; readonly fields: readonly string[] };
 

@@ -2,14 +2,13 @@
 
 import { isUtf8 } from 'node:buffer';
 import { problem, RunsheetError } from '../../errors/error.ts';
-import { isPacked, isUtf32, utf16Of } from '../text/encoding.ts';
+import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { said, type Settled, type Guess, plainName, toConfirm } from './guess.ts';
 import type { SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { shortened } from '../sheet-record.ts';
 import { fieldsOf, type Fields } from '../csv/csv.ts';
-import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { firstRows } from '../xlsx/unpacked-sheet.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;

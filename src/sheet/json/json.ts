@@ -1,7 +1,7 @@
 // Reads JSON sheets: one object per line (JSONL), or one array of objects.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import { Cursor, type Spot } from '../text/text-cursor.ts';
+import { Cursor, type Spot, linesOf, textOf } from '../text/sheet-text.ts';
 import {
   MOST_RECORD,
   tooLong,
@@ -15,11 +15,9 @@ import {
   spotIn,
 } from '../sheet-record.ts';
 import { isRawNumber } from '../../batch/digits.ts';
-import type { JsonFault } from './json-fault.ts';
-import { readJson, Members } from './json-text.ts';
+import { type JsonFault, readJson, Members } from './json-text.ts';
 import type { SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
-import { linesOf, textOf } from '../text/sheet-text.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 type ReadPiece = { readonly values: Values } | { readonly fault: RecordFault };

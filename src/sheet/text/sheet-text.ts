@@ -1,9 +1,39 @@
 // Reads the text of a sheet in pieces and in lines.
 
-import { problem, type RunsheetError } from '../../errors/error.ts';
-import { Cursor } from './text-cursor.ts';
-import { decoderOf, foreignSheet, placeOf, undecodable, type Writing } from './encoding.ts';
+import { problem, type RunsheetError, type Correction, type Place } from '../../errors/error.ts';
 import type { SheetSource } from '../sheet-source.ts';
+import { TextDecoder } from 'node:util';
+import type { SheetOptions } from '../sheet-options.ts';
+
+// Tracks the position in a text that is read in pieces.
+
+/** The line and the character, from 1, of the next character to be read; a CRLF may be split between two pieces. */
+export class Cursor {
+  line: number;
+  column: number;
+  #afterCr = false;
+
+  constructor(line = 1, column = 1) {
+    this.line = line;
+    this.column = column;
+  }
+
+  pass(text: string): void {
+    if (text === '') return;
+    const skipped = this.#afterCr && text.startsWith('\n') ? 1 : 0;
+    let lineStart = skipped;
+    for (const found of text.slice(skipped).matchAll(/\r\n?|\n/g)) {
+      this.line += 1;
+      this.column = 1;
+      lineStart = skipped + found.index + found[0].length;
+    }
+    this.column += text.length - lineStart;
+    this.#afterCr = text.endsWith('\r');
+  }
+}
+
+/** A place in the text of a sheet, both counted from 1. */
+export type Spot = { readonly line: number; readonly column: number };
 
 // A sheet may contain three control characters: tab, line feed and carriage return.
 // oxlint-disable-next-line no-control-regex
@@ -79,4 +109,162 @@ async function controlCharacter(source: SheetSource, writing: Writing): Promise<
   const what = `a ${name} character (${code}) stands at character ${cursor.column} of line ${cursor.line}`;
   const hint = 'remove it; a sheet is plain text with no control characters but tabs and line ends';
   return problem('E102', { what, hint }, { place: placeOf(source.name, writing, cursor) });
+}
+
+// Chooses the decoder of a sheet, and recognises bytes in another encoding (E102).
+
+/** The options that decide how bytes become text. */
+export type Writing = Pick<SheetOptions, 'format' | 'encoding'>;
+
+/** Throws E602 if `--encoding` names no known encoding. */
+function decoderOf({ encoding }: Writing, fatal = true): TextDecoder {
+  try {
+    return new TextDecoder(encoding ?? 'utf-8', { fatal });
+  } catch (cause) {
+    const what = `--encoding ${encoding} is not a known encoding`;
+    throw problem('E602', { what, hint: 'examples: utf-8, windows-1252, utf-16le, shift_jis' }, { cause });
+  }
+}
+
+/** The cursor's place. Only JSON counts characters as columns. */
+function placeOf(file: string, { format }: Writing, cursor: Cursor): Place {
+  const countsCharacters = format === 'json' || format === 'jsonl';
+  return { file, line: cursor.line, ...(countsCharacters ? { column: cursor.column } : {}) };
+}
+
+/** The first bytes of a file in another format give a clearer error than its first invalid byte would. */
+function foreignSheet(file: string, writing: Writing, head: Uint8Array): RunsheetError | undefined {
+  const foreign = packedIn(head) ?? otherEncodingIn(head, decoderOf(writing).encoding);
+  if (foreign === undefined) return undefined;
+  const { is, hint, correction } = foreign;
+  const more = { place: { file }, ...(correction && { correction }) };
+  return problem('E102', { what: `${file} ${is}`, hint }, more);
+}
+
+type Foreign = { readonly is: string; readonly hint: string; readonly correction?: Correction };
+
+const begins = (head: Uint8Array, ...bytes: number[]): boolean =>
+  bytes.every((byte, at) => head[at] === byte);
+
+function packedIn(head: Uint8Array): Foreign | undefined {
+  if (begins(head, 0x50, 0x4b, 3, 4))
+    return {
+      is: 'is an Excel workbook or a zip file',
+      hint: 'give --format xlsx',
+      correction: { add: [['--format', 'xlsx']] },
+    };
+  if (begins(head, 0x1f, 0x8b))
+    return { is: 'is compressed with gzip', hint: 'unpack it first, with gunzip' };
+  if (WEB_PAGE.test(Buffer.from(head.subarray(0, SAMPLE)).toString('latin1')))
+    return {
+      is: 'is a web page, not a sheet',
+      hint: 'download the sheet itself, as .xlsx or .csv; a link that needs a sign-in gives a page',
+    };
+  return undefined;
+}
+
+const WEB_PAGE = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|script)\b/i;
+
+/** Whether it is a zip file, compressed, or a web page. */
+export const isPacked = (head: Uint8Array): boolean => packedIn(head) !== undefined;
+
+/** The number of bytes used to recognise an encoding. */
+const SAMPLE = 4096;
+
+function otherEncodingIn(head: Uint8Array, declared: string): Foreign | undefined {
+  const sample = head.subarray(0, SAMPLE);
+  const not = `not ${declared.toUpperCase()}`;
+  if (isUtf32(sample))
+    return { is: `is UTF-32, ${not}`, hint: 'save it as UTF-8, for example: iconv -f UTF-32 -t UTF-8' };
+  const label = utf16Of(sample);
+  if (label !== undefined && label !== declared) return { is: `is UTF-16, ${not}`, ...encodedIn(label) };
+  // The commas and line ends of UTF-16 have zeros, whatever its language.
+  const isPlain =
+    declared.startsWith('utf-16') && sample.length >= 4 && !sample.includes(0) && isUtf8(sample);
+  if (!isPlain) return undefined;
+  const hint = 'remove --encoding, or give --encoding utf-8';
+  return { ...encodedIn('utf-8'), is: `is ${not}: it looks like UTF-8`, hint };
+}
+
+const encodedIn = (label: string): Pick<Foreign, 'hint' | 'correction'> => ({
+  hint: `add --encoding ${label}`,
+  correction: { add: [['--encoding', label]] },
+});
+
+/** Text in UTF-32 has zeros in at least one of each four bytes, at the same place, and western text in three. */
+export function isUtf32(sample: Uint8Array): boolean {
+  if (begins(sample, 0xff, 0xfe, 0, 0) || begins(sample, 0, 0, 0xfe, 0xff)) return true;
+  const length = sample.length - (sample.length % 4);
+  const isZero = (from: number): boolean =>
+    sample.subarray(0, length).every((byte, at) => at % 4 !== from || byte === 0);
+  return length > 0 && ((isZero(3) && isZero(2)) || (isZero(0) && isZero(1)));
+}
+
+/** The label of UTF-16 text; undefined for other text. */
+export function utf16Of(sample: Uint8Array): string | undefined {
+  if (begins(sample, 0xff, 0xfe)) return 'utf-16le';
+  if (begins(sample, 0xfe, 0xff)) return 'utf-16be';
+  const zeros = (parity: number): number =>
+    sample.filter((byte, at) => byte === 0 && at % 2 === parity).length;
+  // Western text in UTF-16 has a zero in nearly every second byte; other text has them in its commas and line ends.
+  const enough = isUtf8(sample) ? sample.length / 4 : 0;
+  if (zeros(1) > enough && zeros(0) === 0) return 'utf-16le';
+  if (zeros(0) > enough && zeros(1) === 0) return 'utf-16be';
+  return undefined;
+}
+
+/** Whether these bytes can be the beginning of a text in UTF-8. */
+function isUtf8(sample: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(sample, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Reads the sheet once more to name the byte at which decoding failed; the chunks before `near` (bytes) were good. */
+async function undecodable(source: SheetSource, writing: Writing, near: number): Promise<RunsheetError> {
+  const { at, byte, cursor } = await badByte(source, writing, near);
+  const { encoding } = decoderOf(writing);
+  const which = `byte ${at} (0x${byte.toString(16).toUpperCase().padStart(2, '0')})`;
+  const what = `${which} of ${source.name} is not ${encoding.toUpperCase()} text`;
+  const hint =
+    encoding === 'utf-8'
+      ? 'a sheet from a spreadsheet may need --encoding windows-1252; else save it as UTF-8'
+      : 'name the encoding that the sheet was saved in, or leave --encoding out for UTF-8';
+  return problem('E102', { what, hint }, { place: placeOf(source.name, writing, cursor) });
+}
+
+type BadByte = { readonly at: number; readonly byte: number; readonly cursor: Cursor };
+
+async function badByte(source: SheetSource, writing: Writing, near: number): Promise<BadByte> {
+  const decoder = decoderOf(writing);
+  const cursor = new Cursor();
+  let begun = { at: near, byte: 0 };
+  let complete = true;
+  let read = 0;
+  for await (const part of source.open()) {
+    const chunk = part as Uint8Array;
+    // A character has at most four bytes, so single steps from a little before meet the first one of the bad one.
+    const whole = Math.max(0, Math.min(chunk.length, near - 4 - read));
+    cursor.pass(decoder.decode(chunk.subarray(0, whole), { stream: true }));
+    for (const [index, byte] of chunk.subarray(whole).entries()) {
+      if (complete) begun = { at: read + whole + index, byte };
+      const text = decodeByte(decoder, byte);
+      if (text === undefined) return { ...begun, cursor };
+      complete = text !== '';
+      cursor.pass(text);
+    }
+    read += chunk.length;
+  }
+  return { ...begun, cursor };
+}
+
+function decodeByte(decoder: TextDecoder, byte: number): string | undefined {
+  try {
+    return decoder.decode(Uint8Array.of(byte), { stream: true });
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,6 @@
 // The text of a cell as its user sees it, and what text alone cannot say.
 
-import { readXml } from './xml-events.ts';
-import { tooLarge, type Zip } from './zip-file.ts';
+import { readXml, tooLarge, type Zip } from './workbook-parts.ts';
 
 /**
  * Why the text of a cell is not enough. `raw`: the number under a format. An `error` (`#N/A`), a formula that was never

@@ -7,10 +7,8 @@ import { open, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { correctionOf, list, nearest, problem, isRunsheetError } from '../../errors/error.ts';
 import { shortened } from '../sheet-record.ts';
-import { readXml } from './xml-events.ts';
-import { type Zip, tooLarge, withZip } from './zip-file.ts';
+import { readXml, type Zip, tooLarge, withZip, SharedStrings } from './workbook-parts.ts';
 import { numberFormats, textsOf } from './cell-value.ts';
-import { SharedStrings } from './shared-strings.ts';
 import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
 

@@ -1,10 +1,14 @@
 // Reads a sheet that was unpacked from a workbook: its header, then its rows. Places are rows and columns of Excel.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import { columnsFrom } from '../header-names.ts';
+import {
+  columnsFrom,
+  type Column,
+  type RecordFault,
+  type SheetRecord,
+  MOST_RECORD,
+} from '../sheet-record.ts';
 import { isSkipped, type SheetOptions } from '../sheet-options.ts';
-import type { Column, RecordFault, SheetRecord } from '../sheet-record.ts';
-import { MOST_RECORD } from '../sheet-record.ts';
 import type { SheetSource } from '../sheet-source.ts';
 import { linesOf } from '../text/sheet-text.ts';
 import {

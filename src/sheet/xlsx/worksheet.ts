@@ -12,9 +12,15 @@ import {
   type WorkbookCells,
   type NumberFormat,
 } from './cell-value.ts';
-import { RichText, type SharedStrings } from './shared-strings.ts';
-import { joined, parseXml, type Attributes } from './xml-events.ts';
-import { tooLarge, type Zip } from './zip-file.ts';
+import {
+  RichText,
+  type SharedStrings,
+  joined,
+  parseXml,
+  type Attributes,
+  tooLarge,
+  type Zip,
+} from './workbook-parts.ts';
 
 /** A row that has at least one value. */
 export type WorkbookRow = {

@@ -7,9 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import type { Exported } from '../../../src/library/handle/exported-batch.ts';
-import { WorkbookWriter } from '../../../src/results/export/xlsx/workbook.ts';
+import { WorkbookWriter, type SheetLine } from '../../../src/results/export/xlsx/workbook.ts';
 import { SheetLinks } from '../../../src/results/export/xlsx-export.ts';
-import { letters, type SheetLine } from '../../../src/results/export/xlsx/worksheet.ts';
 import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
 
@@ -174,18 +173,5 @@ describe('a sheet of a workbook', () => {
     ]);
     expect(sheets[0]?.cells).toEqual({ A1: 'row', A2: 1, A3: 2, A4: 3, A5: 4 });
     expect(sheets[1]?.cells).toEqual({ A1: 'row', A2: 5, A3: 6, A4: 7 });
-  });
-
-  it('names its columns as spreadsheets do', () => {
-    expect([0, 25, 26, 51, 52, 701, 702, 16_383].map(letters)).toEqual([
-      'A',
-      'Z',
-      'AA',
-      'AZ',
-      'BA',
-      'ZZ',
-      'AAA',
-      'XFD',
-    ]);
   });
 });

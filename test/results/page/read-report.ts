@@ -1,8 +1,7 @@
 // Reads a report as its page does.
 
 import { inflateRawSync } from 'node:zlib';
-import { rowsFile } from '../../../src/results/page/row-files.ts';
-import type { PageFacts } from '../../../src/results/page/report.ts';
+import { rowsFile, type PageFacts } from '../../../src/results/page/report.ts';
 import type { ShownRow } from '../../../src/results/page/report-row.ts';
 import type { Store } from '../../../src/store/store.ts';
 

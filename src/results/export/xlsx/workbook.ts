@@ -1,17 +1,18 @@
 // A workbook: sheets that are written one after another, and the files that name them, which come last.
 
-import { ZipWriter } from '../zip-writer.ts';
-import { inPieces, type Sink } from '../sink.ts';
-import { EXCEL, RELATIONS, Worksheet, type SheetCapacity, type SheetLine } from './worksheet.ts';
-import { DECLARATION, xmlText } from './xml.ts';
+import { cellAddress } from '../../../sheet/xlsx/cell-value.ts';
+import { ZipWriter } from '../zip-export.ts';
+import { inPieces, type Sink } from '../export-rows.ts';
 
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const RELATIONS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const TYPES = 'application/vnd.openxmlformats-officedocument';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 
 /** A picture as a file, and where it lies on its sheet. */
 export type PlacedPicture = Omit<Picture, 'name'> & { readonly jpeg: Uint8Array };
 
-export type SheetContent = {
+type SheetContent = {
   readonly name: string;
   readonly header: readonly string[];
   readonly lines: AsyncIterable<SheetLine>;
@@ -61,10 +62,7 @@ export class WorkbookWriter {
     await this.#text('xl/styles.xml', STYLES_XML);
     await this.#text('xl/workbook.xml', this.#workbook());
     await this.#text('xl/_rels/workbook.xml.rels', this.#relations());
-    await this.#text(
-      '_rels/.rels',
-      relationsXml([{ id: 'rId1', type: `${RELATIONS}/officeDocument`, target: 'xl/workbook.xml' }]),
-    );
+    await this.#text('_rels/.rels', relationsXml([relation('rId1', 'officeDocument', 'xl/workbook.xml')]));
     await this.#text('[Content_Types].xml', this.#contentTypes());
     await this.#zip.end();
   }
@@ -94,12 +92,10 @@ export class WorkbookWriter {
   }
 
   #relations(): string {
-    const sheets = this.#names.map((_, at) => ({
-      id: `rId${at + 1}`,
-      type: `${RELATIONS}/worksheet`,
-      target: `worksheets/sheet${at + 1}.xml`,
-    }));
-    return relationsXml([...sheets, { id: 'styles', type: `${RELATIONS}/styles`, target: 'styles.xml' }]);
+    const sheets = this.#names.map((_, at) =>
+      relation(`rId${at + 1}`, 'worksheet', `worksheets/sheet${at + 1}.xml`),
+    );
+    return relationsXml([...sheets, relation('styles', 'styles', 'styles.xml')]);
   }
 
   #contentTypes(): string {
@@ -114,11 +110,21 @@ export class WorkbookWriter {
   }
 }
 
-type Relation = { readonly id: string; readonly type: string; readonly target: string };
+type Relation = {
+  readonly id: string;
+  readonly type: string;
+  readonly target: string;
+  readonly isExternal?: boolean;
+};
+
+const relation = (id: string, type: string, target: string): Relation => ({ id, type, target });
 
 const relationsXml = (relations: readonly Relation[]): string =>
   `${DECLARATION}<Relationships xmlns="${PACKAGE}/relationships">${relations
-    .map(({ id, type, target }) => `<Relationship Id="${id}" Type="${type}" Target="${target}"/>`)
+    .map(
+      ({ id, type, target, isExternal }) =>
+        `<Relationship Id="${id}" Type="${RELATIONS}/${type}" Target="${target}"${isExternal ? ' TargetMode="External"' : ''}/>`,
+    )
     .join('')}</Relationships>`;
 
 /** Plain cells, the header, text that stays text when it is edited, and links. */
@@ -169,12 +175,7 @@ function drawingXml(pictures: readonly Picture[]): string {
 }
 
 const drawingRelations = (pictures: readonly Picture[]): string =>
-  `${DECLARATION}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">${pictures
-    .map(
-      ({ name }, at) =>
-        `<Relationship Id="rId${at + 1}" Type="${RELATIONS}/image" Target="../media/${name}"/>`,
-    )
-    .join('')}</Relationships>`;
+  relationsXml(pictures.map(({ name }, at) => relation(`rId${at + 1}`, 'image', `../media/${name}`)));
 
 function anchor({ column, row, width, height, text }: Picture, at: number): string {
   const from = `<xdr:from><xdr:col>${column}</xdr:col><xdr:colOff>${MARGIN}</xdr:colOff><xdr:row>${row}</xdr:row><xdr:rowOff>${MARGIN}</xdr:rowOff></xdr:from>`;
@@ -182,3 +183,174 @@ function anchor({ column, row, width, height, text }: Picture, at: number): stri
   const shown = xmlText(text);
   return `<xdr:oneCellAnchor>${from}<xdr:ext ${size}/><xdr:pic><xdr:nvPicPr><xdr:cNvPr id="${at + 2}" name="${shown}" descr="${shown}"/><xdr:cNvPicPr><a:picLocks noChangeAspect="1"/></xdr:cNvPicPr></xdr:nvPicPr><xdr:blipFill><a:blip r:embed="rId${at + 1}"/><a:stretch><a:fillRect/></a:stretch></xdr:blipFill><xdr:spPr><a:xfrm><a:off x="0" y="0"/><a:ext ${size}/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></xdr:spPr></xdr:pic><xdr:clientData/></xdr:oneCellAnchor>`;
 }
+
+// Writes one sheet of a workbook, row by row. Every text is an inline string and never a formula. A spreadsheet wants links after
+// the rows, so they are kept until then; it accepts few enough of them.
+
+/** What a sheet can hold. `rows`: its header counted. With more links, Excel offers to repair the file. */
+export type SheetCapacity = { readonly rows: number; readonly links: number };
+export const EXCEL: SheetCapacity = { rows: 1_048_576, links: 65_530 };
+
+/** `link`: the address that the text at this index leads to; empty: it is left out as if there was no room. */
+export type SheetLine = {
+  readonly cells: readonly (string | number | undefined)[];
+  readonly link?: { readonly at: number; readonly to: string } | undefined;
+  /** Points; absent: as high as the text. */
+  readonly height?: number | undefined;
+};
+
+/** The formats of `styles.xml`. */
+const STYLES = { plain: 0, header: 1, text: 2, link: 3 } as const;
+
+const HEADER_ROWS = 1;
+/** Rows that the widths of columns are measured with. */
+const MEASURED_ROWS = 200;
+const WIDTH_MIN = 8;
+const WIDTH_MAX = 60;
+
+const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+
+class Worksheet {
+  readonly #header: readonly string[];
+  readonly #hasDrawing: boolean;
+  readonly #capacity: SheetCapacity;
+  readonly #links: { readonly cell: string; readonly to: string }[] = [];
+  /** Lines that were written, cells that were cut, and links that found no room. */
+  rows = 0;
+  cutCells = 0;
+  linksLeft = 0;
+
+  constructor(header: readonly string[], hasDrawing: boolean, capacity: SheetCapacity) {
+    this.#header = header;
+    this.#hasDrawing = hasDrawing;
+    this.#capacity = capacity;
+  }
+
+  /** The sheet with as many lines as fit; the others stay in the iterator. */
+  async *xml(lines: AsyncIterator<SheetLine>, isFirst: boolean): AsyncGenerator<string> {
+    const most = this.#capacity.rows - HEADER_ROWS;
+    const first = await taken(lines, Math.min(most, MEASURED_ROWS));
+    const selected = isFirst ? ' tabSelected="1"' : '';
+    yield `${DECLARATION}<worksheet xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheetViews><sheetView${selected} workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/>${this.#columns(first)}<sheetData>`;
+    yield this.#rowXml(1, { cells: this.#header }, STYLES.header);
+    for (const line of first) yield this.#add(line);
+    while (this.rows < most) {
+      const next = await lines.next();
+      if (next.done === true) break;
+      yield this.#add(next.value);
+    }
+    yield `</sheetData>${this.#ending()}</worksheet>`;
+  }
+
+  /** The relationships of the sheet; undefined if it has none. */
+  relations(drawing: string | undefined): string | undefined {
+    const links = this.#links.map(({ to }, at) => ({
+      ...relation(`rId${at + 1}`, 'hyperlink', xmlText(to)),
+      isExternal: true,
+    }));
+    const all = [...links, ...(drawing === undefined ? [] : [relation('drawing', 'drawing', drawing)])];
+    return all.length === 0 ? undefined : relationsXml(all);
+  }
+
+  #add(line: SheetLine): string {
+    this.rows += 1;
+    return this.#rowXml(this.rows + HEADER_ROWS, line, STYLES.text);
+  }
+
+  #rowXml(row: number, { cells, link, height }: SheetLine, style: number): string {
+    const isLinked = link !== undefined && this.#addLink(cellAddress(link.at, row), link.to);
+    const tall = height === undefined ? '' : ` ht="${height}" customHeight="1"`;
+    const xml = cells.map((value, at) =>
+      this.#cellXml(cellAddress(at, row), value, isLinked && link.at === at ? STYLES.link : style),
+    );
+    return `<row r="${row}"${tall}>${xml.join('')}</row>`;
+  }
+
+  #addLink(cell: string, to: string): boolean {
+    if (to === '' || this.#links.length === this.#capacity.links) this.linksLeft += 1;
+    else this.#links.push({ cell, to });
+    return this.linksLeft === 0;
+  }
+
+  #cellXml(cell: string, value: string | number | undefined, style: number): string {
+    if (value === undefined || value === '') return '';
+    if (typeof value === 'number') return Number.isFinite(value) ? `<c r="${cell}"><v>${value}</v></c>` : '';
+    if (isTooLong(value)) this.cutCells += 1;
+    return `<c r="${cell}" s="${style}" t="inlineStr"><is><t xml:space="preserve">${cellXml(cut(value))}</t></is></c>`;
+  }
+
+  #columns(lines: readonly SheetLine[]): string {
+    const columns = this.#header.map((name, at) => {
+      const most = lines.reduce(
+        (width, { cells }) => Math.max(width, widthOf(cells[at])),
+        widthOf(name) + FILTER_BUTTON,
+      );
+      const width = Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, most + 2));
+      return `<col min="${at + 1}" max="${at + 1}" width="${width}" style="${STYLES.text}" customWidth="1"/>`;
+    });
+    return `<cols>${columns.join('')}</cols>`;
+  }
+
+  #ending(): string {
+    const all = `A1:${cellAddress(Math.max(0, this.#header.length - 1), this.rows + HEADER_ROWS)}`;
+    const links = this.#links.map(({ cell }, at) => `<hyperlink ref="${cell}" r:id="rId${at + 1}"/>`);
+    return [
+      `<autoFilter ref="${all}"/>`,
+      links.length === 0 ? '' : `<hyperlinks>${links.join('')}</hyperlinks>`,
+      // Otherwise each number of the sheet would have a green triangle.
+      `<ignoredErrors><ignoredError sqref="${all}" numberStoredAsText="1"/></ignoredErrors>`,
+      this.#hasDrawing ? '<drawing r:id="drawing"/>' : '',
+    ].join('');
+  }
+}
+
+const FILTER_BUTTON = 3;
+
+/** Characters of the first line of a cell. */
+const widthOf = (value: string | number | undefined): number =>
+  String(value ?? '')
+    .slice(0, WIDTH_MAX)
+    .split('\n', 1)[0]?.length ?? 0;
+
+async function taken<T>(items: AsyncIterator<T>, most: number): Promise<readonly T[]> {
+  const first: T[] = [];
+  while (first.length < most) {
+    const next = await items.next();
+    if (next.done === true) break;
+    first.push(next.value);
+  }
+  return first;
+}
+
+// Text inside XML, as spreadsheets expect it.
+
+/** Characters that a cell may have. */
+export const CELL_CHARACTERS = 32_767;
+
+/** What XML 1.0 cannot contain. A lone surrogate is replaced before. */
+// eslint-disable-next-line no-control-regex
+const ILLEGAL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g;
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const xmlText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replaceAll(ILLEGAL, '')
+    .replaceAll(/[&<>"]/g, (sign) => ENTITIES[sign] ?? sign);
+
+/** Text that a spreadsheet would read as an escaped character. */
+const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
+
+/** The text of a cell. XML turns a carriage return into a line feed, so it is escaped as spreadsheets do. */
+const cellXml = (text: string): string =>
+  PLAIN.test(text) ? text : xmlText(text.replaceAll(LOOKS_ESCAPED, '_x005F_')).replaceAll('\r', '_x000D_');
+
+/** Most cells, which stay as they are. */
+const PLAIN = /^[ !#-%'-;=?-^`-~\u00A0-\uD7FF\n]*$/;
+
+const isTooLong = (text: string): boolean => text.length > CELL_CHARACTERS;
+
+/** The beginning of a text, never with half a character at its end. */
+const cut = (text: string): string =>
+  isTooLong(text) ? text.slice(0, CELL_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '') : text;

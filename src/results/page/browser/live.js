@@ -1,7 +1,7 @@
 // A batch that still runs: asks the local server for the rows that have ended since the last time, until it has all of them.
 
 /** @import { Table } from './table.js' */
-/** @import { LiveRow } from '../live-row.ts' */
+/** @import { LiveRow } from '../report-row.ts' */
 /** @import { Summary } from '../../summary.ts' */
 /** @import { Running } from './head.js' */
 

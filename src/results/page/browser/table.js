@@ -4,7 +4,7 @@ import { Attempts } from './attempts.js';
 
 /** @import { Attempt } from './attempts.js' */
 /** @import { Columns } from './decode.js' */
-/** @import { LiveRow } from '../live-row.ts' */
+/** @import { LiveRow } from '../report-row.ts' */
 /** @import { ReportFacts } from '../report.ts' */
 
 /** The outcome of a row that has none. */
