@@ -72,6 +72,7 @@ const NAMES: readonly Case[] = [
     args: plan("it's a folder"),
     leads: [0],
   },
+  { code: 'E106', name: 'the sheet is a device', args: plan('/dev/zero'), leads: [], says: /it is a device/ },
   {
     code: 'E107',
     name: 'another program writes the sheet',
