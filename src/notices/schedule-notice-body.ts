@@ -8,7 +8,7 @@ import { withoutSecrets } from '../errors/redact.ts';
 const count = z.number().int().positive();
 const time = z.iso.datetime();
 
-export const SCHEDULE_NEWS = [
+const SCHEDULE_NEWS = [
   'firing-failed',
   'times-missed',
 ] as const satisfies readonly ScheduleNotice['news'][];

@@ -36,7 +36,7 @@ const PLACES = {
 type Place = keyof typeof PLACES;
 
 /** All other faults. */
-export const OTHER_FAULTS = {
+const OTHER_FAULTS = {
   busy: 'Queue Run answers 429 with Retry-After: 1 and creates no run',
   'busy-silent': 'Queue Run answers 429 without Retry-After',
   'busy-date': 'Queue Run answers 429 with a date 2 s ahead',

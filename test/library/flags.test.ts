@@ -204,7 +204,7 @@ const FLAGS: Readonly<Record<string, Table>> = {
   'schedule delete': { out: 'ConnectOptions.store' },
 };
 
-/** Their flags concern a machine and its processes, as the commands do; commands.test.ts says why. */
+/** Their flags concern a machine and its processes, as the commands do. */
 const ABOUT_THE_MACHINE = new Set([
   'service',
   'worker',

@@ -3,32 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { openService } from './asking.ts';
 
 const QUEUE = '/api/run/deployment/queue';
-const UNKNOWN = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
-
-describe('a request that is not valid', () => {
-  it.each([
-    ['GET', '/api/run/nonsense', ['path', 'run_id']],
-    ['POST', '/api/run/nonsense/cancel', ['path', 'run_id']],
-    ['GET', '/api/deployment/nonsense', ['path', 'deployment_id']],
-    ['GET', '/api/workflow/nonsense/runs', ['path', 'workflow_id']],
-    ['GET', `/api/workflow/${UNKNOWN}/runs?limit=x`, ['query', 'limit']],
-    ['GET', `/api/workflow/${UNKNOWN}/runs?limit=0`, ['query', 'limit']],
-    ['GET', `/api/workflow/${UNKNOWN}/runs?with_inputs=perhaps`, ['query', 'with_inputs']],
-    ['GET', `/api/deployment/${UNKNOWN}/runs?offset=-1`, ['query', 'offset']],
-  ])('%s %s answers 422 and names the location', async (method, path, loc) => {
-    const { ask } = await openService();
-    const answer = await ask(method, path);
-    expect(answer.status).toBe(422);
-    expect(answer.json['detail']).toEqual([expect.objectContaining({ loc })]);
-  });
-
-  it('creates no run', async () => {
-    const { ask, service, deploymentId } = await openService();
-    await ask('POST', QUEUE, { body: `{"deployment_id": "${deploymentId}", "gpu": "RTX"}` });
-    expect((await ask('GET', `/api/deployment/${deploymentId}/runs`)).json['data']).toEqual([]);
-    expect(service.stats().runs).toEqual({ waiting: 0, busy: 0, idle: 0 });
-  });
-});
 
 describe('a token', () => {
   it.each([
