@@ -4,7 +4,7 @@ import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
 import { paintedLines, terminalJson, terminalLine } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
-import { errorText, paintFor, type Paint } from './format.ts';
+import { errorText, paintFor } from './format.ts';
 import { withPlace } from './flags/correction.ts';
 import { problemJson } from './json/problem.ts';
 import { asCalled, PROGRAM } from './program-name.ts';
@@ -20,37 +20,30 @@ export interface Context extends CommandContext {
 }
 
 /** Prints data to stdout and messages to stderr. */
-export type Printer = {
-  readonly paint: Paint;
-  readonly isTerminal: boolean;
-  readonly stdin: Readable;
-  /** A text as people see it: without secrets and control characters, with commands as the user can give them. */
-  forPeople(text: string): string;
-  /** A line of data: exact for programs, without terminal control characters except colours on a terminal. */
-  data(text: string): void;
-  /** A name, path or address as a line of data; on a terminal also without colours. */
-  name(text: string): void;
-  json(value: unknown): void;
-  /** A message line without secrets and without terminal control characters except colours; silent with -q. */
-  notice(text: string): void;
-  /** Several such lines, including their line breaks. */
-  raw(text: string): void;
-};
-
-export function printerFor({ process, args = [], program }: Context, { quiet = false } = {}): Printer {
+export function printerFor({ process, args = [], program }: Context, { quiet = false } = {}) {
   const shown = (text: string): string => forPeople(withPlace(text, args), program);
   return {
     paint: paintFor(process.stderr),
     isTerminal: process.stderr.isTTY && !quiet,
-    stdin: process.stdin,
+    stdin: process.stdin as Readable,
+    /** A text as people see it: without secrets and control characters, with commands as the user can give them. */
     forPeople: shown,
-    data: (text) => void process.stdout.write(`${process.stdout.isTTY ? paintedCells(text) : text}\n`),
-    name: (text) => void process.stdout.write(`${process.stdout.isTTY ? terminalLine(text) : text}\n`),
-    json: (value) => void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
-    notice: (text) => void (quiet || process.stderr.write(`${shown(text)}\n`)),
-    raw: (text) => void (quiet || process.stderr.write(shown(text))),
+    /** A line of data: exact for programs, without terminal control characters except colours on a terminal. */
+    data: (text: string) =>
+      void process.stdout.write(`${process.stdout.isTTY ? paintedCells(text) : text}\n`),
+    /** A name, path or address as a line of data; on a terminal also without colours. */
+    name: (text: string) =>
+      void process.stdout.write(`${process.stdout.isTTY ? terminalLine(text) : text}\n`),
+    json: (value: unknown) =>
+      void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
+    /** A message line without secrets and without terminal control characters except colours; silent with -q. */
+    notice: (text: string) => void (quiet || process.stderr.write(`${shown(text)}\n`)),
+    /** Several such lines, including their line breaks. */
+    raw: (text: string) => void (quiet || process.stderr.write(shown(text))),
   };
 }
+
+export type Printer = ReturnType<typeof printerFor>;
 
 /** An address whose end is a secret: a file that takes stdout may be read by others. */
 export const onTerminal = ({ process }: Context, address = 'none'): string =>

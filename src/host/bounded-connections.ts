@@ -10,17 +10,9 @@ type Most = {
   readonly perAddress: number;
 };
 
-export type Connections = {
-  /** Marks the connection as busy: it is not closed for a new one. */
-  busy(socket: Socket): void;
-  /** Marks the connection as idle: it may be closed. */
-  idle(socket: Socket): void;
-  /** Also those on which no request has come yet, which Node's own function leaves open. */
-  closeIdle(): void;
-  closeAll(): void;
-};
+export type Connections = ReturnType<typeof boundConnections>;
 
-export function boundConnections(server: Server, { most, perAddress }: Most): Connections {
+export function boundConnections(server: Server, { most, perAddress }: Most) {
   const open = new Set<Socket>();
   /** Idle connections by address, the oldest first. */
   const waiting = new Map<string, Set<Socket>>();
@@ -61,8 +53,11 @@ export function boundConnections(server: Server, { most, perAddress }: Most): Co
   });
 
   return {
+    /** Marks the connection as busy: it is not closed for a new one. */
     busy,
+    /** Marks the connection as idle: it may be closed. */
     idle,
+    /** Also those on which no request has come yet, which Node's own function leaves open. */
     closeIdle: () => waiting.forEach((sockets) => sockets.forEach((socket) => socket.destroy())),
     closeAll: () => open.forEach((socket) => socket.destroy()),
   };

@@ -9,13 +9,12 @@ import { z } from 'zod';
 import { errorMessage, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { meaningOf } from '../errors/file-fault.ts';
 import { keepSecret } from '../errors/redact.ts';
-import { type ApiKey, keyFromSettings } from './api-key.ts';
-import { type Api, APIS } from './api-version.ts';
+import { keyFromSettings } from './api-key.ts';
+import { APIS } from './api-version.ts';
 import { resolveOut } from './batches-address.ts';
-import type { LogLevel } from './log.ts';
-import { MEMBER_SETTINGS, memberSettings, type MemberSettings } from './member-settings.ts';
-import { notifySettings, type NotifySettings } from './notify-settings.ts';
-import { type Proxies, takeProxies } from './proxies.ts';
+import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
+import { notifySettings } from './notify-settings.ts';
+import { takeProxies } from './proxies.ts';
 import { takeS3Settings } from './s3-settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -97,58 +96,11 @@ const SECRET_VARIABLES = [
 ] as const;
 type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> };
 
-export type Config = {
-  /** Folder of the embedded servers' state, secrets and logs. Absolute. */
-  readonly home: string;
-  /** Folder of the batch folders: an absolute path, or an s3:// address. */
-  readonly out: string;
-  /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
-  readonly sheets: readonly string[];
-  /** The run service's base address for the API version `api`. */
-  readonly apiUrl: string | undefined;
-  readonly api: Api;
-  /** undefined if no key is set. Throws if its file cannot be read. */
-  readonly apiKey: () => ApiKey | undefined;
-  readonly webhook: {
-    /** The receiver's address as the run service sees it. */
-    readonly url: string | undefined;
-    readonly listen: { readonly host: string; readonly port: number } | undefined;
-    readonly secret: string | undefined;
-    readonly secretFile: string | undefined;
-  };
-  /** Encryption of all payloads sent to Temporal. */
-  readonly payload: {
-    readonly keys: string | undefined;
-    readonly keysFile: string | undefined;
-    /** Whether unencrypted payloads are accepted although a key is set. */
-    readonly plain: 'refuse' | 'read';
-  };
-  readonly notify: NotifySettings;
-  readonly proxies: Proxies;
-  readonly taskQueue: string | undefined;
-  readonly member: MemberSettings;
-  /** Where a worker shows its metrics and health, if it does. */
-  readonly metrics: { readonly host: string; readonly port: number } | undefined;
-  /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
-  readonly searchAttributes: 'on' | 'off' | undefined;
-  /** Whether an embedded server has Temporal's web UI. */
-  readonly hasTemporalUi: boolean;
-  readonly logLevel: LogLevel;
-  /** API keys of the local run service, which an argument list would expose. */
-  readonly serviceTokens: readonly string[];
-  /** Speed of the local run service that `--local` starts, relative to real time. */
-  readonly localSpeed: number;
-  /** runsheet's cache folder of this user. Absolute. */
-  readonly cache: string;
-  /** The whole environment, for child processes and for Temporal's own settings. */
-  readonly environment: Environment;
-};
-
 /** Reads all settings. `flags` has command line flags by their name in the files. Throws E602. */
 export function loadConfig(
   environment: Environment = process.env,
   flags: Readonly<Partial<Record<Name, string>>> = {},
-): Config {
+) {
   keepSecrets(environment);
   refuseVariables(environment);
   const values = readSettings(environment, flags);
@@ -156,37 +108,54 @@ export function loadConfig(
   const cache = resolve(cacheFolder(environment, home));
   takeS3Settings(environment, join(cache, 's3'));
   return Object.freeze({
+    /** Folder of the embedded servers' state, secrets and logs. Absolute. */
     home,
+    /** Folder of the batch folders: an absolute path, or an s3:// address. */
     out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
+    /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
     sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
+    /** The run service's base address for the API version `api`. */
     apiUrl: values.api_url,
     api: values.api ?? 'v2',
+    /** undefined if no key is set. Throws if its file cannot be read. */
     apiKey: () => keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file),
     webhook: {
+      /** The receiver's address as the run service sees it. */
       url: values.webhook_url,
       listen: values.webhook_listen,
       secret: environment['RUNSHEET_WEBHOOK_SECRET'] || undefined,
       secretFile: values.webhook_secret_file,
     },
+    /** Encryption of all payloads sent to Temporal. */
     payload: {
       keys: environment['RUNSHEET_PAYLOAD_KEY'] || undefined,
       keysFile: values.payload_key_file,
+      /** Whether unencrypted payloads are accepted although a key is set. */
       plain: values.payload_plain ?? 'refuse',
     },
     notify: notifySettings(environment, values),
     proxies: takeProxies(environment),
     taskQueue: values.task_queue,
     member: memberSettings(values),
+    /** Where a worker shows its metrics and health, if it does. */
     metrics: values.metrics,
+    /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
     searchAttributes: values.search_attributes,
+    /** Whether an embedded server has Temporal's web UI. */
     hasTemporalUi: values.temporal_ui === 'on',
+    /** API keys of the local run service, which an argument list would expose. */
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',
+    /** Speed of the local run service that `--local` starts, relative to real time. */
     localSpeed: values.local_speed ?? 10,
+    /** runsheet's cache folder of this user. Absolute. */
     cache,
+    /** The whole environment, for child processes and for Temporal's own settings. */
     environment,
   });
 }
+
+export type Config = ReturnType<typeof loadConfig>;
 
 /** The settings with other values of some variables, for a program that sets them itself. */
 export const loadConfigWith = (changed: Environment): Config => loadConfig({ ...process.env, ...changed });

@@ -31,20 +31,15 @@ type Values = {
   readonly [K in keyof typeof MEMBER_SETTINGS]?: z.output<(typeof MEMBER_SETTINGS)[K]['schema']>;
 };
 
-export type MemberSettings = {
+export const memberSettings = (values: Values) => ({
   /** How long a worker that was asked to end waits for what it has begun. */
-  readonly drainMs: number;
-  /** The tags of a worker: it also serves the batches that ask for one of them. */
-  readonly tags: readonly string[];
-  /** The Worker Deployment of Temporal that a worker belongs to, if any. */
-  readonly deployment: string | undefined;
-  /** Its build id there; undefined: the version of this package. */
-  readonly build: string | undefined;
-};
-
-export const memberSettings = (values: Values): MemberSettings => ({
   drainMs: (values.drain_seconds ?? DRAIN_SECONDS) * 1_000,
+  /** The tags of a worker: it also serves the batches that ask for one of them. */
   tags: values.worker_tags ?? [],
+  /** The Worker Deployment of Temporal that a worker belongs to, if any. */
   deployment: values.worker_deployment,
+  /** Its build id there; undefined: the version of this package. */
   build: values.worker_build,
 });
+
+export type MemberSettings = ReturnType<typeof memberSettings>;

@@ -4,18 +4,6 @@ import { keepSecret } from '../errors/redact.ts';
 import { problem } from '../errors/error.ts';
 import { isThisMachine } from './proxies.ts';
 
-export type NotifySettings = {
-  /** Signs what is POSTed to an address. */
-  readonly secret: string | undefined;
-  /** Addresses by name. */
-  readonly urls: ReadonlyMap<string, string>;
-  readonly slack: ReadonlyMap<string, string>;
-  readonly smtp: string | undefined;
-  readonly mailFrom: string | undefined;
-  /** Programs that may be started. */
-  readonly programs: readonly string[];
-};
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The name of an address without one. */
@@ -25,17 +13,22 @@ const UNNAMED = 'default';
 export function notifySettings(
   environment: Environment,
   { notify_exec: programs = '', smtp_from: mailFrom }: { notify_exec?: string; smtp_from?: string },
-): NotifySettings {
+) {
   const { RUNSHEET_NOTIFY_SECRET: secret, RUNSHEET_SMTP_URL: smtp } = environment;
   return {
+    /** Signs what is POSTed to an address. */
     secret: secret ? keepSecret(secret) : undefined,
+    /** Addresses by name. */
     urls: addressesIn('RUNSHEET_NOTIFY_URL', environment),
     slack: addressesIn('RUNSHEET_SLACK_WEBHOOK', environment),
     smtp: smtp ? smtpAddress(smtp) : undefined,
     mailFrom,
+    /** Programs that may be started. */
     programs: programs.split(/[:,]/).filter(Boolean),
   };
 }
+
+export type NotifySettings = ReturnType<typeof notifySettings>;
 
 /** `ops=https://…,team=https://…`, or one address without a name. */
 function addressesIn(variable: string, environment: Environment): ReadonlyMap<string, string> {

@@ -12,32 +12,28 @@ type Asking = {
   readonly headers: { readonly cookie?: string | undefined };
 };
 
-export type PageLogin = {
-  /** The owner's address; `origin` has no trailing slash. */
-  address(origin: string): string;
-  /** The redirect headers in response to that address; undefined for any other request. */
-  opens(asking: Asking): { readonly 'set-cookie': string; readonly location: string } | undefined;
-  /** Whether the request carries the cookie. */
-  isOpen(asking: Asking): boolean;
-  /** The request's other cookies, for the server behind this one. */
-  cookiesWithout(asking: Asking): string;
-};
+export type PageLogin = ReturnType<typeof openPageLogin>;
 
 /** For the pages of one server; `entrance` is the path of the first page. */
-export function openPageLogin(entrance: string): PageLogin {
+export function openPageLogin(entrance: string) {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
   // Browsers send a cookie to all ports of a host.
   const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
   const cookies = ({ headers }: Asking): readonly string[] =>
     (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return {
-    address: (origin) => `${origin}/open/${secret}`,
-    opens: (asking) =>
+    /** The owner's address; `origin` has no trailing slash. */
+    address: (origin: string): string => `${origin}/open/${secret}`,
+    /** The redirect headers in response to that address; undefined for any other request. */
+    opens: (asking: Asking) =>
       isSameSecret(asking.url ?? '', `/open/${secret}`)
         ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: entrance }
         : undefined,
-    isOpen: (asking) => cookies(asking).some((pair) => isSameSecret(pair, `${nameFor(asking)}=${secret}`)),
-    cookiesWithout: (asking) =>
+    /** Whether the request carries the cookie. */
+    isOpen: (asking: Asking): boolean =>
+      cookies(asking).some((pair) => isSameSecret(pair, `${nameFor(asking)}=${secret}`)),
+    /** The request's other cookies, for the server behind this one. */
+    cookiesWithout: (asking: Asking): string =>
       cookies(asking)
         .filter((pair) => !pair.startsWith(`${nameFor(asking)}=`))
         .join('; '),

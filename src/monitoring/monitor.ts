@@ -12,7 +12,7 @@ import { fetchOutside } from '../host/outgoing.ts';
 import { openStore } from '../store/open-store.ts';
 import { createBatchGauges } from './batch-gauges.ts';
 import { watchBatches, type WatchDeps } from './batch-watch.ts';
-import { createMeters, type Meters } from './meters.ts';
+import { createMeters } from './meters.ts';
 import { canReach, canWrite, type Checks, OK, type Readiness, watchReadiness } from './readiness.ts';
 
 export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {
@@ -23,17 +23,9 @@ export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {
   readonly log: Logger;
 };
 
-export type Monitor = {
-  readonly registry: Registry;
-  readonly meters: Meters;
-  /** Where Temporal's core shall show its metrics; `/metrics` includes them. */
-  readonly coreAddress: string;
-  open(deps: MonitorDeps): Promise<{ readonly url: string; close(): Promise<void> }>;
-};
-
 const CORE_MS = 2_000;
 
-export async function createMonitor(): Promise<Monitor> {
+export async function createMonitor() {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const meters = createMeters(registry);
@@ -43,8 +35,9 @@ export async function createMonitor(): Promise<Monitor> {
   return {
     registry,
     meters,
+    /** Where Temporal's core shall show its metrics; `/metrics` includes them. */
     coreAddress,
-    open: async ({ listen, checks, out, log, ...batches }) => {
+    open: async ({ listen, checks, out, log, ...batches }: MonitorDeps) => {
       const batchesStore = openStore(out);
       const isHere = batchesStore.localPath !== undefined;
       const readiness = watchReadiness({ ...checks, out: isHere ? canWrite(out) : canReach(batchesStore) });

@@ -8,7 +8,7 @@ import { readLatestSummary } from '../results/summary.ts';
 import { isAllowed } from '../store/allowed-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { recentBatches } from '../temporal/recent-batches.ts';
-import { createMonitor, type Listen, type Monitor } from './monitor.ts';
+import { createMonitor, type Listen } from './monitor.ts';
 import type { Checks } from './readiness.ts';
 
 /** The parts of a worker that can fail. */
@@ -22,10 +22,7 @@ type WatchedWorker = {
   readonly states: (() => readonly string[]) | undefined;
 };
 
-export type WorkerMonitor = Pick<Monitor, 'meters' | 'coreAddress'> & {
-  /** undefined if the address is in use and `isOptional`. */
-  open(worker: WatchedWorker): Promise<{ readonly url: string; close(): Promise<void> } | undefined>;
-};
+export type WorkerMonitor = Awaited<ReturnType<typeof createWorkerMonitor>>;
 
 /** More batches would make the answer large; the figures of the others are not shown. */
 const BATCHES_SHOWN = 100;
@@ -38,13 +35,14 @@ export async function createWorkerMonitor(
     isOptional,
     log,
   }: { readonly listen: Listen; readonly isOptional: boolean; readonly log: Logger },
-): Promise<WorkerMonitor> {
+) {
   const monitor = await createMonitor();
   const { meters, coreAddress } = monitor;
   return {
     meters,
     coreAddress,
-    open: async (worker) => {
+    /** undefined if the address is in use and `isOptional`. */
+    open: async (worker: WatchedWorker) => {
       const { client, queues } = worker;
       const opening = monitor.open({
         listen,

@@ -42,21 +42,11 @@ type Ticket = {
   readonly allowed: readonly Allowed[];
 };
 
-export type TicketFolder = {
-  /** A new ticket, or the one of another definition. */
-  write(definition: ScheduleDefinition): void;
-  remove(name: string): void;
-  pause(name: string, isPaused: boolean): void;
-  allow(name: string, times: Omit<Allowed, 'last'>): void;
-  /** Why the firing is refused; undefined if its batch may be made. */
-  refusal(definition: ScheduleDefinition, firing: Firing, now: number): string | undefined;
-  /** Whether the firing was accepted, and is the last of its kind. */
-  isLast(definition: ScheduleDefinition, firing: Firing): boolean;
-};
-
 const ALLOWED_MAX = 20;
 
-export function openTickets(home: string): TicketFolder {
+export type TicketFolder = ReturnType<typeof openTickets>;
+
+export function openTickets(home: string) {
   const folder = join(home, 'schedules');
   const read = (name: string): Ticket | undefined => readTicket(fileOf(folder, name));
   const save = (name: string, ticket: Ticket): void => {
@@ -70,7 +60,8 @@ export function openTickets(home: string): TicketFolder {
       if (ticket !== undefined) save(name, edit(ticket));
     });
   return {
-    write: (definition) =>
+    /** A new ticket, or the one of another definition. */
+    write: (definition: ScheduleDefinition): void =>
       alone(folder, () => {
         const settings = hashOf(definition);
         const old = read(definition.name);
@@ -79,14 +70,15 @@ export function openTickets(home: string): TicketFolder {
         const kept = { ...(pausedAt === undefined ? {} : { pausedAt }), ...(last && { last }) };
         save(definition.name, { settings, since: Date.now(), ...kept, allowed: [] });
       }),
-    remove: (name) => alone(folder, () => rmSync(fileOf(folder, name), { force: true })),
-    pause: (name, isPaused) =>
+    remove: (name: string): void => alone(folder, () => rmSync(fileOf(folder, name), { force: true })),
+    pause: (name: string, isPaused: boolean): void =>
       change(name, ({ pausedAt, ...ticket }) =>
         isPaused ? { ...ticket, pausedAt: pausedAt ?? Date.now() } : ticket,
       ),
-    allow: (name, times) =>
+    allow: (name: string, times: Omit<Allowed, 'last'>): void =>
       change(name, (ticket) => ({ ...ticket, allowed: [...ticket.allowed, times].slice(-ALLOWED_MAX) })),
-    refusal: (definition, firing, now) =>
+    /** Why the firing is refused; undefined if its batch may be made. */
+    refusal: (definition: ScheduleDefinition, firing: Firing, now: number): string | undefined =>
       alone(folder, () => {
         const ticket = read(definition.name);
         if (ticket === undefined) return 'the state folder has no ticket for it';
@@ -101,7 +93,8 @@ export function openTickets(home: string): TicketFolder {
         save(definition.name, { ...ticket, allowed });
         return undefined;
       }),
-    isLast: (definition, { nominalTime, run }) => {
+    /** Whether the firing was accepted, and is the last of its kind. */
+    isLast: (definition: ScheduleDefinition, { nominalTime, run }: Firing): boolean => {
       const ticket = read(definition.name);
       if (ticket?.settings !== hashOf(definition)) return false;
       const firings = [ticket.last, ...ticket.allowed.map(({ last }) => last)];

@@ -18,16 +18,7 @@ export type ReceiverDeps = HandlerDeps & {
   readonly answered?: ((status: number) => void) | undefined;
 };
 
-export type Receiver = {
-  /** `http://host:port` of the listening server. */
-  readonly url: string;
-  readonly port: number;
-  /** Whether a balancer shall send webhooks here. */
-  isReady(): boolean;
-  /** Is no longer ready, but answers every webhook until it is closed. */
-  drain(): void;
-  close(): Promise<void>;
-};
+export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
 const BODY_BYTES_MAX = 1 << 20;
 /** Node checks these timeouts only once per interval (default: 30 s). */
@@ -61,7 +52,7 @@ export async function openReceiverAt(
 }
 
 /** Starts listening; port 0 takes any free port. Rejects if the port is in use. */
-export async function openReceiver(deps: ReceiverDeps, listen: Listen): Promise<Receiver> {
+export async function openReceiver(deps: ReceiverDeps, listen: Listen) {
   const handler = new WebhookHandler(deps);
   const server = createServer(LIMITS);
   const state: State = { isDraining: false };
@@ -79,11 +70,14 @@ export async function openReceiver(deps: ReceiverDeps, listen: Listen): Promise<
   await listening(server, listen);
   const { port } = server.address() as AddressInfo;
   return {
+    /** `http://host:port` of the listening server. */
     url: `http://${listen.host}:${port}`,
     port,
+    /** Whether a balancer shall send webhooks here. */
     isReady: () => server.listening && !state.isDraining,
-    drain: () => (state.isDraining = true),
-    close: async () => {
+    /** Is no longer ready, but answers every webhook until it is closed. */
+    drain: () => void (state.isDraining = true),
+    close: async (): Promise<void> => {
       // Each answer closes its connection, which would stay open for seconds otherwise.
       state.isDraining = true;
       await closing(server, { connections, requests, handler });

@@ -13,8 +13,7 @@ import { keepLateRun, NamedRuns } from '../audit/late-runs.ts';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
 import type { RunCompletion } from '../batch/events.ts';
-import type { Progress } from '../batch/shown/progress.ts';
-import type { BatchSignals } from '../batch/signals.ts';
+import type { SearchedBatch } from '../batch/shown/shown-batch.ts';
 import type { Config } from '../host/config.ts';
 import { meteredDownload, meteredSignals, type Meters } from '../monitoring/meters.ts';
 import { openDownloads } from '../run-service/download.ts';
@@ -24,7 +23,7 @@ import { cacheRows } from '../sheet/placed-rows.ts';
 import { allowedPrograms } from '../notices/notify-targets.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { openWorkerNotes } from '../store/workers.ts';
-import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
+import { openBatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-signals.ts';
 import { openPools } from '../temporal/pools.ts';
 import { missedSoFar } from '../schedule/missed-so-far.ts';
@@ -99,27 +98,11 @@ export async function openParts(params: PartsParams, { client, connection, dataC
 }
 
 /** The dependencies that the activities and the receiver share. */
-type Shared = {
-  readonly batches: OpenBatches;
-  readonly signals: BatchSignals;
-  readonly completions: SignalQueue<RunCompletion>;
-  readonly waitingGroups: WaitingGroups;
-  readonly reported: ReportedRuns;
-  readonly ownRuns: OwnRuns;
-  readonly find: BatchClient['find'];
-  readonly servers: Deps['maker']['servers'];
-  readonly searchAttributes: Deps['maker']['searchAttributes'];
-  readonly missedSoFar: Deps['missedSoFar'];
-  readonly progressOf: (name: BatchName) => Promise<Progress | undefined>;
-  /** What observes this process, if anything does. */
-  readonly meters: Meters | undefined;
-};
-
 function openShared(
   config: Config,
   client: Client,
-  { meters, isSearchable }: Pick<Shared, 'meters'> & { readonly isSearchable: boolean },
-): Shared {
+  { meters, isSearchable }: Pick<PartsParams, 'meters'> & { readonly isSearchable: boolean },
+) {
   const reached = openBatchClient(() => client, config.taskQueue, {
     encrypted: false,
     searchable: isSearchable,
@@ -146,12 +129,15 @@ function openShared(
     ownRuns: new OwnRuns((batch) => completions.review(batch)),
     find,
     servers: { pools: openPools(() => client), batches: reached },
-    searchAttributes: async (batch) => (isSearchable ? searchAttributesFor(client, batch) : []),
-    missedSoFar: (schedule, nominalTime) => missedSoFar(client, schedule, nominalTime),
-    progressOf: async (name) => (await status(name)).progress,
+    searchAttributes: async (batch: SearchedBatch) =>
+      isSearchable ? searchAttributesFor(client, batch) : [],
+    missedSoFar: (schedule: string, nominalTime: number) => missedSoFar(client, schedule, nominalTime),
+    progressOf: async (name: BatchName) => (await status(name)).progress,
     meters,
   };
 }
+
+type Shared = ReturnType<typeof openShared>;
 
 function activityDeps(
   { config, log, server }: PartsParams,

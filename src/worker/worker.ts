@@ -37,22 +37,9 @@ type WorkerParams = PartsParams & {
   readonly patienceMs: number;
 };
 
-export type RunningWorker = {
-  readonly receiver: { readonly url: string; readonly port: number } | undefined;
-  /** Where metrics and health are shown, if the settings ask for it. */
-  readonly monitorUrl: string | undefined;
-  /** The number of Queue Run calls without an answer. */
-  onWire(): number;
-  /**
-   * Takes no further task and starts no further POST. Resolves with true when what was begun has ended and everything is closed,
-   * or with false when the time for that is over: the process must end, and its POSTs without an answer are unconfirmed.
-   */
-  stop(): Promise<boolean>;
-  /** Resolves after `stop`; rejects when a worker failed. */
-  readonly done: Promise<void>;
-};
+export type RunningWorker = Awaited<ReturnType<typeof startWorker>>;
 
-export async function startWorker(params: WorkerParams): Promise<RunningWorker> {
+export async function startWorker(params: WorkerParams) {
   const { config, log, parts, temporal, server } = params;
   const { namespace } = temporal;
   const queue = config.taskQueue ?? TASK_QUEUE;
@@ -87,9 +74,15 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
   const running = [...workers, ...member].map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
+    /** Where metrics and health are shown, if the settings ask for it. */
     monitorUrl: monitorServer?.url,
-    onWire: () => onWire.count,
-    stop: async () => {
+    /** The number of Queue Run calls without an answer. */
+    onWire: (): number => onWire.count,
+    /**
+     * Takes no further task and starts no further POST. Resolves with true when what was begun has ended and everything is closed,
+     * or with false when the time for that is over: the process must end, and its POSTs without an answer are unconfirmed.
+     */
+    stop: async (): Promise<boolean> => {
       stopping.abort();
       receiver?.drain();
       // The service does not repeat webhooks that were answered.
@@ -107,6 +100,7 @@ export async function startWorker(params: WorkerParams): Promise<RunningWorker> 
       };
       return Promise.race([ended(), wait(drainMs, false as const, { ref: false })]);
     },
+    /** Resolves after `stop`; rejects when a worker failed. */
     done: Promise.all(running).then(() => undefined),
   };
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
-import { createMonitor, type Monitor, type MonitorDeps } from '../../src/monitoring/monitor.ts';
+import { createMonitor, type MonitorDeps } from '../../src/monitoring/monitor.ts';
 import { canReach, canWrite, watchReadiness } from '../../src/monitoring/readiness.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { samplesIn, valueOf } from './exposition.ts';
 
 describe('the server for operators', () => {
   let folder = '';
-  let monitor: Monitor;
+  let monitor: Awaited<ReturnType<typeof createMonitor>>;
   let wrong: string | undefined;
   let closers: (() => Promise<void>)[] = [];
 

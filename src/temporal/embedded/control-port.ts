@@ -59,8 +59,9 @@ const stackMessage = z.discriminatedUnion('type', [
     namespace: text,
     uiUrl: text.optional(),
     receiver: text.optional(),
+    /** The base address of the local run service, if it runs. */
     service: text.optional(),
-    /** The dashboard of that service. */
+    /** The dashboard of that service, with the secret that opens it. */
     dashboardPage: text.optional(),
     /** The run service that the worker's API key belongs to. */
     apiUrl: text.optional(),
@@ -85,14 +86,6 @@ export type FollowerMessage = z.infer<typeof followerMessage>;
 type Hold = Extract<FollowerMessage, { type: 'hold' }>;
 const FOLLOWER_MESSAGES = { schema: followerMessage, most: 1 << 10 };
 
-export type Control = {
-  readonly port: number;
-  readonly word: string;
-  readonly answer: string;
-  broadcast(message: StackMessage): void;
-  close(): void;
-};
-
 export type ControlHandlers = {
   /** A follower has joined; the result is sent to it alone. undefined disconnects it. */
   onHold(wants: { readonly service: boolean }): Promise<StackMessage | undefined>;
@@ -111,10 +104,12 @@ const FIRST_MS = 30_000;
 const WORD_WITHIN_MS = 2_000;
 const CONNECTIONS_MAX = 256;
 
+export type Control = Awaited<ReturnType<typeof openControl>>;
+
 export async function openControl(
   deps: ControlHandlers,
   { lingerMs = LINGER_MS, wordWithinMs = WORD_WITHIN_MS } = {},
-): Promise<Control> {
+) {
   const [word, answer] = [randomSecret(), randomSecret()];
   const followers = new Set<Socket>();
   /** Authenticated connections; one that has left may still send `now`. */
@@ -170,8 +165,8 @@ export async function openControl(
     port,
     word,
     answer,
-    broadcast: (message) => admitted.forEach((socket) => writeJsonLine(socket, message)),
-    close: () => {
+    broadcast: (message: StackMessage): void => admitted.forEach((socket) => writeJsonLine(socket, message)),
+    close: (): void => {
       clearTimeout(lingering);
       followers.clear();
       server.close();

@@ -28,25 +28,7 @@ export type FollowParams = {
   readonly notice: (text: string) => void;
 };
 
-export type Follower = {
-  readonly temporal: TemporalAddress;
-  readonly uiUrl: string | undefined;
-  readonly receiver: string | undefined;
-  /** The base address of the local run service, if it runs. */
-  readonly service: string | undefined;
-  /** The address of its dashboard, with the secret that opens it. */
-  readonly dashboardPage: string | undefined;
-  /** Awaits `hear` whenever the server has restarted at another address. */
-  onMove(hear: (at: TemporalAddress) => Promise<void>): void;
-  /** Resolves when the stack has ended; only for a reader, because a keeper starts it again. */
-  readonly lost: Promise<void>;
-  /** Leaves the stack; resolves when it has ended or has other followers. */
-  leave(onPending?: (onWire: number) => void): Promise<void>;
-  /** Throws E604 if the disk of the servers is nearly full. */
-  assertDiskSpace(): void;
-  /** While leaving: does not wait for pending requests. */
-  hurry(): void;
-};
+export type Follower = Awaited<ReturnType<typeof followStack>>;
 
 type Ready = Extract<StackMessage, { type: 'ready' }>;
 type Joined = {
@@ -65,7 +47,7 @@ const READER_WAITS_MS = 5_000;
 /** How long a reader waits for a keeper to start a lost stack again. */
 const REJOIN_MS = 12_000;
 
-export async function followStack(params: FollowParams): Promise<Follower> {
+export async function followStack(params: FollowParams) {
   return follow(params, await joinOrStart(params), true);
 }
 
@@ -76,7 +58,7 @@ export async function readStack(params: FollowParams): Promise<Follower | undefi
   return joined && follow(params, joined, false);
 }
 
-function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
+function follow(params: FollowParams, first: Joined, keeps: boolean) {
   let joined = first;
   if (keeps) assertSameService(params, joined);
   const leaving = Promise.withResolvers<void>();
@@ -121,18 +103,17 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
   };
 
   watch(joined);
-  const { uiUrl, receiver, service, dashboardPage } = joined.ready;
   return {
+    ...joined.ready,
     temporal: addressOf(joined),
-    uiUrl,
-    receiver,
-    service,
-    dashboardPage,
+    /** Resolves when the stack has ended; only for a reader, because a keeper starts it again. */
     lost: lost.promise,
-    onMove: (hear) => {
+    /** Awaits `hear` whenever the server has restarted at another address. */
+    onMove: (hear: (at: TemporalAddress) => Promise<void>): void => {
       moved = hear;
     },
-    leave: (callback) => {
+    /** Leaves the stack; resolves when it has ended or has other followers. */
+    leave: (callback?: (onWire: number) => void): Promise<void> => {
       isLeaving = true;
       onPending = callback;
       // The stack does not wait for a reader, so that a reader waits for no answer of a frozen stack.
@@ -141,8 +122,10 @@ function follow(params: FollowParams, first: Joined, keeps: boolean): Follower {
       else send(joined.socket, { type: 'leave' });
       return leaving.promise;
     },
-    assertDiskSpace: () => assertDiskSpace(params.config.home),
-    hurry: () => send(joined.socket, { type: 'now' }),
+    /** Throws E604 if the disk of the servers is nearly full. */
+    assertDiskSpace: (): void => assertDiskSpace(params.config.home),
+    /** While leaving: does not wait for pending requests. */
+    hurry: (): void => send(joined.socket, { type: 'now' }),
   };
 }
 

@@ -24,18 +24,14 @@ export type GatewayParams = {
   readonly codec: PayloadCodec;
 };
 
-export type Gateway = {
-  /** The address for the owner's browser, with the secret in it. */
-  readonly address: string;
-  close(): void;
-};
+export type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
 const CONNECTIONS = { most: 256, perAddress: 256 };
 const BODY_BYTES_MAX = 16 << 20;
 const CLOSED =
   'Only the owner of these servers may open this page. Use the address that `runsheet dev` prints; it changes at each start.\n';
 
-export async function openGateway(params: GatewayParams): Promise<Gateway> {
+export async function openGateway(params: GatewayParams) {
   const server = createServer({ connectionsCheckingInterval: 1_000, headersTimeout: 5_000 });
   const connections = boundConnections(server, CONNECTIONS);
   const port = await listening(server, params.port);
@@ -60,8 +56,9 @@ export async function openGateway(params: GatewayParams): Promise<Gateway> {
     answer(request, response).catch(() => refuse(response, 502, 'Temporal does not answer.\n'));
   });
   return {
+    /** The address for the owner's browser, with the secret in it. */
     address: login.address(`http://127.0.0.1:${port}`),
-    close: () => {
+    close: (): void => {
       server.close();
       connections.closeAll();
     },

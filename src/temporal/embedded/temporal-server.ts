@@ -24,12 +24,7 @@ export type ServerParams = {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-export type TemporalServer = {
-  readonly child: ChildProcess;
-  readonly address: string;
-  /** The address of its web UI, which shows encrypted payloads to every user of the machine. */
-  readonly pages: string | undefined;
-};
+export type TemporalServer = Awaited<ReturnType<typeof startServer>>;
 
 export const databaseOf = (home: string): string => join(home, 'temporal.db');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
@@ -40,7 +35,7 @@ const ASK_AGAIN_MS = 50;
 const RETENTION_MS = 90 * 86_400_000;
 
 /** Starts the server and waits until it answers with our namespace. Throws E406, which names the log. */
-export async function startServer(params: ServerParams): Promise<TemporalServer> {
+export async function startServer(params: ServerParams) {
   const log = openSync(serverLog(params.home), 'a');
   const from = fstatSync(log).size;
   const ui = uiOf(params);
@@ -66,6 +61,7 @@ export async function startServer(params: ServerParams): Promise<TemporalServer>
   return {
     child,
     address,
+    /** The address of its web UI, which shows encrypted payloads to every user of the machine. */
     pages: ui && `http://${ui.host}:${ui.port}`,
   };
 }
