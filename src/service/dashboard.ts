@@ -2,14 +2,13 @@
 
 import { parseExactly } from '../batch/digits.ts';
 import type { RunRow } from './runs/run-row.ts';
-import { promptOf } from './pictures/pictures.ts';
-import { pictureName, recordOf } from './runs/run-record.ts';
+import { promptOf } from './executors/rehearsal/pictures/pictures.ts';
 import type { Service } from './service.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageLogin } from '../host/page-login.ts';
 import { sendDashboard } from './dashboard-page.ts';
 import { isLoopback } from './webhooks/webhooks.ts';
-import { painter, pictureAt } from './routes/files.ts';
+import { fileAt } from './routes/files.ts';
 import { notFound, route } from './routes/refusals.ts';
 
 const MOST = { next: 4, ended: 24 } as const;
@@ -66,34 +65,27 @@ function dashboardOf(service: Service): Dashboard {
 }
 
 /** One row per deployment, even before its first run. */
-function poolsOf({ deployments, runs }: Service): readonly Pool[] {
-  const known = new Map(runs.pools().map((pool) => [pool.deploymentId, pool]));
+function poolsOf({ deployments, executorOf }: Service): readonly Pool[] {
   return [...deployments.values()].map(({ id, name, gpu, concurrencyLimit }) => {
-    const { busy = 0, idle = 0, waiting = 0 } = known.get(id) ?? {};
+    const { busy = 0, idle = 0, waiting = 0 } = executorOf(id).census().get(id) ?? {};
     return { name, gpu, limit: concurrencyLimit, busy, idle, waiting };
   });
 }
 
 /** The true state, without injected faults; reading it counts as no request. */
-function shownRun({ deployments }: Service, row: RunRow, nowMs: number): ShownRun {
-  const machine = deployments.get(row.deploymentId);
-  const { id, status, live_status, progress } = recordOf(row, {
-    nowMs,
-    machine,
-    links: { origin: '' },
-    staleMs: Number.POSITIVE_INFINITY,
-  });
+function shownRun(service: Service, row: RunRow, nowMs: number): ShownRun {
+  const { id, status, live_status, progress } = service.show(row, true);
   return {
     id,
     number: row.number,
-    deployment: machine?.name ?? row.deploymentId,
+    deployment: service.deployments.get(row.deploymentId)?.name ?? row.deploymentId,
     status,
     doing: live_status ?? '',
     progress,
     gpu: row.gpu,
     seconds: ((row.endedMs ?? nowMs) - (row.queuedMs ?? row.createdMs)) / 1000,
     words: textOf(row.inputs),
-    picture: pictureOf(row),
+    picture: pictureOf(service, row),
   };
 }
 
@@ -103,8 +95,10 @@ function textOf(inputs: string): string {
   return (typeof prompt === 'string' ? prompt : inputs).slice(0, WORDS_MAX);
 }
 
-const pictureOf = ({ id, status, outputs }: RunRow): string =>
-  status === 'success' && outputs > 0 ? `/live/runs/${id}/${pictureName(1)}` : '';
+function pictureOf({ executorOf }: Service, row: RunRow): string {
+  const first = row.status === 'success' ? executorOf(row.deploymentId).outputs(row)[0]?.files[0] : undefined;
+  return first === undefined ? '' : `/live/runs/${row.id}/${encodeURIComponent(first.filename)}`;
+}
 
 const ELSEWHERE =
   'This page shows the runs of all owners, so it is available only on this machine: the service must listen on a loopback address, and the request must use one.\n';
@@ -153,14 +147,13 @@ export function serveDashboard(
     ),
   );
   // Pictures on the dashboard count as no request and trigger no faults.
-  const draw = painter(service);
   route(
     app,
     ['GET'],
     '/live/runs/:run/:file',
     guarded((request, reply) => {
-      const picture = pictureAt(service, request.params);
-      return picture === undefined ? notFound(reply) : reply.type('image/png').send(draw(picture));
+      const { file } = fileAt(service, request.params) ?? {};
+      return file === undefined ? notFound(reply) : reply.type(file.type).send(file.content);
     }),
   );
 }

@@ -21,8 +21,7 @@ const SCHEMA = `
     updatedMs INTEGER NOT NULL,
     endedMs INTEGER,
     containerId TEXT,
-    outputs INTEGER NOT NULL,
-    queuedMs INTEGER, startsMs INTEGER, runMs INTEGER, endsMs INTEGER, ending TEXT,
+    queuedMs INTEGER, startedMs INTEGER, state TEXT,
     owner TEXT NOT NULL DEFAULT 'user_local',
     faults TEXT NOT NULL DEFAULT '',
     lostMs INTEGER NOT NULL DEFAULT 0
@@ -39,7 +38,7 @@ const SCHEMA = `
   ) STRICT;
 `;
 
-const FORMAT = 4;
+const FORMAT = 5;
 
 export type Transaction = {
   /** Runs `work` in one transaction; rolls back if it throws. */

@@ -5,25 +5,15 @@ import type { RunRow } from './runs/run-row.ts';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/statuses.ts';
-import type { RunPlan } from './runs/planned-result.ts';
 
-/** A stored run. Times are milliseconds since 1970; those of the plan are null until a container takes the run. */
+/** A stored run. Times are milliseconds since 1970. */
 export type NewRun = Pick<
   RunRow,
-  | 'id'
-  | 'deploymentId'
-  | 'inputs'
-  | 'gpu'
-  | 'webhook'
-  | 'intermediate'
-  | 'createdMs'
-  | 'outputs'
-  | 'owner'
-  | 'faults'
+  'id' | 'deploymentId' | 'inputs' | 'gpu' | 'webhook' | 'intermediate' | 'createdMs' | 'owner' | 'faults'
 >;
 
 /** A run that has not ended, without its inputs, which may be large and are not needed to execute it. */
-export type LiveRow = Omit<RunRow, 'inputs'>;
+type LiveRow = Omit<RunRow, 'inputs'>;
 
 /** One delivery attempt of a webhook: its result and duration. */
 export type DeliveryRow = {
@@ -51,8 +41,10 @@ export type Database = {
   /** The number of the next run. */
   nextNumber(): number;
   insert(run: NewRun): void;
-  took(number: number, containerId: string, plan: RunPlan): void;
-  reached(number: number, status: Status, atMs: number): void;
+  took(number: number, place: string, state: string, atMs: number): void;
+  keep(number: number, state: string): void;
+  /** `startedMs`: when it was started, if this is that moment. */
+  reached(number: number, status: Status, atMs: number, startedMs: number | null): void;
   ended(number: number, status: Status, endedMs: number, atMs: number): void;
   /** The run lost its container after `ranMs`; it waits again if it gets another one. */
   lost(number: number, ranMs: number, waits: boolean): void;
@@ -113,7 +105,7 @@ export function openDatabase(file: string): Database {
   const uploadOf = db.prepare('SELECT * FROM upload WHERE id = ?');
   const alive = db.prepare(
     `SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
-     outputs, owner, faults, lostMs, queuedMs, startsMs, runMs, endsMs, ending FROM run WHERE endedMs IS NULL ORDER BY number`,
+     owner, faults, lostMs, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`,
   );
   return {
     together: transaction.together,
@@ -149,24 +141,25 @@ const rows = <Row>(statement: StatementSync, ...values: (string | number)[]): Ro
 
 function writersOf(db: DatabaseSync, begin: () => void) {
   const insert = db.prepare(
-    `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, outputs, owner, faults)
-     VALUES ($id, $deploymentId, $place, $inputs, $gpu, $webhook, $intermediate, 'not-started', $createdMs, $createdMs, $outputs, $owner, $faults)`,
+    `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, owner, faults)
+     VALUES ($id, $deploymentId, $place, $inputs, $gpu, $webhook, $intermediate, 'not-started', $createdMs, $createdMs, $owner, $faults)`,
   );
   const took = db.prepare(
-    `UPDATE run SET status = 'queued', containerId = $containerId, queuedMs = $queuedMs, startsMs = $startsMs, runMs = $runMs,
-     endsMs = $endsMs, ending = $ending, updatedMs = $queuedMs WHERE number = $number`,
+    `UPDATE run SET status = 'queued', containerId = $place, state = $state, queuedMs = $atMs, updatedMs = $atMs
+     WHERE number = $number`,
   );
-  const reached = db.prepare('UPDATE run SET status = ?, updatedMs = ? WHERE number = ?');
+  const keep = db.prepare('UPDATE run SET state = ? WHERE number = ?');
+  const reached = db.prepare(
+    'UPDATE run SET status = ?, updatedMs = ?, startedMs = coalesce(?, startedMs) WHERE number = ?',
+  );
   const ended = db.prepare('UPDATE run SET status = ?, endedMs = ?, updatedMs = ? WHERE number = ?');
   const lost = db.prepare('UPDATE run SET containerId = NULL, lostMs = lostMs + ? WHERE number = ?');
-  const waits = db.prepare(
-    'UPDATE run SET queuedMs = NULL, startsMs = NULL, runMs = NULL, endsMs = NULL, ending = NULL WHERE number = ?',
-  );
+  const waits = db.prepare('UPDATE run SET queuedMs = NULL, startedMs = NULL, state = NULL WHERE number = ?');
   const delivered = db.prepare(
     'INSERT INTO delivery VALUES ($run, $atMs, $method, $outcome, $tookMs, $body)',
   );
   const upload = db.prepare('INSERT OR REPLACE INTO upload VALUES ($id, $owner, $name, $type, $bytes)');
-  const write = (statement: StatementSync, ...values: (string | number)[]): void => {
+  const write = (statement: StatementSync, ...values: (string | number | null)[]): void => {
     begin();
     statement.run(...values);
   };
@@ -177,9 +170,11 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   return {
     insert: (run: NewRun, place: number): number =>
       Number(writeNamed(insert, { ...run, place }).lastInsertRowid),
-    took: (number: number, containerId: string, plan: RunPlan): void =>
-      void writeNamed(took, { number, containerId, ...plan }),
-    reached: (number: number, status: Status, atMs: number): void => write(reached, status, atMs, number),
+    took: (number: number, place: string, state: string, atMs: number): void =>
+      void writeNamed(took, { number, place, state, atMs }),
+    keep: (number: number, state: string): void => write(keep, state, number),
+    reached: (number: number, status: Status, atMs: number, startedMs: number | null): void =>
+      write(reached, status, atMs, startedMs, number),
     ended: (number: number, status: Status, endedMs: number, atMs: number): void =>
       write(ended, status, endedMs, atMs, number),
     lost(number: number, ranMs: number, again: boolean): void {

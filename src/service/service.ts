@@ -8,8 +8,11 @@ import { openDatabase, type Database, type DeliveryRow } from './database.ts';
 import type { RunRow } from './runs/run-row.ts';
 import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
-import { createRuns, type Runs } from './runs/runs.ts';
+import type { Census, Executor, LiveRun, Output, RunChange } from './executors/executor.ts';
+import { createRehearsal } from './executors/rehearsal/rehearsal.ts';
+import { createRuns, eventsFor, type Runs } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
+import { publish } from './webhooks/webhook-events.ts';
 import { type Caller, createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 export type Log = (event: string, facts: Record<string, unknown>) => void;
@@ -23,11 +26,12 @@ export type Service = {
   readonly faults: Faults;
   readonly behaviour: Behaviour;
   readonly deployments: ReadonlyMap<string, DeploymentSpec>;
+  readonly executorOf: (deploymentId: string) => Executor;
   readonly log: Log;
   /** The base address of downloads, without a trailing slash. */
   origin(): string;
-  /** The current record of a run. */
-  show(row: RunRow): ShownRun;
+  /** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
+  show(row: RunRow, isTrue?: boolean): ShownRun;
   newId(kind: 'upload'): string;
   /** Counts a request. */
   seen(request: Request): void;
@@ -44,7 +48,7 @@ type Outside = {
 /** Counters since the start of the service. */
 export type Stats = {
   readonly requests: Readonly<Record<Request, number>>;
-  readonly runs: ReturnType<Runs['census']>;
+  readonly runs: Census;
   readonly webhooks: ReturnType<Webhooks['counts']>;
   /** How often each fault was injected. */
   readonly faults: ReturnType<Faults['counts']>;
@@ -82,60 +86,101 @@ export function createService(options: Options): LivingService {
   const behaviour = behaviourOf(options.behaviour);
   const database = openDatabase(options.database);
   const requests = { queue: 0, get: 0, cancel: 0, list: 0, file: 0, upload: 0 };
-  let address = '';
-  const { clock, webhooks, commit, commitSoon, settle } = createTime(options, database);
-  const world = {
-    clock,
+  const address = { origin: '' };
+  const time = createTime(options, database);
+  const { clock, webhooks } = time;
+  const linksOf = (run: FaultTarget, nowMs: number): Links => ({
+    origin: address.origin,
+    endMs: faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
+    filename: faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,
+  });
+  const base = {
+    ...time,
     database,
-    webhooks,
     faults,
     behaviour,
     deployments,
     speed,
     seed,
-    commit,
-    commitSoon,
     log,
+    linksOf,
     newId: outside.newId,
-    linksOf: (run: FaultTarget, nowMs: number): Links => ({
-      origin: address,
-      endMs: faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
-      filename: faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,
-    }),
   };
-  const runs = createRuns(world);
+  const tell = (run: LiveRun, change: RunChange): void => publish({ ...base, outputsOf }, run, change);
+  const events = eventsFor({ clock, database, publish: tell });
+  const inputsOf = (id: string): string => database.find(id)?.inputs ?? '{}';
+  const executor = createRehearsal({ ...base, events, inputsOf });
+  const executorOf = (_deploymentId: string): Executor => executor;
+  const outputsOf = ({ id }: Pick<LiveRun, 'id'>): readonly Output[] => {
+    const row = database.find(id);
+    return row?.status === 'success' ? executorOf(row.deploymentId).outputs(row) : [];
+  };
+  const runs = createRuns({ ...base, executorOf, publish: tell });
 
   return {
-    ...world,
+    ...base,
     runs,
-    origin: () => address,
-    show(row) {
-      const nowMs = clock.now();
-      const machine = deployments.get(row.deploymentId);
-      return recordOf(row, { nowMs, staleMs: STALE_MS / speed, links: world.linksOf(row, nowMs), machine });
-    },
+    executorOf,
+    origin: () => address.origin,
+    show: shower({ ...base, executorOf }),
     seen(request) {
       requests[request]++;
     },
     open(at) {
-      address = at;
+      address.origin = at;
       runs.recover();
       clock.open();
     },
     stats: () => ({
       requests: { ...requests },
-      runs: runs.census(),
+      runs: sumOf([...executor.census().values()]),
       webhooks: webhooks.counts(),
       faults: faults.counts(),
     }),
     async close() {
-      settle();
+      time.settle();
       clock.close();
+      await executor.close();
       await webhooks.close();
       database.close();
     },
   };
 }
+
+/** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
+const shower =
+  ({
+    clock,
+    speed,
+    linksOf,
+    executorOf,
+    deployments,
+  }: Pick<Service, 'clock' | 'deployments' | 'executorOf'> & {
+    readonly speed: number;
+    readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
+  }): Service['show'] =>
+  (row, isTrue = false) => {
+    const nowMs = clock.now();
+    const executor = executorOf(row.deploymentId);
+    return recordOf(row, {
+      nowMs,
+      staleMs: isTrue ? Number.POSITIVE_INFINITY : STALE_MS / speed,
+      links: isTrue ? { origin: '' } : linksOf(row, nowMs),
+      work: executor.view(row, nowMs),
+      outputs: row.status === 'success' ? executor.outputs(row) : [],
+      machine: deployments.get(row.deploymentId),
+    });
+  };
+
+const sumOf = (all: readonly Census[]): Census =>
+  all.reduce(
+    (sum, one) => ({
+      waiting: sum.waiting + one.waiting,
+      busy: sum.busy + one.busy,
+      idle: sum.idle + one.idle,
+    }),
+    { waiting: 0, busy: 0, idle: 0 },
+  );
 
 /** A clock whose every turn is one transaction, and webhooks that are sent after each commit. */
 function createTime({ outside, speed, log, webhooksAnywhere }: Options, database: Database) {

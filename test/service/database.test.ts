@@ -19,7 +19,6 @@ const run = (id: string, deploymentId = 'd', owner = 'me'): NewRun => ({
   webhook: null,
   intermediate: 0,
   createdMs: 1,
-  outputs: 1,
   owner,
   faults: '',
 });

@@ -1,9 +1,17 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createMachines, type Container, type Ticket } from '../../src/service/runs/machines.ts';
+import {
+  createMachines,
+  type Container,
+  type Machines,
+  type Ticket,
+} from '../../src/service/executors/rehearsal/machines.ts';
 import { present } from './asking.ts';
 import { createHandClock } from './hand-clock.ts';
 import { cpuMs } from '../stage/cpu.ts';
+
+const censusOf = ({ census }: Pick<Machines<Ticket>, 'census'>) =>
+  census().get('d') ?? { waiting: 0, busy: 0, idle: 0 };
 
 type Begun = {
   readonly number: number;
@@ -42,7 +50,7 @@ describe('machines', () => {
     machines.release(last().container);
     wait(2, 'H100');
     expect(last()).toMatchObject({ cold: true, container: { id: 'c2', gpu: 'H100' } });
-    expect(machines.census()).toEqual({ waiting: 0, busy: 1, idle: 1 });
+    expect(censusOf(machines)).toEqual({ waiting: 0, busy: 1, idle: 1 });
   });
 
   it('evict the container of another gpu that has been idle longest when the pool is full', () => {
@@ -76,9 +84,9 @@ describe('machines', () => {
     wait(1);
     machines.release(last().container);
     clock.to(999);
-    expect(machines.census().idle).toBe(1);
+    expect(censusOf(machines).idle).toBe(1);
     clock.to(1000);
-    expect(machines.census().idle).toBe(0);
+    expect(censusOf(machines).idle).toBe(0);
     wait(2);
     expect(last().cold).toBe(true);
   });
@@ -167,7 +175,7 @@ function simulate(limit: number, arrivals: readonly Arrival[]): void {
       expect(busy.has(container.id), 'a container serves one run at a time').toBe(false);
       busy.add(container.id);
       order.push(number);
-      const { busy: counted, idle } = machines.census();
+      const { busy: counted, idle } = censusOf(machines);
       expect(counted).toBe(busy.size);
       expect(counted + idle).toBeLessThanOrEqual(limit);
       clock.at(clock.now() + workMs, () => {
@@ -181,10 +189,10 @@ function simulate(limit: number, arrivals: readonly Arrival[]): void {
     atMs += gapMs;
     clock.to(atMs);
     machines.wait({ number: index, deploymentId: 'd', gpu, workMs });
-    const { waiting, busy: working } = machines.census();
+    const { waiting, busy: working } = censusOf(machines);
     expect(waiting === 0 || working === limit, 'a run waits only while every container is busy').toBe(true);
   });
   clock.to(atMs + 1_000_000);
   expect(order).toEqual(arrivals.map((_, index) => index));
-  expect(machines.census()).toEqual({ waiting: 0, busy: 0, idle: 0 });
+  expect(censusOf(machines)).toEqual({ waiting: 0, busy: 0, idle: 0 });
 }

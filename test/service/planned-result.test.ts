@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { deploymentSpecSchema } from '../../src/service/server.ts';
-import { planRun, stepsOf, workAt, type RunPlan } from '../../src/service/runs/planned-result.ts';
+import {
+  planRun,
+  stepsOf,
+  workAt,
+  type RunPlan,
+} from '../../src/service/executors/rehearsal/planned-result.ts';
 
 function plan(spec: object, facts: Partial<Parameters<typeof planRun>[0]> = {}): RunPlan {
   return planRun({
@@ -12,6 +17,7 @@ function plan(spec: object, facts: Partial<Parameters<typeof planRun>[0]> = {}):
     plannedResult: 'none',
     draw: 0.5,
     atMs: 1_000_000,
+    outputs: 1,
     ...facts,
   });
 }
@@ -24,6 +30,7 @@ describe('a plan', () => {
       runMs: 6000,
       endsMs: 1_011_000,
       ending: 'success',
+      outputs: 1,
     });
   });
 

@@ -1,27 +1,20 @@
-// Serves the output files of runs. A picture is drawn when it is downloaded; like in the real service, no token is needed.
+// Serves the output files of runs; like in the real service, no token is needed. Faults of files need a whole picture in memory.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { parseExactly } from '../../batch/digits.ts';
 import type { RunRow } from '../runs/run-row.ts';
-import { createAlbum } from '../pictures/pictures.ts';
-import { pictureIndexOf } from '../runs/run-record.ts';
+import type { OutputFile } from '../executors/executor.ts';
 import type { Fault } from '../faults.ts';
 import type { Service } from '../service.ts';
 import { notFound, route } from './refusals.ts';
 
-const PICTURES_KEPT = 150;
-// The picture size for runs of a removed deployment.
-const USUAL_SIZE = 160;
-
 export function serveFiles(app: FastifyInstance, service: Service): void {
-  const draw = painter(service);
   let fetched = 0;
   route(app, ['GET', 'HEAD'], '/files/runs/:run/:file', (request, reply) => {
     service.seen('file');
-    const picture = pictureAt(service, request.params);
-    if (picture === undefined) return notFound(reply);
-    const { row } = picture;
+    const found = fileAt(service, request.params);
+    if (found === undefined) return notFound(reply);
+    const { row, file } = found;
     fetched += 1;
     const shouldInject = (fault: Fault): boolean => service.faults.shouldInject(fault, row, fetched);
     if (shouldInject('lose-file')) return notFound(reply);
@@ -29,29 +22,20 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
     if (service.faults.shouldInject('private-file', row) && isPast(request.query, service.clock.now()))
       return reply.code(403).type('application/xml').send(EXPIRED);
     if (shouldInject('script-file')) return reply.type('text/html').send(PAGE);
-    return sendFile(reply, draw(picture), { shouldInject, fetched });
+    return Buffer.isBuffer(file.content)
+      ? sendPicture(reply, file.content, { shouldInject, fetched })
+      : reply.type(file.type).header('content-length', file.bytes).send(file.content);
   });
 }
 
-type Picture = { readonly row: RunRow; readonly index: number };
+type FileOfRun = { readonly row: RunRow; readonly file: OutputFile };
 
-/** The picture of an address; undefined if there is none. */
-export function pictureAt(service: Service, params: unknown): Picture | undefined {
-  const { run, file } = params as { readonly run: string; readonly file: string };
-  const index = pictureIndexOf(file);
+/** The file of an address; undefined if there is none. */
+export function fileAt(service: Service, params: unknown): FileOfRun | undefined {
+  const { run, file: name } = params as { readonly run: string; readonly file: string };
   const row = service.database.find(run.toLowerCase());
-  if (row === undefined || index === undefined) return undefined;
-  return row.status === 'success' && index <= row.outputs ? { row, index } : undefined;
-}
-
-/** Draws the pictures of runs, and caches the last ones. */
-export function painter({ deployments }: Service): (picture: Picture) => Buffer {
-  const draw = createAlbum(PICTURES_KEPT);
-  return ({ row, index }) => {
-    const inputs = parseExactly(row.inputs) as Record<string, unknown>;
-    const size = deployments.get(row.deploymentId)?.pictureSize ?? USUAL_SIZE;
-    return draw({ inputs, index, size });
-  };
+  const file = row?.status === 'success' ? service.executorOf(row.deploymentId).file(row, name) : undefined;
+  return row === undefined || file === undefined ? undefined : { row, file };
 }
 
 const EXPIRED = '<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>';
@@ -71,7 +55,7 @@ async function trickle(answer: FastifyReply['raw'], file: Buffer): Promise<void>
   answer.end();
 }
 
-function sendFile(
+function sendPicture(
   reply: FastifyReply,
   picture: Buffer,
   { shouldInject, fetched }: { readonly shouldInject: (fault: Fault) => boolean; readonly fetched: number },

@@ -1,11 +1,11 @@
-// Converts a stored row to a run on the wire; what is not stored is derived from the plan, the clock and the ids.
+// Converts a stored row to a run on the wire; what is not stored comes from its executor, the clock and the ids.
 
 import { parseExactly } from '../../batch/digits.ts';
 import type { outputShown, Shown, ShownRun } from '../../run-service/contract/shown.ts';
 import type { RunRow } from './run-row.ts';
 import type { DeploymentSpec } from '../deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
-import { NO_WORK, workAt, type RunPlan, type Work } from './planned-result.ts';
+import type { Output, Work } from '../executors/executor.ts';
 
 /** How the files of a run are published. */
 export type Links = {
@@ -23,20 +23,20 @@ export type Showing = {
   readonly links: Links;
   /** A run that was not updated for this long is shown as timed out, without an end time. */
   readonly staleMs: number;
+  /** What it does, and what it has made. */
+  readonly work: Work;
+  readonly outputs: readonly Output[];
   /** The facts that the run's machine shows; undefined if its deployment no longer exists. */
   readonly machine: Pick<DeploymentSpec, 'machineVersion' | 'machineType'> | undefined;
 };
 
 /** Everything that the service shows of a run, in the specification's order. */
-export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showing): ShownRun {
-  const plan = storedPlan(row);
-  const work = plan === undefined ? NO_WORK : workOf(row, plan, nowMs);
+export function recordOf(row: RunRow, { nowMs, links, staleMs, work, outputs, machine }: Showing): ShownRun {
   const { workflowId, versionId, machineId } = idsOf(row.deploymentId);
-  const { createdMs, queuedMs, endedMs } = row;
-  const startedMs = plan !== undefined && hasStarted(row, plan) ? plan.startsMs : null;
+  const { createdMs, queuedMs, startedMs, endedMs } = row;
   const updatedMs = Math.max(row.updatedMs, work.sinceMs);
   const isStale = endedMs === null && nowMs - updatedMs > staleMs;
-  const callId = plan === undefined ? null : callIdOf(row.id);
+  const callId = row.state === null ? null : callIdOf(row.id);
   return {
     id: row.id,
     workflow_version_id: versionId,
@@ -66,7 +66,7 @@ export function recordOf(row: RunRow, { nowMs, links, staleMs, machine }: Showin
     webhook: row.webhook,
     webhook_status: null,
     webhook_intermediate_status: row.intermediate === 1,
-    outputs: row.status === 'success' ? outputsOf(row, endedMs ?? nowMs, links) : [],
+    outputs: row.status === 'success' ? shownOutputs(row.id, outputs, endedMs ?? nowMs, links) : [],
     number: 0,
     duration: secondsBetween(createdMs, endedMs),
     cold_start_duration: secondsBetween(queuedMs, startedMs),
@@ -83,58 +83,28 @@ const dateOrNull = (ms: number | null): string | null => (ms === null ? null : d
 const secondsBetween = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : (to - from) / 1000;
 
-/** The plan of a row; undefined until a container takes the run. */
-export function storedPlan(row: { readonly [Field in keyof RunPlan]: RunPlan[Field] | null }):
-  | RunPlan
-  | undefined {
-  const { queuedMs, startsMs, runMs, endsMs, ending } = row;
-  if (queuedMs === null || startsMs === null || runMs === null || endsMs === null || ending === null) {
-    return undefined;
-  }
-  return { queuedMs, startsMs, runMs, endsMs, ending };
-}
-
-function workOf(row: RunRow, plan: RunPlan, nowMs: number): Work {
-  if (row.endedMs !== null) return workAt(plan, row.endedMs);
-  // The clock may be ahead of a step that is not stored yet, so the status limits what a run shows.
-  return row.status === 'running' ? workAt(plan, Math.min(nowMs, plan.endsMs)) : NO_WORK;
-}
-
-const hasStarted = (row: RunRow, plan: RunPlan): boolean =>
-  row.endedMs === null ? row.status !== 'queued' : plan.startsMs <= row.endedMs;
-
-/** The name of a picture of a run, counted from 1. */
-export const pictureName = (index: number): string => `picture-${index}.png`;
-
-/** The number of the picture that a file name means, counted from 1; undefined for any other name. */
-export function pictureIndexOf(filename: string): number | undefined {
-  const digits = /^picture-([1-9][0-9]{0,2})\.png$/.exec(filename)?.[1];
-  return digits === undefined ? undefined : Number(digits);
-}
-
-/** The outputs of a succeeded run: one node with its pictures, or nothing. */
-export function outputsOf(
-  run: Pick<RunRow, 'id' | 'outputs'>,
+/** The outputs of a succeeded run. */
+export function shownOutputs(
+  runId: string,
+  outputs: readonly Output[],
   endedMs: number,
   links: Links,
 ): readonly Shown<typeof outputShown>[] {
-  if (run.outputs === 0) return [];
   const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
-  const images = Array.from({ length: run.outputs }, (_, index) => {
-    const filename = pictureName(index + 1);
-    const url = `${links.origin}/files/runs/${run.id}/${filename}${end}`;
-    return { url, filename: links.filename ?? filename, type: 'output' };
-  });
-  return [
-    {
-      id: uuidOf('output', run.id),
-      run_id: run.id,
-      data: { images },
-      node_meta: { node_id: '9', node_class: 'SaveImage' },
-      created_at: dateOf(endedMs),
-      updated_at: dateOf(endedMs),
-      type: null,
-      node_id: null,
+  return outputs.map(({ node, nodeClass, key, files }) => ({
+    id: uuidOf('output', runId, node, key),
+    run_id: runId,
+    data: {
+      [key]: files.map(({ filename, type }) => ({
+        url: `${links.origin}/files/runs/${runId}/${encodeURIComponent(filename)}${end}`,
+        filename: links.filename ?? filename,
+        type,
+      })),
     },
-  ];
+    node_meta: { node_id: node, node_class: nodeClass },
+    created_at: dateOf(endedMs),
+    updated_at: dateOf(endedMs),
+    type: null,
+    node_id: null,
+  }));
 }

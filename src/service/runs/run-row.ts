@@ -1,7 +1,6 @@
 // A run in the database.
 
 import type { Status } from '../../run-service/contract/statuses.ts';
-import type { RunPlan } from './planned-result.ts';
 
 export type RunRow = {
   readonly number: number;
@@ -15,13 +14,18 @@ export type RunRow = {
   readonly status: Status;
   readonly createdMs: number;
   readonly updatedMs: number;
+  /** When it got its place, and when it was started there. */
+  readonly queuedMs: number | null;
+  readonly startedMs: number | null;
   readonly endedMs: number | null;
+  /** Its place. */
   readonly containerId: string | null;
-  readonly outputs: number;
+  /** What its executor needs to go on with it; null until it has a place. */
+  readonly state: string | null;
   /** The owner of the token that queued it. */
   readonly owner: string;
   /** The faults that the run names itself, separated by spaces. */
   readonly faults: string;
-  /** Milliseconds in containers that it lost. */
+  /** Milliseconds in places that it lost. */
   readonly lostMs: number;
-} & { readonly [Field in keyof RunPlan]: RunPlan[Field] | null };
+};

@@ -4,14 +4,15 @@
 import type { outputShown, Shown, webhookShown } from '../../run-service/contract/shown.ts';
 import type { Faults, FaultTarget } from '../faults.ts';
 import { uuidOf } from '../identity.ts';
-import type { LiveRun, RunChange } from '../runs/run-lifecycle.ts';
-import { outputsOf, type Links } from '../runs/run-record.ts';
+import type { LiveRun, Output, RunChange } from '../executors/executor.ts';
+import { shownOutputs, type Links } from '../runs/run-record.ts';
 import type { Webhooks } from './webhooks.ts';
 
 type World = {
   readonly webhooks: Pick<Webhooks, 'post'>;
   readonly faults: Faults;
   readonly linksOf: (run: FaultTarget, nowMs: number) => Links;
+  readonly outputsOf: (run: LiveRun) => readonly Output[];
 };
 
 const DELAY_MS = 3_000;
@@ -20,7 +21,9 @@ const DELAY_MS = 3_000;
 export function publish(world: World, run: LiveRun, change: RunChange): void {
   if (run.webhook === null) return;
   const succeeded = change.kind === 'status' && change.status === 'success';
-  const outputs = succeeded ? outputsOf(run, change.atMs, world.linksOf(run, change.atMs)) : [];
+  const outputs = succeeded
+    ? shownOutputs(run.id, world.outputsOf(run), change.atMs, world.linksOf(run, change.atMs))
+    : [];
   if (outputs.length > 0 && targetEvents(run.webhook).includes('run.output'))
     send(world, run, { event: 'run.output', change: { ...change, status: 'running' }, outputs });
   send(world, run, { event: 'run.updated', change, outputs });

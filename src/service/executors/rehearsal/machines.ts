@@ -17,8 +17,9 @@
 // Because of 1 and 3 any idle container can serve any run, so a queue waits only while every container is busy. The queue is
 // therefore strictly FIFO, whatever GPUs its runs need.
 
-import type { Clock } from '../service-time.ts';
-import { FifoQueue } from '../fifo-queue.ts';
+import type { Clock } from '../../service-time.ts';
+import type { Census } from '../executor.ts';
+import { FifoQueue } from '../../fifo-queue.ts';
 
 /** The fields of a run that scheduling needs. `number` is unique. */
 export type Ticket = { readonly number: number; readonly deploymentId: string; readonly gpu: string };
@@ -37,11 +38,9 @@ export type Machines<T extends Ticket> = {
   release(container: Container): void;
   /** The busy container is lost; another one may take its slot immediately. */
   lose(container: Container): void;
-  readonly census: () => Census;
-  /** The same for each deployment that has had runs. */
-  readonly pools: () => readonly (Census & { readonly deploymentId: string })[];
+  /** Of each deployment that has had runs. */
+  readonly census: () => ReadonlyMap<string, Census>;
 };
-type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };
 
 type Idle = { readonly container: Container; readonly sinceMs: number };
 type Pool<T> = {
@@ -116,8 +115,10 @@ export function createMachines<T extends Ticket>(deps: {
       pool.busy--;
       serve(pool);
     },
-    census: () => census([...pools.values()]),
-    pools: () => [...pools].map(([deploymentId, pool]) => ({ deploymentId, ...census([pool]) })),
+    census: () =>
+      new Map(
+        [...pools].map(([id, { line, busy, idling }]) => [id, { waiting: line.size, busy, idle: idling }]),
+      ),
   };
 }
 
@@ -168,11 +169,3 @@ function dropCold<T>(pool: Pool<T>, nowMs: number): void {
     takeIdle(pool, idle.container.gpu);
   }
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
-
-const census = <T>(pools: readonly Pool<T>[]): Census => ({
-  waiting: sum(pools.map((pool) => pool.line.size)),
-  busy: sum(pools.map((pool) => pool.busy)),
-  idle: sum(pools.map((pool) => pool.idling)),
-});

@@ -12,8 +12,8 @@
 
 import { hash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { isRawNumber } from '../../batch/digits.ts';
-import { hashOf, numbersFrom } from '../chance.ts';
+import { isRawNumber } from '../../../../batch/digits.ts';
+import { hashOf, numbersFrom } from '../../../chance.ts';
 import { ACCENT, DARK, inksFrom, LIGHT, paintMosaic } from './mosaic.ts';
 import { plain, glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
 import { encodePng, type Bitmap } from './png.ts';

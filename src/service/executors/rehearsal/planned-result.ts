@@ -7,9 +7,10 @@
 //
 // Between two changes of status, live status and progress are computed from the plan on request.
 
-import type { Status } from '../../run-service/contract/statuses.ts';
-import { runSecondsOn, type DeploymentSpec } from '../deployments.ts';
-import { parseExactly } from '../../batch/digits.ts';
+import { parseExactly } from '../../../batch/digits.ts';
+import type { Status } from '../../../run-service/contract/statuses.ts';
+import { runSecondsOn, type DeploymentSpec } from '../../deployments.ts';
+import { NO_WORK, type Work } from '../executor.ts';
 
 /** Times are milliseconds since 1970. `runMs` is the duration of the run if nothing interrupts it. */
 export type RunPlan = {
@@ -18,6 +19,8 @@ export type RunPlan = {
   readonly runMs: number;
   readonly endsMs: number;
   readonly ending: 'success' | 'failed' | 'timeout' | 'preempted' | 'silent';
+  /** How many pictures it makes. */
+  readonly outputs: number;
 };
 
 /** The planned result of a run. */
@@ -34,6 +37,7 @@ export function planRun(facts: {
   readonly plannedResult: PlannedResult;
   readonly draw: number;
   readonly atMs: number;
+  readonly outputs: number;
 }): RunPlan {
   const { spec, atMs } = facts;
   const lived = (seconds: number): number => Math.round((seconds * 1000) / facts.speed);
@@ -45,7 +49,7 @@ export function planRun(facts: {
   const bootMs = startsMs - atMs;
   const ownEndMs = atMs + Math.round(bootMs * Math.min(1, 1 + atShare) + runMs * Math.max(0, atShare));
   const timeoutMs = atMs + lived(spec.runTimeoutSeconds);
-  const plan = { queuedMs: atMs, startsMs, runMs };
+  const plan = { queuedMs: atMs, startsMs, runMs, outputs: facts.outputs };
   return ownEndMs > timeoutMs
     ? { ...plan, endsMs: timeoutMs, ending: 'timeout' }
     : { ...plan, endsMs: ownEndMs, ending };
@@ -90,15 +94,6 @@ export function nodeStartsMs(plan: RunPlan): readonly number[] {
     return startMs;
   });
 }
-
-/** The live status and progress of a run: null and 0 before its first node. `sinceMs` is the time of the last change. */
-export type Work = {
-  readonly liveStatus: string | null;
-  readonly progress: number;
-  readonly sinceMs: number;
-};
-
-export const NO_WORK: Work = { liveStatus: null, progress: 0, sinceMs: 0 };
 
 const hundredths = (value: number): number => Math.round(value * 100) / 100;
 

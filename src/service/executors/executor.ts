@@ -1,0 +1,86 @@
+// The port through which the run service executes runs:
+//
+//      accept ──▶ waits ──took──▶ in a place ──reached──▶ … ──ended──▶ (done)
+//                   ▲                  │
+//                   └──── lost ────────┘        cancel: from anywhere; the place is free when the machine lets go
+//
+// Nothing real knows its end beforehand, so an executor reports what happens as events; each is stored, and published afterwards.
+// What it needs to go on after a restart is its `state`, a text that the service keeps with the run.
+
+import type { Readable } from 'node:stream';
+import type { LogLine } from '../../run-service/contract/run.ts';
+import type { Status } from '../../run-service/contract/statuses.ts';
+import type { RunRow } from '../runs/run-row.ts';
+
+/** A run in memory that has not ended. */
+export type LiveRun = Pick<
+  RunRow,
+  'number' | 'id' | 'deploymentId' | 'gpu' | 'webhook' | 'faults' | 'lostMs'
+> & {
+  readonly intermediate: boolean;
+};
+
+/** What a run does: its node, and its share from 0 to 1. `sinceMs` is the time of the last change. */
+export type Work = {
+  readonly liveStatus: string | null;
+  readonly progress: number;
+  readonly sinceMs: number;
+};
+
+export const NO_WORK: Work = { liveStatus: null, progress: 0, sinceMs: 0 };
+
+/** The files that one node of a run has made. */
+export type Output = {
+  readonly node: string;
+  readonly nodeClass: string;
+  /** `images`, `gifs`, `audio`, … */
+  readonly key: string;
+  readonly files: readonly { readonly filename: string; readonly type: string }[];
+};
+
+/** A file of a run as it is sent; `bytes` is its length. */
+export type OutputFile = {
+  readonly type: string;
+  readonly bytes: number;
+  readonly content: Buffer | Readable;
+};
+
+/** A change of a run to publish: a new status, or progress. */
+export type RunChange = {
+  readonly kind: 'status' | 'progress';
+  readonly status: Status;
+  readonly atMs: number;
+  readonly work: Work;
+};
+
+/** Each is called within a transaction. */
+export type ExecutorEvents = {
+  /** The run has a place. */
+  took(run: LiveRun, place: string, state: string, atMs: number): void;
+  /** A later `state`, which `resume` gets. */
+  keep(run: LiveRun, state: string): void;
+  reached(run: LiveRun, change: Pick<RunChange, 'status' | 'atMs' | 'work'>): void;
+  progress(run: LiveRun, change: Pick<RunChange, 'status' | 'atMs' | 'work'>): void;
+  ended(run: LiveRun, change: Pick<RunChange, 'status' | 'atMs' | 'work'>): void;
+  /** The run has lost its place after `ranMs`, which are paid for; it gets another one if it `waits`, or never changes again. */
+  lost(run: LiveRun, ranMs: number, waits: boolean): void;
+};
+
+export type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };
+
+export type Executor = {
+  /** Takes a run; it may have a place before this returns. */
+  accept(run: LiveRun): void;
+  /** After a restart: all runs that had not ended, oldest first. */
+  resume(rows: readonly (Omit<RunRow, 'inputs'> & { readonly run: LiveRun })[]): void;
+  /** The run is stored as cancelled: it leaves its place or the queue, and no event of it follows. */
+  cancel(run: LiveRun): void;
+  view(row: RunRow, nowMs: number): Work;
+  log(row: RunRow, nowMs: number): readonly LogLine[];
+  outputs(run: Pick<RunRow, 'id' | 'deploymentId' | 'state'>): readonly Output[];
+  /** undefined if the run has no such file. */
+  file(row: RunRow, filename: string): OutputFile | undefined;
+  /** By deployment. */
+  census(): ReadonlyMap<string, Census>;
+  close(): Promise<void>;
+};

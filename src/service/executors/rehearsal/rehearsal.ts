@@ -1,0 +1,219 @@
+// The simulation: runs on pretended containers, whose whole future is planned when they get one.
+//
+//      accept ─▶ machines ─▶ queued ─▶ started ─▶ running ─▶ success | failed | timeout      one timer at a time
+//      resume ─▶ (the first step after its stored status; overdue steps follow immediately)
+//      cancel ─▶ (from any step)
+//      lost ─▶ the container is gone: the run is queued again, or never changes again
+//
+// Its state is the plan of the run. It needs no transaction of its own: its clock's turns are transactions.
+
+import { parseExactly } from '../../../batch/digits.ts';
+import type { Status } from '../../../run-service/contract/statuses.ts';
+import { chance } from '../../chance.ts';
+import type { DeploymentSpec } from '../../deployments.ts';
+import type { Faults } from '../../faults.ts';
+import type { Clock } from '../../service-time.ts';
+import { NO_WORK, type Executor, type ExecutorEvents, type LiveRun } from '../executor.ts';
+import { createMachines, type Container, type MachineLimits, type Machines } from './machines.ts';
+import { createAlbum } from './pictures/pictures.ts';
+import { plannedLines } from './planned-log.ts';
+import {
+  neededGb,
+  planRun,
+  stepsOf,
+  workAt,
+  type PlannedResult,
+  type RunPlan,
+  type Step,
+} from './planned-result.ts';
+
+type World = {
+  readonly clock: Clock;
+  readonly events: ExecutorEvents;
+  readonly faults: Faults;
+  readonly deployments: ReadonlyMap<string, DeploymentSpec>;
+  readonly speed: number;
+  readonly seed: number;
+  readonly newId: (kind: 'container') => string;
+  readonly inputsOf: (runId: string) => string;
+};
+
+/** A run in its container, with its plan. */
+type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: RunPlan };
+type Active = Held & { readonly steps: readonly Step[]; callOff: () => void };
+
+const ORDER: readonly Status[] = ['queued', 'started', 'running'];
+const PICTURES_KEPT = 150;
+// The picture size for runs of a removed deployment.
+const USUAL_SIZE = 160;
+
+export function createRehearsal(world: World): Executor {
+  const { clock } = world;
+  const active = new Map<number, Active>();
+  const machines = createMachines<LiveRun>({
+    clock,
+    limitsOf: (deploymentId) => limitsOf(world, deploymentId),
+    name: () => world.newId('container'),
+    begin(run, container, cold) {
+      const plan = draftPlan(world, run, cold);
+      world.events.took(run, container.id, JSON.stringify(plan), plan.queuedMs);
+      enter({ run, container, plan }, 'queued');
+    },
+  });
+
+  function enter(held: Held, status: Status, nowMs = 0): void {
+    const { run, plan } = held;
+    const steps = stepsAfter(stepsOf(plan, { progress: run.intermediate }), status, nowMs);
+    const one: Active = { ...held, steps, callOff: () => undefined };
+    active.set(run.number, one);
+    waitFor(one, 0);
+  }
+
+  function waitFor(one: Active, index: number): void {
+    const step = one.steps[index];
+    if (step === undefined) return;
+    one.callOff = clock.at(step.atMs, () => {
+      if (isLast(step)) active.delete(one.run.number);
+      take(world.events, machines, one, step);
+      waitFor(one, index + 1);
+    });
+  }
+
+  return {
+    accept: (run) => machines.wait(run),
+    resume(rows) {
+      // The busy containers first and then the queue in order, so that the order and the limits hold.
+      const placed = rows.filter(({ state, containerId }) => state !== null && containerId !== null);
+      for (const { run, containerId, state, status } of placed) {
+        const container = { id: containerId ?? '', deploymentId: run.deploymentId, gpu: run.gpu };
+        machines.hold(container);
+        enter({ run, container, plan: planOf(state) as RunPlan }, status, clock.now());
+      }
+      for (const { run, state } of rows) if (state === null) machines.wait(run);
+    },
+    cancel(run) {
+      const one = active.get(run.number);
+      if (one === undefined) return void machines.leave(run);
+      one.callOff();
+      active.delete(run.number);
+      machines.release(one.container);
+    },
+    ...readersOf(world),
+    census: machines.census,
+    close: async () => undefined,
+  };
+}
+
+const isLast = (step: Step): boolean =>
+  step.kind === 'lost' || (step.kind === 'status' && !ORDER.includes(step.status));
+
+function take(events: ExecutorEvents, machines: Machines<LiveRun>, held: Held, step: Step): void {
+  const { run, container, plan } = held;
+  const { atMs } = step;
+  if (step.kind === 'lost') {
+    const ranMs = plan.endsMs - plan.queuedMs;
+    events.lost(run, ranMs, step.waits);
+    machines.lose(container);
+    if (step.waits) machines.wait({ ...run, lostMs: run.lostMs + ranMs });
+    return;
+  }
+  if (step.kind === 'progress')
+    return events.progress(run, { status: 'running', atMs, work: workAt(plan, atMs) });
+  const { status } = step;
+  const work = status === 'started' ? NO_WORK : workAt(plan, atMs);
+  if (!isLast(step)) return events.reached(run, { status, atMs, work });
+  // The planned time and not the current one: a service that was down does not make a run longer or more expensive.
+  events.ended(run, { status, atMs, work });
+  machines.release(container);
+}
+
+/** What is shown of a run, from its plan. */
+function readersOf({ deployments }: World): Pick<Executor, 'view' | 'log' | 'outputs' | 'file'> {
+  const draw = createAlbum(PICTURES_KEPT);
+  return {
+    view({ status, endedMs, state }, nowMs) {
+      const plan = planOf(state);
+      if (plan === undefined) return NO_WORK;
+      if (endedMs !== null) return workAt(plan, endedMs);
+      // The clock may be ahead of a step that is not stored yet, so the status limits what a run shows.
+      return status === 'running' ? workAt(plan, Math.min(nowMs, plan.endsMs)) : NO_WORK;
+    },
+    log(row, nowMs) {
+      const plan = planOf(row.state);
+      if (plan === undefined) return [];
+      const endMs = Math.min(nowMs, row.endedMs ?? nowMs, plan.endsMs);
+      return plannedLines(plan, row, deployments.get(row.deploymentId)).filter(({ atMs }) => atMs <= endMs);
+    },
+    outputs: ({ state }) => outputsOf(planOf(state)),
+    file({ inputs: text, deploymentId, state }, filename) {
+      const index = pictureIndexOf(filename);
+      if (index === undefined || index > (planOf(state)?.outputs ?? 0)) return undefined;
+      const inputs = parseExactly(text) as Record<string, unknown>;
+      const size = deployments.get(deploymentId)?.pictureSize ?? USUAL_SIZE;
+      const content = draw({ inputs, index, size });
+      return { type: 'image/png', bytes: content.length, content };
+    },
+  };
+}
+
+const planOf = (state: string | null): RunPlan | undefined =>
+  state === null ? undefined : (JSON.parse(state) as RunPlan);
+
+/** The remaining steps after the stored `status`: no step twice, and no outdated progress. */
+function stepsAfter(steps: readonly Step[], status: Status, nowMs: number): readonly Step[] {
+  const done = ORDER.indexOf(status);
+  return steps.filter((step) => {
+    if (step.kind === 'progress') return step.atMs > nowMs;
+    if (step.kind === 'lost') return true;
+    const rank = ORDER.indexOf(step.status);
+    return rank < 0 || rank > done;
+  });
+}
+
+function draftPlan(world: World, run: LiveRun, cold: boolean): RunPlan {
+  // Only runs of known deployments are queued.
+  const spec = world.deployments.get(run.deploymentId) as DeploymentSpec;
+  return planRun({
+    spec,
+    speed: world.speed,
+    gpu: run.gpu,
+    neededGb: neededGb(spec, () => world.inputsOf(run.id)),
+    cold,
+    plannedResult: fateOf(world.faults, run),
+    draw: chance(world.seed, 'run time', run.number),
+    atMs: world.clock.now(),
+    outputs: world.faults.shouldInject('no-output', run) ? 0 : spec.outputs,
+  });
+}
+
+const PLANNED_RESULTS = ['fail', 'oom', 'stuck', 'hang'] as const;
+
+function fateOf(faults: Faults, run: LiveRun): PlannedResult {
+  // At most once: a run that is always preempted would never end.
+  if (run.lostMs === 0 && faults.shouldInject('preempt', run)) return 'preempt';
+  return PLANNED_RESULTS.find((plannedResult) => faults.shouldInject(plannedResult, run)) ?? 'none';
+}
+
+function limitsOf(world: World, deploymentId: string): MachineLimits {
+  const spec = world.deployments.get(deploymentId);
+  // A removed deployment keeps its busy containers and gets no new ones.
+  if (spec === undefined) return { limit: 0, idleMs: 0 };
+  return { limit: spec.concurrencyLimit, idleMs: (spec.idleTimeoutSeconds * 1000) / world.speed };
+}
+
+/** One node with its pictures, or nothing. */
+function outputsOf(plan: RunPlan | undefined) {
+  const count = plan?.outputs ?? 0;
+  if (count === 0) return [];
+  const files = Array.from({ length: count }, (_, index) => ({
+    filename: `picture-${index + 1}.png`,
+    type: 'output',
+  }));
+  return [{ node: '9', nodeClass: 'SaveImage', key: 'images', files }];
+}
+
+/** The number of the picture that a file name means, counted from 1; undefined for any other name. */
+function pictureIndexOf(filename: string): number | undefined {
+  const digits = /^picture-([1-9][0-9]{0,2})\.png$/.exec(filename)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
