@@ -1,5 +1,6 @@
 // Loads a batch for its workflow: its parameters, and the capabilities of the service.
 
+import { jsonIn } from '../src/errors/outside-text.ts';
 import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { BatchParams } from '../src/batch/params.ts';
@@ -7,7 +8,7 @@ import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
 import { OLDEST, READS } from '../src/batch/version.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
 import { summarizedPass } from '../src/results/summary.ts';
-import { createStarted, jsonIn, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
+import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
 import {
   createContinued,
   FIRST_PASS,

@@ -2,11 +2,12 @@
 //
 //   <home>/places/<service and deployment>/<mark>.json   the place of a batch
 
+import { jsonIn } from '../errors/outside-text.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { jsonIn, type BatchFile } from '../store/batch-file.ts';
+import { type BatchFile } from '../store/batch-file.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 
 type Placed = {

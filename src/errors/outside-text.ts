@@ -68,6 +68,15 @@ export const htmlText = (text: string): string =>
 /** JSON for a script element; no text in it can close the element. */
 export const htmlJson = (value: unknown): string => JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 
+/** undefined for text that is no JSON. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Equivalent JSON without terminal control characters, most of which `JSON.stringify` does not escape. */
 export const terminalJson = (json: string): string =>
   json.replaceAll(EITHER, (sign) => (sign === '\n' ? sign : escaped(sign)));

@@ -8,10 +8,7 @@ import { withoutSecrets } from '../errors/redact.ts';
 const count = z.number().int().positive();
 const time = z.iso.datetime();
 
-const SCHEDULE_NEWS = [
-  'firing-failed',
-  'times-missed',
-] as const satisfies readonly ScheduleNotice['news'][];
+const SCHEDULE_NEWS = ['firing-failed', 'times-missed'] as const satisfies readonly ScheduleNotice['news'][];
 
 export const scheduleNoticeSchema = z.object({
   version: z.literal(1).describe('raised when a field changes its meaning'),

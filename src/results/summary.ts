@@ -1,5 +1,6 @@
 // summary.json: the result of an ended batch. If it exists, the batch has ended.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import { atRisk, knownRuns, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { costSoFar, type Tally } from '../batch/accounting/tally.ts';
 import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
@@ -7,7 +8,7 @@ import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
 import { undelivered, type PartRecord } from './row-record.ts';
-import { jsonIn, SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
+import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, passName, readPasses } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';

@@ -3,7 +3,7 @@
 import type { PostFacts } from '../batch/classify-response.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
 import { v1ErrorSchema } from './contract/v1.ts';
-import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { shortened, terminalLine, jsonIn } from '../errors/outside-text.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 
 export type RawAnswer = {
@@ -16,7 +16,7 @@ const MESSAGE_MAX = 500;
 
 /** The facts of an answer to Queue Run; never throws, whatever the body contains. */
 export function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
-  const accepted = queueAnswerSchema.safeParse(jsonOf(answer.text));
+  const accepted = queueAnswerSchema.safeParse(jsonIn(answer.text));
   if (accepted.success) return { status: answer.status, runId: accepted.data.runId };
   const problems = problemsOf(answer.text);
   const retryAfterMs = retryAfterOf(answer);
@@ -30,8 +30,8 @@ export function factsOf(answer: RawAnswer): Omit<PostFacts, 'begun'> {
 
 /** The service's error message in one line: its sentence, its problems, or the start of the body. */
 export function messageOf({ text }: RawAnswer): string {
-  const error = errorSchema.safeParse(jsonOf(text));
-  if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonOf(text)).data ?? text);
+  const error = errorSchema.safeParse(jsonIn(text));
+  if (!error.success) return oneLine(v1ErrorSchema.safeParse(jsonIn(text)).data ?? text);
   const { detail } = error.data;
   return oneLine(
     typeof detail === 'string' ? detail : detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '),
@@ -39,7 +39,7 @@ export function messageOf({ text }: RawAnswer): string {
 }
 
 function problemsOf(text: string): readonly ValidationProblem[] | undefined {
-  const error = errorSchema.safeParse(jsonOf(text));
+  const error = errorSchema.safeParse(jsonIn(text));
   return error.success && Array.isArray(error.data.detail) ? error.data.detail : undefined;
 }
 
@@ -50,16 +50,6 @@ function retryAfterOf({ headers }: RawAnswer): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1000 : Date.parse(value) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
-}
-
-/** undefined if the text is not JSON. */
-export function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // Invalid JSON is a valid answer here; its text is shown instead.
-    return error instanceof SyntaxError ? undefined : error;
-  }
 }
 
 // Removes control characters, which could control the user's terminal, and secrets, which a failing service may quote. Cuts the

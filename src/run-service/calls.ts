@@ -1,10 +1,11 @@
 // Calls the service, whichever API it has. A reading call throws if the service is unreachable or refuses our key. Queue Run
 // sends one POST and returns facts about its result.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import { request, type Dispatcher } from 'undici';
 import type { PostFacts } from '../batch/classify-response.ts';
 import { problem, errorMessage, type RunsheetError } from '../errors/error.ts';
-import { factsOf, jsonOf, messageOf, type RawAnswer } from './answer.ts';
+import { factsOf, messageOf, type RawAnswer } from './answer.ts';
 import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
 import { errorSchema } from './contract/queue.ts';
@@ -135,7 +136,7 @@ export const isOk = ({ status }: RawAnswer): boolean => status >= 200 && status 
  */
 export const isAbsent = (answer: RawAnswer): boolean =>
   [405, 501].includes(answer.status) ||
-  ([404, 410].includes(answer.status) && errorSchema.safeParse(jsonOf(answer.text)).success);
+  ([404, 410].includes(answer.status) && errorSchema.safeParse(jsonIn(answer.text)).success);
 
 /** The real service wraps the 404 of a missing deployment into a 500. */
 export const isAbsentDeployment = (answer: RawAnswer): boolean =>
@@ -155,7 +156,7 @@ export function readAs<T>(at: ServiceConnection, path: string, answer: RawAnswer
   if (!isOk(answer))
     throw problem('E304', { base: at.base, reason: `it answered ${answer.status}: ${messageOf(answer)}` });
   // Plain JSON is enough: only inputs may have integers beyond 2^53, and we read those from the pages.
-  const body = jsonOf(answer.text);
+  const body = jsonIn(answer.text);
   const read = schema.safeParse(body);
   if (read.success) return read.data;
   const what =

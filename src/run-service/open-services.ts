@@ -1,5 +1,6 @@
 // Opens the run services of a process: the configured one, and the local one of its state folder.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
@@ -10,7 +11,7 @@ import { LOCAL, localService } from './local-address.ts';
 import { remembering, type RememberingService } from './remembering.ts';
 import { connectV1 } from './v1.ts';
 import { randomUUID } from 'node:crypto';
-import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
+import { messageOf, type RawAnswer } from './answer.ts';
 import { createCaller } from './calls.ts';
 import { errorSchema } from './contract/queue.ts';
 import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
@@ -82,7 +83,7 @@ export async function whichApi(at: ServiceConnection): Promise<Api> {
 }
 
 function isValidationFailure({ status, text }: RawAnswer): boolean {
-  const error = errorSchema.safeParse(jsonOf(text));
+  const error = errorSchema.safeParse(jsonIn(text));
   const hasProblems = error.success && Array.isArray(error.data.detail) && error.data.detail.length > 0;
   return status >= 400 && status < 500 && hasProblems;
 }

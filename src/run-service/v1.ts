@@ -1,8 +1,9 @@
 // The client of a V1 service, which can only queue and read runs. It behaves like a service without lists, cancelling and
 // deployments. Prices and a profile are requested in case the service has them.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import type { PostFacts } from '../batch/classify-response.ts';
-import { jsonOf, messageOf, type RawAnswer } from './answer.ts';
+import { messageOf, type RawAnswer } from './answer.ts';
 import { createCaller, isOk, postOnce, readAs, type Schema } from './calls.ts';
 import type { RunService } from './client.ts';
 import type { ServiceConnection } from './connection.ts';
@@ -38,7 +39,7 @@ export function connectV1(at: ServiceConnection): RunService {
 
 /** V1 answers an unknown address with an HTML page, whatever the status. */
 function readIfThere<T>(answer: RawAnswer, schema: Schema<T>): T | undefined {
-  const read = isOk(answer) ? schema.safeParse(jsonOf(answer.text)) : undefined;
+  const read = isOk(answer) ? schema.safeParse(jsonIn(answer.text)) : undefined;
   return read?.success ? read.data : undefined;
 }
 

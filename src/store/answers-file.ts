@@ -1,8 +1,8 @@
 // The file with the answers that `plan --save` keeps for a deployment, in the folder of the batches. Each save replaces it.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { jsonIn } from './batch-file.ts';
 import type { Store } from './store.ts';
 
 const words = z.record(z.string(), z.string());

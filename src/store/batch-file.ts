@@ -1,6 +1,7 @@
 // batch.json: the parameters of a batch and its birth mark. It is created once, after the layout is complete, and makes the
 // batch exist. It never changes.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
 import { UNCONFIRMED_MS } from '../batch/bounds.ts';
@@ -186,15 +187,6 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
 export const readBatchText = (text: string): BatchFile | undefined => schema.safeParse(jsonIn(text)).data;
 
 const oldFormat = z.looseObject({ format: z.literal(1) });
-
-/** undefined for text that is no JSON. */
-export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The folder with the copy of the sheet and the pages. */
 export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): Store =>

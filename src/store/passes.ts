@@ -1,11 +1,12 @@
 // The passes of a batch: the first one starts it; each further one rebuilds it, or sends rows again. A pass is a file with the
 // next number, created once, so of two commands at the same time one is first.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import { z } from 'zod';
 import type { Snapshot } from '../batch/state/snapshot.ts';
 import type { PassSegment } from '../batch/state/lanes.ts';
 import { problem } from '../errors/error.ts';
-import { jsonIn, lastNumber, type Started } from './batch-file.ts';
+import { lastNumber, type Started } from './batch-file.ts';
 import type { Store } from './store.ts';
 
 const count = z.number().int().nonnegative();

@@ -1,6 +1,7 @@
 // The HTTP server for the run service's webhooks. Their addresses contain tokens that only the holder of the secret can create.
 // It uses Node's own server because frameworks drop the body of a GET, and the service's second and third delivery are GETs.
 
+import { jsonIn } from '../errors/outside-text.ts';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { boundConnections, type Connections } from '../host/bounded-connections.ts';
@@ -157,7 +158,7 @@ async function handle(
   if (token === undefined || !isGenuine(token, secret)) return 404;
   const body = await readBody(request);
   if (body === undefined) return 413;
-  const hint = webhookSchema.safeParse(jsonOf(body));
+  const hint = webhookSchema.safeParse(jsonIn(body));
   if (!hint.success) return 400;
   await handler.handle(token, hint.data);
   return 200;
@@ -176,13 +177,4 @@ function readBody(request: IncomingMessage): Promise<string | undefined> {
     request.on('end', () => done(Buffer.concat(chunks).toString('utf8')));
     request.on('error', failed);
   });
-}
-
-function jsonOf(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch (error) {
-    // Invalid JSON fails the schema like any other invalid body.
-    return errorMessage(error);
-  }
 }

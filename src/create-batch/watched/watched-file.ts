@@ -1,9 +1,9 @@
 // The file in the folder of a batch that follows a sheet (run --watch): which sheet, and what it asks of rows without an outcome, if
 // that is no longer what their places would send. Each save replaces it.
 
+import { jsonIn } from '../../errors/outside-text.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { jsonIn } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 
 const WATCHED_FILE = 'watched.json';

@@ -3,6 +3,7 @@
 // that it has read embedded.json, which only the owner can read: the follower with `word`, the stack with `answer`. Every user
 // of the machine can connect, so unauthenticated connections are limited in number and time.
 
+import { jsonIn } from '../../errors/outside-text.ts';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -26,7 +27,7 @@ export function readJsonLines<T>(
     rest = lines.pop() ?? '';
     for (const line of lines) {
       if (socket.destroyed) return;
-      const parsed = schema.safeParse(line.length > most ? undefined : jsonOf(line));
+      const parsed = schema.safeParse(line.length > most ? undefined : jsonIn(line));
       if (parsed.success) onMessage(parsed.data);
       else socket.destroy();
     }
@@ -36,16 +37,6 @@ export function readJsonLines<T>(
 
 export const writeJsonLine = (socket: Socket, message: unknown): void =>
   void (socket.writable && socket.write(`${JSON.stringify(message)}\n`));
-
-/** undefined, which no schema accepts, if the line is not JSON. */
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
 
 const text = z.string();
 

@@ -2,6 +2,7 @@
 // where payloads are encrypted. The gateway proxies the same pages for the owner's browser and decrypts for them: Temporal
 // configures its UI to call `/codec`, a path that exists only on this gateway.
 
+import { jsonIn } from '../../errors/outside-text.ts';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PayloadCodec } from '@temporalio/common';
@@ -109,7 +110,7 @@ async function decode(
   const site = request.headers['sec-fetch-site'] ?? 'same-origin';
   if (path !== `${CODEC_PATH}/decode` || request.method !== 'POST' || site !== 'same-origin')
     return refuse(response, 404, 'Only POST /codec/decode is supported.\n');
-  const body = decodeRequest.safeParse(jsonOf(await bodyOf(request)));
+  const body = decodeRequest.safeParse(jsonIn(await bodyOf(request)));
   if (!body.success) return refuse(response, 400, 'The body is not a list of payloads.\n');
   const payloads = await Promise.all(body.data.payloads.map((payload) => readable(codec, payload)));
   response
@@ -144,14 +145,4 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     if (bytes > BODY_BYTES_MAX) throw new Error('the payloads are too long');
   }
   return Buffer.concat(chunks).toString('utf8');
-}
-
-/** undefined, which the schema refuses, if the text is not JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
