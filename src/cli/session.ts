@@ -31,12 +31,8 @@ export async function withLocalService<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   if (found.file.service.base !== LOCAL) return work();
-  const session = await openSession({ config: configOf(flags), local: true, printer });
-  try {
-    return await work();
-  } finally {
-    await session.close();
-  }
+  await using _ = await openSession({ config: configOf(flags), local: true, printer });
+  return await work();
 }
 
 /** Opens a session for an existing batch, and closes it after `work`. */
@@ -46,14 +42,17 @@ export async function withSession(
   printer: Printer,
   work: (session: Session) => Promise<number>,
 ): Promise<number> {
-  const session = await openSession({
-    config: configOf(flags),
-    local: found.file.service.base === LOCAL,
-    printer,
-  });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
+  const local = found.file.service.base === LOCAL;
+  await using session = await openSession({ config: configOf(flags), local, printer });
+  return await work(session);
+}
+
+/** Asks Temporal, but starts no servers; undefined if no server of this place is running. */
+export async function askLiving<T>(
+  flags: { readonly out?: string },
+  printer: Printer,
+  ask: (session: Session) => Promise<T>,
+): Promise<T | undefined> {
+  await using session = await openLivingSession({ config: configOf(flags), local: false, printer });
+  return session && (await ask(session));
 }

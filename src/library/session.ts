@@ -25,6 +25,7 @@ export type Session = {
   readonly stack: Follower | undefined;
   /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
   close(onProgress?: (onWire: number) => void): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 };
 
 export type SessionParams = {
@@ -93,6 +94,7 @@ async function sessionWith(
   let closing: Promise<void> | undefined;
   // The connection stays open until the process ends: closing it during a retried call would throw from a timer.
   const leave = async (onProgress?: (onWire: number) => void): Promise<void> => stack?.leave(onProgress);
+  const close: Session['close'] = (onProgress) => (closing ??= leave(onProgress));
   return {
     batches: openBatchClient(() => client, queue, {
       encrypted,
@@ -106,7 +108,8 @@ async function sessionWith(
       ...(stack && { tickets: openTickets(config.home) }),
     }),
     stack,
-    close: (onProgress) => (closing ??= leave(onProgress)),
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
 

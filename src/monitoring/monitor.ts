@@ -1,14 +1,14 @@
 // Everything that a worker shows to operators. It is created before the worker, so that the meters can observe all of it, and
 // opened when the worker can be checked.
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
-import { boundConnections } from '../host/bounded-connections.ts';
+import { openServer, type Listen } from '../host/bounded-server.ts';
 import { diskOf } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
+import { listenOnce } from '../temporal/embedded/ports.ts';
 import { openStore } from '../store/open-store.ts';
 import { createBatchGauges } from './batch-gauges.ts';
 import { watchBatches, type WatchDeps } from './batch-watch.ts';
@@ -31,7 +31,8 @@ export async function createMonitor() {
   const meters = createMeters(registry);
   const showWorker = createWorkerGauges(registry);
   const showBatches = createBatchGauges(registry);
-  const coreAddress = `127.0.0.1:${await freePort()}`;
+  // The core does not say which port it got, so it cannot choose one.
+  const coreAddress = `127.0.0.1:${await listenOnce(0)}`;
   return {
     registry,
     meters,
@@ -70,18 +71,6 @@ async function coreMetrics(address: string, log: Logger): Promise<string> {
     log.debug({ reason: errorMessage(error) }, "the metrics of Temporal's core could not be read");
     return '';
   }
-}
-
-/** The core does not say which port it got, so it cannot choose one. */
-function freePort(): Promise<number> {
-  return new Promise((done, failed) => {
-    const server = createServer();
-    server.once('error', failed);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => done(port));
-    });
-  });
 }
 
 /** Gauges of the worker itself: whether it can work, its disk, and how current its figures are. */
@@ -127,29 +116,24 @@ type ServerDeps = {
   readiness(): Promise<Readiness>;
 };
 
-export type Listen = { readonly host: string; readonly port: number };
-
-const LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000, connectionsCheckingInterval: 1_000 };
-const CONNECTIONS = { most: 100, perAddress: 100 };
+const LIMITS = {
+  connections: { most: 100, perAddress: 100 },
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+};
 
 /** Throws E602 if the address is in use. */
 async function openMonitorServer(
   deps: ServerDeps,
-  { host, port }: Listen,
+  { host, port: wanted }: Listen,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const server = createServer(LIMITS);
-  const connections = boundConnections(server, CONNECTIONS);
-  server.on('request', (request, response) => {
-    connections.busy(request.socket);
-    response.once('close', () => connections.idle(request.socket));
+  const { server, port } = await openServer(LIMITS, { host, port: wanted }, (request, response) => {
     void respond(deps, request, response);
+  }).catch((error: Error) => {
+    throw unusable(host, wanted, error);
   });
-  await new Promise<void>((done, failed) => {
-    server.once('error', (error) => failed(unusable(host, port, error)));
-    server.listen(port, host, done);
-  });
-  const { port: own } = server.address() as AddressInfo;
-  return { url: `http://${host || 'localhost'}:${own}`, close: () => closing(server) };
+  return { url: `http://${host || 'localhost'}:${port}`, close: () => closing(server) };
 }
 
 const unusable = (host: string, port: number, error: Error) =>

@@ -8,7 +8,8 @@ import { readLatestSummary } from '../results/summary.ts';
 import { isAllowed } from '../store/allowed-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { recentBatches } from '../temporal/recent-batches.ts';
-import { createMonitor, type Listen } from './monitor.ts';
+import type { Listen } from '../host/bounded-server.ts';
+import { createMonitor } from './monitor.ts';
 import type { Checks } from './readiness.ts';
 
 /** The parts of a worker that can fail. */

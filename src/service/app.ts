@@ -2,7 +2,7 @@
 
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { boundConnections } from '../host/bounded-connections.ts';
+import { boundConnections } from '../host/bounded-server.ts';
 import { isAddressedHere } from '../host/local-requests.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
 import { openApiDocument } from '../run-service/contract/openapi/document.ts';
@@ -50,7 +50,7 @@ export function createApp(
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send({ detail: error.message }),
   });
-  boundAll(app);
+  boundConnections(app.server, CONNECTIONS);
   const routes = routesOf(app);
   const known = openTokens(tokens);
   app.decorateRequest('owner', '');
@@ -79,15 +79,6 @@ export function createApp(
   serveDashboard(app, service, { listensHere, door });
   serveControl(app, service, known);
   return { app, routes };
-}
-
-/** Idle connections cannot block other clients. */
-function boundAll({ server }: FastifyInstance): void {
-  const connections = boundConnections(server, CONNECTIONS);
-  server.on('request', ({ socket }, response) => {
-    connections.busy(socket);
-    response.once('close', () => connections.idle(socket));
-  });
 }
 
 /** Collects the routes while they are registered, except those that only refuse. */

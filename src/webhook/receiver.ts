@@ -2,9 +2,8 @@
 // It uses Node's own server because frameworks drop the body of a GET, and the service's second and third delivery are GETs.
 
 import { jsonIn } from '../errors/outside-text.ts';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { boundConnections, type Connections } from '../host/bounded-connections.ts';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { openServer, readBody, type Connections, type Listen } from '../host/bounded-server.ts';
 import { isAddressedHere } from '../host/local-requests.ts';
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../run-service/contract/run.ts';
@@ -24,17 +23,14 @@ export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 const BODY_BYTES_MAX = 1 << 20;
 /** Node checks these timeouts only once per interval (default: 30 s). */
 const LIMITS = {
+  // Behind a proxy all webhooks come from one address, so one address may use nearly all connections.
+  connections: { most: 2_000, perAddress: 1_500 },
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   keepAliveTimeout: 30_000,
   connectionsCheckingInterval: 1_000,
 };
-/** Behind a proxy all webhooks come from one address, so one address may use nearly all connections. */
-const CONNECTIONS = { most: 2_000, perAddress: 1_500 };
-
 type State = { isDraining: boolean };
-
-type Listen = { readonly host: string; readonly port: number };
 
 /** Listens where the settings say; else on loopback, on the preferred port or, if it is in use, on any free one. */
 export async function openReceiverAt(
@@ -42,34 +38,23 @@ export async function openReceiverAt(
   listen: Listen | undefined,
   preferredPort = 0,
 ): Promise<Receiver> {
-  if (listen !== undefined) return openReceiver(deps, listen);
-  const host = '127.0.0.1';
-  try {
-    return await openReceiver(deps, { host, port: preferredPort });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return openReceiver(deps, { host, port: 0 });
-  }
+  return openReceiver(deps, listen ?? { host: '127.0.0.1', port: preferredPort }, listen === undefined);
 }
 
-/** Starts listening; port 0 takes any free port. Rejects if the port is in use. */
-export async function openReceiver(deps: ReceiverDeps, listen: Listen) {
+/** Starts listening; port 0 takes any free port, and so does a port in use with `orAny`. */
+export async function openReceiver(deps: ReceiverDeps, listen: Listen, orAny = false) {
   const handler = new WebhookHandler(deps);
-  const server = createServer(LIMITS);
   const state: State = { isDraining: false };
-  const connections = boundConnections(server, CONNECTIONS);
   const requests = new Set<IncomingMessage>();
-  server.on('request', (request, response) => {
-    connections.busy(request.socket);
-    requests.add(request);
-    response.once('close', () => {
-      connections.idle(request.socket);
-      requests.delete(request);
-    });
-    void respond(handler, deps, state, request, response);
-  });
-  await listening(server, listen);
-  const { port } = server.address() as AddressInfo;
+  const { server, connections, port } = await openServer(
+    { ...LIMITS, orAny },
+    listen,
+    (request, response) => {
+      requests.add(request);
+      response.once('close', () => requests.delete(request));
+      void respond(handler, deps, state, request, response);
+    },
+  );
   return {
     /** `http://host:port` of the listening server. */
     url: `http://${listen.host}:${port}`,
@@ -84,16 +69,6 @@ export async function openReceiver(deps: ReceiverDeps, listen: Listen) {
       await closing(server, { connections, requests, handler });
     },
   };
-}
-
-function listening(server: Server, { host, port }: Listen): Promise<void> {
-  return new Promise((done, failed) => {
-    server.once('error', failed);
-    server.listen(port, host, () => {
-      server.off('error', failed);
-      done();
-    });
-  });
 }
 
 type Open = {
@@ -156,25 +131,10 @@ async function handle(
   if (isOldToken(request.url)) return 410;
   const token = readToken(request.url);
   if (token === undefined || !isGenuine(token, secret)) return 404;
-  const body = await readBody(request);
+  const body = await readBody(request, BODY_BYTES_MAX);
   if (body === undefined) return 413;
   const hint = webhookSchema.safeParse(jsonIn(body));
   if (!hint.success) return 400;
   await handler.handle(token, hint.data);
   return 200;
-}
-
-/** undefined if the body is too long; does not wait for the rest. */
-function readBody(request: IncomingMessage): Promise<string | undefined> {
-  return new Promise((done, failed) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    request.on('data', (chunk: Buffer) => {
-      bytes += chunk.byteLength;
-      if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
-      else done(undefined);
-    });
-    request.on('end', () => done(Buffer.concat(chunks).toString('utf8')));
-    request.on('error', failed);
-  });
 }

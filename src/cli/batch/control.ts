@@ -15,7 +15,7 @@ import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from '../next-command.ts';
 import { money, plural } from '../format.ts';
 import { printBatchJson } from './print-batch.ts';
-import { openLivingSession, withSession, type Session } from '../session.ts';
+import { askLiving, withSession, type Session } from '../session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 export const commandOptions = ({
@@ -113,21 +113,16 @@ async function hasEnded(
   return true;
 }
 
-/** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. Starts no servers. */
-async function whileRunning(
+/** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. */
+const whileRunning = (
   flags: ControlFlags,
   found: FoundBatch,
   printer: Printer,
   give: (session: Session) => Promise<Acknowledged>,
-): Promise<Acknowledged | undefined> {
-  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
-  if (session === undefined) return undefined;
-  try {
-    return (await isUnderWay(session, found)) ? await give(session) : undefined;
-  } finally {
-    await session.close();
-  }
-}
+): Promise<Acknowledged | undefined> =>
+  askLiving(flags, printer, async (session) =>
+    (await isUnderWay(session, found)) ? give(session) : undefined,
+  );
 
 const finish = (runs: number): string => (runs === 1 ? 'finishes' : 'finish');
 

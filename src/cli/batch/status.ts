@@ -5,7 +5,6 @@ import type { ShownFlags } from '../flags/flags.ts';
 import pMap from 'p-map';
 import { EXIT, errorMessage } from '../../errors/error.ts';
 import { isS3Address } from '../../host/batches-address.ts';
-import type { Config } from '../../host/config.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -28,7 +27,7 @@ import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { noWorkerText, workerCommand } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
 import { costText, retryOf } from '../follow/batch-end.ts';
-import { openLivingSession, type Session } from '../session.ts';
+import { askLiving, type Session } from '../session.ts';
 import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
@@ -50,7 +49,7 @@ export async function list(this: Context, flags: ShownFlags): Promise<number> {
   for (const { own } of folders) if (own.fault !== undefined) unreadable.push([own.batch, own.fault]);
   for (const [batch, fault] of unreadable.sort(byName))
     printer.notice(`${terminalLine(batch)} cannot be read: ${terminalLine(fault)}`);
-  const statuses = await withLiveStatus(config, printer, folders);
+  const statuses = await withLiveStatus(flags, printer, folders);
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
   else for (const one of statuses) printer.data(lineOf(one));
@@ -73,7 +72,7 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   const fromFolder = await statusFromFolder(found);
   const live = fromFolder.summary
     ? undefined
-    : await askTemporal(config, printer, async (session) => liveStatus(session, found, fromFolder));
+    : await askLiving(flags, printer, async (session) => liveStatus(session, found, fromFolder));
   const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(batchJson(found, now));
   else printer.data(textOf(found, now));
@@ -85,7 +84,7 @@ type Folder = { readonly found: FoundBatch; readonly own: BatchStatus };
 
 /** Asks Temporal about batches that have not ended. What cannot be asked does not hide what the folders say. */
 async function withLiveStatus(
-  config: Config,
+  flags: ShownFlags,
   printer: Printer,
   folders: readonly Folder[],
 ): Promise<readonly BatchStatus[]> {
@@ -102,24 +101,9 @@ async function withLiveStatus(
           liveStatus(session, found, own).catch((error: unknown) => unknown(own, error)),
         ),
       );
-    return (await askTemporal(config, printer, ask)) ?? fromFolders;
+    return (await askLiving(flags, printer, ask)) ?? fromFolders;
   } catch (error) {
     return fromFolders.map((own) => (isSettled(own) ? own : unknown(own, error)));
-  }
-}
-
-/** undefined if no server of this place is running. */
-async function askTemporal<T>(
-  config: Config,
-  printer: Printer,
-  ask: (session: Session) => Promise<T>,
-): Promise<T | undefined> {
-  const session = await openLivingSession({ config, local: false, printer });
-  if (session === undefined) return undefined;
-  try {
-    return await ask(session);
-  } finally {
-    await session.close();
   }
 }
 

@@ -11,7 +11,7 @@ import { count, plural } from '../format.ts';
 import { poolJson } from '../json/pool.ts';
 import { sayNext } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
-import { openLivingSession, openSession, type Session } from '../session.ts';
+import { askLiving, openSession, type Session } from '../session.ts';
 
 export async function list(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this);
@@ -59,24 +59,16 @@ async function changing(
   change: (session: Session) => Promise<Pool>,
 ): Promise<number> {
   const printer = printerFor(context);
-  const session = await openSession({ config: configOf(flags), local: false, printer });
-  try {
-    print(printer, flags, await change(session));
-    return EXIT.ok;
-  } finally {
-    await session.close();
-  }
+  await using session = await openSession({ config: configOf(flags), local: false, printer });
+  print(printer, flags, await change(session));
+  return EXIT.ok;
 }
 
 /** Throws E544 if no servers of this place are running: reading starts none. */
 async function asked<T>(flags: Flags, printer: Printer, ask: (session: Session) => Promise<T>): Promise<T> {
-  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
-  if (session === undefined) throw problem('E544', {});
-  try {
-    return await ask(session);
-  } finally {
-    await session.close();
-  }
+  const found = await askLiving(flags, printer, ask);
+  if (found === undefined) throw problem('E544', {});
+  return found;
 }
 
 function print(printer: Printer, { output }: Flags, pool: Pool): void {

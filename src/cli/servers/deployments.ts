@@ -26,41 +26,37 @@ export default async function deployments(
   const config = configOf(flags);
   const meant = meantService(config, flags);
   const { openSession } = await import('../session.ts');
-  const session = flags.local ? await openSession({ config, local: true, printer }) : undefined;
-  try {
-    const batches = await batchesByDeployment(config.out);
-    const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);
-    if (name === undefined) {
-      const all = await listDeployments(config, meant);
-      keepNames(
-        config.home,
-        'deployments',
-        all.map((one) => one.name ?? one.id),
-      );
-      if (flags.output === 'json') printer.json(all.map(shown));
-      else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
-      const [first] = all;
-      printer.notice(first === undefined ? 'no deployments' : '* required');
-      const next: Next =
-        first === undefined
-          ? ['check', 'runsheet doctor']
-          : ['inputs', `runsheet deployments ${wordsFor(first, flags.local)}`];
-      sayNext(printer, flags.output, next);
-      return EXIT.ok;
-    }
-    const found = await showDeployment(config, meant, name);
-    if (flags.output === 'json') printer.json(shown(found));
-    else if (flags.sheet) printer.data(template(found).trimEnd());
-    else for (const line of described(found)) printer.data(line);
-    const named = wordsFor(found, flags.local);
-    const words = `prompts.csv -d ${named}`;
-    if (!flags.sheet)
-      sayNext(printer, flags.output, ['sheet', `runsheet deployments ${named} --sheet > prompts.csv`]);
-    sayNext(printer, flags.output, ['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
+  await using _ = flags.local ? await openSession({ config, local: true, printer }) : undefined;
+  const batches = await batchesByDeployment(config.out);
+  const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);
+  if (name === undefined) {
+    const all = await listDeployments(config, meant);
+    keepNames(
+      config.home,
+      'deployments',
+      all.map((one) => one.name ?? one.id),
+    );
+    if (flags.output === 'json') printer.json(all.map(shown));
+    else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
+    const [first] = all;
+    printer.notice(first === undefined ? 'no deployments' : '* required');
+    const next: Next =
+      first === undefined
+        ? ['check', 'runsheet doctor']
+        : ['inputs', `runsheet deployments ${wordsFor(first, flags.local)}`];
+    sayNext(printer, flags.output, next);
     return EXIT.ok;
-  } finally {
-    await session?.close();
   }
+  const found = await showDeployment(config, meant, name);
+  if (flags.output === 'json') printer.json(shown(found));
+  else if (flags.sheet) printer.data(template(found).trimEnd());
+  else for (const line of described(found)) printer.data(line);
+  const named = wordsFor(found, flags.local);
+  const words = `prompts.csv -d ${named}`;
+  if (!flags.sheet)
+    sayNext(printer, flags.output, ['sheet', `runsheet deployments ${named} --sheet > prompts.csv`]);
+  sayNext(printer, flags.output, ['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
+  return EXIT.ok;
 }
 
 async function batchesByDeployment(out: string): Promise<ReadonlyMap<string, number>> {

@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { z } from 'zod';
 import { isSameSecret } from '../../errors/redact.ts';
-import { boundConnections } from '../../host/bounded-connections.ts';
+import { boundConnections } from '../../host/bounded-server.ts';
 
 // Reads and writes JSON lines on a loopback socket. A schema validates each line; the first invalid one closes the connection,
 // and nothing after it is read.

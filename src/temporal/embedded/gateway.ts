@@ -3,12 +3,11 @@
 // configures its UI to call `/codec`, a path that exists only on this gateway.
 
 import { jsonIn } from '../../errors/outside-text.ts';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
 import { z } from 'zod';
-import { boundConnections } from '../../host/bounded-connections.ts';
+import { openServer, readBody } from '../../host/bounded-server.ts';
 import { isAddressedHere } from '../../host/local-requests.ts';
 import { openPageLogin } from '../../host/page-login.ts';
 
@@ -27,15 +26,17 @@ export type GatewayParams = {
 
 export type Gateway = Awaited<ReturnType<typeof openGateway>>;
 
-const CONNECTIONS = { most: 256, perAddress: 256 };
+const LIMITS = {
+  connections: { most: 256, perAddress: 256 },
+  connectionsCheckingInterval: 1_000,
+  headersTimeout: 5_000,
+  orAny: true,
+};
 const BODY_BYTES_MAX = 16 << 20;
 const CLOSED =
   'Only the owner of these servers may open this page. Use the address that `runsheet dev` prints; it changes at each start.\n';
 
 export async function openGateway(params: GatewayParams) {
-  const server = createServer({ connectionsCheckingInterval: 1_000, headersTimeout: 5_000 });
-  const connections = boundConnections(server, CONNECTIONS);
-  const port = await listening(server, params.port);
   const login = openPageLogin(params.entrance);
   const proxy = createProxyServer({});
 
@@ -51,9 +52,8 @@ export async function openGateway(params: GatewayParams) {
     await proxy.web(request, response, { target: pages });
   };
 
-  server.on('request', (request, response) => {
-    connections.busy(request.socket);
-    response.once('close', () => connections.idle(request.socket));
+  const listen = { host: '127.0.0.1', port: params.port };
+  const { server, connections, port } = await openServer(LIMITS, listen, (request, response) => {
     answer(request, response).catch(() => refuse(response, 502, 'Temporal does not answer.\n'));
   });
   return {
@@ -64,16 +64,6 @@ export async function openGateway(params: GatewayParams) {
       connections.closeAll();
     },
   };
-}
-
-async function listening(server: ReturnType<typeof createServer>, port: number): Promise<number> {
-  await new Promise<void>((done, failed) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE' && port !== 0 ? void server.listen(0, '127.0.0.1') : failed(error),
-    );
-    server.listen(port, '127.0.0.1', done);
-  });
-  return (server.address() as AddressInfo).port;
 }
 
 function refuse(
@@ -110,7 +100,7 @@ async function decode(
   const site = request.headers['sec-fetch-site'] ?? 'same-origin';
   if (path !== `${CODEC_PATH}/decode` || request.method !== 'POST' || site !== 'same-origin')
     return refuse(response, 404, 'Only POST /codec/decode is supported.\n');
-  const body = decodeRequest.safeParse(jsonIn(await bodyOf(request)));
+  const body = decodeRequest.safeParse(jsonIn((await readBody(request, BODY_BYTES_MAX)) ?? ''));
   if (!body.success) return refuse(response, 400, 'The body is not a list of payloads.\n');
   const payloads = await Promise.all(body.data.payloads.map((payload) => readable(codec, payload)));
   response
@@ -135,14 +125,3 @@ const toJson = ({ metadata, data }: Payload) => ({
   ),
   data: Buffer.from(data ?? []).toString('base64'),
 });
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request) {
-    chunks.push(chunk as Buffer);
-    bytes += (chunk as Buffer).byteLength;
-    if (bytes > BODY_BYTES_MAX) throw new Error('the payloads are too long');
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}

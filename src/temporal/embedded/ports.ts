@@ -58,8 +58,8 @@ async function freePort(taken: readonly number[]): Promise<number> {
 const LEAST_PORT = 10_000;
 const MOST_PORT = 32_768;
 
-/** The port if it can be listened on; undefined if it is in use. */
-function listenOnce(port: number): Promise<number | undefined> {
+/** The port if it can be listened on, for 0 any free one; undefined if it is in use. */
+export function listenOnce(port: number): Promise<number | undefined> {
   return new Promise((done) => {
     const server = createServer();
     server.once('error', () => done(undefined));

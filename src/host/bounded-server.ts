@@ -1,7 +1,15 @@
-// Limits the connections of a server that untrusted clients can reach. At the limit, the oldest idle connection is closed for
+// Servers that untrusted clients can reach: their connections are limited, and what they send. At the limit, the oldest idle connection is closed for
 // a new one, so that half-open connections cannot block real clients.
 
-import type { Server, Socket } from 'node:net';
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
 
 type Most = {
   /** Maximum connections in total. */
@@ -51,16 +59,52 @@ export function boundConnections(server: Server, { most, perAddress }: Most) {
     else if (open.size > most) makeRoom(waiting.get(greediest(counts, waiting)), socket);
     idle(socket);
   });
+  // Of an HTTP server: a connection is busy while it answers.
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    busy(socket);
+    response.once('close', () => idle(socket));
+  });
 
   return {
     /** Marks the connection as busy: it is not closed for a new one. */
     busy,
-    /** Marks the connection as idle: it may be closed. */
-    idle,
     /** Also those on which no request has come yet, which Node's own function leaves open. */
     closeIdle: () => waiting.forEach((sockets) => sockets.forEach((socket) => socket.destroy())),
     closeAll: () => open.forEach((socket) => socket.destroy()),
   };
+}
+
+export type Listen = { readonly host: string; readonly port: number };
+
+/** Opens an HTTP server; port 0 takes any free port, and so does a port in use with `orAny`. */
+export async function openServer(
+  { connections: most, orAny = false, ...limits }: ServerOptions & { connections: Most; orAny?: boolean },
+  { host, port }: Listen,
+  answer: RequestListener,
+) {
+  const server = createServer(limits);
+  const connections = boundConnections(server, most);
+  server.on('request', answer);
+  await once(server.listen(port, host), 'listening').catch((error: NodeJS.ErrnoException) => {
+    if (!orAny || error.code !== 'EADDRINUSE') throw error;
+    return once(server.listen(0, host), 'listening');
+  });
+  return { server, connections, port: (server.address() as AddressInfo).port };
+}
+
+/** undefined if the body is too long; does not wait for the rest. */
+export function readBody(request: IncomingMessage, mostBytes: number): Promise<string | undefined> {
+  return new Promise((done, failed) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.byteLength;
+      if (bytes <= mostBytes) chunks.push(chunk);
+      else done(undefined);
+    });
+    request.on('end', () => done(Buffer.concat(chunks).toString('utf8')));
+    request.on('error', failed);
+  });
 }
 
 /** The address with the most connections among those with an idle one. */
