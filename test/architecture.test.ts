@@ -12,6 +12,7 @@ const SOURCES = FILES.filter((file) => /^(src|workflows|activities)\//.test(file
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   'src/options': [],
   'src/schedule': [
+    'src/options',
     '@temporalio/client',
     '@temporalio/common',
     'type:@temporalio/worker',
@@ -259,7 +260,6 @@ const MAY_USE: Readonly<Record<string, readonly string[]>> = {
     'src/results',
     'src/audit',
     'src/run-service/migration',
-    'src/webhook',
     'src/temporal',
     'src/service',
     'src/worker',

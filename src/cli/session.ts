@@ -1,27 +1,26 @@
-// Opens the sessions of commands, which print what the embedded servers are doing.
+// The servers and sessions of commands, which print what the embedded servers are doing.
 
 import type { Config } from '../host/config.ts';
-import { openLivingSession as openLiving, openSession as open, type Session } from '../library/session.ts';
 import type { FoundBatch } from '../library/handle/found-batch.ts';
-import { LOCAL } from '../run-service/local-address.ts';
+import { Servers } from '../library/servers.ts';
+import type { Session } from '../library/session.ts';
 import { configOf } from './flags/batch-options.ts';
 import type { Printer } from './context.ts';
 
 export type { Session };
 
-export type SessionParams = { readonly config: Config; readonly local: boolean; readonly printer: Printer };
+type SessionParams = { readonly config: Config; readonly local: boolean; readonly printer: Printer };
+
+/** The servers of a command, which opens them as it needs them, and leaves them when it disposes of this. */
+export const serversFor = (config: Config, printer: Printer): Servers =>
+  new Servers({ onNotice: (text) => printer.notice(printer.paint('dim', text)) }, config);
 
 /** A session for a command that only reads; undefined if no embedded stack is running. */
-export const openLivingSession = (params: SessionParams): Promise<Session | undefined> =>
-  openLiving(printing(params));
+export const openLivingSession = async ({ config, printer }: SessionParams): Promise<Session | undefined> =>
+  (await serversFor(config, printer).join()).session;
 
-export const openSession = (params: SessionParams): Promise<Session> => open(printing(params));
-
-const printing = ({ config, local, printer }: SessionParams) => ({
-  config,
-  local,
-  notice: (text: string): void => printer.notice(printer.paint('dim', text)),
-});
+export const openSession = ({ config, local, printer }: SessionParams): Promise<Session> =>
+  serversFor(config, printer).open(local);
 
 /** Starts the servers of a rehearsal for `work`, because the local run service has its runs; other services run anyway. */
 export async function withLocalService<T>(
@@ -30,8 +29,9 @@ export async function withLocalService<T>(
   printer: Printer,
   work: () => Promise<T>,
 ): Promise<T> {
-  if (found.file.service.base !== LOCAL) return work();
-  await using _ = await openSession({ config: configOf(flags), local: true, printer });
+  await using servers = serversFor(configOf(flags), printer);
+  await servers.forRehearsal(found);
+  // Awaited here, because the servers are left on return.
   return await work();
 }
 
@@ -42,9 +42,8 @@ export async function withSession(
   printer: Printer,
   work: (session: Session) => Promise<number>,
 ): Promise<number> {
-  const local = found.file.service.base === LOCAL;
-  await using session = await openSession({ config: configOf(flags), local, printer });
-  return await work(session);
+  await using servers = serversFor(configOf(flags), printer);
+  return await work(await servers.for(found));
 }
 
 /** Asks Temporal, but starts no servers; undefined if no server of this place is running. */

@@ -36,9 +36,3 @@ export function stemOf(sheetName: string): string {
       .replaceAll(/^-+|-+$/g, '') || 'sheet'
   );
 }
-
-/** Whether a text can be the name of a batch, of a pool or of a schedule. */
-export const isName = (text: string): boolean => /^[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}$/.test(text);
-
-/** A batch of a schedule has this name and the time of its firing. */
-export const SCHEDULE_NAME_MAX = 80;

@@ -31,9 +31,9 @@ import {
   QuestionsOpen,
   sumOf,
   type Answers,
+  type EarlierBatches,
   type Question,
   type RowsElsewhere,
-  type SharedRows,
 } from './questions.ts';
 import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
@@ -69,15 +69,6 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   readonly layout: Store;
   /** The rows that are sent first. */
   readonly canary?: readonly number[];
-};
-
-export type EarlierBatches = {
-  /** The batch that has the same rows; a command would attach to it. */
-  readonly same?: string;
-  /** What earlier batches have of the rows. */
-  readonly done?: readonly SharedRows[];
-  readonly open?: readonly SharedRows[];
-  readonly unknown?: readonly SharedRows[];
 };
 
 /** A command that was overtaken looks again after a random time up to this, so that two of them do not meet again. */

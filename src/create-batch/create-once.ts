@@ -13,10 +13,12 @@ import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
 import { stemOf } from './batch-id.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './check-request.ts';
+import type { CreatedBatch } from './create-batch.ts';
 import { propose, type Needed } from './propose.ts';
-import { answersTo, asOption, QuestionsOpen, refusal, type ReuseWish } from './questions.ts';
+import { answersTo, asOption, type ReuseWish } from './questions.ts';
 import { nameOf, taken } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
+import { settle } from './settle.ts';
 import { readableSheet, sheetAt, sheetNameAt } from './sheet-address.ts';
 
 export type BatchCall = {
@@ -96,13 +98,13 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
       source,
       around,
     );
-    const created = await proposal.carryOut();
+    const created = (await settle(proposal, { words: asOption })) as CreatedBatch;
     return created.file.madeFor === callId ? created : await Promise.reject(taken(created));
   } catch (error) {
     // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
     const made = await findMade(config.out, name, callId);
     if (made !== undefined) return made;
-    throw error instanceof QuestionsOpen ? refusal(error.questions, asOption) : error;
+    throw error;
   }
 }
 

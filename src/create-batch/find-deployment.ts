@@ -1,8 +1,12 @@
 // Finds the deployment for `-d`: by its id, or by its name if the name is unique.
 
 import { correctionOf, nearest, problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
 import type { RunService } from '../run-service/client.ts';
-import type { Deployment } from '../run-service/contract/deployment.ts';
+import type { Deployment, InputType } from '../run-service/contract/deployment.ts';
+import { openServices } from '../run-service/open-services.ts';
+import { openTransport } from '../run-service/transport.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -43,3 +47,12 @@ const unknownDeployment = (id: string): Deployment => ({
   runTimeoutSeconds: undefined,
   inputTypes: undefined,
 });
+
+/** The inputs of the deployment of a batch, as its service declares them now; a local one has to run. */
+export async function declaredInputs(
+  config: Config,
+  { service, deployment }: Pick<BatchFile, 'service' | 'deployment'>,
+): Promise<readonly InputType[] | undefined> {
+  const services = openServices(config, openTransport(1));
+  return (await findDeployment(services.at(service), deployment.id)).inputTypes;
+}

@@ -127,7 +127,7 @@ export const sheetOptionsOf = (given: Given): BatchRequest['options'] => ({
 });
 
 /** What is answered besides what happens to rows of other batches. */
-const acceptedBy = ({ guess, acceptGpu }: Given): Answers => ({
+export const acceptedBy = ({ guess, acceptGpu }: Given): Answers => ({
   ...(guess === 'accept' ? { guesses: guess } : {}),
   ...(acceptGpu ? { otherGpu: 'accept' } : {}),
 });

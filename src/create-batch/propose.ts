@@ -12,17 +12,18 @@ import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSettings, type Where } from './check-settings.ts';
 import { copySheet, makeIncoming, type CopyParams, type SheetCopy } from './copy-sheet.ts';
-import {
-  NewBatch,
-  type CreatedBatch,
-  type CreateParams,
-  type DraftBatch,
-  type EarlierBatches,
-} from './create-batch.ts';
+import { NewBatch, type CreatedBatch, type CreateParams, type DraftBatch } from './create-batch.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
 import { preparingIn, type Preparing } from './preparing.ts';
-import { QuestionsOpen, type Patch, type Question, type RowsElsewhere } from './questions.ts';
+import {
+  QuestionsOpen,
+  type EarlierBatches,
+  type Patch,
+  type Question,
+  type RowsElsewhere,
+} from './questions.ts';
 import { findUnchanged } from './reuse/reuse.ts';
+import type { Proposed } from './settle.ts';
 
 /** Where the rows come from. */
 export type Source =
@@ -57,7 +58,7 @@ export type Around = {
 
 type Given = { readonly request: BatchRequest; readonly source: Source; readonly around: Around };
 
-export class Proposal implements AsyncDisposable {
+export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   readonly #given: Given;
   readonly #folder: string;
   #copy: SheetCopy | undefined;
@@ -99,6 +100,10 @@ export class Proposal implements AsyncDisposable {
   /** The batch that would be made; undefined if it was found by its bytes, or as long as a question keeps it from being laid out. */
   get draft(): DraftBatch | undefined {
     return this.#new?.draft;
+  }
+
+  get shown(): unknown {
+    return this.existing === undefined ? this.draft : undefined;
   }
 
   get earlier(): EarlierBatches {

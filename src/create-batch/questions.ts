@@ -42,6 +42,15 @@ export type SharedRows = {
   readonly isVersionSure: boolean;
 };
 
+export type EarlierBatches = {
+  /** The batch that has the same rows; a command would attach to it. */
+  readonly same?: string;
+  /** What earlier batches have of the rows. */
+  readonly done?: readonly SharedRows[];
+  readonly open?: readonly SharedRows[];
+  readonly unknown?: readonly SharedRows[];
+};
+
 /** Rows that the service may run on the deployment's own GPU, at another price. */
 export type IgnoredGpus = {
   readonly own: string;
@@ -87,8 +96,8 @@ export type Answer = {
   readonly with: Patch;
 };
 
-/** How a door writes an answer down, and the questions that are open beside. */
-export type Words = (answer: Answer, others: readonly Question[]) => string;
+/** How a door writes an answer down. `assumed`: the flags that answer what else is open, as is assumed. */
+export type Words = (answer: Answer, assumed: readonly (readonly string[])[]) => string;
 
 /** Thrown by a proposal that cannot be carried out as it is. */
 export class QuestionsOpen extends Error {
@@ -218,8 +227,9 @@ export function questionText(question: Question): string {
 /** The error of the first open question; its commands answer the others as well. */
 export function refusal([question, ...others]: readonly Question[], words: Words): RunsheetError {
   if (question === undefined) throw new Error('nothing is to be refused');
-  const answers = answersOf(question);
-  const [first, second = first] = answers.map((answer) => words(answer, others)) as [string, string?];
+  const assumed = others.flatMap((other) => answersOf(other)[0].flags);
+  const written = answersOf(question).map((answer) => words(answer, assumed));
+  const [first, second = first] = written as [string, string?];
   switch (question.id) {
     case 'guesses':
       // A sheet is also read for callers that are no command; then its flags are named.
@@ -236,7 +246,7 @@ export function refusal([question, ...others]: readonly Question[], words: Words
       return problem('E530', { rows: knownText(question), ...facts, reuse: first, again: second });
     }
     case 'elsewhere': {
-      const there = words(thereOf(question), others);
+      const there = words(thereOf(question), assumed);
       return problem('E539', { rows: elsewhereText(question), there, again: first });
     }
     case 'otherGpu':
@@ -253,17 +263,14 @@ export function refusal([question, ...others]: readonly Question[], words: Words
 export const asOption: Words = ({ option }) => option;
 
 /** `300 of 301 rows are done in portraits-7f3a`. */
-export function doneText({
-  done,
-  rows,
-}: Pick<Question & { readonly id: 'earlier' }, 'done' | 'rows'>): string {
+function doneText({ done, rows }: Pick<Question & { readonly id: 'earlier' }, 'done' | 'rows'>): string {
   const sum = sumOf(done);
   const batches = done.map((one) => (done.length === 1 ? one.batch : `${one.batch} (${count(one.rows)})`));
   return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
 }
 
 /** What earlier batches have bought, or may have bought. */
-export const knownText = ({
+const knownText = ({
   rows,
   done,
   unknown,
@@ -279,8 +286,26 @@ export const knownText = ({
   );
 
 /** `2 rows (12, 40) are still open in portraits-7f3a`. */
-export const openText = (open: readonly SharedRows[]): string =>
+const openText = (open: readonly SharedRows[]): string =>
   rowsText(open, (rows) => `${rows === 1 ? 'is' : 'are'} still open in`);
+
+/** What a plan says about earlier batches. */
+export function earlierNotes(
+  { same, done = [], open = [], unknown = [] }: EarlierBatches,
+  { rows, reused }: BatchFile['sheet'],
+): readonly string[] {
+  if (same !== undefined) return [`this is batch ${same}; run attaches to it and buys no row again`];
+  const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
+  const flags =
+    reused === undefined
+      ? `: --reuse runs ${plural(rowsLeft({ rows, done }))}, --again all ${count(rows)}`
+      : '';
+  return [
+    ...(done.length === 0 ? [] : [`${doneText({ rows, done })}${isSure}${flags}`]),
+    ...(unknown.length === 0 ? [] : [knownText({ rows, done: [], unknown })]),
+    ...(open.length === 0 ? [] : [`${openText(open)}; run refuses this sheet until they have ended`]),
+  ];
+}
 
 function rowsText(shared: readonly SharedRows[], standing: (rows: number) => string): string {
   const texts = shared.map(({ batch, rows, first }) => {
@@ -319,7 +344,3 @@ export function ignoredGpus(
   if (others.length === 0) return undefined;
   return { own, asked: others.map(([gpu]) => gpu), rows: others.reduce((sum, [, rows]) => sum + rows, 0) };
 }
-
-/** All flags that answer these questions as is assumed. */
-export const assumedFlags = (questions: readonly Question[]): readonly (readonly string[])[] =>
-  questions.flatMap((question) => answersOf(question)[0].flags);

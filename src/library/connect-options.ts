@@ -9,6 +9,7 @@ import { loadConfigWith, type Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import type { TemporalClient } from '../temporal/connect.ts';
+import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
 
 /** The run service of a program. */
 export type ServiceOptions = {
@@ -93,4 +94,27 @@ export function pathOf(place: string | URL): string {
   if (typeof place === 'string') return resolve(place);
   if (place.protocol === 'file:') return fileURLToPath(place);
   throw problem('E602', { what: `${place.protocol} addresses are not supported`, hint: 'use a file: URL' });
+}
+
+export type SessionParams = {
+  readonly config: Config;
+  /** Whether the local run service is wanted. */
+  readonly local: boolean;
+  /** Shows the user what embedded servers are doing. */
+  readonly notice: (text: string) => void;
+  /** The connection of a program, instead of the settings. */
+  readonly client?: TemporalClient | undefined;
+  /** Embedded servers, even if the settings name a cluster. */
+  readonly embedded?: boolean;
+};
+
+/** undefined: the embedded stack. */
+export function clusterOf({
+  config,
+  client,
+  embedded,
+}: Pick<SessionParams, 'config' | 'client' | 'embedded'>): TemporalAddress | undefined {
+  if (client === undefined) return embedded ? undefined : temporalFrom(config.environment);
+  const { namespace } = client.options;
+  return { address: 'the given client', namespace, from: 'connect()', options: {} };
 }

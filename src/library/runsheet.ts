@@ -77,7 +77,7 @@ export class Runsheet implements AsyncDisposable {
 
   /** Leaves the embedded servers, which then end; their batches continue with the next `start` or `resume`. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#servers.close();
+    await this.#servers[Symbol.asyncDispose]();
   }
 }
 

@@ -1,20 +1,22 @@
 // The schedules of a program: sheets that run at fixed times.
 
-import { definitionFrom } from '../schedule/definition.ts';
+import { definitionFrom, type ScheduleDefinition } from '../schedule/definition.ts';
+import type { FiringInfo } from '../schedule/firings.ts';
+import type { DraftBatch } from '../create-batch/create-batch.ts';
+import { readSummary, type Summary } from '../results/summary.ts';
+import { openBatchFolder } from '../store/batch-folders.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { durationFrom, requestFrom, type BatchOptions, type Duration } from './start/batch-options.ts';
 import { serviceOf } from './connect-options.ts';
-import { checkSettings } from '../create-batch/check-settings.ts';
-import { asOption } from '../create-batch/questions.ts';
+import { asOption, type Words } from '../create-batch/questions.ts';
 import { proposeFiring } from '../schedule/firing-now.ts';
-import { aroundOf } from './start/start-batch.ts';
 import { placeOf } from './start/given-rows.ts';
 import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
 
 /** A rule, and the batch that each firing makes. */
-export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse' | 'guess'> & {
+export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse'> & {
   /** The name of the schedule; its batches have this name and the time of the firing. */
   readonly name: string;
   /** Minute, hour, day of month, month, day of week, such as `0 2 * * *`. */
@@ -34,6 +36,44 @@ export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse' |
   /** Change the schedule of this name. */
   readonly replace?: boolean;
 };
+
+type Creating = { readonly replace: boolean; readonly words: Words };
+
+type Created = CreatedSchedule & {
+  /** What a firing would make now; undefined if its sheet does not exist yet. */
+  readonly today: Pick<DraftBatch, 'file' | 'laidOut'> | undefined;
+  /** Whether it fires only while the embedded servers run. */
+  readonly isEmbedded: boolean;
+};
+
+/** Checks what a firing would do now, and makes the schedule. */
+export async function createSchedule(
+  servers: Servers,
+  definition: ScheduleDefinition,
+  { replace, words }: Creating,
+): Promise<Created> {
+  const { settings, service } = definition.request;
+  await servers.check(settings);
+  await using proposal = await proposeFiring(definition, servers.around(service), words);
+  const session = await servers.open(service.base === LOCAL);
+  await servers.check(settings, undefined, session);
+  const created = await session.schedules.create(definition, { replace });
+  return { ...created, today: proposal?.draft, isEmbedded: session.stack !== undefined };
+}
+
+export type ShownFiring = FiringInfo & { readonly summary: Summary | undefined };
+
+/** The firings with the results of their batches, as far as this machine has them. */
+export const shownFirings = ({
+  definition: { out },
+  firings,
+}: ScheduleInfo): Promise<readonly ShownFiring[]> =>
+  Promise.all(
+    firings.map(async (firing) => {
+      const found = await openBatchFolder(out, firing.batch);
+      return { ...firing, summary: found && (await readSummary(found.store)) };
+    }),
+  );
 
 /** Sheets that run at fixed times. */
 export class Schedules {
@@ -75,17 +115,12 @@ export class Schedules {
       ...(catchup === undefined ? {} : { catchupMs: durationFrom('catchup', catchup) }),
       ...(deadline === undefined ? {} : { deadlineMs: durationFrom('deadline', deadline) }),
     });
-    const { settings } = request;
-    const where = { config, isCluster: () => this.#servers.isCluster };
-    await checkSettings(settings, where);
     try {
-      await (await proposeFiring(definition, aroundOf(this.#servers), asOption))?.[Symbol.asyncDispose]();
+      const { handle, how } = await createSchedule(this.#servers, definition, { replace, words: asOption });
+      return { handle, how };
     } catch (error) {
       throw inputRefused(error);
     }
-    const session = await this.#servers.open(service.base === LOCAL);
-    await checkSettings(settings, { ...where, pools: async () => session.pools });
-    return session.schedules.create(definition, { replace });
   }
 
   /** Asks Temporal for nothing yet; the methods of the handle throw E560 if there is no such schedule. */

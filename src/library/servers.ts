@@ -1,26 +1,30 @@
-// Temporal as one program reaches it. Servers are started when something has to run, not when something is read, and they are
-// left when the program closes its connection.
+// Temporal as one program or one command reaches it. Servers are started when something has to run, not when something is read, and they
+// are left when the program closes its connection. Only then is the Temporal client loaded, which is half of what a command loads.
 
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
-import { configFrom, type ConnectOptions } from './connect-options.ts';
+import { checkSettings } from '../create-batch/check-settings.ts';
+import type { Around } from '../create-batch/propose.ts';
+import type { LimitChange } from '../options/limits.ts';
+import type { Spoken } from '../run-service/open-services.ts';
+import { clusterOf, configFrom, type ConnectOptions, type SessionParams } from './connect-options.ts';
 import { isUnderWay, notRunning } from './start/start-or-attach.ts';
 import type { FoundBatch } from './handle/found-batch.ts';
-import { clusterOf, openLivingSession, openSession, type Session, type SessionParams } from './session.ts';
+import type { Session } from './session.ts';
 
 export type Joined = { readonly session: Session | undefined; leave(): Promise<void> };
 
-export class Servers {
+export class Servers implements AsyncDisposable {
   readonly config: Config;
   readonly options: ConnectOptions;
   /** With and without the local run service. */
   readonly #sessions = new Map<boolean, Promise<Session>>();
   readonly #closed = new AbortController();
 
-  constructor(options: ConnectOptions) {
+  constructor(options: ConnectOptions, config = configFrom(options)) {
     this.options = options;
-    this.config = configFrom(options);
+    this.config = config;
     if (options.embedded === false && !this.isCluster)
       throw problem('E602', {
         what: 'connect(): embedded is false, and neither client nor settings name a Temporal cluster',
@@ -42,13 +46,13 @@ export class Servers {
     return { config: this.config, local, client, embedded, notice: onNotice ?? (() => undefined) };
   }
 
-  /** Starts embedded servers if none are running, and keeps them running until {@link close}. */
+  /** Starts embedded servers if none are running, and keeps them running until this is disposed of. */
   open(local: boolean): Promise<Session> {
     if (this.closed.aborted)
       throw problem('E602', { what: 'the connection is closed', hint: 'connect() again' });
     const known = this.#sessions.get(local);
     if (known !== undefined) return known;
-    const opening = openSession(this.#params(local));
+    const opening = import('./session.ts').then(({ openSession }) => openSession(this.#params(local)));
     this.#sessions.set(local, opening);
     opening.catch(() => this.#sessions.delete(local));
     return opening;
@@ -67,7 +71,7 @@ export class Servers {
   /** Servers that run; starts none. The caller leaves them. */
   async join(): Promise<Joined> {
     const [kept] = this.#sessions.values();
-    const session = await (kept ?? openLivingSession(this.#params(false)));
+    const session = await (kept ?? living(this.#params(false)));
     return { session, leave: async () => (kept === undefined ? session?.close() : undefined) };
   }
 
@@ -82,7 +86,26 @@ export class Servers {
     }
   }
 
-  async close(): Promise<void> {
+  /** What a proposal may use. */
+  around({ base }: Pick<Spoken, 'base'>): Around {
+    return {
+      config: this.config,
+      isCluster: () => this.isCluster,
+      servers: () => this.open(base === LOCAL),
+    };
+  }
+
+  /** Checks limits before a batch gets them; its pool only with a session. Throws E312, E540 and E602. */
+  check(change: LimitChange, found?: Pick<FoundBatch, 'file'>, session?: Session): Promise<void> {
+    return checkSettings(change, {
+      config: this.config,
+      isCluster: () => this.isCluster,
+      ...(found && { file: found.file }),
+      ...(session && { pools: async () => session.pools }),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort();
     const closing = [...this.#sessions.values()].map(async (opening) => {
       // One that could not be opened has nothing to close.
@@ -91,4 +114,9 @@ export class Servers {
     });
     await Promise.all(closing);
   }
+}
+
+async function living(params: SessionParams): Promise<Session | undefined> {
+  const { openLivingSession } = await import('./session.ts');
+  return openLivingSession(params);
 }

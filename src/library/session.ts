@@ -2,14 +2,14 @@
 // stack.
 
 import { allowOut } from '../store/allowed-folders.ts';
-import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
-import { connectClient, givenClient, type TemporalClient } from '../temporal/connect.ts';
+import { connectClient, givenClient } from '../temporal/connect.ts';
 import { openPools, type Pools } from '../temporal/pools.ts';
 import { openSchedules, type Schedules } from '../temporal/schedules.ts';
 import { isSearchWanted } from '../temporal/search-attributes.ts';
 import { openTickets } from '../schedule/tickets.ts';
-import { temporalFrom, type TemporalAddress } from '../temporal/temporal-address.ts';
+import type { TemporalAddress } from '../temporal/temporal-address.ts';
+import { clusterOf, type SessionParams } from './connect-options.ts';
 import { openBatchClient, type BatchClient } from '../temporal/batch-client.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
@@ -26,18 +26,6 @@ export type Session = {
   /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
   close(onProgress?: (onWire: number) => void): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
-};
-
-export type SessionParams = {
-  readonly config: Config;
-  /** Whether the local run service is wanted. */
-  readonly local: boolean;
-  /** Shows the user what embedded servers are doing. */
-  readonly notice: (text: string) => void;
-  /** The connection of a program, instead of the settings. */
-  readonly client?: TemporalClient | undefined;
-  /** Embedded servers, even if the settings name a cluster. */
-  readonly embedded?: boolean;
 };
 
 /** A session for a command that only reads; undefined if no embedded stack is running. */
@@ -65,17 +53,6 @@ export async function openSession(params: SessionParams): Promise<Session> {
 }
 
 const stackParams = ({ config, local, notice }: SessionParams) => ({ config, service: local, notice });
-
-/** undefined: the embedded stack. */
-export function clusterOf({
-  config,
-  client,
-  embedded,
-}: Pick<SessionParams, 'config' | 'client' | 'embedded'>): TemporalAddress | undefined {
-  if (client === undefined) return embedded ? undefined : temporalFrom(config.environment);
-  const { namespace } = client.options;
-  return { address: 'the given client', namespace, from: 'connect()', options: {} };
-}
 
 async function sessionWith(
   { config, client: given }: Pick<SessionParams, 'config' | 'client'>,

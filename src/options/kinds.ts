@@ -109,6 +109,9 @@ export const named = {
   textOf: (value: string): string => value,
 };
 
+/** A batch of a schedule has this name and the time of its firing. */
+export const SCHEDULE_NAME_MAX = 80;
+
 /** Who is notified. */
 export const targets = {
   type: 'targets' as const,

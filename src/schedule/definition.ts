@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { problem } from '../errors/error.ts';
 import type { SheetFormat } from '../sheet/sheet-options.ts';
-import { isName, SCHEDULE_NAME_MAX } from '../create-batch/batch-id.ts';
+import { named, SCHEDULE_NAME_MAX } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { OVERLAPS } from './overlaps.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
@@ -52,7 +52,7 @@ export function definitionFrom(asked: AskedSchedule): ScheduleDefinition {
       what: `a firing that may be at most ${catchupMs / 1_000} s late would be missed`,
       hint: 'allow at least 10s, for example: --catchup 1h',
     });
-  if (!isName(name) || name.length > SCHEDULE_NAME_MAX)
+  if (!named.isKept(name) || name.length > SCHEDULE_NAME_MAX)
     throw problem('E602', {
       what: `${JSON.stringify(name)} cannot be the name of a schedule`,
       hint: `use letters, digits, dots, underscores and hyphens, at most ${SCHEDULE_NAME_MAX}`,

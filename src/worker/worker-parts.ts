@@ -34,7 +34,7 @@ import {
   registerSearchAttributes,
   searchAttributesFor,
 } from '../temporal/search-attributes.ts';
-import { canReachReceiver } from '../webhook/reach.ts';
+import { canReachReceiver } from '../run-service/reach.ts';
 import { openReceiverAt, type ReceiverDeps } from '../webhook/receiver.ts';
 import { OwnRuns } from '../webhook/own-runs.ts';
 import { ReportedRuns } from '../webhook/handler.ts';

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
-import { answersBy, commandWith, guessLines } from '../../src/cli/run/questions.ts';
+import { commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/questions.ts';
 import type { Patch, Question } from '../../src/create-batch/questions.ts';
+import { settle } from '../../src/create-batch/settle.ts';
 import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 
@@ -26,6 +27,21 @@ const GUESSES = {
 
 const terminal = () => Object.assign(new PassThrough(), { isTTY: true });
 
+/** What is answered to a proposal with these questions. */
+async function answersTo(questions: readonly Question[], asking: Asking): Promise<readonly Patch[]> {
+  const given: Patch[] = [];
+  const proposal = {
+    questions,
+    shown: undefined,
+    with: async (...patches: readonly Patch[]) => {
+      given.push(...patches);
+      proposal.questions = [];
+    },
+    carryOut: async () => given,
+  };
+  return (await settle(proposal, policyOf(asking))) as readonly Patch[];
+}
+
 type Given = { readonly asks?: boolean; readonly args?: readonly string[] };
 
 /** A command on a terminal, before its user has answered. */
@@ -36,7 +52,7 @@ function onTerminal(
   const [stdin, stderr] = [terminal(), terminal()];
   const process = { stdin, stderr, argv: ['node', 'runsheet.mjs', ...args] } as unknown as NodeJS.Process;
   const printer = { isTerminal: true } as Printer;
-  return { stdin, stderr, choice: answersBy({ printer, process, asks }, questions) };
+  return { stdin, stderr, choice: answersTo(questions, { printer, process, asks }) };
 }
 
 const refusalOf = (questions: readonly Question[], ...args: readonly string[]): Promise<readonly Patch[]> =>

@@ -1,10 +1,10 @@
 // Rows that are sent again: in the batch that they belong to, whatever happens meanwhile.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addPass } from '../../src/create-batch/append/add-pass.ts';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { passName } from '../../src/store/passes.ts';
+import { sendAgain } from '../create-batch/further.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const ROWS = 60;
@@ -148,13 +148,13 @@ describe('rows that are sent again', () => {
   it('are sent by the next command if the one that asked was killed before it told the batch', async () => {
     const one = await found();
     const rows = failed();
-    const pass = await addPass(one, {
+    const pass = await sendAgain(one, {
       by: 'a command that was killed',
       isWanted: ({ outcome }) => outcome === 'failed',
     });
     expect(pass?.rows).toBe(rows.length);
     expect(
-      await addPass(one, { by: 'another', isWanted: ({ outcome }) => outcome === 'failed' }),
+      await sendAgain(one, { by: 'another', isWanted: ({ outcome }) => outcome === 'failed' }),
     ).toBeUndefined();
     const watched = await stage.run(['watch', one.batch]);
     expect([watched.code, watched.stderr]).toEqual([6, expect.stringContaining('error[E516]')]);

@@ -1,15 +1,10 @@
 // Rows of a further sheet, compared with a batch that has ended or still runs.
 
-import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import {
-  appendRows,
-  compareFurther,
-  layOutFurther,
-  type Appended,
-} from '../../src/create-batch/append/append-rows.ts';
-import { withCopy } from '../../src/create-batch/copy-sheet.ts';
+import type { Appended } from '../../src/create-batch/append/append-rows.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
+import { asOption } from '../../src/create-batch/questions.ts';
+import { settle } from '../../src/create-batch/settle.ts';
 import { countRows, rowsOf } from '../../src/results/batch-rows.ts';
 import { cacheRows } from '../../src/sheet/placed-rows.ts';
 import { placeIn } from '../../src/batch/state/lanes.ts';
@@ -17,6 +12,7 @@ import { layoutOf } from '../../src/store/batch-file.ts';
 import { readPass } from '../../src/store/passes.ts';
 import { ASKED, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
+import { carriedOut, withFurther } from './further.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -33,21 +29,9 @@ function add(
   between?: () => Promise<unknown>,
   isSavedAgain = false,
 ) {
-  const copying = { out: place.out, stdin: Readable.from([]) };
-  return withCopy(place.write(name, text), copying, async (copy) => {
-    const order = {};
-    const sheet = await layOutFurther({
-      out: place.out,
-      batch,
-      copy,
-      reading: {},
-      order,
-      inputTypes: undefined,
-      isSavedAgain,
-    });
-    using found = await compareFurther(sheet);
+  return withFurther(place, { batch, name, text, isSavedAgain }, async (rows) => {
     await between?.();
-    return await appendRows(sheet, found, 'me');
+    return carriedOut(rows);
   });
 }
 
@@ -68,6 +52,22 @@ describe('a further sheet', () => {
       code: 'E111',
       hint: 'if they are right, add: --skip-rows 3',
     });
+  });
+
+  it('with a guess is added as guessed once its user has confirmed it', async () => {
+    const batch = await place.create('sheet.csv', KEYED);
+    const text = 'id,prompt,note\nd,4,\nTotal,,\n';
+    const asked: string[] = [];
+    const added = await withFurther(place, { batch, name: 'totals.csv', text }, (rows) =>
+      settle(rows, {
+        words: asOption,
+        ask: async ({ id }, _, [yes]) => {
+          asked.push(id);
+          return yes;
+        },
+      }),
+    );
+    expect([asked, added]).toEqual([['guesses'], { pass: 2, appended: 1, changed: 0 }]);
   });
 
   it('with several values above its header is refused, unless it is a save and the batch has this header', async () => {

@@ -7,9 +7,8 @@ import {
   type CreatedBatch,
   type CreateParams,
   type DraftBatch,
-  type EarlierBatches,
 } from '../../src/create-batch/create-batch.ts';
-import { asOption, QuestionsOpen, refusal } from '../../src/create-batch/questions.ts';
+import { asOption, QuestionsOpen, refusal, type EarlierBatches } from '../../src/create-batch/questions.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 
 /** Every row is bought, unless a test says otherwise. */

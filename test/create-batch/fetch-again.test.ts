@@ -2,7 +2,7 @@
 
 import { beforeEach, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import { addPass, candidates, retryQuestions } from '../../src/create-batch/append/add-pass.ts';
+import { RowsAgain } from '../../src/create-batch/append/add-pass.ts';
 import type { Question } from '../../src/create-batch/questions.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { passParams, type RetryFilter } from '../../src/library/handle/retried-rows.ts';
@@ -34,8 +34,10 @@ const paidIn = (questions: readonly Question[]): number =>
 /** How many rows are sent, fetched and perhaps bought twice; and the fetched runs as workers read them. */
 async function sent(filter: RetryFilter, change?: { readonly set: object }) {
   const params = passParams(filter, { otherGpu: 'accept', boughtBefore: 'again' }, change as never);
-  const wanted = await candidates(batch, params);
-  const added = await addPass(batch, params, wanted);
+  const open = await RowsAgain.of(batch, { ...params, answers: {} });
+  const again = await RowsAgain.of(batch, params);
+  const { wanted } = again;
+  const added = await again.carryOut();
   if (added === undefined) throw new Error('no row is sent again');
   const { segments } = await readPass(batch.store, added.pass);
   const places = segments.flatMap(({ lane, first, count }) =>
@@ -46,7 +48,7 @@ async function sent(filter: RetryFilter, change?: { readonly set: object }) {
   return {
     rows: wanted.rows,
     fetched: wanted.fetched,
-    paid: paidIn(retryQuestions(batch, { ...params, answers: {} }, wanted)),
+    paid: paidIn(open.questions),
     usd: wanted.expectedUsd,
     runs,
   };

@@ -4,7 +4,6 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { layOutFurther } from '../../src/create-batch/append/append-rows.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreateParams } from '../../src/create-batch/create-batch.ts';
 import { keepPlan } from '../../src/create-batch/answers/plan-answers.ts';
@@ -15,6 +14,7 @@ import { input } from '../sheet/laying.ts';
 import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { draftOf } from './create.ts';
 import { ASKED, Place } from './creating.ts';
+import { sheetOf, withFurther } from './further.ts';
 
 const ACCEPTED = { ...ASKED.answers, guesses: 'accept' } as const;
 
@@ -146,9 +146,8 @@ describe('answers that plan --save keeps', () => {
       answers: ACCEPTED,
     });
     const add = () =>
-      withSheet(place.write('more.csv', LATER), {}, async ({ copy }) => {
-        const asked = { out: place.out, batch, copy, reading: {}, order: {} };
-        const { laidOut } = await layOutFurther({ ...asked, inputTypes: DEPLOYMENT.inputTypes });
+      withFurther(place, { batch, name: 'more.csv', text: LATER, declared: DEPLOYMENT }, async (rows) => {
+        const { laidOut } = await sheetOf(rows);
         return laidOut.rows;
       });
     await expect(add()).rejects.toMatchObject({ code: 'E111' });

@@ -3,7 +3,6 @@
 import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { addPass } from '../../src/create-batch/append/add-pass.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import type { Overlap } from '../../src/create-batch/reuse/overlap.ts';
 import { placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
@@ -13,6 +12,7 @@ import { LAYOUT, SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { ASKED, type Asked, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
+import { sendAgain } from './further.ts';
 import { recordsIn, sentIn } from './rows-of-batch.ts';
 
 const ID = ASKED.deployment.id;
@@ -119,7 +119,7 @@ describe('a row that succeeded in an earlier batch', () => {
     const earlier = await place.create('three.csv');
     await addResults(earlier, { rows: [1, 3], isOver: false });
     const change = { set: { prompt: 'd' } };
-    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 1, change, answers: TWICE });
+    await sendAgain(earlier, { by: 'me', isWanted: ({ row }) => row === 1, change, answers: TWICE });
     const again = { row: 1, place: 5_001, outcome: 'succeeded', change, attempts: [], files: [] };
     await earlier.store.write('parts/0001-000002.jsonl', `${JSON.stringify(again)}\n`);
     await earlier.store.write(SUMMARY_FILE, summaryOfPass(2));
@@ -276,7 +276,7 @@ describe('a row that is open in an earlier batch', () => {
   it('is also one that an ended batch sends again', async () => {
     const earlier = await place.create('three.csv');
     await addResults(earlier);
-    await addPass(earlier, { by: 'me', isWanted: ({ row }) => row === 2, answers: TWICE });
+    await sendAgain(earlier, { by: 'me', isWanted: ({ row }) => row === 2, answers: TWICE });
     const { done, open } = await reusing('four.csv');
     expect([done, open]).toMatchObject([[{ first: [1, 3] }], [{ batch: earlier.batch, first: [2] }]]);
   });
@@ -284,7 +284,7 @@ describe('a row that is open in an earlier batch', () => {
   it('is known by the inputs with which it is sent again', async () => {
     const earlier = await place.create('three.csv');
     await addResults(earlier);
-    await addPass(earlier, {
+    await sendAgain(earlier, {
       by: 'me',
       isWanted: ({ row }) => row === 2,
       answers: TWICE,

@@ -1,17 +1,15 @@
 // The sheet of a batch, saved again: compared with how its rows were asked last.
 
-import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
-import { addPass } from '../../src/create-batch/append/add-pass.ts';
-import { appendRows, compareFurther, layOutFurther } from '../../src/create-batch/append/append-rows.ts';
-import { withCopy } from '../../src/create-batch/copy-sheet.ts';
+import type { Appended } from '../../src/create-batch/append/append-rows.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { DELETED, readWishes, requestHash } from '../../src/create-batch/watched/left-out.ts';
 import { writeWatched } from '../../src/create-batch/watched/watched-file.ts';
 import { rowsOf } from '../../src/results/batch-rows.ts';
 import { ASKED, Place } from './creating.ts';
 import { addResults } from './earlier.ts';
+import { carriedOut, sendAgain, withFurther } from './further.ts';
 
 let place: Place;
 beforeEach(() => {
@@ -23,15 +21,12 @@ const KEYED = { options: { ...ASKED.options, keyColumn: 'id' } };
 
 /** What a save would do; `sends` also does it. */
 function save(batch: CreatedBatch, text: string, sends = false) {
-  const copying = { out: place.out, stdin: Readable.from([]) };
-  return withCopy(place.write('sheet.csv', text), copying, async (copy) => {
-    const asked = { out: place.out, batch, copy, reading: {}, order: {}, inputTypes: undefined };
-    const sheet = await layOutFurther({ ...asked, isSavedAgain: true });
-    using found = await compareFurther(sheet);
-    const added = sends ? await appendRows(sheet, found, 'me') : undefined;
-    const { same, appended, changed, again, absent, wishes, places } = found;
+  return withFurther(place, { batch, name: 'sheet.csv', text, isSavedAgain: true }, async (one) => {
+    const { sheet, compared } = one.further as NonNullable<typeof one.further>;
+    const { same, appended, changed, again, absent, wishes, places } = compared;
     const rows = { again: [...again.keys()], absent: [...absent], wishes: new Map(wishes) };
-    return { same, appended, changed, ...rows, places, others: sheet.others, pass: added?.pass };
+    const pass = sends ? ((await carriedOut(one)) as Appended | undefined)?.pass : undefined;
+    return { same, appended, changed, ...rows, places, others: sheet.others, pass };
   });
 }
 
@@ -76,7 +71,7 @@ describe('a sheet that was saved again', () => {
     await addResults(batch);
     const answers = { boughtBefore: 'again' } as const;
     const retry = { isWanted: ({ row }: { row: number }) => row === 2, gpu: 'H200', by: 'me', answers };
-    expect(await addPass(batch, retry)).toMatchObject({ pass: 2, rows: 1 });
+    expect(await sendAgain(batch, retry)).toMatchObject({ pass: 2, rows: 1 });
     expect(await save(batch, SAME)).toMatchObject({ same: 3, wishes: new Map() });
     const found = await save(batch, 'id,prompt,note\na,one,x\nb,other,y\n');
     expect(found.wishes).toEqual(new Map([[2, wishFor('other', 'y')]]));

@@ -2,7 +2,6 @@
 
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { layOutFurther } from '../../src/create-batch/append/append-rows.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { leftOutBefore } from '../../src/create-batch/answers/further-guesses.ts';
@@ -13,6 +12,7 @@ import { sourceIn } from '../../src/sheet/sheet-source.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { input } from '../sheet/laying.ts';
 import { ASKED, Place } from './creating.ts';
+import { sheetOf, withFurther } from './further.ts';
 
 const inputTypes = [input('prompt', 'string', { required: true }), input('seed', 'int')];
 const deployment = {
@@ -48,11 +48,9 @@ async function save(batch: CreatedBatch, text: string, reading: Reading = {}, fi
     );
   };
   const leftOut = await before();
-  return withCopy(place.write('sheet.csv', text), copying, async (copy) => {
-    const commandWith = (guesses: readonly { readonly flags: readonly string[] }[]): string =>
-      `again with ${guesses.flatMap(({ flags }) => flags).join(' ')}`;
-    const asked = { out: place.out, batch, copy, reading, order: {}, inputTypes };
-    const { laidOut, options } = await layOutFurther({ ...asked, isSavedAgain: true, leftOut, commandWith });
+  const asked = { batch, name: 'sheet.csv', text, reading, declared: { inputTypes } };
+  return withFurther(place, { ...asked, isSavedAgain: true, leftOut }, async (one) => {
+    const { laidOut, options } = await sheetOf(one, ({ flags }) => `again with ${flags.flat().join(' ')}`);
     return { rows: laidOut.rows, skipRows: options.skipRows };
   });
 }
@@ -125,11 +123,9 @@ describe('a sheet that was saved again', () => {
       place.write('sheet.csv', latin('prompt\nÄpfel\n'));
       return place.create('sheet.csv', { deployment, answers: { ...ASKED.answers, guesses: 'accept' } });
     })();
-    const copying = { out: place.out, stdin: Readable.from([]) };
-    const rows = await withCopy(place.write('sheet.csv', latin('prompt\nGröße\n')), copying, async (copy) => {
-      const asked = { out: place.out, batch, copy, reading: {}, order: {}, inputTypes };
-      return (await layOutFurther({ ...asked, isSavedAgain: true })).laidOut.rows;
-    });
+    const text = latin('prompt\nGröße\n');
+    const asked = { batch, name: 'sheet.csv', text, declared: { inputTypes }, isSavedAgain: true };
+    const rows = await withFurther(place, asked, async (one) => (await sheetOf(one)).laidOut.rows);
     expect(rows).toBe(1);
   });
 });

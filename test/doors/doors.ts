@@ -130,8 +130,9 @@ const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> =
 };
 
 const watch = async ({ scene }: Given): Promise<Done> => {
+  await using servers = new Servers({});
   const sheet = new SavedSheet({
-    config: loadConfig(),
+    servers,
     found: scene.batch,
     path: scene.sheet,
     deployment: 'portraits',

@@ -61,7 +61,7 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     runBatch: refuses('E111', "guess: 'accept'"),
     create: refuses('E111', 'the flags of the guess'),
     firing: refuses('E111', 'the flags of the guess'),
-    into: refuses('E111', 'the flags of the guess'),
+    into: asks('E111', 'the flags of the guess'),
     append: refuses('E111', "guess: 'accept'"),
     retry: OLD_BATCH,
     retryCall: OLD_BATCH,

@@ -57,7 +57,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
   await Promise.race([interrupts.first, idle]);
   interrupts.close();
   await report[Symbol.asyncDispose]();
-  await servers.close();
+  await servers[Symbol.asyncDispose]();
   return EXIT.ok;
 }
 

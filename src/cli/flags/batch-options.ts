@@ -16,7 +16,6 @@ import {
   valueOf,
   type Excludes,
 } from '../../create-batch/given-options.ts';
-import { preparingIn } from '../../create-batch/preparing.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import { refuseTooMany } from '../../create-batch/check-request.ts';
 import { isAddress } from '../../errors/redact.ts';
@@ -27,7 +26,6 @@ import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 import type { Reading } from '../../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../../sheet/sheet-source.ts';
-import type { Context } from '../context.ts';
 import type { SheetFlags } from './flags.ts';
 import { isRepeated, type LimitFlags, type OptionFlags } from './option-flags.ts';
 
@@ -86,13 +84,6 @@ export const noDeployment = (isLocal = false): RunsheetError =>
     what: 'no deployment is given',
     hint: `add -d <deployment>; list them: runsheet deployments${isLocal ? ' --local' : ''}`,
   });
-
-/** The copy of the sheet that a command reads. */
-export const copyParams = (config: Config, { stdin }: Context['process'], flags: SheetFlags) => ({
-  ...preparingIn(config),
-  stdin,
-  ...copyingOf(flags),
-});
 
 /** What the copy of a sheet needs to know. */
 export const copyingOf = ({ format, sheetName }: SheetFlags) => ({

@@ -5,7 +5,7 @@ import { NO_OUTCOMES, OUTCOMES } from '../../batch/outcome.ts';
 import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
 import type { BatchStatus as PublishedStatus } from '../../library/handle/batch-status.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
-import type { CanaryReport } from '../run/canary.ts';
+import type { CanaryReport } from '../../library/start/estimate.ts';
 import { estimateSchema } from './estimate.ts';
 import { amount, count, shaped, time, timeOf, usdOf, type Given } from './shape.ts';
 import type { ShownProgress } from '../../library/handle/shown-progress.ts';

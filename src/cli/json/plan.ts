@@ -1,9 +1,10 @@
 // What plan found, as JSON: for a new batch, and with --into for rows that are added to one.
 
 import { z } from 'zod';
-import type { CreatedBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
+import type { CreatedBatch } from '../../create-batch/create-batch.ts';
+import type { Asked } from '../../library/start/batch-plan.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
-import { ignoredGpus, questionText, type Question } from '../../create-batch/questions.ts';
+import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';
 import { estimateSchema } from './estimate.ts';
 import { limitsOf, limitsSchema } from './limits.ts';
 import { count, shaped } from './shape.ts';
@@ -62,7 +63,7 @@ type Planned = {
   readonly earlier?: EarlierBatches;
   readonly canary?: readonly number[] | undefined;
   readonly notGuaranteed?: readonly string[];
-  readonly questions?: readonly Question[];
+  readonly questions: readonly Asked[];
   readonly into?: { readonly appended: number; readonly changed: number; readonly same: number };
 };
 
@@ -95,7 +96,7 @@ export function planJson({
     },
     canary_rows: planned.canary?.map((row) => ({ row })),
     not_guaranteed: planned.notGuaranteed ?? [],
-    questions: (planned.questions ?? []).map((one) => ({ id: one.id, text: questionText(one) })),
+    questions: planned.questions,
     into: planned.into,
   });
 }

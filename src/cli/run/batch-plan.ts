@@ -3,24 +3,23 @@
 import type { Config } from '../../host/config.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { temporalFrom } from '../../temporal/temporal-address.ts';
-import { canReachReceiver } from '../../webhook/reach.ts';
+import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
 import { count, plural } from '../format.ts';
-import { ignoredGpus, ignoredText } from '../../create-batch/questions.ts';
 import { guessLines } from './questions.ts';
 
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 
-export function printBatch(printer: Printer, config: Config, { batch, file, laidOut }: Planned): void {
+export function printBatch(printer: Printer, config: Config, planned: Planned): void {
+  const { batch, file, laidOut } = planned;
   const { paint } = printer;
   const { sheet, deployment, service } = file;
-  const arrive = webhooksArrive(config, file);
+  const { hasWebhooks, ignoredGpus } = factsOf(config, planned);
   if (service.rehearsal)
     printer.notice(paint('yellow', 'rehearsal: runs use the local run service and cost nothing'));
   if (service.api === 'v1') {
     printer.notice(paint('yellow', 'the run service speaks V1, which cannot guarantee what V2 does:'));
-    for (const limit of limitsOfV1({ webhooks: arrive })) printer.notice(`  - ${limit}`);
+    for (const limit of limitsOfV1(hasWebhooks)) printer.notice(`  - ${limit}`);
   }
   const repeats =
     sheet.repeats > 0
@@ -41,9 +40,7 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
   printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
-  const ignored = laidOut && ignoredGpus(file, laidOut.gpus);
-  if (ignored !== undefined)
-    printer.notice(paint('yellow', terminalLine(`            ${ignoredText(ignored)}`)));
+  if (ignoredGpus !== undefined) printer.notice(paint('yellow', terminalLine(`            ${ignoredGpus}`)));
   if (laidOut && isGpuUnused(file, laidOut.gpus))
     printer.notice(
       paint('yellow', `            --gpu ${sheet.options.gpu} changes no row: each row names its own GPU`),
@@ -56,7 +53,7 @@ export function printBatch(printer: Printer, config: Config, { batch, file, laid
     printer.notice(
       `  auto      a V1 service may show no queueing times: then only 429 changes the concurrency, and it stays at most ${count(file.adaptive)}. Otherwise give -c <n>`,
     );
-  if (file.webhooks && !arrive)
+  if (file.webhooks && !hasWebhooks)
     printer.notice(
       '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
     );
@@ -84,14 +81,9 @@ const atTheSameTime = ({ concurrency, adaptive }: CreatedBatch['file']): string 
     ? `${count(concurrency)} at the same time`
     : `${count(adaptive)} at the same time at first (auto, at most ${count(concurrency)})`;
 
-/** True on a cluster, because the settings of its workers are not known here. */
-export const webhooksArrive = (config: Config, { webhooks, service }: CreatedBatch['file']): boolean =>
-  webhooks &&
-  (temporalFrom(config.environment) !== undefined || canReachReceiver(service.base, config.webhook.url));
-
 /** What a batch cannot do with V1. */
-export const limitsOfV1 = ({ webhooks }: Pick<CreatedBatch['file'], 'webhooks'>): readonly string[] => [
-  webhooks
+export const limitsOfV1 = (hasWebhooks: boolean): readonly string[] => [
+  hasWebhooks
     ? 'if the response to a request is lost, its row waits for a webhook, else it ends as unknown, perhaps paid for; it is not sent again'
     : 'if the response to a request is lost, its row ends as unknown, perhaps paid for, because webhooks are off; it is not sent again',
   'runs cannot be cancelled',

@@ -3,32 +3,9 @@
 import type { CanaryProgress } from '../../batch/canary.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { list } from '../../errors/error.ts';
-import { readCanaryRuns } from '../../results/past-runs.ts';
-import type { FoundBatch } from '../../library/handle/found-batch.ts';
-import { estimateFromCanary, type Estimate } from '../../library/start/estimate.ts';
+import type { CanaryReport } from '../../library/start/estimate.ts';
 import { forecastLines } from './forecast.ts';
 import { count, money, plural } from '../format.ts';
-
-/** The forecast of the whole batch, its canary included. */
-export type CanaryReport = {
-  readonly rows: number;
-  readonly succeeded: number;
-  readonly cost_usd: number;
-  readonly estimate: Estimate;
-};
-
-/** undefined as long as rows of the canary are not collected, and in a batch without one. */
-export async function canaryReport(found: FoundBatch): Promise<CanaryReport | undefined> {
-  const runs = await readCanaryRuns(found);
-  if (runs === undefined) return undefined;
-  const { rows, succeeded, costUsd } = runs;
-  return {
-    rows,
-    succeeded,
-    cost_usd: Number(costUsd.toFixed(6)),
-    estimate: estimateFromCanary(found, runs),
-  };
-}
 
 export const canaryReportLines = ({
   rows,

@@ -1,6 +1,6 @@
 // run, submit and plan with --from: the results of a batch are the sheet of the next one.
 
-import { USUAL_WHERE, type FromSheet } from '../../create-batch/from/from-sheet.ts';
+import type { FromSheet } from '../../create-batch/from/from-sheet.ts';
 import type { Around, Source } from '../../create-batch/propose.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -57,12 +57,9 @@ export async function sourceOf(
 }
 
 /** Says how the results of a batch become a sheet. */
-export const fromNotes = (
-  printer: Printer,
-  { where }: Pick<SheetFlags, 'where'>,
-): Pick<Around, 'onFrom' | 'onUpload'> => ({
+export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'> => ({
   onFrom: (from) => {
-    for (const line of fromLines(from, where)) printer.notice(terminalLine(line));
+    for (const line of fromLines(from)) printer.notice(terminalLine(line));
   },
   onUpload: ({ found }, done) => {
     if (done === undefined) printer.notice(`  files     of ${found.batch} go to the run service as inputs`);
@@ -72,8 +69,8 @@ export const fromNotes = (
   },
 });
 
-function fromLines(sheet: FromSheet, where = USUAL_WHERE): readonly string[] {
-  const { found, written, rows, picked, withoutFile } = sheet;
+function fromLines(sheet: FromSheet): readonly string[] {
+  const { found, where, written, rows, picked, withoutFile } = sheet;
   const among = picked === undefined ? `${plural(rows, 'row')} of ${found.batch}` : plural(picked, 'pick');
   return [
     `  from      ${found.batch}: ${plural(written, 'row')} from ${among}, where ${where}`,

@@ -2,31 +2,21 @@
 
 import type { Config } from '../../host/config.ts';
 import { EXIT, list, problem } from '../../errors/error.ts';
-import type { DraftBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
-import { propose } from '../../create-batch/propose.ts';
-import {
-  doneText,
-  knownText,
-  openText,
-  questionText,
-  sumOf,
-  type Question,
-} from '../../create-batch/questions.ts';
+import type { DraftBatch } from '../../create-batch/create-batch.ts';
 import { shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { fromNotes, refuseBothSheets, sourceOf } from './from.ts';
 import { isInto, planInto } from './into.ts';
-import { keepPlan } from '../../create-batch/answers/plan-answers.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { canaryPlanLines } from './canary.ts';
-import { limitsOfV1, printBatch, webhooksArrive } from './batch-plan.ts';
-import { estimateOf, type Estimate } from '../../library/start/estimate.ts';
-import { draftOf, firstRequests } from '../../library/start/batch-plan.ts';
+import { limitsOfV1, printBatch } from './batch-plan.ts';
+import type { Estimate } from '../../library/start/estimate.ts';
+import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
 import { forecastLines } from './forecast.ts';
 import { sameCommand, sayNext } from '../next-command.ts';
-import { ServersNeeded } from './servers-needed.ts';
-import { count, money, plural, span } from '../format.ts';
+import { serversFor } from '../session.ts';
+import { count, money, span } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
 type Flags = SheetFlags & { readonly save: boolean };
@@ -45,26 +35,23 @@ async function planSheet(context: Context, flags: Flags, sheet: string): Promise
   const printer = printerFor(context, flags);
   const config = configOf(flags);
   await checkFlags(sheet, flags);
-  if (isInto(flags)) return planInto({ context, flags, sheet, printer, asks: false });
-  await using servers = new ServersNeeded(config, flags.local, printer);
-  const around = { ...servers.around, ...fromNotes(printer, flags), isPlan: true };
-  const source = await sourceOf(config, context.process, flags, sheet);
-  await using proposal = await propose(requestOf(config, flags), source, around);
-  const { questions, ofBatch, earlier } = proposal;
-  const draft = await draftOf(proposal);
+  await using servers = serversFor(config, printer);
+  // Awaited here, because the servers are left on return.
+  if (isInto(flags)) return await planInto({ context, flags, sheet, printer, servers });
+  const rows = await sourceOf(config, context.process, flags, sheet);
+  const request = requestOf(config, flags);
+  await using planned = await planBatch(servers, request, rows, fromNotes(printer));
+  const { draft, ofBatch } = planned;
   if (ofBatch !== undefined)
     printer.notice(
-      `  earlier   these are rows of ${ofBatch.batch}; to plan what it sends again: add --into ${ofBatch.batch}`,
+      `  earlier   these are rows of ${ofBatch}; to plan what it sends again: add --into ${ofBatch}`,
     );
-  const requests = await firstRequests(draft);
-  const estimate = await estimateOf(config.out, draft);
-  const { file, canary } = draft;
-  const notGuaranteed =
-    file.service.api === 'v1' ? limitsOfV1({ webhooks: webhooksArrive(config, file) }) : [];
+  const { hasWebhooks } = factsOf(config, draft);
+  const notGuaranteed = draft.file.service.api === 'v1' ? limitsOfV1(hasWebhooks) : [];
   if (flags.output === 'json')
-    printer.json(planJson({ batch: draft, estimate, requests, earlier, canary, questions, notGuaranteed }));
-  else sayPlan(printer, config, draft, { estimate, requests, earlier, questions });
-  if (flags.save && proposal.params) printer.notice(keptLine(await keepPlan(proposal.params, draft)));
+    printer.json(planJson({ ...planned, batch: draft, canary: draft.canary, notGuaranteed }));
+  else sayPlan(printer, config, planned);
+  if (flags.save) printer.notice(keptLine(await planned.keep()));
   sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run', { without: ['--save'] })]);
   return EXIT.ok;
 }
@@ -76,19 +63,12 @@ const keptLine = (columns: readonly string[] | undefined): string =>
         `answers kept for this deployment and sheets with the columns ${list(columns)}; other columns are asked about again`,
       );
 
-type Plan = {
-  readonly estimate: Estimate;
-  readonly requests: readonly object[];
-  readonly earlier: EarlierBatches;
-  readonly questions: readonly Question[];
-};
-
-function sayPlan(printer: Printer, config: Config, draft: DraftBatch, planned: Plan): void {
-  const { estimate, requests, earlier, questions } = planned;
+function sayPlan(printer: Printer, config: Config, planned: Planned): void {
+  const { draft, estimate, requests, notes, questions } = planned;
   printBatch(printer, config, draft);
-  for (const line of earlierLines(earlier, draft.file)) printer.notice(line);
-  for (const one of questions)
-    if (one.id === 'elsewhere') printer.notice(terminalLine(`  elsewhere ${questionText(one)}`));
+  for (const note of notes) printer.notice(`  earlier   ${note}`);
+  for (const { id, text } of questions)
+    if (id === 'elsewhere') printer.notice(terminalLine(`  elsewhere ${text}`));
   for (const line of forecastLines(estimate)) printer.notice(line);
   for (const line of canaryPlanLines(draft.canary)) printer.notice(line);
   if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);
@@ -113,24 +93,4 @@ function examplesOf({ file }: DraftBatch, { usd_per_run_second: usd }: Estimate)
     const cost = usd === null ? '' : `, about ${money(usd * seconds)} without cold starts`;
     return `  if a run takes ${seconds} s: ${span(rounds * seconds * 1000)} at ${count(concurrency)} at the same time${cost}`;
   });
-}
-
-/** What `plan` says about earlier batches. */
-function earlierLines(
-  { same, done = [], open = [], unknown = [] }: EarlierBatches,
-  { sheet: { rows, reused } }: DraftBatch['file'],
-): readonly string[] {
-  if (same !== undefined)
-    return [`  earlier   this is batch ${same}; run attaches to it and buys no row again`];
-  const left = rows - sumOf(done);
-  const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
-  const flags =
-    reused === undefined ? `: --reuse runs ${plural(left, 'row')}, --again all ${count(rows)}` : '';
-  return [
-    ...(done.length === 0 ? [] : [`  earlier   ${doneText({ rows, done })}${isSure}${flags}`]),
-    ...(unknown.length === 0 ? [] : [`  earlier   ${knownText({ rows, done: [], unknown })}`]),
-    ...(open.length === 0
-      ? []
-      : [`  earlier   ${openText(open)}; run refuses this sheet until they have ended`]),
-  ];
 }

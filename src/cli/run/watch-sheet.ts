@@ -3,42 +3,29 @@
 import { resolve } from 'node:path';
 import { isAddress } from '../../errors/redact.ts';
 import { EXIT, problem } from '../../errors/error.ts';
-import { checkSettings } from '../../create-batch/check-settings.ts';
-import { FileSaves } from '../../create-batch/watched/file-saves.ts';
+import type { Config } from '../../host/config.ts';
+import { FileSaves } from '../../library/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { SavedSheet, type Save } from '../../library/watched/saved-sheet.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { findWatched } from '../../library/watched/watched-batch.ts';
-import { LOCAL } from '../../run-service/local-address.ts';
-import {
-  configOf,
-  copyingOf,
-  isClusterMeant,
-  limitsOf,
-  meantService,
-  orderOf,
-  readingOf,
-} from '../flags/batch-options.ts';
-import type { Context, Printer } from '../context.ts';
+import { copyingOf, limitsOf, meantService, orderOf, readingOf } from '../flags/batch-options.ts';
+import type { Printer } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow-asking.ts';
 import { plural } from '../format.ts';
 import { rangesText } from '../../sheet/left-out-rows.ts';
-import { asCommand, commandSaying, commandWith } from './questions.ts';
+import { asCommand, commandWith } from './questions.ts';
 import { nextLine, sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
 import { isRefused, refusalJson, refusalLines, saveJson, saveLine } from './save-text.ts';
-import type { Session } from '../session.ts';
+import type { Session } from '../../library/session.ts';
+import { giveLimits, type Sending } from './new-batch.ts';
 
-export type WatchGiven = {
-  readonly context: Context;
-  readonly flags: RunFlags;
-  readonly sheet: string;
-  readonly printer: Printer;
-  /** Gives the batch the limits of the command; it has to be running. */
-  readonly changeLimits: (session: Session, found: FoundBatch) => Promise<void>;
-};
+type Given = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;
+/** Whether the batch has the limits of the command. */
+type Watching = Given & { readonly hasLimits: boolean };
 
 /** A program may be in the middle of writing: what cannot be read is tried again once before it is reported. */
 const UNREADABLE_AGAIN_MS = 1_000;
@@ -65,9 +52,12 @@ export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
 }
 
 /** The batch that a watched sheet belongs to, whatever it contains now. */
-export function batchOfWatched(flags: RunFlags, sheet: string): Promise<FoundBatch | undefined> {
+export function batchOfWatched(
+  config: Config,
+  flags: RunFlags,
+  sheet: string,
+): Promise<FoundBatch | undefined> {
   if (!flags.watch || flags.again) return Promise.resolve(undefined);
-  const config = configOf(flags);
   const { base } = meantService(config, flags);
   const path = resolve(sheet);
   const { name, deployment = '' } = flags;
@@ -75,35 +65,23 @@ export function batchOfWatched(flags: RunFlags, sheet: string): Promise<FoundBat
 }
 
 /** Continues a batch that exists; what was saved meanwhile is sent first. */
-export async function continueWatched(given: WatchGiven, found: FoundBatch): Promise<number> {
-  const { flags, printer } = given;
+export async function continueWatched(given: Given, found: FoundBatch): Promise<number> {
+  const { flags, printer, servers } = given;
   refuseOtherMapping(found, flags);
-  const config = configOf(flags);
-  await checkSettings(limitsOf(flags), { config, isCluster: () => isClusterMeant(config) });
+  await servers.check(limitsOf(flags));
   if (found.file.sheet.options.ladder !== undefined)
     throw problem('E602', { what: `${found.batch} has a ladder, so rows cannot be added to it` });
-  const { openSession } = await import('../session.ts');
-  const local = found.file.service.base === LOCAL;
-  const session = await openSession({ config, local, printer });
-  try {
-    printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
-    if ((await summaryOfDone(found)) === undefined) {
-      await startOrAttach(session, found);
-      await given.changeLimits(session, found);
-      return await watchSheet({ ...given, hasLimits: true }, session, found);
-    }
-    return await watchSheet({ ...given, hasLimits: false }, session, found);
-  } finally {
-    await session.close();
+  const session = await servers.for(found);
+  printer.notice(`This sheet is already batch ${found.batch}. Attached.`);
+  const hasLimits = (await summaryOfDone(found)) === undefined;
+  if (hasLimits) {
+    await startOrAttach(session, found);
+    await giveLimits(given, session, found);
   }
+  return watchSheet({ ...given, hasLimits }, session, found);
 }
 
-/** `hasLimits`: whether the batch has the limits of this command. */
-export async function watchSheet(
-  given: WatchGiven & { readonly hasLimits: boolean },
-  session: Session,
-  found: FoundBatch,
-): Promise<number> {
+export async function watchSheet(given: Watching, session: Session, found: FoundBatch): Promise<number> {
   const interrupts = hearInterrupts(given.context.process);
   using watcher = new SheetWatcher(given, session, found);
   try {
@@ -117,7 +95,7 @@ export async function watchSheet(
 const repeated = (args: readonly string[]): readonly string[] => args.filter((word) => word !== '--again');
 
 class SheetWatcher implements Disposable {
-  readonly #given: WatchGiven;
+  readonly #given: Given;
   readonly #session: Session;
   readonly #found: FoundBatch;
   readonly #saves: FileSaves;
@@ -129,7 +107,7 @@ class SheetWatcher implements Disposable {
   #failures = 0;
   #savedAt = new Date();
 
-  constructor(given: WatchGiven & { readonly hasLimits: boolean }, session: Session, found: FoundBatch) {
+  constructor(given: Watching, session: Session, found: FoundBatch) {
     const { flags, sheet, printer } = given;
     const path = resolve(sheet);
     [this.#given, this.#session, this.#found, this.#hasLimits] = [given, session, found, given.hasLimits];
@@ -139,14 +117,13 @@ class SheetWatcher implements Disposable {
         ? { ...printer, json: (value) => printer.data(JSON.stringify(value)) }
         : printer;
     this.#sheet = new SavedSheet({
-      config: configOf(flags),
+      servers: given.servers,
       found,
       path,
       deployment: flags.deployment ?? '',
       copying: copyingOf(flags),
       reading: readingOf(flags),
       order: orderOf(flags),
-      commandWith: (guesses) => commandSaying(repeated(given.context.process.argv), guesses),
       answers: flags.acceptGpu ? { otherGpu: 'accept' } : {},
       words: asCommand(repeated(given.context.process.argv)),
     });
@@ -248,7 +225,7 @@ class SheetWatcher implements Disposable {
   async #giveLimits(): Promise<void> {
     if (this.#hasLimits) return;
     this.#hasLimits = true;
-    await this.#given.changeLimits(this.#session, this.#found);
+    await giveLimits(this.#given, this.#session, this.#found);
   }
 
   #say(save: Save, print: (text: string) => void): void {

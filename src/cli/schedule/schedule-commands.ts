@@ -4,8 +4,7 @@ import { buildRouteMap } from '@stricli/core';
 import { OVERLAPS } from '../../schedule/overlaps.ts';
 import { command } from '../command.ts';
 import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
-import { SCHEDULE_NAME_MAX } from '../../create-batch/batch-id.ts';
-import { named as nameKind } from '../../options/kinds.ts';
+import { named as nameKind, SCHEDULE_NAME_MAX } from '../../options/kinds.ts';
 import { fail, valueFrom } from '../flags/flag-kinds.ts';
 import { one, withSource } from '../flags/positionals.ts';
 

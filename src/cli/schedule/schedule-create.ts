@@ -9,10 +9,9 @@ import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
-import { checkSettings } from '../../create-batch/check-settings.ts';
-import { proposeFiring } from '../../schedule/firing-now.ts';
+import { createSchedule } from '../../library/schedules.ts';
 import { asCommand } from '../run/questions.ts';
-import { ServersNeeded } from '../run/servers-needed.ts';
+import { serversFor } from '../session.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { plural } from '../format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
@@ -47,26 +46,22 @@ export default async function create(
   const printer = printerFor(this);
   const config = configOf(flags);
   const definition = await definitionOf(config, flags, name, sheet);
-  await using servers = new ServersNeeded(config, flags.local, printer);
-  const { around } = servers;
-  const { settings } = definition.request;
-  await checkSettings(settings, around);
-  const words = asCommand(this.process.argv);
-  await using proposal = await proposeFiring(definition, around, words);
-  const session = await servers.open();
-  await checkSettings(settings, { ...around, pools: async () => session.pools });
-  const { handle, how } = await session.schedules.create(definition, { replace: flags.replace });
+  await using servers = serversFor(config, printer);
+  const { handle, how, today, isEmbedded } = await createSchedule(servers, definition, {
+    replace: flags.replace,
+    words: asCommand(this.process.argv),
+  });
   const info = await handle.describe();
   if (flags.output === 'json') printer.json(await scheduleJson(info, how));
   else {
     printer.data([`${name}  ${HOW[how]}`, ...ruleLines(info), ...aboutLines(info.definition)].join('\n'));
-    await printToday(printer, info.definition, proposal?.draft);
+    await printToday(printer, info.definition, today);
   }
-  if (session.stack)
+  if (isEmbedded)
     printer.notice(
       `It fires while the embedded servers run: keep them running here, or install them as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
     );
-  sayNext(printer, flags.output, ...(session.stack ? [['servers', 'runsheet dev'] as const] : []), [
+  sayNext(printer, flags.output, ...(isEmbedded ? [['servers', 'runsheet dev'] as const] : []), [
     'show',
     `runsheet schedule show ${name}`,
   ]);
@@ -112,7 +107,7 @@ async function definitionOf(
 async function printToday(
   printer: Printer,
   { sheet, out, reuse, request }: ScheduleDefinition,
-  draft: DraftBatch | undefined,
+  draft: Pick<DraftBatch, 'file' | 'laidOut'> | undefined,
 ): Promise<void> {
   if (draft === undefined) printer.notice(`There is no sheet for a firing now at ${sheet}.`);
   else {

@@ -5,9 +5,7 @@ import { parseCron } from '../../schedule/cron.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import { shown, zoneOf, type Zone } from '../../schedule/zone.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { readSummary, type Summary } from '../../results/summary.ts';
-import { openBatchFolder } from '../../store/batch-folders.ts';
-import type { FiringInfo } from '../../schedule/firings.ts';
+import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
 import type { MetChange } from '../../schedule/times.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
 import { count, money, plural, span } from '../format.ts';
@@ -99,20 +97,6 @@ export function aboutLines({
     `  catch-up  up to ${span(catchupMs)} late, if no server ran at the time`,
   ];
 }
-
-export type ShownFiring = FiringInfo & { readonly summary: Summary | undefined };
-
-/** The firings with the results of their batches, as far as this machine has them. */
-export const shownFirings = ({
-  definition: { out },
-  firings,
-}: ScheduleInfo): Promise<readonly ShownFiring[]> =>
-  Promise.all(
-    firings.map(async (firing) => {
-      const found = await openBatchFolder(out, firing.batch);
-      return { ...firing, summary: found && (await readSummary(found.store)) };
-    }),
-  );
 
 export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summary }: ShownFiring): string {
   const { rows = 0, outcomes, reused = 0, cost_usd = 0 } = summary ?? {};

@@ -5,15 +5,8 @@ import { EXIT } from '../../errors/error.ts';
 import type { ScheduleInfo } from '../../temporal/schedules.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import {
-  aboutLines,
-  firingLine,
-  ruleInWords,
-  ruleLines,
-  scheduleJson,
-  shownFirings,
-  timeText,
-} from './schedule-text.ts';
+import { aboutLines, firingLine, ruleInWords, ruleLines, scheduleJson, timeText } from './schedule-text.ts';
+import { shownFirings } from '../../library/schedules.ts';
 import { sayNext, type Next } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { openSession, type Session } from '../session.ts';

@@ -20,7 +20,7 @@ import { temporalBinary } from '../../temporal/embedded/binary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { checkReachable, openStore } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
-import { canReachReceiver } from '../../webhook/reach.ts';
+import { canReachReceiver } from '../../run-service/reach.ts';
 import { printerFor, type Context } from '../context.ts';
 import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';

@@ -8,7 +8,7 @@ import { openLog } from '../../host/log.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { startWorker, type RunningWorker } from '../../worker/worker.ts';
 import type { WorkerParts } from '../../worker/worker-parts.ts';
-import { canReachReceiver } from '../../webhook/reach.ts';
+import { canReachReceiver } from '../../run-service/reach.ts';
 import { printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';

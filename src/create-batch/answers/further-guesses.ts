@@ -1,6 +1,6 @@
-// What may be guessed about a further sheet of a batch. No question is asked, but a sheet that is saved again is read as at the first save.
+// What may be guessed about a further sheet of a batch. A sheet that is saved again is read as at the first save.
 
-import { guessesRefused, unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
+import { unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
 import { leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
 import { sourceIn } from '../../sheet/sheet-source.ts';
 import { layoutOf } from '../../store/batch-file.ts';
@@ -20,26 +20,19 @@ export type FurtherReading = {
   readonly isSavedAgain?: boolean;
   /** What an earlier save left out; without it, `skipRows` counts. */
   readonly leftOut?: LeftOutRows | undefined;
-  /** What would be asked is taken as guessed. */
-  readonly isAccepted?: boolean | undefined;
-  /** The command that says guesses outright. */
-  readonly commandWith?: (guesses: readonly Guess[]) => string;
 };
 
-/** Throws E111 for guesses that have to be confirmed. */
-export async function refuseGuesses(
-  { out, batch, copy, commandWith, isSavedAgain = false, isAccepted = false }: FurtherReading,
+/** The guesses, without those that the batch was made with and those whose answers were kept. */
+export async function openGuesses(
+  { out, batch, isSavedAgain = false }: FurtherReading,
   columns: readonly string[],
   guesses: readonly Guess[],
-): Promise<void> {
-  if (isAccepted) return;
+): Promise<readonly Guess[]> {
   const all = unconfirmed(guesses).length > 0 ? await keptAnswers({ out, ...batch.file }) : [];
   const kept = all.find((one) => isSame(one.columns, columns));
-  const open = guesses.filter(
+  return guesses.filter(
     (guess) => !(isSavedAgain && isAgreed(guess, batch)) && !(kept !== undefined && isKept(guess, kept)),
   );
-  if (unconfirmed(open).length > 0)
-    throw guessesRefused(copy.name, open, commandWith ? { command: commandWith(open) } : {});
 }
 
 /** How the file is read. Rows that an earlier save left out are found by what they are, not by their numbers. */

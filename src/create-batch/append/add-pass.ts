@@ -12,8 +12,9 @@ import type { Queued } from '../../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
-import { ignoredGpus, QuestionsOpen, type Answers, type Question } from '../questions.ts';
+import { ignoredGpus, QuestionsOpen, type Answers, type Patch, type Question } from '../questions.ts';
 import { QueuePages } from '../queue-pages.ts';
+import type { Proposed } from '../settle.ts';
 import { hasPlace, placesIn } from '../watched/sheet-places.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
@@ -29,6 +30,8 @@ export type PassParams = {
   readonly change?: InputChange;
   /** What was decided beforehand. */
   readonly answers?: Answers;
+  /** Starts or reaches the servers before rows are added. */
+  readonly servers?: () => Promise<unknown>;
   readonly by: string;
   readonly reason?: string;
 };
@@ -51,42 +54,79 @@ export type Candidates = {
 /** Rows with these outcomes may have a run that was paid for. */
 const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
 
-/** What has to be decided before these rows are sent again. Their own GPUs were accepted when the batch was made. */
-export function retryQuestions(
-  { file }: Pick<Batch, 'file'>,
-  { gpu, answers = {} }: PassParams,
-  { rows, outcomes, boughtAgain, fetched, expectedUsd }: Candidates,
-): readonly Question[] {
-  const asked: Question[] = [];
-  const ignored = gpu === undefined ? undefined : ignoredGpus(file, { [gpu]: rows - fetched });
-  if (ignored !== undefined && answers.otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
-  const paid = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
-  if (paid > 0 && answers.boughtBefore !== 'again')
-    asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd });
-  return asked;
+/** Proposes to send rows of a batch again. */
+export class RowsAgain implements Proposed<Candidates | undefined> {
+  readonly #batch: Batch;
+  readonly #params: PassParams;
+  #answers: Answers;
+  #wanted: Candidates;
+
+  private constructor(batch: Batch, params: PassParams, wanted: Candidates) {
+    [this.#batch, this.#params, this.#wanted] = [batch, params, wanted];
+    this.#answers = params.answers ?? {};
+  }
+
+  static async of(batch: Batch, params: PassParams): Promise<RowsAgain> {
+    return new RowsAgain(batch, params, await candidates(batch, params));
+  }
+
+  get wanted(): Candidates {
+    return this.#wanted;
+  }
+
+  get shown(): unknown {
+    return this.#wanted;
+  }
+
+  /** Rows that keep their own GPU were accepted when the batch was made. */
+  get questions(): readonly Question[] {
+    const { rows, outcomes, boughtAgain, fetched, expectedUsd } = this.#wanted;
+    const { gpu } = this.#params;
+    const asked: Question[] = [];
+    const ignored = gpu === undefined ? undefined : ignoredGpus(this.#batch.file, { [gpu]: rows - fetched });
+    if (ignored !== undefined && this.#answers.otherGpu !== 'accept')
+      asked.push({ id: 'otherGpu', ...ignored });
+    const paid = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
+    if (paid > 0 && this.#answers.boughtBefore !== 'again')
+      asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd });
+    return asked;
+  }
+
+  async with(...patches: readonly Patch[]): Promise<void> {
+    for (const patch of patches)
+      if ('answers' in patch) this.#answers = { ...this.#answers, ...patch.answers };
+  }
+
+  /** Adds the pass, or none if no row is wanted. If another pass was added meanwhile, the rows are read again. Throws {@link QuestionsOpen}. */
+  async carryOut(): Promise<Candidates | undefined> {
+    for (; ; this.#wanted = await candidates(this.#batch, this.#params)) {
+      if (this.#wanted.rows === 0) return undefined;
+      const { questions } = this;
+      if (questions.length > 0) throw new QuestionsOpen(questions);
+      // Without its servers, nothing is added.
+      await this.#params.servers?.();
+      if (await addPass(this.#batch, this.#params, this.#wanted)) return this.#wanted;
+    }
+  }
 }
 
-/**
- * Adds the pass, or none if no row is wanted. Only if another pass was added since `found`, the rows are read again. Throws
- * {@link QuestionsOpen}.
- */
-export async function addPass(
-  batch: Batch,
-  params: PassParams,
-  found?: Candidates,
-): Promise<Candidates | undefined> {
-  const { by, reason } = params;
-  for (let wanted = found ?? (await candidates(batch, params)); ; wanted = await candidates(batch, params)) {
-    if (wanted.rows === 0) return undefined;
-    const questions = retryQuestions(batch, params, wanted);
-    if (questions.length > 0) throw new QuestionsOpen(questions);
-    const pages = await QueuePages.open(batch.store, batch.file, wanted.pass);
-    for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
-    const { segments } = pages;
-    const file = { at: new Date().toISOString(), kind: 'retry', by, segments } as const;
-    const details = { ...(reason === undefined ? {} : { reason }), ...changedFlag(wanted) };
-    if (await createPass(batch.store, wanted.pass, { ...file, ...details })) return wanted;
-  }
+/** False if another pass was added since `wanted`. */
+async function addPass(
+  { store, file }: Batch,
+  { by, reason }: PassParams,
+  wanted: Candidates,
+): Promise<boolean> {
+  const pages = await QueuePages.open(store, file, wanted.pass);
+  for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
+  const { segments } = pages;
+  return createPass(store, wanted.pass, {
+    at: new Date().toISOString(),
+    kind: 'retry',
+    by,
+    segments,
+    ...(reason === undefined ? {} : { reason }),
+    ...changedFlag(wanted),
+  });
 }
 
 const changedFlag = ({ byGpu }: Pick<Candidates, 'byGpu'>): { readonly isChanged?: true } =>

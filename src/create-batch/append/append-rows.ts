@@ -18,6 +18,7 @@ import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { sourceIn } from '../../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../../sheet/sheet.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
+import type { Guess } from '../../sheet/guesses/guess.ts';
 import { rowsLeftOut } from '../../sheet/left-out-rows.ts';
 import { settleSheet } from '../../sheet/guesses/settle-sheet.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
@@ -30,8 +31,7 @@ import { createPass } from '../../store/passes.ts';
 import { type Store, within } from '../../store/store.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
 import { errorsPlaceFor } from '../error-list.ts';
-import { orConfirm, readingOf, refuseGuesses, type FurtherReading } from '../answers/further-guesses.ts';
-import { ignoredGpus, QuestionsOpen, type Answers, type Question } from '../questions.ts';
+import { openGuesses, orConfirm, readingOf, type FurtherReading } from '../answers/further-guesses.ts';
 import { QueuePages } from '../queue-pages.ts';
 import { queuedIn } from '../rewrite-queue.ts';
 
@@ -53,8 +53,16 @@ export type FurtherSheet = {
   readonly others: readonly string[];
 };
 
-/** Throws the errors of the sheet, and E532 for other columns than the batch has. */
-export async function layOutFurther(params: AppendParams): Promise<FurtherSheet> {
+/** A further sheet as it is read. */
+type ReadSheet = {
+  /** What has to be confirmed, with all other guesses about it. */
+  readonly guesses: readonly Guess[];
+  /** Throws the errors of the sheet. */
+  readonly layOut: () => Promise<FurtherSheet>;
+};
+
+/** Throws E532 for other columns than the batch has. */
+export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const { batch, copy, order, inputTypes, out, isSavedAgain = false, leftOut } = params;
   const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
@@ -79,19 +87,24 @@ export async function layOutFurther(params: AppendParams): Promise<FurtherSheet>
     ...(key === undefined ? {} : { keyColumn: key }),
   };
   const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes, leftOut);
-  if (problems.length === 0)
-    await refuseGuesses(params, columns, [...guesses.map(orConfirm), ...settled.guesses]);
-  const laidOut = await layOut({
-    source,
-    options,
-    inputTypes,
-    known: problems,
-    store: layout,
-    order,
-    ownGpu: batch.file.deployment.gpu,
-    errors: await errorsPlaceFor(out, copy.name),
-  });
-  return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
+  const all = [...guesses.map(orConfirm), ...settled.guesses];
+  return {
+    // A sheet that is refused needs no answer.
+    guesses: problems.length > 0 ? [] : await openGuesses(params, columns, all),
+    layOut: async () => {
+      const laidOut = await layOut({
+        source,
+        options,
+        inputTypes,
+        known: problems,
+        store: layout,
+        order,
+        ownGpu: batch.file.deployment.gpu,
+        errors: await errorsPlaceFor(out, copy.name),
+      });
+      return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
+    },
+  };
 }
 
 /** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */
@@ -189,39 +202,10 @@ async function withNames(sheet: FurtherSheet, comparison: Comparison): Promise<C
   }
 }
 
-/** What has to be decided before the rows are added. */
-export function furtherQuestions(
-  { batch }: Pick<FurtherSheet, 'batch'>,
-  { gpus }: Pick<Comparison, 'gpus'>,
-  answers: Answers,
-): readonly Question[] {
-  const ignored = answers.otherGpu === 'accept' ? undefined : ignoredGpus(batch.file, gpus);
-  return ignored === undefined ? [] : [{ id: 'otherGpu', ...ignored }];
-}
-
 export type Appended = { readonly pass: number; readonly appended: number; readonly changed: number };
 
-/**
- * Adds the rows; undefined if the batch has all of them. Only if another pass was added since `found`, they are compared again. Throws
- * {@link QuestionsOpen}.
- */
-export async function appendRows(
-  sheet: FurtherSheet,
-  found: Comparison,
-  by: string,
-  answers: Answers = {},
-): Promise<Appended | undefined> {
-  const { pass, appended, changed } = found;
-  if (appended + changed === 0) return undefined;
-  const questions = furtherQuestions(sheet, found, answers);
-  if (questions.length > 0) throw new QuestionsOpen(questions);
-  if (await addPass(sheet, found, by)) return { pass, appended, changed };
-  using newest = await compareFurther(sheet);
-  // Awaited here, because the comparison is closed on return.
-  return await appendRows(sheet, newest, by, answers);
-}
-
-async function addPass(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<boolean> {
+/** False if another pass was added since the comparison. */
+export async function addRows(sheet: FurtherSheet, comparison: Comparison, by: string): Promise<boolean> {
   const { store, file } = sheet.batch;
   const { pass, appended, changed } = comparison;
   const folder = `passes/${randomBytes(8).toString('hex')}`;

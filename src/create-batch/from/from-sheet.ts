@@ -47,11 +47,13 @@ export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
   readonly columns: SourceColumns;
   readonly from: NonNullable<BatchFile['from']>;
   readonly picked: number | undefined;
+  /** Which rows are taken. */
+  readonly where: string;
   /** Whether an input needs the address of a file. */
   readonly isAddressed: boolean;
 };
 
-export const USUAL_WHERE = 'outcome = succeeded';
+const USUAL_WHERE = 'outcome = succeeded';
 
 /** Writes the rows into `folder`. Throws E551 if the batch has not ended, E550 to E556 for the choice of its rows. */
 export async function readFromSheet(asked: FromAsked, folder: string): Promise<FromSheet> {
@@ -84,6 +86,7 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
     copy: { name: `from-${found.batch}.jsonl`, folder, file: ROWS, format: 'jsonl', sha256, bytes },
     from: { batch: found.batch, pass, request: request.digest('hex') },
     picked: picks?.rows,
+    where: asked.where ?? USUAL_WHERE,
     isAddressed: addressed.size > 0,
   };
 }

@@ -1,49 +1,19 @@
-// A further sheet of a batch, which keeps its mapping, deployment and service.
+// Rows that are added to a batch from a further sheet.
 
-import {
-  appendRows,
-  compareFurther,
-  furtherQuestions,
-  layOutFurther,
-  type AppendParams,
-  type FurtherSheet,
-} from '../../create-batch/append/append-rows.ts';
+import { FurtherRows, type FurtherRequest } from '../../create-batch/append/further-rows.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
-import { withCopy, type SheetCopy } from '../../create-batch/copy-sheet.ts';
-import { preparingIn } from '../../create-batch/preparing.ts';
-import { asOption, QuestionsOpen, refusal } from '../../create-batch/questions.ts';
-import { findDeployment } from '../../create-batch/find-deployment.ts';
-import { problem } from '../../errors/error.ts';
+import type { Appended } from '../../create-batch/append/append-rows.ts';
+import { asOption, type Question } from '../../create-batch/questions.ts';
+import { settle, type Policy } from '../../create-batch/settle.ts';
 import type { Config } from '../../host/config.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
-import { STARTED_FILE } from '../../store/batch-file.ts';
 import { userHere } from '../../temporal/user-here.ts';
-import { readingFrom } from '../start/batch-options.ts';
 import { estimateOf, type Estimate } from '../start/estimate.ts';
-import type { FoundBatch } from './found-batch.ts';
 import { givenSheet, type Sheet } from '../start/given-rows.ts';
-import type { AppendOptions } from './handle-options.ts';
+import { answersFrom, readingFrom } from '../start/batch-options.ts';
 import { inputRefused } from '../thrown-errors.ts';
-
-/** Checks the sheet against the service; a local one must have been started. */
-export async function checkFurther(
-  config: Config,
-  found: FoundBatch,
-  copy: SheetCopy,
-  asked: Pick<AppendParams, 'reading' | 'order' | 'isAccepted' | 'commandWith'>,
-): Promise<FurtherSheet> {
-  const { file } = found;
-  const service = openServices(config, openTransport(1)).at(file.service);
-  const { inputTypes } = await findDeployment(service, file.deployment.id);
-  return layOutFurther({ out: config.out, batch: found, copy, ...asked, inputTypes });
-}
-
-/** What was added: the pass, if there are new or changed rows. */
-export type Appended = {
-  readonly pass: number | undefined;
-  readonly rows: number;
-};
+import type { Servers } from '../servers.ts';
+import type { FoundBatch } from './found-batch.ts';
+import type { AppendOptions } from './handle-options.ts';
 
 /** What would be added. */
 export type AppendPlan = {
@@ -59,76 +29,112 @@ export type AppendPlan = {
   readonly estimate: Estimate;
 };
 
-/** Adds the rows of a program; rows that the batch has are left out. The caller signals the pass to the batch. */
-export async function appendSheet(
-  config: Config,
+export type FurtherAsked = Omit<FurtherRequest, 'batch' | 'by'>;
+
+/** The caller disposes of it. */
+export const proposeFurther = (
+  servers: Servers,
+  batch: FoundBatch,
+  asked: FurtherAsked,
+): Promise<FurtherRows> =>
+  FurtherRows.of(
+    { ...asked, batch, by: userHere() },
+    { config: servers.config, servers: () => servers.for(batch) },
+  );
+
+/** Adds the rows; undefined if the batch has all of them. The caller signals the pass to the batch. */
+export async function appendFurther(
+  servers: Servers,
+  batch: FoundBatch,
+  asked: FurtherAsked,
+  { show, ...policy }: Omit<Policy, 'show'> & { readonly show?: (rows: FurtherRows) => Promise<void> },
+): Promise<Appended | undefined> {
+  await using rows = await proposeFurther(servers, batch, asked);
+  // Awaited here, because the proposal is disposed of on return. Rows that go into a batch go into no other one.
+  return (await settle(rows, { ...policy, ...(show && { show: () => show(rows) }) })) as Appended | undefined;
+}
+
+/** Adds the rows of a program. */
+export const appendSheet = (
+  servers: Servers,
   found: FoundBatch,
   sheet: Sheet,
   options: AppendOptions,
-  servers: () => Promise<unknown>,
-): Promise<Appended> {
-  return withFurther(config, found, sheet, options, async (further, compared) => {
-    const answers = options.acceptGpu ? { otherGpu: 'accept' as const } : {};
-    const questions = furtherQuestions(further, compared, answers);
-    if (questions.length > 0) throw new QuestionsOpen(questions);
-    // Without its servers, the call fails before it adds anything.
-    await servers();
-    const added = await appendRows(further, compared, userHere(), answers);
-    return { pass: added?.pass, rows: added === undefined ? 0 : added.appended + added.changed };
-  });
+): Promise<Appended | undefined> =>
+  withSheet(sheet, options, (asked) => appendFurther(servers, found, asked, { words: asOption }));
+
+/** What would be added, as commands show it. */
+export type FurtherPlan = Pick<Comparison, 'appended' | 'changed' | 'same' | 'sameFailed' | 'gpus'> & {
+  readonly rows: number;
+  /** Columns that give no input. */
+  readonly unused: readonly string[];
+  /** Whether rows have keys of their own. */
+  readonly isKeyed: boolean;
+  readonly estimate: Estimate;
+};
+
+/** undefined if the sheet can only be read with other guesses. */
+export async function shownFurther(
+  { config }: Servers,
+  { further }: FurtherRows,
+): Promise<FurtherPlan | undefined> {
+  if (further === undefined) return undefined;
+  const { laidOut, options } = further.sheet;
+  const { appended, changed, same, sameFailed, gpus } = further.compared;
+  return {
+    appended,
+    changed,
+    same,
+    sameFailed,
+    gpus,
+    rows: laidOut.rows,
+    unused: laidOut.unused,
+    isKeyed: options.keyColumn !== undefined,
+    estimate: await estimateFurther(config, further),
+  };
 }
 
 /** Compares the rows with those of the batch; sends nothing. */
+export async function planFurther(
+  servers: Servers,
+  found: FoundBatch,
+  asked: FurtherAsked,
+): Promise<FurtherPlan & { readonly questions: readonly Question[] }> {
+  await using rows = await proposeFurther(servers, found, asked);
+  const { questions } = rows;
+  // A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown.
+  if (rows.further === undefined) await rows.with({ answers: { guesses: 'accept' } });
+  return { ...((await shownFurther(servers, rows)) as FurtherPlan), questions };
+}
+
 export const planAppended = (
-  config: Config,
+  servers: Servers,
   found: FoundBatch,
   sheet: Sheet,
   options: AppendOptions,
 ): Promise<AppendPlan> =>
-  withFurther(config, found, sheet, options, async (further, compared) => {
-    const { appended, changed, same } = compared;
-    return {
-      batch: found.batch,
-      appended,
-      changed,
-      same,
-      estimate: await estimateFurther(config, further, compared),
-    };
+  withSheet(sheet, options, async (asked) => {
+    const { appended, changed, same, estimate } = await planFurther(servers, found, asked);
+    return { batch: found.batch, appended, changed, same, estimate };
   });
 
 /** What the rows that are added will cost and take. */
 export const estimateFurther = (
   { out }: Config,
-  { batch, laidOut }: FurtherSheet,
-  { gpus }: Comparison,
+  { sheet: { batch, laidOut }, compared: { gpus } }: NonNullable<FurtherRows['further']>,
 ): Promise<Estimate> => estimateOf(out, { file: batch.file, laidOut: { ...laidOut, gpus } });
 
-async function withFurther<T>(
-  config: Config,
-  found: FoundBatch,
+async function withSheet<T>(
   sheet: Sheet,
   options: AppendOptions,
-  use: (further: FurtherSheet, compared: Comparison & Disposable) => Promise<T>,
+  use: (asked: FurtherAsked) => Promise<T>,
 ): Promise<T> {
-  const { batch, file, store } = found;
-  if (file.sheet.options.ladder !== undefined)
-    throw problem('E602', { what: `${batch} has a ladder, so rows cannot be added to it` });
-  if (!(await store.exists(STARTED_FILE)))
-    throw problem('E602', { what: `${batch} was never started`, hint: 'resume() starts it' });
   const given = givenSheet(sheet, options.format, options.sheetName);
+  const { path, copy: copying } = given;
   try {
-    return await withCopy(given.path, { ...preparingIn(config), ...given.copy }, async (copy) => {
-      const further = await checkFurther(config, found, copy, {
-        ...readingFrom(options),
-        isAccepted: options.guess === 'accept',
-      });
-      using compared = await compareFurther(further);
-      // Awaited here, because the comparison is closed on return.
-      return await use(further, compared);
-    });
+    return await use({ path, copying, answers: answersFrom(options), ...readingFrom(options) });
   } catch (error) {
     const failure = given.failure();
-    if (failure !== undefined) throw failure.error;
-    throw inputRefused(error instanceof QuestionsOpen ? refusal(error.questions, asOption) : error);
+    throw failure === undefined ? inputRefused(error) : failure.error;
   }
 }

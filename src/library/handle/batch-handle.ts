@@ -2,13 +2,10 @@
 
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import { problem } from '../../errors/error.ts';
-import { addPass, candidates, retryQuestions } from '../../create-batch/append/add-pass.ts';
-import { checkSettings } from '../../create-batch/check-settings.ts';
-import { asOption, refusal } from '../../create-batch/questions.ts';
+import { asOption } from '../../create-batch/questions.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { readLatestSummary, type Summary } from '../../results/summary.ts';
-import { STARTED_FILE } from '../../store/batch-file.ts';
 import { locationOf, openBatchFolder } from '../../store/batch-folders.ts';
 import type { Acknowledged } from '../../temporal/batch-control.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
@@ -18,7 +15,7 @@ import { EventReader } from './event-reader.ts';
 import type { Exported, ExportOptions } from './exported-batch.ts';
 import { followBatch, timeLimit } from './followed-batch.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
-import { limitsFrom, type Limits } from '../start/batch-options.ts';
+import { answersFrom, limitsFrom, type Limits } from '../start/batch-options.ts';
 import type { Sheet } from '../start/given-rows.ts';
 import type {
   Ack,
@@ -35,15 +32,14 @@ import type {
   RowsOptions,
 } from './handle-options.ts';
 import { rebuildBatch } from '../start/rebuilt-batch.ts';
-import { inputChangeOf, passParams } from './retried-rows.ts';
+import { proposeRetry, sendAgain } from './retried-rows.ts';
 import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
 import { placeUrl } from '../connect-options.ts';
 import type { Servers } from '../servers.ts';
 import type { ShownEvent } from './shown-events.ts';
 import { openReport, type OpenedReport, type ReportOptions } from '../report/opened-report.ts';
-import { refuseUnknownRows } from './unknown-rows.ts';
 import { signalPass } from '../start/signal-pass.ts';
-import { startOrAttach, summaryOfDone } from '../start/start-or-attach.ts';
+import { isStarted, startOrAttach, summaryOfDone } from '../start/start-or-attach.ts';
 import { BatchPausedError } from '../thrown-errors.ts';
 import { verifyBatch, type Verification, type VerifyOptions } from './verification.ts';
 
@@ -141,9 +137,9 @@ export class BatchHandle {
   }: ResumeOptions = {}): Promise<Ack> {
     const found = await this.#unfinished();
     const changed = limitsFrom(limits);
-    await checkSettings(changed, this.#where(found));
+    await this.#servers.check(changed, found);
     const session = await this.#servers.for(found);
-    await checkSettings(changed, { ...this.#where(found), pools: async () => session.pools });
+    await this.#servers.check(changed, found, session);
     const rebuilt = recover ? await rebuildBatch(this.#servers.config, session, found) : undefined;
     const isDecided = unconfirmed !== undefined || Object.keys(changed).length > 0;
     if (rebuilt?.stays !== undefined && !isDecided)
@@ -165,9 +161,9 @@ export class BatchHandle {
     const changed = limitsFrom(limits);
     if (Object.keys(changed).length === 0)
       throw problem('E602', { what: 'no limit is given', hint: 'for example: scale({ concurrency: 20 })' });
-    await checkSettings(changed, this.#where(await this.#unfinished()));
+    await this.#servers.check(changed, await this.#unfinished());
     return this.#command(async (session, found) => {
-      await checkSettings(changed, { ...this.#where(found), pools: async () => session.pools });
+      await this.#servers.check(changed, found, session);
       return session.batches.scale(refOf(found), changed, howOf(options));
     });
   }
@@ -186,42 +182,30 @@ export class BatchHandle {
     ...filter
   }: RetryOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
-    if (!(await found.store.exists(STARTED_FILE))) return { rows: 0 };
-    await refuseUnknownRows(found, filter);
+    if (!(await isStarted(found))) return { rows: 0 };
     const answers = {
       ...(mayBuyTwice ? { boughtBefore: 'again' as const } : {}),
-      ...(acceptGpu ? { otherGpu: 'accept' as const } : {}),
+      ...answersFrom({ acceptGpu }),
     };
-    const { config } = this.#servers;
-    // Only the service knows the types of the inputs, and the local one runs with the servers.
-    if (set !== undefined) await this.#servers.forRehearsal(found);
-    const params = passParams(filter, answers, set && (await inputChangeOf(config, found, set)));
-    const wanted = await candidates(found, params);
-    const questions = wanted.rows === 0 ? [] : retryQuestions(found, params, wanted);
-    if (questions.length > 0) throw refusal(questions, asOption);
-    const session = await this.#servers.for(found);
-    const pass = await addPass(found, params, wanted);
-    if (pass === undefined) await startOrAttach(session, found);
-    else await signalPass(session, found, pass.pass, howOf({ ...filter, timeoutMs }));
+    const proposal = await proposeRetry(this.#servers, found, { filter, set, answers });
+    const policy = { words: asOption };
+    const how = howOf({ ...filter, timeoutMs });
+    const { pass } = await sendAgain(this.#servers, found, proposal, policy, how);
     return { rows: pass?.rows ?? 0 };
   }
 
   /** Adds rows to this batch, which keeps its mapping. Rows that it has are left out. Throws E533 for rows that would change it. */
   async append(sheet: Sheet, options: AppendOptions = {}): Promise<AddedRows> {
     const found = await this.#found();
-    await this.#servers.forRehearsal(found);
-    const session = () => this.#servers.for(found);
-    const { pass, rows } = await appendSheet(this.#servers.config, found, sheet, options, session);
-    if (pass !== undefined) await signalPass(await session(), found, pass, {});
-    else if ((await summaryOfDone(found)) === undefined) await startOrAttach(await session(), found);
-    return { rows };
+    const added = await appendSheet(this.#servers, found, sheet, options);
+    if (added !== undefined || (await summaryOfDone(found)) === undefined)
+      await signalPass(await this.#servers.for(found), found, added?.pass);
+    return { rows: added === undefined ? 0 : added.appended + added.changed };
   }
 
   /** What {@link append} would add, and its cost; sends nothing. */
   async planAppend(sheet: Sheet, options: AppendOptions = {}): Promise<AppendPlan> {
-    const found = await this.#found();
-    await this.#servers.forRehearsal(found);
-    return planAppended(this.#servers.config, found, sheet, options);
+    return planAppended(this.#servers, await this.#found(), sheet, options);
   }
 
   /** Rows without an outcome, in the order of the sheet. */
@@ -261,10 +245,6 @@ export class BatchHandle {
     const found = await this.#found();
     if (options.lists ?? true) await this.#servers.forRehearsal(found);
     return verifyBatch(this.#servers.config, found, options);
-  }
-
-  #where({ file }: FoundBatch) {
-    return { config: this.#servers.config, file, isCluster: () => this.#servers.isCluster };
   }
 
   /** Writes the results as a file, also while the batch runs: rows without an outcome are `open`. */

@@ -1,19 +1,23 @@
 // Which rows of a batch are sent again, and with what.
 
-import type { PassParams } from '../../create-batch/append/add-pass.ts';
+import { RowsAgain, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
 import type { Answers } from '../../create-batch/questions.ts';
+import { settle, type Policy } from '../../create-batch/settle.ts';
 import type { FailureKind } from '../../options/failure-kind.ts';
 import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
-import { findDeployment } from '../../create-batch/find-deployment.ts';
+import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import type { Config } from '../../host/config.ts';
 import { resultAttempt, type RowRecord } from '../../results/row-record.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
 import { changeFrom, type InputChange } from '../../sheet/input-change.ts';
 import type { Kind } from '../../sheet/parse-cell.ts';
+import type { CommandOptions } from '../../temporal/batch-control.ts';
 import { userHere } from '../../temporal/user-here.ts';
+import type { Servers } from '../servers.ts';
+import type { Session } from '../session.ts';
+import { signalPass } from '../start/signal-pass.ts';
 import type { FoundBatch } from './found-batch.ts';
+import { refuseUnknownRows } from './unknown-rows.ts';
 
 /** A row is sent again if all that is given applies to it. */
 export type RetryFilter = {
@@ -58,14 +62,51 @@ const isIn = (one: NonNullable<RetryFilter['rows']>[number], row: number): boole
 const failureOf = (record: RowRecord): FailureKind =>
   record.outcome === 'timed-out' ? 'timeout' : (resultAttempt(record)?.failure ?? 'unknown');
 
-/** Other inputs, with the types of the deployment; the local run service has to run. Throws E602. */
-export async function inputChangeOf(
+export type RetryAsked = {
+  readonly filter: RetryFilter;
+  /** Other inputs, written as in cells. */
+  readonly set?: Readonly<Record<string, string>> | undefined;
+  readonly answers: Answers;
+};
+
+/** Throws E505 and E557 for rows that the batch does not have, E602 for inputs that it does not have. */
+export async function proposeRetry(
+  servers: Servers,
+  found: FoundBatch,
+  { filter, set, answers }: RetryAsked,
+): Promise<RowsAgain> {
+  await refuseUnknownRows(found, filter);
+  // Only the service knows the types of the inputs, and the local one runs with the servers.
+  if (set !== undefined) await servers.forRehearsal(found);
+  const change = set && (await inputChangeOf(servers.config, found, set));
+  return RowsAgain.of(found, {
+    ...passParams(filter, answers, change),
+    servers: () => servers.for(found),
+  });
+}
+
+/** Adds the rows, and tells the batch; without any it is only started, or attached to. */
+export async function sendAgain(
+  servers: Servers,
+  found: FoundBatch,
+  proposal: RowsAgain,
+  policy: Policy,
+  options: CommandOptions,
+): Promise<{ readonly session: Session; readonly pass: Candidates | undefined }> {
+  // Rows that are sent again go into no other batch.
+  const pass = (await settle(proposal, policy)) as Candidates | undefined;
+  const session = await servers.for(found);
+  await signalPass(session, found, pass?.pass, options);
+  return { session, pass };
+}
+
+/** Other inputs, with the types of the deployment. Throws E602. */
+async function inputChangeOf(
   config: Config,
   { file }: FoundBatch,
   set: Readonly<Record<string, string>>,
 ): Promise<InputChange> {
-  const service = openServices(config, openTransport(1)).at(file.service);
-  const { inputTypes } = await findDeployment(service, file.deployment.id);
+  const inputTypes = await declaredInputs(config, file);
   const kinds = Object.fromEntries(file.sheet.inputs.map(({ input, kind }) => [input, kind as Kind]));
   const declared = file.sheet.options.types;
   return changeFrom(set, inputTypes ? declared : { ...kinds, ...declared }, inputTypes);

@@ -5,12 +5,16 @@ import { correctionOf, problem } from '../../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';
-import type { RetryFilter } from './retried-rows.ts';
+
+type NamedRows = {
+  readonly rows?: readonly (number | { readonly from: number; readonly to: number })[];
+  readonly keys?: readonly string[];
+};
 
 /** Throws E505 and E557. */
 export async function refuseUnknownRows(
   { store, file, batch }: Pick<FoundBatch, 'store' | 'file' | 'batch'>,
-  { rows: wanted = [], keys = [] }: Pick<RetryFilter, 'rows' | 'keys'>,
+  { rows: wanted = [], keys = [] }: NamedRows,
 ): Promise<void> {
   const sheet = await readBatchSheet(store, file);
   const wrong = wanted

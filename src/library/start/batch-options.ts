@@ -2,6 +2,7 @@
 
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import {
+  acceptedBy,
   givenFrom,
   IN_PROGRAM,
   limitChangeOf,
@@ -9,6 +10,7 @@ import {
   requestOf,
   valueOf,
 } from '../../create-batch/given-options.ts';
+import type { Answers } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
 import { span } from '../../options/batch-kinds.ts';
@@ -41,6 +43,10 @@ export function readingFrom(options: ReadingOptions): {
   const given = givenBy(options);
   return { reading: keptIn('reading', given), order: keptIn('order', given) };
 }
+
+/** What the options answer beforehand. */
+export const answersFrom = ({ guess, acceptGpu }: Partial<BatchOptions>): Answers =>
+  acceptedBy({ ...(guess && { guess }), ...(acceptGpu && { acceptGpu }) });
 
 /** Throws E602 for options that cannot be met. */
 export function requestFrom(options: BatchOptions, service: Spoken): BatchRequest {

@@ -1,15 +1,27 @@
 // What a sheet would become, without sending anything.
 
-import type { DraftBatch, EarlierBatches } from '../../create-batch/create-batch.ts';
-import type { Proposal } from '../../create-batch/propose.ts';
-import { questionText, type Question } from '../../create-batch/questions.ts';
+import { keepPlan } from '../../create-batch/answers/plan-answers.ts';
+import type { BatchRequest } from '../../create-batch/batch-request.ts';
+import type { CreatedBatch, CreateParams, DraftBatch } from '../../create-batch/create-batch.ts';
+import { propose, type Source as Rows } from '../../create-batch/propose.ts';
+import {
+  earlierNotes,
+  ignoredGpus,
+  ignoredText,
+  questionText,
+  type EarlierBatches,
+  type Question,
+} from '../../create-batch/questions.ts';
+import type { Config } from '../../host/config.ts';
 import { queueToWire } from '../../run-service/contract/queue.ts';
+import { canReachReceiver } from '../../run-service/reach.ts';
+import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
 import type { Source } from './given-source.ts';
 import type { Servers } from '../servers.ts';
-import { proposed } from './start-batch.ts';
+import { proposed, type Told } from './start-batch.ts';
 
 /** What a sheet would become. */
 export type Plan = {
@@ -26,42 +38,86 @@ export type Plan = {
   /** What earlier batches have of these rows. */
   readonly earlier: EarlierBatches;
   /** What `start` would have to be told by its options. */
-  readonly questions: readonly { readonly id: Question['id']; readonly text: string }[];
+  readonly questions: readonly Asked[];
   /** The numbers of the rows that are sent first. */
   readonly canary?: readonly number[];
   /** The first requests, as they would be sent. */
   readonly requests: readonly object[];
 };
 
+/** A question in words. */
+export type Asked = { readonly id: Question['id']; readonly text: string };
+
+export const inWords = (questions: readonly Question[]): readonly Asked[] =>
+  questions.map((question) => ({ id: question.id, text: questionText(question) }));
+
 /** Throws the errors of `start` about the sheet and the options. */
 export function planOf(servers: Servers, source: Source, options: BatchOptions): Promise<Plan> {
-  return proposed(servers, source, options, true, async (proposal) => {
-    const { questions, earlier } = proposal;
-    const draft = await draftOf(proposal);
+  return proposed(servers, source, options, async (request, rows) => {
+    await using planned = await planBatch(servers, request, rows);
+    const { draft, estimate, earlier, questions, requests } = planned;
     const { batch, file, laidOut, canary } = draft;
     return {
       batchId: batch,
       rows: file.sheet.rows,
       gpus: laidOut.gpus,
       concurrency: file.concurrency,
-      estimate: await estimateOf(servers.config.out, { file, laidOut }),
+      estimate,
       earlier,
-      questions: questions.map((question) => ({ id: question.id, text: questionText(question) })),
+      questions,
       ...(canary && { canary }),
-      requests: await firstRequests(draft),
+      requests,
     };
   });
 }
 
+export type Planned = AsyncDisposable & {
+  readonly draft: DraftBatch;
+  readonly estimate: Estimate;
+  readonly earlier: EarlierBatches;
+  /** What there is to say about them. */
+  readonly notes: readonly string[];
+  readonly questions: readonly Asked[];
+  readonly requests: readonly object[];
+  /** The batch whose results the sheet has. */
+  readonly ofBatch: string | undefined;
+  /** Keeps the answers about its columns; resolves with the columns, if anything is guessed about such a sheet. */
+  keep(): Promise<readonly string[] | undefined>;
+};
+
 /** A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown. */
-export async function draftOf(proposal: Proposal): Promise<DraftBatch> {
-  if (proposal.draft === undefined) await proposal.with({ answers: { guesses: 'accept' } });
-  return proposal.draft as DraftBatch;
+export async function planBatch(
+  servers: Servers,
+  request: BatchRequest,
+  rows: Rows,
+  told: Told = {},
+): Promise<Planned> {
+  const around = { ...servers.around(request.service), ...told, isPlan: true };
+  const proposal = await propose(request, rows, around);
+  try {
+    const { questions, earlier, ofBatch } = proposal;
+    if (proposal.draft === undefined) await proposal.with({ answers: { guesses: 'accept' } });
+    const draft = proposal.draft as DraftBatch;
+    return {
+      draft,
+      estimate: await estimateOf(servers.config.out, draft),
+      earlier,
+      notes: earlierNotes(earlier, draft.file.sheet),
+      questions: inWords(questions),
+      requests: await firstRequests(draft),
+      ofBatch: ofBatch?.batch,
+      keep: () => keepPlan(proposal.params as CreateParams, draft),
+      [Symbol.asyncDispose]: () => proposal[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await proposal[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 const SHOWN_REQUESTS = 3;
 
-export async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
+async function firstRequests({ file, layout }: DraftBatch): Promise<readonly object[]> {
   const { reused = 0, rows: all } = file.sheet;
   const places = Array.from({ length: Math.min(SHOWN_REQUESTS, all - reused) }, (_, at) => at + 1);
   const rows = await cacheRows(SHOWN_REQUESTS)(layout, file.sheet, places);
@@ -73,4 +129,23 @@ export async function firstRequests({ file, layout }: DraftBatch): Promise<reado
       webhook: `…/hook/2/${file.batch}/${file.mark}/${place}/1/…`,
     }),
   );
+}
+
+/** What is worth knowing about a batch before it begins. */
+export function factsOf(
+  config: Config,
+  { file, laidOut }: Pick<CreatedBatch, 'file' | 'laidOut'>,
+): {
+  /** Whether webhooks are wanted and can arrive; assumed on a cluster, whose workers have settings of their own. */
+  readonly hasWebhooks: boolean;
+  /** That the service may ignore GPUs that rows ask for. */
+  readonly ignoredGpus: string | undefined;
+} {
+  const ignored = laidOut && ignoredGpus(file, laidOut.gpus);
+  const canArrive =
+    temporalFrom(config.environment) !== undefined || canReachReceiver(file.service.base, config.webhook.url);
+  return {
+    hasWebhooks: file.webhooks && canArrive,
+    ignoredGpus: ignored && ignoredText(ignored),
+  };
 }

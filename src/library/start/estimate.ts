@@ -4,8 +4,15 @@ import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { forecast, type Amounts, type Forecast } from '../../results/forecast/forecast.ts';
 import type { Interval } from '../../results/forecast/interval.ts';
-import { type CanaryRuns, capacityOf, readPastRuns, type PastRuns } from '../../results/past-runs.ts';
+import {
+  capacityOf,
+  readCanaryRuns,
+  readPastRuns,
+  type CanaryRuns,
+  type PastRuns,
+} from '../../results/past-runs.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
+import type { BatchFolder } from '../../store/batch-folders.ts';
 
 type Planned = Pick<CreatedBatch, 'file'> & { readonly laidOut: NonNullable<CreatedBatch['laidOut']> };
 
@@ -38,8 +45,24 @@ export async function estimateOf(out: string, { file, laidOut }: Planned): Promi
   return shownOf(forecast({ ...conditionsOf(file), samples: past.samples, rows, prices }), past, prices);
 }
 
-/** The forecast of a whole batch from its own canary: what the canary cost, and what the other rows will cost. */
-export function estimateFromCanary(
+/** The forecast of a whole batch, its canary included. */
+export type CanaryReport = {
+  readonly rows: number;
+  readonly succeeded: number;
+  readonly cost_usd: number;
+  readonly estimate: Estimate;
+};
+
+/** undefined as long as rows of the canary are not collected, and in a batch without one. */
+export async function canaryReport(found: BatchFolder): Promise<CanaryReport | undefined> {
+  const runs = await readCanaryRuns(found);
+  if (runs === undefined) return undefined;
+  const { rows, succeeded, costUsd } = runs;
+  return { rows, succeeded, cost_usd: rounded(costUsd, 6), estimate: estimateFromCanary(found, runs) };
+}
+
+/** What the canary cost, and what the other rows will cost. */
+function estimateFromCanary(
   { batch, file }: Pick<CreatedBatch, 'batch' | 'file'>,
   { samples, costUsd, warm }: CanaryRuns,
 ): Estimate {

@@ -8,13 +8,14 @@ import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import type { Session } from '../session.ts';
 import { startOrAttach } from './start-or-attach.ts';
 
-/** Returns when the batch has the pass; starts it if it has ended. */
+/** Returns when the batch has the pass; starts it if it has ended. Without a pass it is only started, or attached to. */
 export async function signalPass(
   session: Session,
   found: FoundBatch,
-  pass: number,
-  options: CommandOptions,
+  pass: number | undefined,
+  options: CommandOptions = {},
 ): Promise<void> {
+  if (pass === undefined) return void (await startOrAttach(session, found));
   const ref = refOf(found);
   for (;;) {
     if (await session.batches.isRunning(ref)) {

@@ -1,11 +1,12 @@
 // Makes a batch of a sheet and starts it, or attaches to the one that has the same rows.
 
-import { checkSettings } from '../../create-batch/check-settings.ts';
+import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
-import { propose, type Around, type Proposal } from '../../create-batch/propose.ts';
-import { QuestionsOpen, refusal, sumOf, type Question, type Words } from '../../create-batch/questions.ts';
+import { propose, type Around, type Proposal, type Source as Rows } from '../../create-batch/propose.ts';
+import { sumOf, type Question, type Words } from '../../create-batch/questions.ts';
 import { differences } from '../../create-batch/reuse/reuse.ts';
-import { isRunsheetError, problem } from '../../errors/error.ts';
+import { settle, type Policy } from '../../create-batch/settle.ts';
+import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { limitsFrom, requestFrom, type BatchOptions } from './batch-options.ts';
 import { serviceOf } from '../connect-options.ts';
@@ -23,46 +24,59 @@ export async function startBatch(
   options: BatchOptions,
 ): Promise<FoundBatch> {
   const limits = limitsFrom(options);
-  const found = await proposed(servers, source, options, false, carriedOut);
+  const found = await proposed(servers, source, options, (request, rows) =>
+    makeOrFind(servers, request, rows),
+  );
   const summary = await summaryOfDone(found);
-  if (found.laidOut === undefined) sayIgnored(servers, found, options);
+  if (found.laidOut === undefined) {
+    const { settings } = requestFrom(options, serviceOf(servers.config, servers.options.service));
+    const ignored = ignoredText(found, settings);
+    if (ignored !== undefined) servers.options.onNotice?.(ignored);
+  }
   if (summary !== undefined) {
     if (options.reuse !== 'reuse') throw doneBefore(found.batch, summary.rows);
     return found;
   }
-  const session = await servers.for(found);
-  // A batch that exists may be moved to a pool, which no proposal has looked for.
-  if (found.laidOut === undefined)
-    await checkSettings(limits, { ...aroundOf(servers), pools: async () => session.pools });
-  const how = await startOrAttach(session, found);
-  if (how === 'attached' || found.laidOut === undefined) await changeLimits(session, found, limits);
+  const { refused } = await begin(servers, found, limits);
+  if (refused?.code === 'E517') throw refused;
   return found;
 }
 
-export const aroundOf = (servers: Servers): Around => ({
-  config: servers.config,
-  isCluster: () => servers.isCluster,
-  servers: () => servers.open(servers.options.service === 'local'),
-});
-
-/** Passes on what would be made, and disposes of it. An error of the program's own iterable is thrown as it is. */
+/** Passes on what is asked for. An error of the program's own iterable is thrown as it is. */
 export async function proposed<T>(
-  servers: Servers,
+  { config, options: { service } }: Servers,
   source: Source,
   options: BatchOptions,
-  isPlan: boolean,
-  use: (proposal: Proposal) => Promise<T>,
+  use: (request: BatchRequest, rows: Rows) => Promise<T>,
 ): Promise<T> {
-  const request = requestFrom(options, serviceOf(servers.config, servers.options.service));
-  const given = await sourceFrom(servers.config, source, options);
+  const request = requestFrom(options, serviceOf(config, service));
+  const given = await sourceFrom(config, source, options);
   try {
-    await using proposal = await propose(request, given.source, { ...aroundOf(servers), isPlan });
-    // Awaited here, because the proposal is disposed of on return.
-    return await use(proposal);
+    return await use(request, given.source);
   } catch (error) {
     const failure = given.failure();
     throw failure === undefined ? inputRefused(error) : failure.error;
   }
+}
+
+/** What is told of a proposal on its way. */
+export type Told = Pick<Around, 'onFrom' | 'onUpload'>;
+
+/** Makes the batch exist or finds it; or names the batch to which its user adds the rows instead. */
+export async function makeBatch(
+  servers: Servers,
+  request: BatchRequest,
+  rows: Rows,
+  {
+    show,
+    ...policy
+  }: Omit<Policy, 'show'> & { readonly show?: (proposal: Proposal) => Promise<void> } & Told,
+): Promise<CreatedBatch | { readonly into: string }> {
+  const { onFrom, onUpload, ...door } = policy;
+  const told = { ...(onFrom && { onFrom }), ...(onUpload && { onUpload }) };
+  await using proposal = await propose(request, rows, { ...servers.around(request.service), ...told });
+  // Awaited here, because the proposal is disposed of on return.
+  return await settle(proposal, { ...door, ...(show && { show: () => show(proposal) }) });
 }
 
 const asCall: Words = ({ option, with: patch }) =>
@@ -72,31 +86,22 @@ const asCall: Words = ({ option, with: patch }) =>
       ? `connect({ …, ${option} })`
       : `start(sheet, { …, ${option} })`;
 
-/** Throws the error of the first open question. */
-async function carriedOut(proposal: Proposal): Promise<CreatedBatch> {
-  try {
-    return await proposal.carryOut();
-  } catch (error) {
-    throw error instanceof QuestionsOpen ? refused(error.questions) : error;
-  }
+async function makeOrFind(servers: Servers, request: BatchRequest, rows: Rows): Promise<CreatedBatch> {
+  const refused = (composed: RunsheetError, [question]: readonly Question[]): Error => {
+    if (question?.id !== 'earlier') return composed;
+    const known = [...question.done, ...question.unknown].toSorted((a, b) => b.rows - a.rows);
+    const facts = { batchId: known[0]?.batch ?? '', rows: sumOf(question.done) };
+    return new AlreadyDoneError(composed, facts);
+  };
+  return (await makeBatch(servers, request, rows, { words: asCall, refused })) as CreatedBatch;
 }
 
-function refused(questions: readonly Question[]): Error {
-  const composed = refusal(questions, asCall);
-  const [question] = questions;
-  if (question?.id !== 'earlier') return composed;
-  const known = [...question.done, ...question.unknown].toSorted((a, b) => b.rows - a.rows);
-  return new AlreadyDoneError(composed, { batchId: known[0]?.batch ?? '', rows: sumOf(question.done) });
-}
-
-/** A batch that exists keeps what it was made with. */
-function sayIgnored(
-  { options: { onNotice }, config, options }: Servers,
-  found: FoundBatch,
-  given: BatchOptions,
-): void {
-  const ignored = differences(found, requestFrom(given, serviceOf(config, options.service)).settings);
-  if (ignored.length > 0) onNotice?.(`The batch keeps its own settings; ignored: ${ignored.join(', ')}`);
+/** What a batch that exists ignores, because it keeps what it was made with. */
+export function ignoredText(found: FoundBatch, settings: BatchRequest['settings']): string | undefined {
+  const ignored = differences(found, settings);
+  return ignored.length === 0
+    ? undefined
+    : `The batch keeps its own settings; ignored: ${ignored.join(', ')}`;
 }
 
 const doneBefore = (batch: string, rows: number): AlreadyDoneError =>
@@ -110,12 +115,42 @@ const doneBefore = (batch: string, rows: number): AlreadyDoneError =>
     { batchId: batch, rows },
   );
 
-/** Limits that are given again change a running batch. It may end meanwhile, or have no worker yet: that is no failed start. */
-async function changeLimits({ batches }: Session, found: FoundBatch, limits: LimitChange): Promise<void> {
-  if (Object.keys(limits).length === 0) return;
+/** What became of limits that are given to a batch that exists. */
+export type Changed = { readonly note?: string | undefined; readonly refused?: RunsheetError };
+
+type Begun = Changed & {
+  readonly session: Session;
+  /** Whether the batch was there before. */
+  readonly isAttached: boolean;
+};
+
+/** Starts the batch or attaches to it; one that exists takes the limits. */
+export async function begin(servers: Servers, found: CreatedBatch, limits: LimitChange): Promise<Begun> {
+  const session = await servers.for(found);
+  const isNew = found.laidOut !== undefined;
+  // A batch that exists may be moved to a pool, which no proposal has looked for.
+  if (!isNew) await servers.check(limits, undefined, session);
+  const how = await startOrAttach(session, found);
+  // A batch that was made but never started also keeps its own settings.
+  const isAttached = how === 'attached' || !isNew;
+  return { session, isAttached, ...(isAttached ? await changeLimits(session, found, limits) : {}) };
+}
+
+const CONTROL_FAILURES = ['E512', 'E513', 'E517', 'E518'] as const;
+
+/** The batch may end meanwhile, have no worker, or refuse the limits; all of that is no reason not to follow it. */
+export async function changeLimits(
+  { batches, pools }: Session,
+  found: FoundBatch,
+  limits: LimitChange,
+): Promise<Changed> {
+  if (Object.keys(limits).length === 0) return {};
+  const { pool } = limits;
+  if (pool !== undefined && pool !== 'none') await pools.show(pool);
   try {
-    await batches.scale(refOf(found), limits);
+    return { note: (await batches.scale(refOf(found), limits)).note };
   } catch (error) {
-    if (!(['E512', 'E513', 'E518'] as const).some((code) => isRunsheetError(error, code))) throw error;
+    if (!CONTROL_FAILURES.some((code) => isRunsheetError(error, code))) throw error;
+    return { refused: error as RunsheetError };
   }
 }

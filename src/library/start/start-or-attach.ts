@@ -13,6 +13,8 @@ import type { Known } from '../../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import type { Session } from '../session.ts';
 
+export const isStarted = ({ store }: FoundBatch): Promise<boolean> => store.exists(STARTED_FILE);
+
 /** The summary of a batch; undefined until it has ended. */
 export const summaryOfDone = (found: FoundBatch): Promise<Summary | undefined> => readSummary(found.store);
 
@@ -37,7 +39,7 @@ export async function startOrAttach(
     known = await batches.find(ref);
   }
   // The workflow creates started.json before it sends anything.
-  if (known === undefined && (await store.exists(STARTED_FILE))) throw problem('E503', { batch, folder });
+  if (known === undefined && (await isStarted(found))) throw problem('E503', { batch, folder });
   if (known === undefined) {
     await placeReused(found);
     if ((await batches.start(ref, undefined, shownBatch(file), file.workerTag)) === 'started')

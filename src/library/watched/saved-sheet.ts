@@ -3,33 +3,24 @@
 
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import {
-  appendRows,
-  compareFurther,
-  furtherQuestions,
-  layOutFurther,
-  type AppendParams,
-} from '../../create-batch/append/append-rows.ts';
+import type { Appended } from '../../create-batch/append/append-rows.ts';
+import type { FurtherRows } from '../../create-batch/append/further-rows.ts';
 import { asOption, refusal, type Answers, type Words } from '../../create-batch/questions.ts';
+import { settle } from '../../create-batch/settle.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
-import { withCopy, type CopyParams } from '../../create-batch/copy-sheet.ts';
-import { preparingIn } from '../../create-batch/preparing.ts';
-import { findDeployment } from '../../create-batch/find-deployment.ts';
+import type { CopyParams } from '../../create-batch/copy-sheet.ts';
+import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import { DELETED } from '../../create-batch/watched/left-out.ts';
-import type { Config } from '../../host/config.ts';
-import type { InputType } from '../../run-service/contract/deployment.ts';
 import { leftOutBefore } from '../../create-batch/answers/further-guesses.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
 import { sourceIn } from '../../sheet/sheet-source.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
 import { leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
 import { writeWatched } from '../../create-batch/watched/watched-file.ts';
-import { userHere } from '../../temporal/user-here.ts';
-import { estimateFurther } from '../handle/appended-sheet.ts';
+import { estimateFurther, proposeFurther, type FurtherAsked } from '../handle/appended-sheet.ts';
 import type { Estimate } from '../start/estimate.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
+import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
 import { signalPass } from '../start/signal-pass.ts';
 
@@ -57,7 +48,7 @@ export type Save = {
 };
 
 export type SavedSheetParams = {
-  readonly config: Config;
+  readonly servers: Servers;
   readonly found: FoundBatch;
   /** Its absolute path. */
   readonly path: string;
@@ -67,14 +58,15 @@ export type SavedSheetParams = {
   readonly answers?: Answers;
   /** How the command writes an answer down. */
   readonly words?: Words;
-} & Pick<AppendParams, 'reading' | 'order' | 'commandWith'>;
+} & Pick<FurtherAsked, 'reading' | 'order'>;
 
 /** The wishes that a worker reads before each group. Rows beyond them are sent as they were queued. */
 const WISHES_MOST = 20_000;
 
 export class SavedSheet {
   readonly #params: SavedSheetParams;
-  #inputTypes: { readonly declared: readonly InputType[] | undefined } | undefined;
+  /** The inputs of the deployment as they were at the first save. */
+  #declared: FurtherAsked['declared'];
   #leftOut: LeftOutRows | undefined;
   #skipRows: SheetOptions['skipRows'];
   #hasTaken = false;
@@ -93,62 +85,62 @@ export class SavedSheet {
 
   /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
   async take(session: Session): Promise<Save> {
-    const { config, found, path, deployment, copying, reading, order, commandWith } = this.#params;
-    const { sheet: page } = found.file.sheet.options;
-    const copied = {
-      ...preparingIn(config),
-      stdin: Readable.from([]),
-      ...(page && { sheet: page }),
-      ...copying,
-    };
-    const inputTypes = await this.#declared();
-    this.#leftOut ??= await leftOutBefore(found, {
-      name: basename(path),
-      skipRows: reading.skipRows,
-      inputTypes,
-    });
-    const save = await withCopy(path, copied, async (copy) => {
-      const asked = { out: config.out, batch: found, copy, reading, order, inputTypes };
-      const again = { isSavedAgain: true, leftOut: this.#leftOut, ...(commandWith && { commandWith }) };
-      const sheet = await layOutFurther({ ...asked, ...again }).catch((error: unknown) => {
-        // The command was repeated with the numbers of now, because the rows of before are gone.
-        if (this.#hasTaken || reading.skipRows === undefined || !isRunsheetError(error, 'E112')) throw error;
-        this.#leftOut = undefined;
-        return layOutFurther({ ...asked, ...again, leftOut: undefined });
-      });
-      this.#hasTaken = true;
-      this.#skipRows = sheet.options.skipRows;
-      this.#leftOut ??= await leftOutOf(sourceIn(sheet.layout, copy), sheet.options, inputTypes);
-      using compared = await compareFurther(sheet);
-      const isNews = Object.keys(compared.gpus).length > 0;
-      const estimate = isNews ? await estimateFurther(config, sheet, compared) : undefined;
-      const { answers = {}, words = asOption } = this.#params;
-      const questions = isNews ? furtherQuestions(sheet, compared, answers) : [];
-      if (questions.length > 0) throw refusal(questions, words);
-      // Before the pass: until then a worker may send these rows as they were.
-      const rows = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
-      await writeWatched(found.store, { sheet: path, deployment, rows, places: compared.places });
-      const added = await appendRows(sheet, compared, userHere(), answers);
-      if (added !== undefined) this.#untold = added.pass;
-      const sent = added === undefined ? 0 : added.appended + added.changed;
-      const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);
-      const difference = this.#differences.next(compared);
-      return { rows: sheet.laidOut.rows, ...difference, sent, unheld, others: sheet.others, estimate };
-    });
-    if (this.#untold !== undefined) await signalPass(session, found, this.#untold, {});
+    const save = await this.#send();
+    if (this.#untold !== undefined) await signalPass(session, this.#params.found, this.#untold);
     this.#untold = undefined;
     return save;
   }
 
-  /** The inputs of the deployment as they were at the first save. */
-  async #declared(): Promise<readonly InputType[] | undefined> {
-    if (this.#inputTypes === undefined) {
-      const { config, found } = this.#params;
-      const service = openServices(config, openTransport(1)).at(found.file.service);
-      const { inputTypes } = await findDeployment(service, found.file.deployment.id);
-      this.#inputTypes = { declared: inputTypes };
-    }
-    return this.#inputTypes.declared;
+  async #send(): Promise<Save> {
+    const { servers, found, path, deployment, words = asOption } = this.#params;
+    await using rows = await this.#read();
+    const { further, questions } = rows;
+    if (further === undefined || questions.length > 0) throw refusal(questions, words);
+    const { sheet, compared } = further;
+    const isNews = Object.keys(compared.gpus).length > 0;
+    const estimate = isNews ? await estimateFurther(servers.config, further) : undefined;
+    // Before the pass: until then a worker may send these rows as they were.
+    const wishes = Object.fromEntries([...compared.wishes].slice(0, WISHES_MOST));
+    await writeWatched(found.store, { sheet: path, deployment, rows: wishes, places: compared.places });
+    const added = (await settle(rows, { words })) as Appended | undefined;
+    if (added !== undefined) this.#untold = added.pass;
+    const sent = added === undefined ? 0 : added.appended + added.changed;
+    const unheld = Math.max(0, compared.wishes.size - WISHES_MOST);
+    const difference = this.#differences.next(compared);
+    return { rows: sheet.laidOut.rows, ...difference, sent, unheld, others: sheet.others, estimate };
+  }
+
+  async #read(): Promise<FurtherRows> {
+    const { servers, found, path, copying, reading, order, answers = {} } = this.#params;
+    const { config } = servers;
+    this.#declared ??= { inputTypes: await declaredInputs(config, found.file) };
+    const { inputTypes } = this.#declared;
+    const { skipRows } = reading;
+    this.#leftOut ??= await leftOutBefore(found, { name: basename(path), skipRows, inputTypes });
+    const { sheet: page } = found.file.sheet.options;
+    const asked = {
+      path,
+      copying: { stdin: Readable.from([]), ...(page && { sheet: page }), ...copying },
+      reading,
+      order,
+      answers,
+      declared: this.#declared,
+      isSavedAgain: true,
+    };
+    const rows = await proposeFurther(servers, found, { ...asked, leftOut: this.#leftOut }).catch(
+      (error: unknown) => {
+        // The command was repeated with the numbers of now, because the rows of before are gone.
+        if (this.#hasTaken || skipRows === undefined || !isRunsheetError(error, 'E112')) throw error;
+        this.#leftOut = undefined;
+        return proposeFurther(servers, found, asked);
+      },
+    );
+    if (rows.further === undefined) return rows;
+    const { options, layout } = rows.further.sheet;
+    this.#hasTaken = true;
+    this.#skipRows = options.skipRows;
+    this.#leftOut ??= await leftOutOf(sourceIn(layout, rows.copy), options, inputTypes);
+    return rows;
   }
 }
 

@@ -2,7 +2,7 @@
 // run service would call its own machine.
 
 import { isThisMachine } from '../host/proxies.ts';
-import { LOCAL } from '../run-service/local-address.ts';
+import { LOCAL } from './local-address.ts';
 
 /** Whether the run service at `base` can reach our receiver; `url` is the receiver's public address from the settings. */
 export function canReachReceiver(base: string, url: string | undefined): boolean {

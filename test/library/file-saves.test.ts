@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { FileSaves, type FileSavesOptions } from '../../src/create-batch/watched/file-saves.ts';
+import { FileSaves, type FileSavesOptions } from '../../src/library/watched/file-saves.ts';
 
 const SOON = { stableMs: 40, lookMs: 20 };
 const NEVER = new AbortController().signal;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canReachReceiver } from '../../src/webhook/reach.ts';
+import { canReachReceiver } from '../../src/run-service/reach.ts';
 
 describe('a run service', () => {
   it.each([

@@ -1,0 +1,105 @@
+// run and submit without --into: make the batch of the sheet and start it, or attach to the one that has the same rows.
+
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import type { Servers } from '../../library/servers.ts';
+import type { Session } from '../../library/session.ts';
+import { estimateOf } from '../../library/start/estimate.ts';
+import {
+  begin,
+  changeLimits,
+  ignoredText,
+  makeBatch,
+  type Changed,
+} from '../../library/start/start-batch.ts';
+import { summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { errorMessage } from '../../errors/error.ts';
+import type { Summary } from '../../results/summary.ts';
+import type { Context, Printer } from '../context.ts';
+import { limitsOf, requestOf, settingsOf } from '../flags/batch-options.ts';
+import type { RunFlags, SheetFlags } from '../flags/flags.ts';
+import { nextLine, sameCommand } from '../next-command.ts';
+import { printBatch } from './batch-plan.ts';
+import { forecastLines } from './forecast.ts';
+import { fromNotes, sourceOf } from './from.ts';
+import { policyOf } from './questions.ts';
+
+export type Sending = {
+  readonly context: Context;
+  readonly flags: RunFlags;
+  readonly sheet: string;
+  readonly printer: Printer;
+  readonly servers: Servers;
+  /** Whether the command asks on a terminal. */
+  readonly asks: boolean;
+  /** With a batch that runs. */
+  readonly next: (session: Session, found: FoundBatch) => Promise<number>;
+  /** With a batch that has ended. */
+  readonly done: (found: FoundBatch, summary: Summary) => Promise<number>;
+};
+
+type Others = {
+  /** The user adds the rows to this batch instead. */
+  readonly into: (batch: string) => Promise<number>;
+  /** The batch of these rows has ended. */
+  readonly whenDone: (found: FoundBatch, summary: Summary) => Promise<number>;
+};
+
+export async function sendNew(sending: Sending, { into, whenDone }: Others): Promise<number> {
+  const { context, flags, sheet, printer, servers, asks } = sending;
+  const { config } = servers;
+  const { process } = context;
+  const policy = policyOf({ printer, process, asks });
+  const request = requestOf(config, flags, policy.ask !== undefined && !flags.yes);
+  const rows = await sourceOf(config, process, flags, sheet);
+  const made = await makeBatch(servers, request, rows, {
+    ...policy,
+    ...fromNotes(printer),
+    show: async ({ draft }) => {
+      if (draft === undefined) return;
+      printBatch(printer, config, draft);
+      for (const line of forecastLines(await estimateOf(config.out, draft))) printer.notice(line);
+    },
+  });
+  if ('into' in made) return into(made.into);
+  const summary = await summaryOfDone(made);
+  if (summary) return whenDone(made, summary);
+  if (made.laidOut === undefined) printBatch(printer, config, made);
+  const { session, isAttached, ...changed } = await begin(servers, made, limitsOf(flags));
+  if (isAttached) {
+    printer.notice(`This sheet is already batch ${made.batch}. Attached.`);
+    sayIgnored(printer, flags, made);
+    sayChanged(printer, changed);
+  }
+  return sending.next(session, made);
+}
+
+/** Names the given settings that the batch ignores. */
+export function sayIgnored(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
+  const ignored = ignoredText(found, settingsOf(flags));
+  if (ignored !== undefined) printer.notice(printer.paint('yellow', ignored));
+}
+
+function sayChanged(printer: Printer, { note, refused }: Changed): void {
+  if (note !== undefined) printer.notice(note);
+  if (refused !== undefined) printer.notice(printer.paint('yellow', errorMessage(refused)));
+}
+
+/** Gives the limits of the command to a batch that runs. */
+export const giveLimits = async (
+  { printer, flags }: Pick<Sending, 'printer' | 'flags'>,
+  session: Session,
+  found: FoundBatch,
+): Promise<void> => sayChanged(printer, await changeLimits(session, found, limitsOf(flags)));
+
+export function sayDone(
+  { context: { args = [] }, printer, flags, done }: Sending,
+  found: FoundBatch,
+  summary: Summary,
+): Promise<number> {
+  printer.notice(
+    `This sheet is batch ${found.batch}, which has ended. To make a new batch of the same sheet:`,
+  );
+  printer.notice(nextLine(['new', sameCommand(args, args[0] ?? 'run', { add: ['--again'] })]));
+  sayIgnored(printer, flags, found);
+  return done(found, summary);
+}

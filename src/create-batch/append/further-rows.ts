@@ -1,0 +1,152 @@
+// Proposes to add the rows of a further sheet to a batch: holds the copy of the sheet, how its rows compare with those of the batch, and
+// what has to be decided. Its caller disposes of it.
+
+import { rm } from 'node:fs/promises';
+import type { Config } from '../../host/config.ts';
+import { LOCAL } from '../../run-service/local-address.ts';
+import { unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
+import { problem } from '../../errors/error.ts';
+import { STARTED_FILE } from '../../store/batch-file.ts';
+import { copySheet, makeIncoming, type CopyParams, type SheetCopy } from '../copy-sheet.ts';
+import { declaredInputs } from '../find-deployment.ts';
+import { preparingIn, type Preparing } from '../preparing.ts';
+import { ignoredGpus, QuestionsOpen, type Answers, type Patch, type Question } from '../questions.ts';
+import type { Proposed } from '../settle.ts';
+import {
+  addRows,
+  compareFurther,
+  readFurther,
+  type Appended,
+  type AppendParams,
+  type FurtherSheet,
+} from './append-rows.ts';
+import type { Comparison } from './compare-rows.ts';
+
+export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
+  /** `-` for what is read from a stream. */
+  readonly path: string;
+  readonly copying: Omit<CopyParams, keyof Preparing>;
+  readonly answers: Answers;
+  /** What the service declares, if it is known. */
+  readonly declared?: Pick<AppendParams, 'inputTypes'>;
+  readonly by: string;
+};
+
+type Around = {
+  readonly config: Config;
+  /** Starts or reaches the servers once they are needed. */
+  readonly servers: () => Promise<unknown>;
+};
+
+export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposable {
+  readonly #request: FurtherRequest;
+  readonly #around: Around;
+  readonly #folder: string;
+  #copy: SheetCopy | undefined;
+  #answers: Answers;
+  #guesses: readonly Guess[] = [];
+  #further: { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined;
+  /** Why the sheet cannot be read with its guesses. */
+  #failure: unknown;
+
+  private constructor(request: FurtherRequest, around: Around, folder: string) {
+    [this.#request, this.#around, this.#folder] = [request, around, folder];
+    this.#answers = request.answers;
+  }
+
+  /** Throws E602 for a batch that takes no rows, the errors of the sheet, E532 for other columns, E533 for rows that cannot be changed. */
+  static async of(request: FurtherRequest, around: Around): Promise<FurtherRows> {
+    await refuseBatch(request);
+    const rows = new FurtherRows(request, around, await makeIncoming(preparingIn(around.config)));
+    try {
+      await rows.#read();
+      return rows;
+    } catch (error) {
+      await rows[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** undefined if the sheet can only be read with other guesses. */
+  get further(): { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined {
+    return this.#further;
+  }
+
+  get shown(): unknown {
+    return this.#further ?? this;
+  }
+
+  get copy(): SheetCopy {
+    return this.#copy as SheetCopy;
+  }
+
+  get questions(): readonly Question[] {
+    const { guesses, otherGpu } = this.#answers;
+    const asked: Question[] = [];
+    if (unconfirmed(this.#guesses).length > 0 && guesses !== 'accept')
+      asked.push({ id: 'guesses', sheet: this.copy.name, guesses: this.#guesses });
+    const ignored = this.#further && ignoredGpus(this.#further.sheet.batch.file, this.#further.compared.gpus);
+    if (ignored !== undefined && otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
+    return asked;
+  }
+
+  async with(...patches: readonly Patch[]): Promise<void> {
+    for (const patch of patches)
+      if ('answers' in patch) this.#answers = { ...this.#answers, ...patch.answers };
+    if (this.#failure !== undefined && this.#answers.guesses === 'accept') throw this.#failure;
+  }
+
+  /** undefined if the batch has all rows. If another pass was added meanwhile, they are compared again. Throws {@link QuestionsOpen}. */
+  async carryOut(): Promise<Appended | undefined> {
+    for (;;) {
+      const { questions } = this;
+      if (questions.length > 0 || this.#further === undefined) throw new QuestionsOpen(questions);
+      const { sheet, compared } = this.#further;
+      const { pass, appended, changed } = compared;
+      if (appended + changed === 0) return undefined;
+      // Without its servers, nothing is added.
+      await this.#around.servers();
+      if (await addRows(sheet, compared, this.#request.by)) return { pass, appended, changed };
+      const newest = await compareFurther(sheet);
+      compared[Symbol.dispose]();
+      this.#further = { sheet, compared: newest };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#further?.compared[Symbol.dispose]();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  async #read(): Promise<void> {
+    const { path, copying, declared, ...asked } = this.#request;
+    const { config, servers } = this.#around;
+    const { file } = asked.batch;
+    this.#copy = await copySheet(path, { ...preparingIn(config), ...copying }, this.#folder);
+    // Only the service knows the inputs, and a local one has to run.
+    if (declared === undefined && file.service.base === LOCAL) await servers();
+    const { inputTypes } = declared ?? { inputTypes: await declaredInputs(config, file) };
+    const read = await readFurther({ ...asked, out: config.out, copy: this.#copy, inputTypes });
+    this.#guesses = read.guesses;
+    try {
+      const sheet = await read.layOut();
+      this.#further = { sheet, compared: await compareFurther(sheet) };
+    } catch (error) {
+      if (!this.questions.some(({ id }) => id === 'guesses')) throw error;
+      this.#failure = error;
+    }
+  }
+}
+
+async function refuseBatch({ batch: { batch, file, store } }: FurtherRequest): Promise<void> {
+  if (file.sheet.options.ladder !== undefined)
+    throw problem('E602', {
+      what: `${batch} has a ladder, so rows cannot be added to it`,
+      hint: `send its rows again with: runsheet retry ${batch}; for other rows, make a new batch`,
+    });
+  if (!(await store.exists(STARTED_FILE)))
+    throw problem('E602', {
+      what: `${batch} was never started`,
+      hint: `start it, then repeat the command: runsheet resume ${batch}`,
+    });
+}

@@ -1,0 +1,56 @@
+// Rows that are added to a batch, or sent again, as a door does it that answers nothing but what is given.
+
+import { Readable } from 'node:stream';
+import { RowsAgain, type PassParams } from '../../src/create-batch/append/add-pass.ts';
+import { FurtherRows, type FurtherRequest } from '../../src/create-batch/append/further-rows.ts';
+import type { BatchFolder } from '../../src/store/batch-folders.ts';
+import { asOption, type Words } from '../../src/create-batch/questions.ts';
+import { settle } from '../../src/create-batch/settle.ts';
+import type { Config } from '../../src/host/config.ts';
+import { STARTED_FILE } from '../../src/store/batch-file.ts';
+import type { Place } from './creating.ts';
+
+export type FurtherGiven = {
+  readonly batch: BatchFolder;
+  readonly name: string;
+  readonly text: string | Uint8Array;
+} & Partial<FurtherRequest>;
+
+/** What is done with the rows of a further sheet once they are compared. */
+export async function withFurther<T>(
+  place: Place,
+  { name, text, batch, ...more }: FurtherGiven,
+  use: (rows: FurtherRows) => Promise<T>,
+): Promise<T> {
+  await batch.store.write(STARTED_FILE, '{}');
+  const config = { out: place.out, home: place.out } as Config;
+  await using rows = await FurtherRows.of(
+    {
+      batch,
+      path: place.write(name, text),
+      copying: { stdin: Readable.from([]) },
+      reading: {},
+      order: {},
+      answers: {},
+      declared: { inputTypes: undefined },
+      by: 'me',
+      ...more,
+    },
+    { config, servers: async () => undefined },
+  );
+  return await use(rows);
+}
+
+/** Throws the error of a question that is open. */
+export const carriedOut = (rows: FurtherRows) => settle(rows, { words: asOption });
+
+/** The rows as they are read, without an open question. */
+export async function sheetOf(rows: FurtherRows, words: Words = asOption) {
+  const { further, questions } = rows;
+  if (further === undefined || questions.length > 0) await settle(rows, { words });
+  return (further as NonNullable<typeof further>).sheet;
+}
+
+/** Sends rows of a batch again; undefined if none is wanted. */
+export const sendAgain = async (batch: BatchFolder, params: PassParams) =>
+  (await RowsAgain.of(batch, params)).carryOut();
