@@ -18,19 +18,11 @@ declare module 'fastify' {
   }
 }
 
-export type Tokens = {
-  /** The owner of a token; undefined if the token is unknown. */
-  ownerOf(token: string): string | undefined;
-  isRevoked(token: string): boolean;
-  /** False if the token is unknown. */
-  revoke(token: string): boolean;
-};
-
 /** The owner of tokens without a name before a colon. */
 const NOBODY_ELSE = 'user_local';
 
 /** Parses tokens: `token`, or `owner:token`. */
-export function openTokens(given: readonly string[]): Tokens {
+export function openTokens(given: readonly string[]) {
   const owners = new Map(
     given.map((text) => {
       const [, owner, token] = /^([a-z][a-z0-9_-]{0,39}):(.+)$/i.exec(text) ?? [];
@@ -39,11 +31,14 @@ export function openTokens(given: readonly string[]): Tokens {
   );
   const revoked = new Set<string>();
   return {
-    ownerOf: (token) => owners.get(token),
-    isRevoked: (token) => revoked.has(token),
-    revoke: (token) => owners.has(token) && revoked.add(token).has(token),
+    /** The owner of a token; undefined if the token is unknown. */
+    ownerOf: (token: string) => owners.get(token),
+    isRevoked: (token: string) => revoked.has(token),
+    /** False if the token is unknown. */
+    revoke: (token: string) => owners.has(token) && revoked.add(token).has(token),
   };
 }
+export type Tokens = ReturnType<typeof openTokens>;
 
 const SCHEME = 'Bearer ';
 

@@ -15,45 +15,12 @@ const MOST = { next: 4, ended: 24 } as const;
 const WORKING_MAX = 24;
 const WORDS_MAX = 160;
 
-/** A run on the dashboard. */
-type ShownRun = {
-  readonly id: string;
-  readonly number: number;
-  readonly deployment: string;
-  readonly status: string;
-  readonly doing: string;
-  /** 0 to 1. */
-  readonly progress: number;
-  readonly gpu: string;
-  /** Seconds in the queue, seconds active, or seconds from queue to end. */
-  readonly seconds: number;
-  readonly words: string;
-  /** The address of its first picture; empty if there is none. */
-  readonly picture: string;
-};
-type Pool = {
-  readonly name: string;
-  readonly gpu: string;
-  readonly limit: number;
-  readonly busy: number;
-  readonly idle: number;
-  readonly waiting: number;
-};
-export type Dashboard = {
-  readonly behaviour: string;
-  readonly runs: number;
-  readonly pools: readonly Pool[];
-  readonly atWork: readonly ShownRun[];
-  readonly next: readonly ShownRun[];
-  readonly ended: readonly ShownRun[];
-};
-
-function dashboardOf(service: Service): Dashboard {
+function dashboardOf(service: Service) {
   const pools = poolsOf(service);
   const busy = pools.reduce((sum, pool) => sum + pool.busy, 0);
   const dashboardRuns = service.database.dashboardRuns(Math.min(busy, WORKING_MAX), MOST);
   const nowMs = service.clock.now();
-  const shown = (row: RunRow): ShownRun => shownRun(service, row, nowMs);
+  const shown = (row: RunRow) => shownRun(service, row, nowMs);
   return {
     behaviour: service.behaviour.name,
     runs: dashboardRuns.runs,
@@ -63,9 +30,10 @@ function dashboardOf(service: Service): Dashboard {
     ended: dashboardRuns.ended.map(shown),
   };
 }
+export type Dashboard = ReturnType<typeof dashboardOf>;
 
 /** One row per deployment, even before its first run. */
-function poolsOf({ deployments, executorOf }: Service): readonly Pool[] {
+function poolsOf({ deployments, executorOf }: Service) {
   return [...deployments.values()].map(({ id, name, gpu, concurrencyLimit }) => {
     const { busy = 0, idle = 0, waiting = 0 } = executorOf(id).census().get(id) ?? {};
     return { name, gpu, limit: concurrencyLimit, busy, idle, waiting };
@@ -73,7 +41,7 @@ function poolsOf({ deployments, executorOf }: Service): readonly Pool[] {
 }
 
 /** The true state, without injected faults; reading it counts as no request. */
-function shownRun(service: Service, row: RunRow, nowMs: number): ShownRun {
+function shownRun(service: Service, row: RunRow, nowMs: number) {
   const { id, status, live_status, progress } = service.show(row, true);
   return {
     id,
@@ -83,8 +51,10 @@ function shownRun(service: Service, row: RunRow, nowMs: number): ShownRun {
     doing: live_status ?? '',
     progress,
     gpu: row.gpu,
+    /** In the queue, at work, or from queue to end. */
     seconds: ((row.endedMs ?? nowMs) - (row.queuedMs ?? row.createdMs)) / 1000,
     words: textOf(row.inputs),
+    /** The address of its first picture; empty if there is none. */
     picture: pictureOf(service, row),
   };
 }

@@ -35,42 +35,8 @@ type UploadRow = {
   readonly bytes: Uint8Array | null;
 };
 
-export type Database = {
-  /** Runs `work` in one transaction; rolls back if it throws. */
-  readonly together: <Result>(work: () => Result) => Result;
-  /** The number of the next run. */
-  nextNumber(): number;
-  insert(run: NewRun): void;
-  took(number: number, place: string, state: string, atMs: number): void;
-  keep(number: number, state: string): void;
-  /** `startedMs`: when it was started, if this is that moment. */
-  reached(number: number, status: Status, atMs: number, startedMs: number | null): void;
-  ended(number: number, status: Status, endedMs: number, atMs: number): void;
-  /** The run lost its container after `ranMs`; it waits again if it gets another one. */
-  lost(number: number, ranMs: number, waits: boolean): void;
-  /** Stores the delivery attempts of webhooks. */
-  delivered(tries: readonly DeliveryRow[]): void;
-  deliveriesOf(run: number): readonly DeliveryRow[];
-  /** Reserves a file, or stores its `bytes`. */
-  upload(file: UploadRow): void;
-  uploadOf(id: string): UploadRow | undefined;
-  find(id: string): RunRow | undefined;
-  /** The runs of a deployment that belong to an owner, newest first. */
-  page(deploymentId: string, owner: string, limit: number, offset: number): readonly RunRow[];
-  count(deploymentId: string, owner: string): number;
-  /** How many runs are in each status. */
-  byStatus(): Readonly<Record<string, number>>;
-  /** Billed GPU seconds by GPU: from the start of a run's container to the run's end. */
-  sold(): Readonly<Record<string, number>>;
-  /** Every run that has not ended, oldest first. */
-  alive(): readonly LiveRow[];
-  /** See {@link dashboardQuery}. */
-  dashboardRuns(busy: number, most: { readonly next: number; readonly ended: number }): DashboardRuns;
-  close(): void;
-};
-
 /** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, of another version, or not a database. */
-export function openDatabase(file: string): Database {
+export function openDatabase(file: string) {
   const db = openFile(file);
   const counts = new Map<string, number>();
   const countOf = (deploymentId: string, owner = ''): number => counts.get(`${deploymentId} ${owner}`) ?? 0;
@@ -108,28 +74,35 @@ export function openDatabase(file: string): Database {
      owner, faults, lostMs, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`,
   );
   return {
+    /** Runs `work` in one transaction; rolls back if it throws. */
     together: transaction.together,
     ...write,
+    /** The number of the next run. */
     nextNumber: () => last + 1,
-    insert(run) {
+    insert(run: NewRun): void {
       last = write.insert(run, countOf(run.deploymentId));
       add(run.deploymentId, run.owner, 1);
     },
-    find: (id) => find.get(id) as RunRow | undefined,
-    page: (deploymentId, owner, limit, offset) =>
+    find: (id: string) => find.get(id) as RunRow | undefined,
+    /** The runs of a deployment that belong to an owner, newest first. */
+    page: (deploymentId: string, owner: string, limit: number, offset: number): readonly RunRow[] =>
       countOf(deploymentId, owner) === countOf(deploymentId)
         ? rows<RunRow>(page, deploymentId, countOf(deploymentId) - 1 - offset, limit)
         : rows<RunRow>(ownPage, deploymentId, owner, limit, offset),
     count: countOf,
+    /** How many runs are in each status. */
     byStatus: () => totals(byStatus),
+    /** Billed GPU seconds by GPU: from the start of a run's container to the run's end. */
     sold: () => totals(sold),
+    /** Every run that has not ended, oldest first. */
     alive: () => rows<LiveRow>(alive),
     dashboardRuns: dashboardQuery(db),
-    deliveriesOf: (run) => rows<DeliveryRow>(deliveriesOf, run),
-    uploadOf: (id) => uploadOf.get(id) as UploadRow | undefined,
+    deliveriesOf: (run: number) => rows<DeliveryRow>(deliveriesOf, run),
+    uploadOf: (id: string) => uploadOf.get(id) as UploadRow | undefined,
     close: () => db.close(),
   };
 }
+export type Database = ReturnType<typeof openDatabase>;
 
 const totals = (statement: StatementSync): Readonly<Record<string, number>> =>
   Object.fromEntries(
@@ -173,36 +146,27 @@ function writersOf(db: DatabaseSync, begin: () => void) {
     took: (number: number, place: string, state: string, atMs: number): void =>
       void writeNamed(took, { number, place, state, atMs }),
     keep: (number: number, state: string): void => write(keep, state, number),
+    /** `startedMs`: when it was started, if this is that moment. */
     reached: (number: number, status: Status, atMs: number, startedMs: number | null): void =>
       write(reached, status, atMs, startedMs, number),
     ended: (number: number, status: Status, endedMs: number, atMs: number): void =>
       write(ended, status, endedMs, atMs, number),
+    /** The run lost its container after `ranMs`; it waits `again` if it gets another one. */
     lost(number: number, ranMs: number, again: boolean): void {
       write(lost, ranMs, number);
       if (again) write(waits, number);
     },
+    /** Stores the delivery attempts of webhooks. */
     delivered(tries: readonly DeliveryRow[]): void {
       for (const row of tries) writeNamed(delivered, row);
     },
+    /** Reserves a file, or stores its `bytes`. */
     upload: (file: UploadRow): void => void writeNamed(upload, file),
   };
 }
 
-type DashboardRuns = {
-  /** Oldest first. */
-  readonly atWork: readonly RunRow[];
-  /** The first runs of the queue. */
-  readonly next: readonly RunRow[];
-  /** Newest first. */
-  readonly ended: readonly RunRow[];
-  /** The total number of runs. */
-  readonly runs: number;
-};
-
 /** `busy` is the number of active runs, with which the query can stop before it has read the whole queue. */
-function dashboardQuery(
-  db: DatabaseSync,
-): (busy: number, most: { next: number; ended: number }) => DashboardRuns {
+function dashboardQuery(db: DatabaseSync) {
   const alive = 'SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND';
   const atWork = db.prepare(`${alive} containerId IS NOT NULL ORDER BY number LIMIT ?`);
   const waiting = db.prepare(`${alive} queuedMs IS NULL ORDER BY number LIMIT ?`);
@@ -210,12 +174,21 @@ function dashboardQuery(
     'SELECT * FROM run WHERE endedMs IS NOT NULL AND number <= ? ORDER BY number DESC LIMIT ?',
   );
   const newest = db.prepare('SELECT max(number) AS number FROM run');
-  return (busy, most) => {
+  return (busy: number, most: { readonly next: number; readonly ended: number }) => {
     const runs = Number(newest.get()?.['number'] ?? 0);
     const working = atWork.all(busy) as RunRow[];
     const next = waiting.all(most.next) as RunRow[];
     // Of the runs queued after the last active one, only those cancelled in the queue have ended.
     const from = next.length === 0 ? runs : (working.at(-1)?.number ?? runs);
-    return { atWork: working, next, ended: ended.all(from, most.ended) as RunRow[], runs };
+    return {
+      /** Oldest first. */
+      atWork: working,
+      /** The first runs of the queue. */
+      next,
+      /** Newest first. */
+      ended: ended.all(from, most.ended) as RunRow[],
+      /** The total number of runs. */
+      runs,
+    };
   };
 }

@@ -102,23 +102,11 @@ export const FAULT_INPUT = 'runsheet_faults';
 /** The fields of a run that faults need; `faults` are those that the run names itself. */
 export type FaultTarget = { readonly number: number; readonly faults?: string };
 
-export type Faults = {
-  /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
-  shouldInject(fault: Fault, target: FaultTarget, occasion?: string | number): boolean;
-  /** The malformed response at this place; undefined for a normal one. */
-  malformedAt(place: Place, target: FaultTarget, occasion?: string | number): MalformedResponse | undefined;
-  /** The current rates; 0 if not set. */
-  rates(): Readonly<Record<string, number>>;
-  /** Sets the named rates from now on. Throws like {@link createFaults}. */
-  set(rates: Readonly<Record<string, number>>): void;
-  /** How often each fault was injected. */
-  counts(): Readonly<Record<string, number>>;
-};
-
 /** Throws E602 for an unknown name, with a suggestion, and for a rate outside 0 to 1. */
-export function createFaults(given: Readonly<Record<string, number>>, seed: number): Faults {
+export function createFaults(given: Readonly<Record<string, number>>, seed: number) {
   const rates: Record<string, number> = {};
   const counts: Record<string, number> = {};
+  /** Sets the named rates from now on. Throws like {@link createFaults}. */
   const set = (wanted: Readonly<Record<string, number>>): void => {
     for (const [name, rate] of Object.entries(wanted)) check(name, rate);
     Object.assign(rates, wanted);
@@ -128,6 +116,7 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   let areRatesZero = true;
   set(given);
 
+  /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
   function shouldInject(
     fault: Fault,
     { number, faults = '' }: FaultTarget,
@@ -144,17 +133,25 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
 
   return {
     shouldInject,
-    malformedAt: (place, target, occasion) =>
+    /** The malformed response at this place; undefined for a normal one. */
+    malformedAt: (
+      place: Place,
+      target: FaultTarget,
+      occasion?: string | number,
+    ): MalformedResponse | undefined =>
       areRatesZero && !target.faults
         ? undefined
         : malformedResponses.find((response) =>
             shouldInject(`${response}-${place}` as const, target, occasion),
           ),
+    /** The current rates; 0 if not set. */
     rates: () => ({ ...rates }),
     set,
+    /** How often each fault was injected. */
     counts: () => ({ ...counts }),
   };
 }
+export type Faults = ReturnType<typeof createFaults>;
 
 const malformedResponses = Object.keys(MALFORMED_RESPONSES) as MalformedResponse[];
 

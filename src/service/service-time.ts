@@ -1,7 +1,5 @@
 // The service's clock. Everything that waits uses a Clock, which tests can replace.
 
-import { TimerQueue } from './timer-queue.ts';
-
 /** Times are milliseconds since 1970. `at` returns a function that cancels the work; work in the past is due immediately. */
 export type Clock = { now(): number; at(timeMs: number, work: () => void): () => void };
 
@@ -64,4 +62,49 @@ export function createWallClock(turn: (work: () => void) => void): WallClock {
       timers.clear();
     },
   };
+}
+
+type Entry = { readonly atMs: number; work: (() => void) | undefined };
+
+/** Work in the order of its time, and of its insertion if the times are equal. */
+export class TimerQueue {
+  /** The last first, so that the next is taken from the end. */
+  readonly #entries: Entry[] = [];
+
+  /** Adds `work`; returns a function that cancels it. */
+  enter(atMs: number, work: () => void): () => void {
+    const entry: Entry = { atMs, work };
+    this.#entries.splice(this.#placeOf(atMs), 0, entry);
+    // A cancelled entry stays until its time and does nothing.
+    return () => {
+      entry.work = undefined;
+    };
+  }
+
+  /** When the next entry is due; undefined if there is none. */
+  get nextMs(): number | undefined {
+    while (this.#entries.at(-1)?.work === undefined && this.#entries.length > 0) this.#entries.pop();
+    return this.#entries.at(-1)?.atMs;
+  }
+
+  /** Removes the next entry that is due at `nowMs`; undefined if there is none. */
+  takeDue(nowMs: number): (() => void) | undefined {
+    const nextMs = this.nextMs;
+    return nextMs === undefined || nextMs > nowMs ? undefined : this.#entries.pop()?.work;
+  }
+
+  clear(): void {
+    this.#entries.length = 0;
+  }
+
+  /** The first place whose entry is not due later. */
+  #placeOf(atMs: number): number {
+    let [from, to] = [0, this.#entries.length];
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      if ((this.#entries[middle]?.atMs ?? 0) > atMs) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { TimerQueue } from '../../src/service/timer-queue.ts';
+import { TimerQueue } from '../../src/service/service-time.ts';
 import { FifoQueue } from '../../src/service/fifo-queue.ts';
 
 it('a queue behaves like a plain array for all sequences of operations', () => {

@@ -1,6 +1,6 @@
 // A clock that the test advances.
 
-import { TimerQueue } from '../../src/service/timer-queue.ts';
+import { TimerQueue } from '../../src/service/service-time.ts';
 import type { Clock } from '../../src/service/service-time.ts';
 
 export type HandClock = Clock & {

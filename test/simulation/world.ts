@@ -1,6 +1,6 @@
 // The simulated time and random numbers of a world, its counters, and the problems found.
 
-import { TimerQueue } from '../../src/service/timer-queue.ts';
+import { TimerQueue } from '../../src/service/service-time.ts';
 import { numbersFrom } from '../../src/service/chance.ts';
 import { CALM_AFTER_MS, type Fault, type Plan } from './plan.ts';
 

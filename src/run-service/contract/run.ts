@@ -39,13 +39,7 @@ const outputWire = z.object({
 });
 
 /** The output of one node of the workflow: its files and texts, under any key. */
-type Output = {
-  readonly nodeId: string | undefined;
-  readonly files: readonly OutputFile[];
-  readonly texts: readonly string[];
-};
-
-function toOutput(wire: z.infer<typeof outputWire>): Output {
+function toOutput(wire: z.infer<typeof outputWire>) {
   const values = Object.values(wire.data ?? {}).flatMap((value) => (Array.isArray(value) ? value : [value]));
   const files = values.flatMap((value) => {
     const file = fileWire.safeParse(value);
@@ -84,45 +78,19 @@ const runWire = z.object({
   deployment_id: text,
 });
 
-/** A run. Times are milliseconds since 1970, durations are seconds. */
-export type Run = {
-  readonly id: string;
-  readonly status: string;
-  readonly liveStatus: string | undefined;
-  /** 0 to 1. */
-  readonly progress: number;
-  readonly gpu: string | undefined;
-  readonly webhook: string | undefined;
-  readonly workflowId: string | undefined;
-  readonly deploymentId: string | undefined;
-  readonly inputs: Readonly<Record<string, unknown>> | undefined;
-  readonly callId: string | undefined;
-  /** The version of the machine's node component. */
-  readonly machineVersion: string | undefined;
-  readonly machineType: string | undefined;
-  readonly createdAtMs: number | undefined;
-  readonly updatedAtMs: number | undefined;
-  readonly queuedAtMs: number | undefined;
-  readonly startedAtMs: number | undefined;
-  readonly endedAtMs: number | undefined;
-  readonly coldStartSeconds: number | undefined;
-  readonly coldStartTotalSeconds: number | undefined;
-  readonly runSeconds: number | undefined;
-  readonly outputs: readonly Output[];
-};
-
 const timeOf = (date: string | null | undefined): number | undefined => {
   const ms = date ? Date.parse(date) : Number.NaN;
   return Number.isNaN(ms) ? undefined : ms;
 };
 
-function toRun(wire: z.infer<typeof runWire>): Run {
+/** Times are milliseconds since 1970, durations are seconds. */
+function toRun(wire: z.infer<typeof runWire>) {
   const progress = wire.progress ?? 0;
   return {
     id: shortId(wire.id),
     status: shortName(wire.status),
     liveStatus: wire.live_status ?? undefined,
-    // Some examples in the service's documentation use 0..100.
+    // From 0 to 1; some examples in the service's documentation use 0..100.
     progress: progress > 1 ? progress / 100 : Math.max(0, progress),
     gpu: gpuName(wire.gpu),
     webhook: wire.webhook ?? undefined,
@@ -130,6 +98,7 @@ function toRun(wire: z.infer<typeof runWire>): Run {
     deploymentId: wire.deployment_id ?? undefined,
     inputs: wire.workflow_inputs ?? undefined,
     callId: wire.worker_function_call_id ?? wire.modal_function_call_id ?? undefined,
+    /** The version of the machine's node component. */
     machineVersion: optionalName(wire.machine_version),
     machineType: optionalName(wire.machine_type),
     createdAtMs: timeOf(wire.created_at),
@@ -143,6 +112,7 @@ function toRun(wire: z.infer<typeof runWire>): Run {
     outputs: (wire.outputs ?? []).map(toOutput),
   };
 }
+export type Run = Readonly<ReturnType<typeof toRun>>;
 
 export const runSchema = runWire.transform(toRun);
 export const runListSchema = z.array(runWire).transform((runs) => runs.map(toRun));

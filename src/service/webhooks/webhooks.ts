@@ -70,17 +70,6 @@ const loopbackOnly: LookupFunction = (_hostname, _options, done) =>
     { address: '::1', family: 6 },
   ]);
 
-export type Webhooks = {
-  /** Queues a delivery until `flush`: nothing is sent before the commit. */
-  post(order: Order): void;
-  flush(): void;
-  /** Drops the queued deliveries of a rolled back transaction. */
-  discard(): void;
-  counts(): Readonly<Record<Outcome, number>>;
-  close(): Promise<void>;
-};
-type Outcome = 'delivered' | 'failed' | 'refused';
-
 type Order = {
   readonly run: number;
   readonly webhook: string;
@@ -108,7 +97,7 @@ type Facts = {
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
 
-export function createWebhooks(facts: Facts): Webhooks {
+export function createWebhooks(facts: Facts) {
   const { clock, caller } = facts;
   const counts = { delivered: 0, failed: 0, refused: 0 };
   const lanes = createLanes<Delivery>({
@@ -117,7 +106,7 @@ export function createWebhooks(facts: Facts): Webhooks {
     send: attempt,
   });
   const refuse = refuser(facts.log);
-  let outbox: Order[] = [];
+  const outbox: Order[] = [];
   let closed = false;
 
   async function attempt(delivery: Delivery): Promise<void> {
@@ -161,14 +150,14 @@ export function createWebhooks(facts: Facts): Webhooks {
   }
 
   return {
-    post: (order) => void outbox.push(order),
+    /** Queues a delivery until `flush`: nothing is sent before the commit. */
+    post: (order: Order): void => void outbox.push(order),
     flush() {
-      const posted = outbox;
-      outbox = [];
-      for (const order of posted) send(order);
+      for (const order of outbox.splice(0)) send(order);
     },
+    /** Drops the queued deliveries of a rolled back transaction. */
     discard() {
-      outbox = [];
+      outbox.length = 0;
     },
     counts: () => ({ ...counts }),
     close() {
@@ -178,6 +167,7 @@ export function createWebhooks(facts: Facts): Webhooks {
     },
   };
 }
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** Logs each reason once: in a poll-only batch every webhook is refused for the same reason. */
 function refuser(log: (event: string, facts: Record<string, unknown>) => void): (reason: string) => void {

@@ -12,7 +12,7 @@ import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batc
 import type { State } from '../../../src/batch/state/state.ts';
 import { step } from '../../../src/batch/step.ts';
 import { numbersFrom } from '../../../src/service/chance.ts';
-import { TimerQueue } from '../../../src/service/timer-queue.ts';
+import { TimerQueue } from '../../../src/service/service-time.ts';
 import { paramsOf } from '../params.ts';
 
 export type ServiceShape = {
