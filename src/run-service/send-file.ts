@@ -1,11 +1,11 @@
 // Uploads a file to the service, so that its address can be an input. An upload buys nothing, so it is tried again.
 
 import { randomUUID } from 'node:crypto';
-import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { errorMessage, problem } from '../errors/error.ts';
+import { mediaTypeOf } from '../host/media-types.ts';
 import type { RawAnswer } from './answer.ts';
 import { isAbsent, keyRefused, readAs } from './calls.ts';
 import type { ServiceConnection } from './connection.ts';
@@ -45,7 +45,7 @@ async function sendOnce(
 ): Promise<RawAnswer | undefined> {
   const edge = `runsheet-${randomUUID()}`;
   const begin = Buffer.from(
-    `--${edge}\r\ncontent-disposition: form-data; name="file"; filename="${quotable(file.name)}"\r\ncontent-type: ${mediaTypeOf(file.name)}\r\n\r\n`,
+    `--${edge}\r\ncontent-disposition: form-data; name="file"; filename="${quotable(file.name)}"\r\ncontent-type: ${sentAs(file.name)}\r\n\r\n`,
   );
   const end = Buffer.from(`\r\n--${edge}--\r\n`);
   let fault: unknown;
@@ -89,26 +89,8 @@ function addressIn(at: ServiceConnection, answer: RawAnswer): string | undefined
   return readAs(at, PATHS.upload, answer, uploadedSchema);
 }
 
-/** The service takes images, videos, audio and applications. Delivered files are named after their content. */
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.gif': 'image/gif',
-  '.avif': 'image/avif',
-  '.svg': 'image/svg+xml',
-  '.mp4': 'video/mp4',
-  '.webm': 'video/webm',
-  '.mov': 'video/quicktime',
-  '.mp3': 'audio/mpeg',
-  '.wav': 'audio/wav',
-  '.flac': 'audio/flac',
-  '.ogg': 'audio/ogg',
-};
-
-const mediaTypeOf = (name: string): string =>
-  MEDIA_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
+/** The service takes images, videos, audio and applications, but no texts. */
+const sentAs = (name: string): string => mediaTypeOf(name).replace(/^text\/.*/, 'application/octet-stream');
 
 /** A name inside quotes of a header. */
 const quotable = (name: string): string => name.replaceAll(/["\\\r\n]/g, '_');

@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { mediaTypeOf } from '../../store/media-types.ts';
+import { mediaTypeOf } from '../../host/media-types.ts';
 import type { Store } from '../../store/store.ts';
 import { isPageData, sendPageData } from './stored-page.ts';
 

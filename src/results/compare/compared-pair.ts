@@ -82,84 +82,66 @@ function changesOf(a: ShownRow['inputs'], b: ShownRow['inputs']): readonly Chang
 
 // Adds up a comparison. Times and costs are those of pairs that succeeded in both batches: a failed run says nothing about speed.
 
-type Sides<T> = { readonly a: T; readonly b: T };
-
-export type ComparisonSums = {
-  readonly pairs: number;
-  /** Pairs whose files and texts are the same. */
-  readonly identical: number;
-  readonly outcome_differs: number;
-  readonly only: Sides<number>;
-  /** Pairs that succeeded in both. */
-  readonly succeeded: number;
-  /** Those of them whose result another batch bought. */
-  readonly reused: Sides<number>;
-  /** Pairs that succeeded in both, with times of both: what the following sums are about. */
-  readonly measured: number;
-  /** Total seconds of their last runs. */
-  readonly run_seconds: Sides<number>;
-  /** Total cost of all their attempts. */
-  readonly cost_usd: Sides<number>;
-  /** How often the seconds of B fit into those of A: above 1, B is faster. */
-  readonly speed_ratio: number | undefined;
-  /** The cost of B by that of A: above 1, B is dearer. */
-  readonly cost_ratio: number | undefined;
-  /** The GPU of all measured pairs, if it is the same one. */
-  readonly gpu: Sides<string | undefined>;
-};
+const none = { a: 0, b: 0 };
 
 export class SumUp {
-  #pairs = 0;
-  #identical = 0;
-  #outcomeDiffers = 0;
-  #measured = 0;
-  #succeeded = 0;
-  readonly #reused = { a: 0, b: 0 };
-  readonly #only = { a: 0, b: 0 };
-  readonly #seconds = { a: 0, b: 0 };
-  readonly #cost = { a: 0, b: 0 };
+  readonly #totals = {
+    pairs: 0,
+    /** Pairs whose files and texts are the same. */
+    identical: 0,
+    outcome_differs: 0,
+    only: { ...none },
+    /** Pairs that succeeded in both. */
+    succeeded: 0,
+    /** Those of them whose result another batch bought. */
+    reused: { ...none },
+    /** Pairs that succeeded in both, with times of both: what the following sums are about. */
+    measured: 0,
+    /** Total seconds of their last runs. */
+    run_seconds: { ...none },
+    /** Total cost of all their attempts. */
+    cost_usd: { ...none },
+  };
   readonly #gpus = { a: new Set<string | undefined>(), b: new Set<string | undefined>() };
 
   pair(pair: ComparedPair): void {
-    this.#pairs += 1;
-    if (pair.isIdentical) this.#identical += 1;
-    if (pair.a.outcome !== pair.b.outcome) this.#outcomeDiffers += 1;
+    const totals = this.#totals;
+    totals.pairs += 1;
+    if (pair.isIdentical) totals.identical += 1;
+    if (pair.a.outcome !== pair.b.outcome) totals.outcome_differs += 1;
     if (pair.a.outcome === 'succeeded' && pair.b.outcome === 'succeeded') {
-      this.#succeeded += 1;
-      for (const side of ['a', 'b'] as const) if (pair[side].isReused) this.#reused[side] += 1;
+      totals.succeeded += 1;
+      for (const side of ['a', 'b'] as const) if (pair[side].isReused) totals.reused[side] += 1;
     }
     if (!isMeasured(pair.a) || !isMeasured(pair.b)) return;
-    this.#measured += 1;
+    totals.measured += 1;
     for (const side of ['a', 'b'] as const) {
-      this.#seconds[side] += pair[side].run_seconds ?? 0;
-      this.#cost[side] += pair[side].cost_usd;
+      totals.run_seconds[side] += pair[side].run_seconds ?? 0;
+      totals.cost_usd[side] += pair[side].cost_usd;
       this.#gpus[side].add(pair[side].gpu);
     }
   }
 
   only(side: Side): void {
-    this.#only[side] += 1;
+    this.#totals.only[side] += 1;
   }
 
-  get sums(): ComparisonSums {
+  get sums() {
     const gpuOf = (side: Side): string | undefined =>
       this.#gpus[side].size === 1 ? [...this.#gpus[side]][0] : undefined;
+    const { run_seconds: seconds, cost_usd: cost } = this.#totals;
     return {
-      pairs: this.#pairs,
-      identical: this.#identical,
-      outcome_differs: this.#outcomeDiffers,
-      only: { ...this.#only },
-      succeeded: this.#succeeded,
-      reused: { ...this.#reused },
-      measured: this.#measured,
-      run_seconds: { ...this.#seconds },
-      cost_usd: { ...this.#cost },
-      speed_ratio: ratio(this.#seconds.a, this.#seconds.b),
-      cost_ratio: ratio(this.#cost.b, this.#cost.a),
+      ...this.#totals,
+      /** How often the seconds of B fit into those of A: above 1, B is faster. */
+      speed_ratio: ratio(seconds.a, seconds.b),
+      /** The cost of B by that of A: above 1, B is dearer. */
+      cost_ratio: ratio(cost.b, cost.a),
+      /** The GPU of all measured pairs, if it is the same one. */
       gpu: { a: gpuOf('a'), b: gpuOf('b') },
     };
   }
 }
+export type ComparisonSums = SumUp['sums'];
 
 const isMeasured = ({ outcome, run_seconds = 0 }: ComparedRow): boolean =>
   outcome === 'succeeded' && run_seconds > 0;

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Answer, S3Client, Asked } from './s3-client.ts';
 import { s3Address, type S3Place } from '../../host/batches-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
-import { mediaTypeOf } from '../media-types.ts';
+import { mediaTypeOf } from '../../host/media-types.ts';
 import { type Next, replacedMeanwhile } from '../store.ts';
 import { withoutConditions } from './s3-fault.ts';
 

@@ -1,9 +1,10 @@
-// What browsers take a file for, by the end of its name.
+// What browsers and the service take a file for, by the end of its name.
 
 const TYPES: Readonly<Record<string, string>> = {
   png: 'image/png',
   apng: 'image/apng',
   jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
   webp: 'image/webp',
   gif: 'image/gif',
   avif: 'image/avif',
