@@ -1,6 +1,5 @@
 // Guesses how a CSV is written: its encoding, its separator, and where its header stands.
 
-import { isUtf8 } from 'node:buffer';
 import { problem, RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { said, type Settled, type Guess, plainName, toConfirm } from './guess.ts';
@@ -183,7 +182,15 @@ const UNDEFINED = [0x81, 0x8d, 0x8f, 0x90, 0x9d];
 
 /** A byte order mark or zeros: UTF-16; else UTF-8 if all bytes are; else windows-1252. Throws E102 for none of them. */
 export async function guessedEncoding(source: SheetSource, options: SheetOptions): Promise<Settled> {
-  const utf8 = new Utf8Check();
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  const isUtf8 = (chunk?: Uint8Array): boolean => {
+    try {
+      utf8.decode(chunk, { stream: chunk !== undefined });
+      return true;
+    } catch {
+      return false;
+    }
+  };
   let isFirst = true;
   for await (const part of source.open()) {
     const chunk = part as Uint8Array;
@@ -193,9 +200,9 @@ export async function guessedEncoding(source: SheetSource, options: SheetOptions
     const wide = isFirst ? utf16Of(head) : undefined;
     if (wide !== undefined) return withEncoding(options, wide);
     isFirst = false;
-    if (!utf8.take(chunk)) return otherEncoding(source, options);
+    if (!isUtf8(chunk)) return otherEncoding(source, options);
   }
-  return utf8.isWhole ? { options, guesses: [] } : otherEncoding(source, options);
+  return isUtf8() ? { options, guesses: [] } : otherEncoding(source, options);
 }
 
 async function otherEncoding(source: SheetSource, options: SheetOptions): Promise<Settled> {
@@ -218,34 +225,6 @@ async function undefinedByte(source: SheetSource): Promise<number | undefined> {
     read += chunk.length;
   }
   return undefined;
-}
-
-/** Checks bytes as they come; a character may be cut between two pieces. */
-class Utf8Check {
-  #cut: Uint8Array = new Uint8Array();
-
-  get isWhole(): boolean {
-    return this.#cut.length === 0;
-  }
-
-  /** Whether everything until now may be UTF-8. */
-  take(chunk: Uint8Array): boolean {
-    const bytes = this.isWhole ? chunk : Buffer.concat([this.#cut, chunk]);
-    const end = wholeEnd(bytes);
-    this.#cut = bytes.slice(end);
-    return isUtf8(bytes.subarray(0, end));
-  }
-}
-
-/** Where the last character begins if it is not complete, else the end. */
-function wholeEnd(bytes: Uint8Array): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) break;
-    const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0;
-    if (needs > 0) return needs > back ? bytes.length - back : bytes.length;
-  }
-  return bytes.length;
 }
 
 const SAMPLE = 4096;
