@@ -9,94 +9,11 @@ import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '..
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { readAhead } from '../store/read-ahead.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
+import { SortedLines } from '../store/sorted-lines.ts';
 import type { Store } from '../store/store.ts';
-import { NewestParts, rowIn, type RowRange, isReusedPart, parsePart, partNames, PARTS } from './parts.ts';
+import { NewestParts, isReusedPart, parsePart, partNames, PARTS } from './parts.ts';
 import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
-import { DatabaseSync } from 'node:sqlite';
 import type { Outcome } from '../batch/outcome.ts';
-
-// Sorts the lines of rows that come in any order: each line goes to the bucket of its row, and a bucket is read as a whole, when it
-// is its turn. Buckets are filled and read once, so time grows with the number of rows, and memory does not. They are kept in
-// a temporary SQLite database, which stays in memory while it is small.
-
-/** Most buckets, and the bytes that each collects before they are stored: 32 MiB for all of them. */
-const BUCKETS_MAX = 1_000;
-const CHUNK_BYTES = 32 * 1024;
-/** With fewer rows, reading a bucket would cost more than its rows. */
-const BUCKET_ROWS_MIN = 1_000;
-
-type Bucket = {
-  /** What is stored, oldest first. */
-  readonly stored: number[];
-  chunk: Buffer | undefined;
-  used: number;
-};
-
-export class RowBuckets implements Disposable {
-  readonly #from: number;
-  readonly #rowsEach: number;
-  // With an empty name SQLite uses a temporary file and removes it.
-  readonly #database = new DatabaseSync('');
-  readonly #insert;
-  readonly #find;
-  readonly #buckets = new Map<number, Bucket>();
-
-  /** `from` and `to`: the first and the last row. */
-  constructor({ from, to }: { readonly from: number; readonly to: number }) {
-    this.#from = from;
-    this.#rowsEach = Math.max(BUCKET_ROWS_MIN, Math.ceil((to - from + 1) / BUCKETS_MAX));
-    this.#database.exec('PRAGMA page_size = 65536; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
-    this.#database.exec('PRAGMA cache_size = -16000; CREATE TABLE chunk (lines BLOB); BEGIN');
-    this.#insert = this.#database.prepare('INSERT INTO chunk VALUES (?)');
-    this.#find = this.#database.prepare('SELECT lines FROM chunk WHERE rowid = ?');
-  }
-
-  /** The bucket of a row; buckets are in the order of their rows. */
-  bucketOf(row: number): number {
-    return Math.floor((row - this.#from) / this.#rowsEach);
-  }
-
-  /** A line without its line feed. */
-  add(row: number, line: string): void {
-    const number = this.bucketOf(row);
-    const bucket = this.#buckets.get(number) ?? { stored: [], chunk: undefined, used: 0 };
-    this.#buckets.set(number, bucket);
-    const bytes = Buffer.byteLength(line) + 1;
-    if (bucket.used + bytes > CHUNK_BYTES) this.#store(bucket);
-    if (bytes > CHUNK_BYTES) {
-      bucket.stored.push(this.#insertChunk(Buffer.from(`${line}\n`)));
-      return;
-    }
-    bucket.chunk ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
-    bucket.used += bucket.chunk.write(line, bucket.used);
-    bucket.used += bucket.chunk.write('\n', bucket.used);
-  }
-
-  /** All lines of a bucket, in no order. */
-  linesIn(number: number): readonly string[] {
-    const bucket = this.#buckets.get(number);
-    if (bucket === undefined) return [];
-    const chunks = bucket.stored.map((at) => this.#find.get(at)?.['lines'] as Uint8Array);
-    if (bucket.chunk !== undefined) chunks.push(bucket.chunk.subarray(0, bucket.used));
-    const lines = Buffer.concat(chunks).toString().split('\n');
-    lines.pop();
-    return lines;
-  }
-
-  [Symbol.dispose](): void {
-    this.#database.close();
-  }
-
-  #store(bucket: Bucket): void {
-    if (bucket.chunk === undefined || bucket.used === 0) return;
-    bucket.stored.push(this.#insertChunk(bucket.chunk.subarray(0, bucket.used)));
-    bucket.used = 0;
-  }
-
-  #insertChunk(lines: Uint8Array): number {
-    return Number(this.#insert.run(lines).lastInsertRowid);
-  }
-}
 
 /** `part`: the name of the part with the record. */
 export type BatchRow = FoundRow & {
@@ -126,9 +43,16 @@ export async function* rowsOf(
   const sheet = await readBatchSheet(store, file, through);
   const last = Math.min(to ?? sheet.rows, sheet.rows);
   if (last < from) return;
-  using records = await sortRecords(store, { from, to: last });
-  for await (const found of sheetRows(layoutOf(store, file), sheet, from, last))
-    yield { ...found, ...records.of(found.row.row) };
+  const parts = new NewestParts(store, { from, to: last });
+  using records = new SortedLines();
+  for await (const lines of parts.lines()) for (const { row, line } of lines) records.add(row, line);
+  for await (const found of sheetRows(layoutOf(store, file), sheet, from, last)) {
+    const { row } = found.row;
+    const [line] = records.of(row);
+    yield line === undefined
+      ? { ...found, record: undefined }
+      : { ...found, record: parseExactly(line) as PartRecord, part: parts.nameOf(row) };
+  }
 }
 
 /** How many rows the batch has, with those of all passes or of those up to `through`. */
@@ -226,34 +150,6 @@ function lineOf(part: string, row: number): string | undefined {
   if (start === 0 && !part.startsWith(beginning)) return undefined;
   const end = part.indexOf('\n', start);
   return part.slice(start, end < 0 ? undefined : end);
-}
-
-type SortedRecords = Disposable & {
-  /** Rows are asked for in order. */
-  readonly of: (row: number) => Pick<BatchRow, 'record' | 'part'>;
-};
-
-async function sortRecords(store: Store, range: RowRange): Promise<SortedRecords> {
-  const parts = new NewestParts(store, range);
-  const buckets = new RowBuckets(range);
-  try {
-    for await (const lines of parts.lines()) for (const { row, line } of lines) buckets.add(row, line);
-  } catch (error) {
-    buckets[Symbol.dispose]();
-    throw error;
-  }
-  let current = { bucket: -1, lines: new Map<number, string>() };
-  return {
-    of: (row) => {
-      const bucket = buckets.bucketOf(row);
-      if (bucket !== current.bucket)
-        current = { bucket, lines: new Map(buckets.linesIn(bucket).map((line) => [rowIn(line), line])) };
-      const line = current.lines.get(row);
-      if (line === undefined) return { record: undefined };
-      return { record: parseExactly(line) as PartRecord, part: parts.nameOf(row) };
-    },
-    [Symbol.dispose]: () => buckets[Symbol.dispose](),
-  };
 }
 
 // A row as people see it while the batch runs: one without an outcome is `open`.

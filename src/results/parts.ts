@@ -107,4 +107,4 @@ function linesFromLast(text: string): RecordLine[] {
 const ROW_NUMBER = /^\{"row":(\d+),/;
 
 /** The row number of a record; 0 if it has none. */
-export const rowIn = (line: string): number => Number(ROW_NUMBER.exec(line)?.[1] ?? 0);
+const rowIn = (line: string): number => Number(ROW_NUMBER.exec(line)?.[1] ?? 0);

@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import { parseExactly } from '../../batch/digits.ts';
 import { problem } from '../../errors/error.ts';
-import { rowsOf, RowBuckets } from '../../results/batch-rows.ts';
+import { rowsOf } from '../../results/batch-rows.ts';
 import { Pieces } from '../../store/pieces.ts';
+import { SortedLines } from '../../store/sorted-lines.ts';
 import type { Store } from '../../store/store.ts';
 import { NearestName, type Picks } from './picks.ts';
 import { sourceRows, type Counts, type RowsParams, type SourceRow } from './source-rows.ts';
@@ -83,22 +84,19 @@ async function* asPicked(
   picks: Picks,
   counts: Counts,
 ): AsyncGenerator<readonly unknown[]> {
-  using buckets = new RowBuckets({ from: 1, to: picks.rows });
+  using picked = new SortedLines();
   let found: readonly number[] = [];
   const isPicked = (row: Pick<SourceRow, 'row' | 'key'>): boolean => (found = picks.of(row)).length > 0;
   for await (const rows of sourceRows(params, isPicked, counts))
-    for (const pick of found)
-      for (const [nth, { values }] of rows.entries()) buckets.add(pick, JSON.stringify([pick, nth, values]));
+    for (const pick of found) for (const { values } of rows) picked.add(pick, JSON.stringify(values));
   await refuseUnknown(params, picks);
   const { carried, added, all } = params.columns;
   const places = picks.columns.map((name) => all.indexOf(name));
-  let bucket = { number: -1, rows: new Map<number, readonly (readonly unknown[])[]>() };
   let pick = 0;
   for await (const cells of picks.cells()) {
     pick += 1;
-    const number = buckets.bucketOf(pick);
-    if (number !== bucket.number) bucket = { number, rows: rowsIn(buckets.linesIn(number)) };
-    for (const values of bucket.rows.get(pick) ?? []) {
+    for (const line of picked.of(pick)) {
+      const values = parseExactly(line) as readonly unknown[];
       const whole = [
         ...values.slice(0, carried.length),
         ...added.map(() => null),
@@ -108,15 +106,6 @@ async function* asPicked(
       yield whole;
     }
   }
-}
-
-type BucketLine = readonly [pick: number, nth: number, values: readonly unknown[]];
-
-/** The rows of each pick, in order. */
-function rowsIn(lines: readonly string[]): Map<number, readonly (readonly unknown[])[]> {
-  const parsed = lines.map((line) => parseExactly(line) as BucketLine).sort((a, b) => a[1] - b[1]);
-  const groups = Map.groupBy(parsed, ([pick]) => pick);
-  return new Map([...groups].map(([pick, rows]) => [pick, rows.map(([, , values]) => values)]));
 }
 
 async function refuseUnknown({ found }: WriteParams, picks: Picks): Promise<void> {
