@@ -47,13 +47,22 @@ export type Finding = {
 
 type Judged = Omit<Finding, 'rule' | 'about'>;
 
+const holds = (found: string): Judged => ({ verdict: 'holds', found });
+const broken = (found: string, todo?: string): Judged => ({
+  verdict: 'broken',
+  found,
+  ...(todo !== undefined && { todo }),
+});
+const notRevealed = (found: string, todo: string): Judged => ({ verdict: 'not-revealed', found, todo });
+const doesNotApply = (found: string): Judged => ({ verdict: 'does-not-apply', found });
+
 const NODE_WANTED = 'v2.1.0';
 
 const WANTED = [2, 1, 0] as const;
 const VERSION = /^v?(\d+)\.(\d+)(?:\.(\d+))?(-[0-9a-z.-]+)?(?:\+.*)?$/i;
 
 /** undefined if the text is not a version. A pre-release comes before its release. */
-export function isNewEnough(version: string): boolean | undefined {
+export function isNewEnough(version = ''): boolean | undefined {
   const [whole, major, minor, patch = '0', early] = VERSION.exec(version.trim()) ?? [];
   if (whole === undefined) return undefined;
   const parts = [major, minor, patch].map(Number);
@@ -80,12 +89,9 @@ export const isSound = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict !== 'broken');
 
 function baseAddress({ api, base }: Facts): Judged {
-  if (api === 'v2') return { verdict: 'holds', found: `V2 answers at ${base}` };
-  return {
-    verdict: 'broken',
-    found: `V1 answers at ${base}`,
-    todo: 'use the V2 base address instead, here (RUNSHEET_API_URL) and in every other client',
-  };
+  if (api === 'v2') return holds(`V2 answers at ${base}`);
+  const todo = 'use the V2 base address instead, here (RUNSHEET_API_URL) and in every other client';
+  return broken(`V1 answers at ${base}`, todo);
 }
 
 /** Why a fact about the machine is unknown. */
@@ -97,19 +103,15 @@ const unknown = ({ check }: Facts, what: string): string =>
 function nodeComponent(facts: Facts): Judged {
   const { version } = facts.machine;
   const wanted = `it needs ${NODE_WANTED} or newer`;
-  const isFine = version === undefined ? undefined : isNewEnough(version);
-  if (isFine === true) return { verdict: 'holds', found: `${version}; ${wanted}` };
+  const isFine = isNewEnough(version);
+  if (isFine === true) return holds(`${version}; ${wanted}`);
   if (isFine === false)
-    return {
-      verdict: 'broken',
-      found: `${version}; ${wanted}`,
-      todo: `update the node component on the machine to ${NODE_WANTED} or newer`,
-    };
-  return {
-    verdict: 'not-revealed',
-    found: version === undefined ? unknown(facts, 'the version') : `"${version}" is not a version`,
-    todo: `check the machine: ${wanted}`,
-  };
+    return broken(
+      `${version}; ${wanted}`,
+      `update the node component on the machine to ${NODE_WANTED} or newer`,
+    );
+  const found = version === undefined ? unknown(facts, 'the version') : `"${version}" is not a version`;
+  return notRevealed(found, `check the machine: ${wanted}`);
 }
 
 /** The owner of a run's machine; unknown if the type is ambiguous. */
@@ -132,13 +134,9 @@ function machineTypeText(facts: Facts): string {
 
 function hostedMachines(facts: Facts): Judged {
   const owner = ownerOf(facts);
-  if (owner === 'service') return { verdict: 'holds', found: `${WHOSE.service}: nothing to do` };
-  if (owner !== undefined) return { verdict: 'does-not-apply', found: WHOSE[owner] };
-  return {
-    verdict: 'not-revealed',
-    found: machineTypeText(facts),
-    todo: "with the service's own hosted machines, nothing",
-  };
+  if (owner === 'service') return holds(`${WHOSE.service}: nothing to do`);
+  if (owner !== undefined) return doesNotApply(WHOSE[owner]);
+  return notRevealed(machineTypeText(facts), "with the service's own hosted machines, nothing");
 }
 
 const UPDATE_IMAGE = `update the configuration of your worker image to node ${NODE_WANTED} or newer; you must update it yourself`;
@@ -146,22 +144,17 @@ const UPDATE_IMAGE = `update the configuration of your worker image to node ${NO
 function providerMachines(facts: Facts): Judged {
   const owner = ownerOf(facts);
   if (owner === undefined)
-    return {
-      verdict: 'not-revealed',
-      found: machineTypeText(facts),
-      todo: `with machines of a third-party GPU provider: ${UPDATE_IMAGE}`,
-    };
-  if (owner !== 'provider') return { verdict: 'does-not-apply', found: WHOSE[owner] };
+    return notRevealed(
+      machineTypeText(facts),
+      `with machines of a third-party GPU provider: ${UPDATE_IMAGE}`,
+    );
+  if (owner !== 'provider') return doesNotApply(WHOSE[owner]);
   const { version } = facts.machine;
-  const isFine = version === undefined ? undefined : isNewEnough(version);
-  if (isFine === true) return { verdict: 'holds', found: `the worker image has node ${version}` };
-  if (isFine === false)
-    return { verdict: 'broken', found: `the worker image has node ${version}`, todo: UPDATE_IMAGE };
-  return {
-    verdict: 'not-revealed',
-    found: `${WHOSE.provider}, whose node version is not shown`,
-    todo: UPDATE_IMAGE,
-  };
+  const isFine = isNewEnough(version);
+  const found = `the worker image has node ${version}`;
+  if (isFine === undefined)
+    return notRevealed(`${WHOSE.provider}, whose node version is not shown`, UPDATE_IMAGE);
+  return isFine ? holds(found) : broken(found, UPDATE_IMAGE);
 }
 
 function verificationRun({ check }: Facts): Judged {
@@ -171,21 +164,19 @@ function verificationRun({ check }: Facts): Judged {
         ? { verdict: 'not-checked', found: 'V1 has no flags; no run was bought', todo: AGAIN_ON_V2 }
         : { verdict: 'not-checked', found: '--no-run: no run was bought' };
     case 'refused':
-      return { verdict: 'broken', found: `no run was made: ${check.reason}` };
+      return broken(`no run was made: ${check.reason}`);
     case 'unconfirmed':
-      return {
-        verdict: 'broken',
-        found: `a run may have been bought, but no answer arrived: ${check.reason}`,
-        todo: 'look for the run on the service, then check again',
-      };
-    case 'abandoned':
-      return {
-        verdict: 'broken',
-        found: `run ${check.runId} had not ended after ${check.seconds} s`,
-        todo: check.wasCancelled
-          ? 'it was cancelled; check its machine'
-          : 'it is still running; check its machine',
-      };
+      return broken(
+        `a run may have been bought, but no answer arrived: ${check.reason}`,
+        'look for the run on the service, then check again',
+      );
+    case 'abandoned': {
+      const state = check.wasCancelled ? 'it was cancelled' : 'it is still running';
+      return broken(
+        `run ${check.runId} had not ended after ${check.seconds} s`,
+        `${state}; check its machine`,
+      );
+    }
     case 'ended':
       return judgeEnd(check);
   }
@@ -194,33 +185,26 @@ function verificationRun({ check }: Facts): Judged {
 const AGAIN_ON_V2 = 'check again with the V2 base address';
 
 function judgeEnd({ runId, outcome, reason, seconds }: Extract<Check, { kind: 'ended' }>): Judged {
-  if (outcome === 'succeeded')
-    return { verdict: 'holds', found: `run ${runId} with the flag succeeded after ${seconds} s` };
-  return {
-    verdict: 'broken',
-    found: `run ${runId} ended ${outcome}${reason === undefined ? '' : `: ${reason}`}`,
-    todo: "the reason is in the run's logs at the service",
-  };
+  if (outcome === 'succeeded') return holds(`run ${runId} with the flag succeeded after ${seconds} s`);
+  return broken(
+    `run ${runId} ended ${outcome}${reason === undefined ? '' : `: ${reason}`}`,
+    "the reason is in the run's logs at the service",
+  );
 }
 
 function lastDay(facts: Facts): Judged {
   const owner = ownerOf(facts);
   const { version } = facts.machine;
-  if (version !== undefined && isNewEnough(version) === false)
-    return {
-      verdict: 'broken',
-      found: `nodes as old as ${version} stop working after 15 April`,
-      todo: 'update before that day',
-    };
-  if (owner === 'service' || owner === 'user') return { verdict: 'does-not-apply', found: WHOSE[owner] };
-  const isFine = version !== undefined && isNewEnough(version) === true;
+  const isFine = isNewEnough(version);
+  if (isFine === false)
+    return broken(`nodes as old as ${version} stop working after 15 April`, 'update before that day');
+  if (owner === 'service' || owner === 'user') return doesNotApply(WHOSE[owner]);
   if (facts.api === 'v2' && owner === 'provider' && isFine)
-    return { verdict: 'holds', found: 'on V2 with a new node, nothing stops on that day' };
-  return {
-    verdict: 'not-revealed',
-    found: 'runsheet cannot see whether you use an old node of a third-party provider',
-    todo: 'such machines must be on V2 with a new node by then: old nodes stop working after 15 April',
-  };
+    return holds('on V2 with a new node, nothing stops on that day');
+  return notRevealed(
+    'runsheet cannot see whether you use an old node of a third-party provider',
+    'such machines must be on V2 with a new node by then: old nodes stop working after 15 April',
+  );
 }
 
 function clientSdks(): Judged {
