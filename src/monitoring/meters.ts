@@ -33,46 +33,89 @@ const REQUEST_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 120];
 const RUN_SECONDS = [1, 3, 10, 30, 60, 120, 300, 600, 1800, 3600];
 const WEBHOOK_SECONDS = [0.1, 0.3, 1, 3, 10, 30, 60, 300, 1800];
 
+/** The labels of a counter with all their values. */
+type Labels = Readonly<Record<string, readonly string[]>>;
+
 export type Meters = ReturnType<typeof createMeters>;
 
 export function createMeters(registry: Registry) {
   const registers = [registry];
-  const service = serviceMeters(registers);
-  const runs = runMeters(registers);
-  const webhooks = webhookMeters(registers);
-  const files = fileMeters(registers);
-  return { ...service, ...runs, ...webhooks, ...files };
+  const counter = (name: string, help: string, labels: Labels = {}): Counter => {
+    const one = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+    // A counter that appears with its first event hides this event from rate() and increase().
+    for (const series of seriesOf(labels)) one.inc(series, 0);
+    return one;
+  };
+  const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]): Histogram =>
+    new Histogram({ name, help, buckets, labelNames, registers });
+  return { ...serviceMeters(counter, histogram), ...fileMeters(counter, histogram) };
 }
 
-function serviceMeters(registers: Registry[]) {
-  const requests = new Counter({
-    name: 'runsheet_service_requests_total',
-    help: 'Requests to the run service by call and answer; none: no answer arrived',
-    labelNames: ['call', 'answer'],
-    registers,
+/** Every combination of values. */
+const seriesOf = (labels: Labels): readonly Record<string, string>[] =>
+  Object.entries(labels).reduce<Record<string, string>[]>(
+    (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
+    [{}],
+  );
+
+type MakeCounter = (name: string, help: string, labels?: Labels) => Counter;
+type MakeHistogram = (name: string, help: string, buckets: number[], ...labels: string[]) => Histogram;
+
+function serviceMeters(counter: MakeCounter, histogram: MakeHistogram) {
+  const requests = counter(
+    'runsheet_service_requests_total',
+    'Requests to the run service by call and answer; none: no answer arrived',
+    { call: CALL_NAMES, answer: ANSWERS },
+  );
+  const requestSeconds = histogram(
+    'runsheet_service_request_seconds',
+    'Time from a request to the run service to the end of its answer',
+    REQUEST_SECONDS,
+    'call',
+  );
+  const posts = counter(
+    'runsheet_posts_total',
+    'Queue Run calls by what their answer means for the attempt',
+    { class: POST_CLASSES },
+  );
+  const ends = counter(
+    'runsheet_run_ends_total',
+    'Ends of runs that this process reported to their batches, by outcome and how it learned of them',
+    { outcome: OUTCOMES, by: SOURCES },
+  );
+  const times = [
+    histogram(
+      'runsheet_run_queue_seconds',
+      'Time from the creation of a run until a machine takes it',
+      RUN_SECONDS,
+    ),
+    histogram('runsheet_run_cold_start_seconds', 'Time from then until the run starts', RUN_SECONDS),
+    histogram('runsheet_run_seconds', 'Time from the start of a run to its end', RUN_SECONDS),
+  ];
+  const answered = counter('runsheet_webhooks_total', 'Webhooks by the status of our answer', {
+    status: WEBHOOK_ANSWERS,
   });
-  const seconds = new Histogram({
-    name: 'runsheet_service_request_seconds',
-    help: 'Time from a request to the run service to the end of its answer',
-    labelNames: ['call'],
-    buckets: REQUEST_SECONDS,
-    registers,
-  });
-  const posts = new Counter({
-    name: 'runsheet_posts_total',
-    help: 'Queue Run calls by what their answer means for the attempt',
-    labelNames: ['class'],
-    registers,
-  });
-  // A counter that appears with its first event hides this event from rate() and increase().
-  for (const call of CALL_NAMES) for (const answer of ANSWERS) requests.inc({ call, answer }, 0);
-  for (const each of POST_CLASSES) posts.inc({ class: each }, 0);
+  const delay = histogram(
+    'runsheet_webhook_delay_seconds',
+    'Time from the end of a run to its webhook, by the clock of the service',
+    WEBHOOK_SECONDS,
+  );
   return {
-    requestEnded: ({ call, status, seconds: took, post }: ServiceCall): void => {
+    requestEnded: ({ call, status, seconds, post }: ServiceCall): void => {
       if (post !== undefined) posts.inc({ class: classifyResponse(post) });
       if (post?.begun === false) return;
       requests.inc({ call, answer: answerOf(status) });
-      seconds.observe({ call }, took);
+      requestSeconds.observe({ call }, seconds);
+    },
+    runEnded: ({ outcome, times: took }: RunCompletion, by: (typeof SOURCES)[number]): void => {
+      ends.inc({ outcome, by });
+      for (const [at, ms] of took?.entries() ?? []) times[at]?.observe(ms / 1000);
+    },
+    webhookAnswered: (status: number): void => answered.inc({ status: String(status) }),
+    /** A webhook led to this run; `nowMs`: the time of the service. */
+    webhookRead: (run: Pick<Run, 'endedAtMs'> | undefined, nowMs: number | undefined): void => {
+      if (run?.endedAtMs === undefined || nowMs === undefined) return;
+      delay.observe(Math.max(0, nowMs - run.endedAtMs) / 1000);
     },
   };
 }
@@ -84,82 +127,18 @@ function answerOf(status: number | undefined): Answer {
   return status >= 400 ? '4xx' : '2xx';
 }
 
-function runMeters(registers: Registry[]) {
-  const ends = new Counter({
-    name: 'runsheet_run_ends_total',
-    help: 'Ends of runs that this process reported to their batches, by outcome and how it learned of them',
-    labelNames: ['outcome', 'by'],
-    registers,
-  });
-  const histogram = (name: string, help: string) =>
-    new Histogram({ name, help, buckets: RUN_SECONDS, registers });
-  const queued = histogram(
-    'runsheet_run_queue_seconds',
-    'Time from the creation of a run until a machine takes it',
+function fileMeters(counter: MakeCounter, histogram: MakeHistogram) {
+  const downloads = counter(
+    'runsheet_downloads_total',
+    'Downloads of files by their end: complete, a fault of the file, a fault of its host, or stopped by us',
+    { result: DOWNLOAD_RESULTS },
   );
-  const started = histogram('runsheet_run_cold_start_seconds', 'Time from then until the run starts');
-  const ran = histogram('runsheet_run_seconds', 'Time from the start of a run to its end');
-  for (const outcome of OUTCOMES) for (const by of SOURCES) ends.inc({ outcome, by }, 0);
-  return {
-    runEnded: ({ outcome, times }: RunCompletion, by: (typeof SOURCES)[number]): void => {
-      ends.inc({ outcome, by });
-      if (times === undefined) return;
-      const [queueMs, bootMs, runMs] = times;
-      queued.observe(queueMs / 1000);
-      started.observe(bootMs / 1000);
-      ran.observe(runMs / 1000);
-    },
-  };
-}
-
-function webhookMeters(registers: Registry[]) {
-  const answered = new Counter({
-    name: 'runsheet_webhooks_total',
-    help: 'Webhooks by the status of our answer',
-    labelNames: ['status'],
-    registers,
-  });
-  const delay = new Histogram({
-    name: 'runsheet_webhook_delay_seconds',
-    help: 'Time from the end of a run to its webhook, by the clock of the service',
-    buckets: WEBHOOK_SECONDS,
-    registers,
-  });
-  for (const status of WEBHOOK_ANSWERS) answered.inc({ status }, 0);
-  return {
-    webhookAnswered: (status: number): void => answered.inc({ status: String(status) }),
-    /** A webhook led to this run; `nowMs`: the time of the service. */
-    webhookRead: (run: Pick<Run, 'endedAtMs'> | undefined, nowMs: number | undefined): void => {
-      if (run?.endedAtMs === undefined || nowMs === undefined) return;
-      delay.observe(Math.max(0, nowMs - run.endedAtMs) / 1000);
-    },
-  };
-}
-
-function fileMeters(registers: Registry[]) {
-  const downloads = new Counter({
-    name: 'runsheet_downloads_total',
-    help: 'Downloads of files by their end: complete, a fault of the file, a fault of its host, or stopped by us',
-    labelNames: ['result'],
-    registers,
-  });
-  const bytes = new Counter({
-    name: 'runsheet_download_bytes_total',
-    help: 'Bytes of files that arrived',
-    registers,
-  });
-  const seconds = new Histogram({
-    name: 'runsheet_download_seconds',
-    help: 'Time of a download',
-    buckets: REQUEST_SECONDS,
-    registers,
-  });
-  const store = new Counter({
-    name: 'runsheet_store_failures_total',
-    help: 'Activities that could not write or read the batch folder',
-    registers,
-  });
-  for (const result of DOWNLOAD_RESULTS) downloads.inc({ result }, 0);
+  const bytes = counter('runsheet_download_bytes_total', 'Bytes of files that arrived');
+  const seconds = histogram('runsheet_download_seconds', 'Time of a download', REQUEST_SECONDS);
+  const store = counter(
+    'runsheet_store_failures_total',
+    'Activities that could not write or read the batch folder',
+  );
   return {
     downloadEnded: (result: DownloadResult, took: number): void => {
       downloads.inc({ result });
