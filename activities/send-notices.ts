@@ -19,7 +19,7 @@ import { reasonWithRows } from '../src/results/reason-with-rows.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { parseCron } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
-import { keepMissed, MISSED_FOLDER, readMissed } from '../src/schedule/missed-record.ts';
+import { keepMissed, MISSED_FOLDER, readMissed } from '../src/schedule/missed-times.ts';
 import { isOnRule, shown, zoneOf } from '../src/schedule/zone.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
 import { locationOf } from '../src/store/batch-folders.ts';

@@ -11,8 +11,7 @@ import { isTerminal } from '../run-service/contract/statuses.ts';
 import type { DuplicateRun, LastReading } from '../results/summary.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { KnownRuns } from './known-runs.ts';
-import { NoList, ownRuns, type ListParams } from './list-runs.ts';
-import { leastShown } from './list-walk.ts';
+import { NoList, ownRuns, type ListParams, leastShown } from './list-runs.ts';
 
 export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly file: BatchFile;

@@ -42,8 +42,7 @@ import { countEvents, countEvidence, paramsOf, type BatchFile } from '../store/b
 import { FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './read-back.ts';
-import { NoList, ownRuns, type OwnRun } from './list-runs.ts';
-import { leastShown } from './list-walk.ts';
+import { NoList, ownRuns, type OwnRun, leastShown } from './list-runs.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
 import { spendInFull } from '../batch/state/parts-in-flight.ts';
 import type { AttemptRecord, PartRecord } from '../results/row-record.ts';

@@ -112,7 +112,7 @@ const servers = {
     'bash|zsh|fish',
   ),
   embedded: command(
-    async () => (await import('./servers/embedded.ts')).default,
+    async () => (await import('./servers/dev.ts')).embedded,
     { flags: {} },
     'run the embedded servers',
   ),

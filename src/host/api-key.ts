@@ -2,7 +2,7 @@
 // a new key without a restart.
 
 import { problem, errorMessage } from '../errors/error.ts';
-import { secretIn } from './secret-file.ts';
+import { secretIn } from './state-folder.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export interface ApiKey {

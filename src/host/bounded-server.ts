@@ -1,5 +1,5 @@
-// Servers that untrusted clients can reach: their connections are limited, and what they send. At the limit, the oldest idle connection is closed for
-// a new one, so that half-open connections cannot block real clients.
+// Servers that untrusted clients can reach. Their connections are limited: at the limit, the oldest idle connection is closed for a
+// new one, so that half-open connections cannot block real clients.
 
 import { once } from 'node:events';
 import {
@@ -8,6 +8,7 @@ import {
   type RequestListener,
   type ServerOptions,
   type ServerResponse,
+  type IncomingHttpHeaders,
 } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 
@@ -126,4 +127,13 @@ function addressOf(socket: Socket): string {
   const address = ADDRESSES.get(socket) ?? socket.remoteAddress ?? '';
   ADDRESSES.set(socket, address);
   return address;
+}
+
+/** Whether a request to a server on loopback was addressed to it, and does not come from a page of another server. */
+export function isAddressedHere({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
+  const { host = '', origin } = headers;
+  return (
+    /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host) &&
+    (origin ?? `http://${host}`) === `http://${host}`
+  );
 }

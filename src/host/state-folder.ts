@@ -1,9 +1,23 @@
 // Creates and checks the state folder, which contains keys and the addresses of our servers. In a shared folder such as /tmp
 // another user could create it first with a known key, so a folder that others can write is refused.
 
-import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
-import { problem } from '../errors/error.ts';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  type Stats,
+  existsSync,
+  linkSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { problem, errorMessage } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
+import { randomBytes } from 'node:crypto';
+import { dirname } from 'node:path';
+import { meaningOf } from '../errors/file-fault.ts';
 
 type Text = { readonly reason: string; readonly hint: string };
 
@@ -48,4 +62,53 @@ function faultOf(stats: Stats, uid: number): FolderFault | undefined {
   if (stats.isSymbolicLink()) return 'link';
   if (stats.uid !== uid) return 'stranger';
   return (stats.mode & 0o022) === 0 ? undefined : 'writable';
+}
+
+// Creates random secrets once per state folder: the webhook secret, the local service's token, the stack's name.
+
+/** The secret in a file that only its owner can read. The first process creates it atomically for all. Throws E606. */
+export function readOrCreateSecret(path: string): string {
+  takeStateFolder(dirname(path));
+  if (!existsSync(path)) make(path);
+  return readFileSync(path, 'utf8').trim();
+}
+
+function make(path: string): void {
+  // Not the process id, which two containers that share the folder have in common.
+  const beside = `${path}.${randomBytes(6).toString('hex')}`;
+  writeFileSync(beside, randomBytes(32).toString('hex'), { mode: 0o600 });
+  try {
+    // Creating a link is atomic, and fails if another process was first.
+    linkSync(beside, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(beside, { force: true });
+  }
+}
+
+// Reads a secret from the file that a setting names.
+
+/** A larger file is not a key file. */
+const MOST_BYTES = 64 * 1024;
+
+/** The file's content without surrounding white space. Throws an Error that says why there is no secret. */
+export function secretIn(path: string): string {
+  const secret = contentOf(path).trim();
+  if (secret === '') throw new Error('it is empty');
+  return secret;
+}
+
+function contentOf(path: string): string {
+  try {
+    const stats = statSync(path);
+    // A shell's process substitution gives a pipe.
+    if (!stats.isFile() && !stats.isFIFO() && !stats.isDirectory()) throw new Error('it is not a file');
+    if (stats.size > MOST_BYTES) throw new Error('it is larger than any key');
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    const why = isAbsent ? 'there is no such file' : (meaningOf(error) ?? errorMessage(error));
+    throw new Error(why, { cause: error });
+  }
 }

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyFromEnvironment } from '../host/api-key.ts';
 import type { ServiceConnection } from './connection.ts';
+import { isThisMachine } from '../host/proxies.ts';
 
 /** The name of the local run service in place of a base address; its port may change between starts. */
 export const LOCAL = 'local';
@@ -21,4 +22,12 @@ export function localService(home: string): Pick<ServiceConnection, 'base' | 'ke
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+// Decides whether webhooks can arrive. Without RUNSHEET_WEBHOOK_URL the receiver only has a loopback address, with which a remote
+// run service would call its own machine.
+
+/** Whether the run service at `base` can reach our receiver; `url` is the receiver's public address from the settings. */
+export function canReachReceiver(base: string, url: string | undefined): boolean {
+  return url !== undefined || base === LOCAL || isThisMachine(new URL(base).hostname);
 }

@@ -18,13 +18,16 @@ import {
   scaleBatch,
 } from '../../workflows/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
-import type { UserCommand } from '../batch/events.ts';
+import type { UserCommand, OverdueRun, RunCompletion } from '../batch/events.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { workflowIdOf } from '../batch/workflow-ids.ts';
-import { problem } from '../errors/error.ts';
+import { problem, errorMessage } from '../errors/error.ts';
 import type { Traffic } from '../run-service/file-traffic.ts';
 import { userHere } from './user-here.ts';
+import type { BatchSignals, Delivered } from '../batch/signals.ts';
+import * as signals from '../../workflows/signals.ts';
+import type { AttemptRun } from '../batch/attempt.ts';
 
 const ANSWER_MS = 10_000;
 const ACKNOWLEDGED_MS = 20_000;
@@ -224,4 +227,38 @@ function speedText(bytesPerSecond: number): string {
   return bytesPerSecond < 1e6
     ? `${Math.round(bytesPerSecond / 1e3)} kB/s`
     : `${(bytesPerSecond / 1e6).toFixed(1)} MB/s`;
+}
+
+export function batchSignals(client: Client): BatchSignals {
+  const handleOf = (name: BatchName) => client.workflow.getHandle(workflowIdOf(name));
+  return {
+    runsCompleted: (
+      name: BatchName,
+      by: 'webhook' | 'poll',
+      completions: readonly RunCompletion[],
+    ): Promise<Delivered> => signalled(() => handleOf(name).signal(signals.runsCompleted, by, completions)),
+
+    runsSeen: (name: BatchName, runs: readonly AttemptRun[]): Promise<Delivered> =>
+      signalled(() => handleOf(name).signal(signals.runsSeen, runs)),
+
+    runsOverdue: (name: BatchName, runs: readonly OverdueRun[]): Promise<Delivered> =>
+      signalled(() => handleOf(name).signal(signals.runsOverdue, runs)),
+
+    serviceRead: (name: BatchName, read: { readonly reason?: string }): Promise<Delivered> =>
+      signalled(() => handleOf(name).signal(signals.serviceRead, read)),
+  };
+}
+
+/** `gone`: the batch has ended, or its workflow run accepts no more signals and a poll finds the rest. */
+async function signalled(signal: () => Promise<void>): Promise<Delivered> {
+  try {
+    await signal();
+    return 'taken';
+  } catch (error) {
+    const isGone =
+      error instanceof WorkflowNotFoundError ||
+      /limit for signal events/.test(errorMessage((error as Error).cause));
+    if (isGone) return 'gone';
+    throw error;
+  }
 }

@@ -3,8 +3,13 @@
 
 import { jsonIn } from '../errors/outside-text.ts';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { openServer, readBody, type Connections, type Listen } from '../host/bounded-server.ts';
-import { isAddressedHere } from '../host/local-requests.ts';
+import {
+  openServer,
+  readBody,
+  type Connections,
+  type Listen,
+  isAddressedHere,
+} from '../host/bounded-server.ts';
 import { errorMessage } from '../errors/error.ts';
 import { webhookSchema } from '../run-service/contract/run.ts';
 import { WebhookHandler, type HandlerDeps } from './handler.ts';

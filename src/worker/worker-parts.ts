@@ -24,9 +24,9 @@ import { allowedPrograms } from '../notices/notify-targets.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { openWorkerNotes } from '../store/workers.ts';
 import { openBatchClient } from '../temporal/batch-client.ts';
-import { batchSignals } from '../temporal/batch-signals.ts';
+import { batchSignals } from '../temporal/batch-control.ts';
 import { openPools } from '../temporal/pools.ts';
-import { missedSoFar } from '../schedule/missed-so-far.ts';
+import { missedSoFar } from '../schedule/missed-times.ts';
 import { environmentFor } from '../host/child-environment.ts';
 import { payloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import {
@@ -34,11 +34,11 @@ import {
   registerSearchAttributes,
   searchAttributesFor,
 } from '../temporal/search-attributes.ts';
-import { canReachReceiver } from '../run-service/reach.ts';
+import { canReachReceiver } from '../run-service/local-address.ts';
 import { openReceiverAt, type ReceiverDeps } from '../webhook/receiver.ts';
 import { OwnRuns } from '../webhook/own-runs.ts';
 import { ReportedRuns } from '../webhook/handler.ts';
-import { webhookSecret } from '../webhook/secret.ts';
+import { webhookSecret } from '../webhook/token.ts';
 import { SignalQueue } from '../webhook/signal-queue.ts';
 import { WaitingGroups } from '../webhook/waiting-groups.ts';
 

@@ -11,9 +11,8 @@ import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { version } from '../host/package-version.ts';
 import { watchActivities } from '../monitoring/activity-watch.ts';
-import type { WorkerMonitor } from '../monitoring/worker-monitor.ts';
-import { guardFirings } from '../schedule/authentic-firing.ts';
-import { openTickets } from '../schedule/tickets.ts';
+import type { WorkerMonitor } from '../monitoring/monitor.ts';
+import { openTickets, guardFirings } from '../schedule/tickets.ts';
 import { readStarted } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
 import { guardActivities, onlyFirstTry, onlyOnce } from '../temporal/activity-guards.ts';
@@ -23,7 +22,7 @@ import { clientConverter } from '../temporal/encryption/converter.ts';
 import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
-import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/secret.ts';
+import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/token.ts';
 import { conversion, createMemberWorker, createWorkers, deploymentOf } from './create-workers.ts';
 import { openParts, type PartsParams, type WorkerParts } from './worker-parts.ts';
 
@@ -108,7 +107,7 @@ export async function startWorker(params: WorkerParams) {
 /** Loaded only if the settings ask for it. */
 async function monitorOf({ config, log, server }: WorkerParams): Promise<WorkerMonitor | undefined> {
   if (config.metrics === undefined) return undefined;
-  const { createWorkerMonitor } = await import('../monitoring/worker-monitor.ts');
+  const { createWorkerMonitor } = await import('../monitoring/monitor.ts');
   return createWorkerMonitor(config, { listen: config.metrics, isOptional: server === 'embedded', log });
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readBackTo } from '../../src/audit/list-walk.ts';
+import { readBackTo } from '../../src/audit/list-runs.ts';
 import { rebuild, type Rebuilt, type RebuildParams } from '../../src/audit/rebuild.ts';
 import { readBack } from '../../src/batch/clock.ts';
 import { step } from '../../src/batch/step.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAddressedHere } from '../../src/host/local-requests.ts';
+import { isAddressedHere } from '../../src/host/bounded-server.ts';
 
 describe('a request to a server on loopback', () => {
   it.each(['127.0.0.1:80', 'localhost:8233', '[::1]:1', 'localhost'])('is taken for the host %s', (host) => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-const MODULE = new URL('../../src/host/secret-file.ts', import.meta.url).href;
+const MODULE = new URL('../../src/host/state-folder.ts', import.meta.url).href;
 
 /** Reads or creates the secrets 0, 1, … of a folder in a process that has the id 1, as in a container. */
 async function secretsOfProcess(home: string, count: number): Promise<unknown> {

@@ -13,8 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readOrCreateSecret } from '../../src/host/secret-file.ts';
-import { takeStateFolder } from '../../src/host/state-folder.ts';
+import { takeStateFolder, readOrCreateSecret } from '../../src/host/state-folder.ts';
 
 const STRANGER = 65_534;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canReachReceiver } from '../../src/run-service/reach.ts';
+import { canReachReceiver } from '../../src/run-service/local-address.ts';
 
 describe('a run service', () => {
   it.each([

@@ -1,6 +1,6 @@
 // Simulates the activities of a batch. The models use the real decision code (`ListWalk`, `observe`).
 
-import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-walk.ts';
+import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-runs.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Command, ReadBack } from '../../src/batch/commands.ts';
 import { PASS } from '../../src/batch/events.ts';

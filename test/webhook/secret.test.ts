@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { webhookSecret } from '../../src/webhook/secret.ts';
+import { webhookSecret } from '../../src/webhook/token.ts';
 
 describe('a webhook secret from a file', () => {
   const withFile = (content: string | undefined) => {

@@ -10,7 +10,7 @@ import type { DeferredRow, ListReading, PostResult, RunCompletion } from '../../
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import type { Progress } from '../../src/batch/shown/progress.ts';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
-import { batchSignals } from '../../src/temporal/batch-signals.ts';
+import { batchSignals } from '../../src/temporal/batch-control.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 import { connectWorker } from '../../src/temporal/connect-worker.ts';
 import { clientConverter } from '../../src/temporal/encryption/converter.ts';

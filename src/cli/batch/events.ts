@@ -12,8 +12,7 @@ import { findBatch } from '../../library/handle/found-batch.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { eventJson } from '../json/event.ts';
-import { attemptJson } from '../json/row.ts';
+import { attemptJson, eventJson } from '../json/row.ts';
 import { nextCommand, sayNext, toFollow, type Next } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof eventsFlags>;

@@ -7,7 +7,7 @@ import { terminalLines } from '../../errors/outside-text.ts';
 import { findRow, readRunLog, runOf } from '../../library/handle/run-log.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
-import { namedRow } from './named-row.ts';
+import { namedRow } from './rows.ts';
 import { logSchema } from '../json/servers.ts';
 import { nextCommand, sayNext } from '../next-command.ts';
 import { plural } from '../format.ts';

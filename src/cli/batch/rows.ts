@@ -5,7 +5,7 @@ import type { rowsFlags } from './batch-flags.ts';
 import { dirname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { EXIT, list, nearest, problem } from '../../errors/error.ts';
-import { shortened, terminalLine } from '../../errors/outside-text.ts';
+import { shortened, terminalLine, shellWord } from '../../errors/outside-text.ts';
 import { cellsOf, csvCellsOf, type FileRecord } from '../../results/row-record.ts';
 import {
   rowsOf,
@@ -19,14 +19,14 @@ import { changedInputs } from '../../sheet/input-change.ts';
 import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { findRow } from '../../library/handle/run-log.ts';
+import { findRow, type RowName } from '../../library/handle/run-log.ts';
 import { printerFor, type Context } from '../context.ts';
 import { fromText, plural } from '../format.ts';
 import { rowJson } from '../json/row.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand, sayNext, type Next } from '../next-command.ts';
-import { namedRow } from './named-row.ts';
 import { put, rowLine } from '../follow/row-stream.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
 
 type RowsFlags = FlagsOf<typeof rowsFlags>;
 
@@ -247,3 +247,30 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
 
 /** The node of the workflow that made a file. */
 const nodeText = ({ node }: FileRecord): string => (node === undefined ? '' : `  (node ${node})`);
+
+type NamedRow = { readonly found: FoundBatch; readonly name: RowName };
+
+/** Throws E502, and E602 if a single word may also be the name of a batch. */
+export async function namedRow(
+  out: string,
+  command: string,
+  first: string,
+  second: string | undefined,
+): Promise<NamedRow> {
+  if (second !== undefined) return { found: await findBatch(out, first), name: nameFrom(second) };
+  const found = await findBatch(out, undefined);
+  const meant = (await listBatchFolders(out)).find(({ batch }) => batch.startsWith(first));
+  if (meant === undefined) return { found, name: nameFrom(first) };
+  throw problem('E602', {
+    what: `${JSON.stringify(first)} may be the batch ${meant.batch}, or a row of the newest batch ${found.batch}`,
+    hint: [
+      `a row of that batch, such as its first: runsheet ${command} ${meant.batch} 1`,
+      `the row of the newest batch: runsheet ${command} ${found.batch} ${shellWord(first)}`,
+    ].join('\n'),
+  });
+}
+
+const nameFrom = (word: string): RowName => ({
+  row: /^[1-9]\d{0,9}$/.test(word) ? Number(word) : undefined,
+  key: word,
+});

@@ -5,8 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { BatchHandle } from '../../library/handle/batch-handle.ts';
 import { numbersFrom } from '../../service/chance.ts';
 import type { Summary } from '../../results/summary.ts';
-import { readBought, untilQuiet, type Bought } from './bought.ts';
-import { DEPLOYMENT, type Ground } from './ground.ts';
+import { DEPLOYMENT, type Ground, readBought, untilQuiet, type Bought } from './ground.ts';
 
 export type KillParams = {
   readonly rows: number;

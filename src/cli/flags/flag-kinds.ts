@@ -5,6 +5,7 @@ import { hintFor, IN_FLAGS } from '../../create-batch/given-options.ts';
 import type { KeptOf } from '../../options/limits.ts';
 import { read } from '../../options/read.ts';
 import type { Kind } from '../../options/table.ts';
+import type * as proposals from '../completion/proposals.ts';
 
 type Parsed<T> = {
   readonly kind: 'parsed';
@@ -74,3 +75,11 @@ type Optional<F> = { [N in keyof F]: F[N] extends { readonly optional: true } ? 
 export type FlagsOf<F> = { readonly [N in Exclude<keyof F, Optional<F>>]: ValueOf<F[N]> } & {
   readonly [N in Optional<F>]?: ValueOf<F[N]>;
 };
+
+export type Source = Exclude<keyof typeof proposals, 'keepNames'>;
+
+export const proposing = <P extends object>(parameter: P, source: Source) => ({
+  ...parameter,
+  proposeCompletions: async (partial: string): Promise<readonly string[]> =>
+    (await import('../completion/proposals.ts'))[source](partial),
+});

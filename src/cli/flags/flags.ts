@@ -21,9 +21,9 @@ import {
   repeatable,
   valueFrom,
   type FlagsOf,
+  proposing,
 } from './flag-kinds.ts';
 import { optionFlags, type OptionFlags } from './option-flags.ts';
-import { proposing } from '../completion/propose.ts';
 
 export { boolean, choice, optional, optionalChoice, parsed, repeatable, type FlagsOf };
 

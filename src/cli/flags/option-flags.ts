@@ -12,9 +12,8 @@ import {
   type OptionName,
 } from '../../options/table.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
-import { proposing } from '../completion/propose.ts';
+import { boolean, optional, orNone, parsed, repeatable, valueFrom, proposing } from './flag-kinds.ts';
 import type { Context } from '../context.ts';
-import { boolean, optional, orNone, parsed, repeatable, valueFrom } from './flag-kinds.ts';
 
 /** Options that only programs have: commands have flags of their own for them, or ask. */
 type NotOfCommands = 'guess' | 'reuse';

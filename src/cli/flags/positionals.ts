@@ -1,7 +1,7 @@
 // Positional arguments that several commands share.
 
 import { nearest, problem } from '../../errors/error.ts';
-import { proposing, type Source } from '../completion/propose.ts';
+import { proposing, type Source } from './flag-kinds.ts';
 
 export const one = (brief: string, placeholder: string) =>
   ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;

@@ -4,11 +4,10 @@ import type { z } from 'zod';
 import { batchSchema } from './batch.ts';
 import { comparisonSchema } from './comparison.ts';
 import { deploymentSchema } from './deployment.ts';
-import { eventSchema } from './event.ts';
+import { attemptSchema, rowSchema, eventSchema } from './row.ts';
 import { planSchema } from './plan.ts';
 import { poolSchema } from './pool.ts';
 import { problemSchema } from './problem.ts';
-import { attemptSchema, rowSchema } from './row.ts';
 import { scheduleSchema, triggerSchema } from './schedule.ts';
 import {
   checkSchema,

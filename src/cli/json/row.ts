@@ -1,10 +1,13 @@
-// A row and an attempt of a row as JSON. The field names are those of results.jsonl and events.jsonl.
+// A row, an attempt of a row and an event of a batch as JSON. The field names are those of results.jsonl and events.jsonl.
 
 import { z } from 'zod';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import type { RowRecord } from '../../results/row-record.ts';
 import { amount, count, shaped, time } from './shape.ts';
+import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
+import type { ShownEvent } from '../../library/handle/shown-events.ts';
+import { changesOf, limitsSchema } from './limits.ts';
 
 const attempt = {
   attempt: count,
@@ -67,3 +70,16 @@ export const attemptSchema = z.object({
 
 export const attemptJson = (event: AttemptEvent): z.infer<typeof attemptSchema> =>
   shaped(attemptSchema, event);
+
+export const eventSchema = z.object({
+  at: time,
+  event: z.string().describe('created, started, paused, continued, resumed, scaled, …, finished'),
+  kind: z.enum(PAUSE_KINDS).nullable().describe('the kind of the pause'),
+  by: z.string().nullable().describe('who gave the command'),
+  reason: z.string().nullable(),
+  note: z.string().nullable().describe('what changed, in words'),
+  limits: limitsSchema.partial().nullable().describe('the limits that changed; null removes one'),
+});
+
+export const eventJson = ({ limits, ...event }: ShownEvent): z.infer<typeof eventSchema> =>
+  shaped(eventSchema, { ...event, limits: limits && changesOf(limits) });

@@ -4,9 +4,8 @@ import { buildRouteMap } from '@stricli/core';
 import { command } from '../command.ts';
 import { POOL_SIZE_MAX } from '../../options/bounds.ts';
 import { named as nameKind } from '../../options/kinds.ts';
-import { valueFrom } from '../flags/flag-kinds.ts';
+import { valueFrom, proposing } from '../flags/flag-kinds.ts';
 import { out, output, wholeFlag } from '../flags/flags.ts';
-import { proposing } from '../completion/propose.ts';
 
 const flags = { out, output };
 const pool = proposing(

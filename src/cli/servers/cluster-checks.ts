@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { membersQueueOf, TASK_QUEUE } from '../../../workflows/task-queues.ts';
-import { list, problem } from '../../errors/error.ts';
+import { list, problem, RunsheetError, errorMessage } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { fetchOutside } from '../../host/outgoing.ts';
 import type { Config } from '../../host/config.ts';
@@ -21,7 +21,6 @@ import {
 } from '../../temporal/cluster-members.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { plural } from '../format.ts';
-import { finding, type Finding } from './finding.ts';
 
 /** Batches do not need equal clocks; a clock that is further off is a machine that needs care. */
 const CLOCK_MS = 5_000;
@@ -226,4 +225,21 @@ function deploymentFinding({ name, builds, current }: Deployment): Finding {
         : `no worker of its current build ${current} is running, so batches wait`,
     hint: `make a running build current: temporal worker deployment set-current-version --deployment-name ${shellWord(name)} --build-id ${shellWord(newest)} --yes`,
   };
+}
+
+export type Finding = {
+  readonly part: string;
+  readonly ok: boolean;
+  readonly message: string;
+  readonly hint?: string;
+};
+
+/** What the check says, or what it throws. */
+export async function finding(part: string, check: () => Promise<string>): Promise<Finding> {
+  try {
+    return { part, ok: true, message: await check() };
+  } catch (error) {
+    const hint = error instanceof RunsheetError && error.hint ? { hint: error.hint } : {};
+    return { part, ok: false, message: errorMessage(error), ...hint };
+  }
 }

@@ -1,8 +1,11 @@
-// dev: runs all servers until Ctrl-C; other commands use them meanwhile.
+// dev: runs all servers until Ctrl-C; other commands use them meanwhile. embedded: the process that runs them.
 
 import type { ShownFlags } from '../flags/flags.ts';
 import { EXIT } from '../../errors/error.ts';
+import { loadConfig } from '../../host/config.ts';
+import { openLog } from '../../host/log.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
+import { runStack } from '../../temporal/embedded/stack.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
@@ -45,4 +48,10 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<num
   await stack.leave();
   interrupts.close();
   return EXIT.ok;
+}
+
+/** Only commands start it. */
+export async function embedded(): Promise<number> {
+  const config = loadConfig();
+  return runStack(config, openLog(config.logLevel, 'stack'));
 }

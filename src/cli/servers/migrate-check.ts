@@ -2,7 +2,7 @@
 
 import type { FlagsOf, SheetFlags } from '../flags/flags.ts';
 import type { migrateCheckFlags } from './server-flags.ts';
-import { EXIT, problem } from '../../errors/error.ts';
+import { EXIT, problem, list, nearest } from '../../errors/error.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { usableDeployment } from '../../create-batch/service-numbers.ts';
 import { isSound, judge, type Facts, type Finding, type Verdict } from '../../run-service/migration/rules.ts';
@@ -19,11 +19,12 @@ import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { sameCommand, sayNext, type Next } from '../next-command.ts';
-import { inputsFrom } from '../flags/given-inputs.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { configOf, noDeployment } from '../flags/batch-options.ts';
+import { configOf, noDeployment, inputsSet } from '../flags/batch-options.ts';
 import type { Paint } from '../format.ts';
 import { migrationJson } from '../json/servers.ts';
+import { parseExactly } from '../../batch/digits.ts';
+import { kindOf, readText } from '../../sheet/parse-cell.ts';
 
 type Flags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;
 
@@ -120,3 +121,37 @@ function closing(findings: readonly Finding[]): string {
   const open = times('not-revealed', 'not-checked', 'yours');
   return `${times('holds', 'does-not-apply')} of ${findings.length} rules are kept, ${times('broken')} broken, ${open} for you to look at`;
 }
+
+/** Throws E602 for a missing, invalid or unknown input. */
+export function inputsFrom(
+  given: readonly string[] | undefined,
+  { inputTypes }: Deployment,
+): Readonly<Record<string, unknown>> {
+  const texts = inputsSet(given);
+  const missing = inputTypes?.find(({ name, required }) => required && texts[name] === undefined);
+  if (missing)
+    throw problem('E602', {
+      what: `the deployment requires the input "${missing.name}"`,
+      hint: `add --set ${missing.name}=<value>, or skip the run with --no-run`,
+    });
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, valueOf(name, text, inputTypes)]),
+  );
+}
+
+function valueOf(name: string, text: string, inputTypes: Deployment['inputTypes']): unknown {
+  const type = inputTypes?.find((one) => one.name === name);
+  const known = inputTypes?.map((one) => one.name) ?? [];
+  if (inputTypes && type === undefined)
+    throw problem('E602', {
+      what: `--set ${name}: the deployment has no such input`,
+      hint: `inputs: ${list(known)}${suggestion(nearest(name, known))}`,
+    });
+  const read = readText(text, type === undefined ? 'auto' : kindOf(type.type));
+  if (typeof read === 'string') return parseExactly(read);
+  throw problem('E602', { what: `--set ${name}=${text}: the value is not ${read.type}`, ...hintOf(read) });
+}
+
+const suggestion = (near: string | undefined): string =>
+  near === undefined ? '' : `; did you mean ${near}?`;
+const hintOf = ({ hint }: { readonly hint?: string }) => (hint === undefined ? {} : { hint });

@@ -19,7 +19,7 @@ import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { serviceSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
-import { tellStack, untilStackIsGone } from './stack-child.ts';
+import { tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 
 type Flags = FlagsOf<typeof serviceFlags>;
 

@@ -8,11 +8,11 @@ import { openLog } from '../../host/log.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
 import { startWorker, type RunningWorker } from '../../worker/worker.ts';
 import type { WorkerParts } from '../../worker/worker-parts.ts';
-import { canReachReceiver } from '../../run-service/reach.ts';
+import { canReachReceiver } from '../../run-service/local-address.ts';
 import { printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { endWithStack, tellStack, untilStackIsGone } from './stack-child.ts';
+import { endWithStack, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 import { plural } from '../format.ts';
 
 type Flags = FlagsOf<typeof workerFlags>;

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { isAddressedHere } from '../../host/local-requests.ts';
+import { isAddressedHere } from '../../host/bounded-server.ts';
 import { openPageLogin, type PageLogin } from '../../host/page-login.ts';
 
 /** When nothing more will be new, and without a request for so long, the page is not in use any more. */

@@ -14,7 +14,7 @@ import {
 } from '../../create-batch/questions.ts';
 import type { Config } from '../../host/config.ts';
 import { queueToWire } from '../../run-service/contract/queue.ts';
-import { canReachReceiver } from '../../run-service/reach.ts';
+import { canReachReceiver } from '../../run-service/local-address.ts';
 import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
 import type { BatchOptions } from './batch-options.ts';

@@ -7,8 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
 import { z } from 'zod';
-import { openServer, readBody } from '../../host/bounded-server.ts';
-import { isAddressedHere } from '../../host/local-requests.ts';
+import { openServer, readBody, isAddressedHere } from '../../host/bounded-server.ts';
 import { openPageLogin } from '../../host/page-login.ts';
 
 /** Where Temporal's web UI sends payloads to be decrypted. */

@@ -11,7 +11,7 @@ import { errorMessage } from '../../errors/error.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { environmentFor } from '../../host/child-environment.ts';
 import type { Config } from '../../host/config.ts';
-import { readOrCreateSecret } from '../../host/secret-file.ts';
+import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { localFile } from '../../run-service/local-address.ts';
 import { encryptionWith } from '../encryption/codec.ts';
 import { payloadKeys } from '../encryption/payload-keys.ts';

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../host/config.ts';
 import { problem, errorMessage } from '../../errors/error.ts';
-import { readOrCreateSecret } from '../../host/secret-file.ts';
+import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { keepSecret } from '../../errors/redact.ts';
 
 export type PayloadKey = { readonly id: string; readonly key: KeyObject };

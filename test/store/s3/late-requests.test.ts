@@ -5,7 +5,7 @@ import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { assertQuiet, endQuiet } from '../../../src/audit/read-back.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
 import { readStarted, replaceStarted } from '../../../src/store/batch-file.ts';
-import { keepMissed, readMissed } from '../../../src/schedule/missed-record.ts';
+import { keepMissed, readMissed } from '../../../src/schedule/missed-times.ts';
 import { readWatched, writeWatched } from '../../../src/create-batch/watched/watched-file.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { writeSnapshot } from '../../../src/store/passes.ts';
