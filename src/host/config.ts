@@ -42,33 +42,30 @@ const listenAddress = z
 /** At a higher speed a second takes less time than the clock can measure. */
 const SPEED_MOST = 10_000;
 
-/** Name in the files → variable and meaning. Secrets have no name in the files. */
+/** By their names in the files; the variable of `api_url` is RUNSHEET_API_URL. Secrets have no name in the files. */
 const SETTINGS = {
-  home: { variable: 'RUNSHEET_HOME', schema: z.string().min(1) },
-  out: { variable: 'RUNSHEET_OUT', schema: z.string().min(1) },
+  home: z.string().min(1),
+  out: z.string().min(1),
   /** Where the workers of a cluster read sheets, besides `out`. */
-  sheets: { variable: 'RUNSHEET_SHEETS', schema: z.string().min(1) },
-  api_url: { variable: 'RUNSHEET_API_URL', schema: url },
-  api: { variable: 'RUNSHEET_API', schema: z.enum(APIS) },
-  api_key_file: { variable: 'RUNSHEET_API_KEY_FILE', schema: z.string().min(1) },
-  webhook_url: { variable: 'RUNSHEET_WEBHOOK_URL', schema: url },
-  webhook_listen: { variable: 'RUNSHEET_WEBHOOK_LISTEN', schema: listenAddress },
-  payload_key_file: { variable: 'RUNSHEET_PAYLOAD_KEY_FILE', schema: z.string().min(1) },
-  payload_plain: { variable: 'RUNSHEET_PAYLOAD_PLAIN', schema: z.enum(['refuse', 'read']) },
-  webhook_secret_file: { variable: 'RUNSHEET_WEBHOOK_SECRET_FILE', schema: z.string().min(1) },
+  sheets: z.string().min(1),
+  api_url: url,
+  api: z.enum(APIS),
+  api_key_file: z.string().min(1),
+  webhook_url: url,
+  webhook_listen: listenAddress,
+  payload_key_file: z.string().min(1),
+  payload_plain: z.enum(['refuse', 'read']),
+  webhook_secret_file: z.string().min(1),
   ...MEMBER_SETTINGS,
-  task_queue: { variable: 'RUNSHEET_TASK_QUEUE', schema: z.string().min(1) },
-  metrics: { variable: 'RUNSHEET_METRICS', schema: listenAddress },
-  search_attributes: { variable: 'RUNSHEET_SEARCH_ATTRIBUTES', schema: z.enum(['on', 'off']) },
-  temporal_ui: { variable: 'RUNSHEET_TEMPORAL_UI', schema: z.enum(['on', 'off']) },
-  log_level: { variable: 'RUNSHEET_LOG_LEVEL', schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']) },
+  task_queue: z.string().min(1),
+  metrics: listenAddress,
+  search_attributes: z.enum(['on', 'off']),
+  temporal_ui: z.enum(['on', 'off']),
+  log_level: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
   /** Programs that notifications may start on a worker of a cluster, by their paths. */
-  notify_exec: { variable: 'RUNSHEET_NOTIFY_EXEC', schema: z.string().min(1) },
-  smtp_from: {
-    variable: 'RUNSHEET_SMTP_FROM',
-    schema: z.string().regex(/^[^\r\n]+@[^\r\n]+$/, 'is no mail address'),
-  },
-  local_speed: { variable: 'RUNSHEET_LOCAL_SPEED', schema: z.coerce.number().positive().max(SPEED_MOST) },
+  notify_exec: z.string().min(1),
+  smtp_from: z.string().regex(/^[^\r\n]+@[^\r\n]+$/, 'is no mail address'),
+  local_speed: z.coerce.number().positive().max(SPEED_MOST),
 } as const;
 type Name = keyof typeof SETTINGS;
 
@@ -94,7 +91,7 @@ const SECRET_VARIABLES = [
   'RUNSHEET_SLACK_WEBHOOK',
   'RUNSHEET_SMTP_URL',
 ] as const;
-type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]['schema']> };
+type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
 
 /** Reads all settings. `flags` has command line flags by their name in the files. Throws E602. */
 export function loadConfig(
@@ -168,17 +165,10 @@ function keepSecrets(environment: Environment): void {
 }
 
 const PREFIX = 'RUNSHEET_';
+const NAMES = Object.keys(SETTINGS) as Name[];
+const variableOf = (name: string): string => `${PREFIX}${name.toUpperCase()}`;
 /** Of all settings. */
-export const VARIABLES: readonly string[] = [
-  ...Object.values(SETTINGS).map(({ variable }) => variable),
-  ...SECRET_VARIABLES,
-];
-
-/** What the files may have, and must not have. */
-const NAMES = {
-  settings: Object.keys(SETTINGS),
-  secrets: SECRET_VARIABLES.map((name) => name.slice(PREFIX.length)),
-};
+export const VARIABLES: readonly string[] = [...NAMES.map(variableOf), ...SECRET_VARIABLES];
 
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
 function refuseVariables(environment: Environment): void {
@@ -198,17 +188,17 @@ function readSettings(environment: Environment, flags: Readonly<Partial<Record<N
   const files = [
     resolve('runsheet.toml'),
     ...(users === undefined ? [] : [join(users, 'runsheet', 'config.toml')]),
-  ].map((path) => readSettingsFile(path, NAMES));
+  ].map(readSettingsFile);
   const values: Record<string, unknown> = {};
-  for (const name of Object.keys(SETTINGS) as Name[]) {
-    const { variable, schema } = SETTINGS[name];
+  for (const name of NAMES) {
+    const variable = variableOf(name);
     const sources: readonly (readonly [from: string, value: unknown])[] = [
       [`--${name.replaceAll('_', '-')}`, flags[name]],
       [variable, environment[variable] || undefined],
       ...files.map(({ path, table }) => [`${name} in ${path}`, table[name]] as const),
     ];
     const given = sources.find(([, value]) => value !== undefined);
-    if (given !== undefined) values[name] = checked(schema, given[0], given[1], HINTS[name]);
+    if (given !== undefined) values[name] = checked(SETTINGS[name], given[0], given[1], HINTS[name]);
   }
   return values;
 }
@@ -259,11 +249,8 @@ function canMake(folder: string): boolean {
 /** Reads a settings file, `runsheet.toml` or that of the user, and refuses names that are no settings. */
 type SettingsFile = { readonly path: string; readonly table: Readonly<Record<string, unknown>> };
 
-/** The names that a file may have, and the secrets that it must not have, as variables without their prefix. */
-type Names = { readonly settings: readonly string[]; readonly secrets: readonly string[] };
-
 /** An empty table if there is no such file. Throws E602 if it cannot be read or has another name in it. */
-function readSettingsFile(path: string, names: Names): SettingsFile {
+function readSettingsFile(path: string): SettingsFile {
   const text = settingsIn(path);
   if (text === undefined) return { path, table: {} };
   let table: SettingsFile['table'];
@@ -275,8 +262,7 @@ function readSettingsFile(path: string, names: Names): SettingsFile {
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
     throw unreadable(path, `${firstLine}${where}`, error);
   }
-  for (const name of Object.keys(table))
-    if (!names.settings.includes(name)) throw unknownName(path, name, names);
+  for (const name of Object.keys(table)) if (!Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
   return { path, table };
 }
 
@@ -309,15 +295,17 @@ const unreadable = (path: string, why: string, cause: unknown): RunsheetError =>
     { cause },
   );
 
-function unknownName(path: string, name: string, { settings, secrets }: Names): RunsheetError {
+function unknownName(path: string, name: string): RunsheetError {
   const what = `${path} contains ${JSON.stringify(name)}, which is not a setting`;
-  const isFile = settings.includes(`${name}_file`);
-  const isSecret = secrets.includes(name.toUpperCase());
-  const secretHint = `secrets are not allowed in this file: ${isFile ? `use ${name}_file with the path of a file that contains it, or ` : ''}set RUNSHEET_${name.toUpperCase()}`;
-  if (isSecret) return problem('E602', { what, hint: secretHint });
-  const near = nearest(name, settings);
+  const variable = variableOf(name);
+  if (SECRET_VARIABLES.some((secret) => secret === variable)) {
+    const file = Object.hasOwn(SETTINGS, `${name}_file`);
+    const hint = `secrets are not allowed in this file: ${file ? `use ${name}_file with the path of a file that contains it, or ` : ''}set ${variable}`;
+    return problem('E602', { what, hint });
+  }
+  const near = nearest(name, NAMES);
   return problem('E602', {
     what,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${settings.join(', ')}`,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${NAMES.join(', ')}`,
   });
 }

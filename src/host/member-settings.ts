@@ -12,23 +12,17 @@ const name = (what: string) =>
   z.string().regex(/^[\w.+-]{1,100}$/, `is no ${what} of letters, digits, -, _, + and .`);
 
 export const MEMBER_SETTINGS = {
-  drain_seconds: {
-    variable: 'RUNSHEET_DRAIN_SECONDS',
-    schema: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
-  },
-  worker_tags: {
-    variable: 'RUNSHEET_WORKER_TAGS',
-    schema: z
-      .string()
-      .transform((list) => [...new Set(wordsIn(list))])
-      .refine((tags) => tags.every(isTag), `has a word that is ${NO_TAG}`),
-  },
-  worker_deployment: { variable: 'RUNSHEET_WORKER_DEPLOYMENT', schema: name('name') },
-  worker_build: { variable: 'RUNSHEET_WORKER_BUILD', schema: name('build id') },
+  drain_seconds: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
+  worker_tags: z
+    .string()
+    .transform((list) => [...new Set(wordsIn(list))])
+    .refine((tags) => tags.every(isTag), `has a word that is ${NO_TAG}`),
+  worker_deployment: name('name'),
+  worker_build: name('build id'),
 } as const;
 
 type Values = {
-  readonly [K in keyof typeof MEMBER_SETTINGS]?: z.output<(typeof MEMBER_SETTINGS)[K]['schema']>;
+  readonly [K in keyof typeof MEMBER_SETTINGS]?: z.output<(typeof MEMBER_SETTINGS)[K]>;
 };
 
 export const memberSettings = (values: Values) => ({

@@ -5,6 +5,20 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { errorMessage, problem } from '../errors/error.ts';
 
+type Started = Parameters<ActivityInterceptorsFactory>[0]['info'];
+
+/** Calls `check` before an activity runs; what it throws fails the activity. */
+export const before =
+  (check: (info: Started, input: unknown) => void | Promise<void>): ActivityInterceptorsFactory =>
+  ({ info }) => ({
+    inbound: {
+      execute: async (input, next) => {
+        await check(info, input.args[0]);
+        return next(input);
+      },
+    },
+  });
+
 /**
  * Refuses activities that the batch itself did not schedule. Every user of the machine can connect to an embedded server: he
  * cannot read or create payloads, but he can copy them, and reset or start workflows. So activities run only for the chain of
@@ -37,20 +51,13 @@ export function guardActivities(
   startedBy: (folder: string) => Promise<Execution | undefined>,
 ): ActivityInterceptorsFactory {
   const genuine = new Set<string>();
-  return ({ info }) => ({
-    inbound: {
-      execute: async (input, next) => {
-        const { workflowExecution: caller, activityType } = info;
-        const place = input.args[0] as BatchPlace;
-        const callerKey = `${caller?.runId} ${place.folder}`;
-        if (!BEFORE_START.has(activityType) && !genuine.has(callerKey)) {
-          await refuseStranger(client, caller, startedBy, place);
-          if (genuine.size >= KEPT_MAX) genuine.clear();
-          genuine.add(callerKey);
-        }
-        return next(input);
-      },
-    },
+  return before(async ({ workflowExecution: caller, activityType }, input) => {
+    const place = input as BatchPlace;
+    const callerKey = `${caller?.runId} ${place.folder}`;
+    if (BEFORE_START.has(activityType) || genuine.has(callerKey)) return;
+    await refuseStranger(client, caller, startedBy, place);
+    if (genuine.size >= KEPT_MAX) genuine.clear();
+    genuine.add(callerKey);
   });
 }
 
@@ -92,18 +99,13 @@ async function originOf(client: Client, { workflowId, runId }: Execution): Promi
 // server can change that (temporal activity update-options, reset), and then the server schedules another one.
 
 /** Runs before everything that may fail with `NothingSent`, which would be wrong for a second attempt: its rows would be sent again. */
-export const onlyFirstTry: ActivityInterceptorsFactory = ({ info }) => ({
-  inbound: {
-    execute: async (input, next) => {
-      // A reset clears the attempt count and possibly the heartbeats, but not the time of the first schedule.
-      const isFirst =
-        info.attempt === 1 &&
-        info.heartbeatDetails === undefined &&
-        info.currentAttemptScheduledTimestampMs === info.scheduledTimestampMs;
-      if (info.activityType === 'queueRuns' && !isFirst) throw mayBeSent();
-      return next(input);
-    },
-  },
+export const onlyFirstTry = before((info) => {
+  // A reset clears the attempt count and possibly the heartbeats, but not the time of the first schedule.
+  const isFirst =
+    info.attempt === 1 &&
+    info.heartbeatDetails === undefined &&
+    info.currentAttemptScheduledTimestampMs === info.scheduledTimestampMs;
+  if (info.activityType === 'queueRuns' && !isFirst) throw mayBeSent();
 });
 
 const mayBeSent = (): ApplicationFailure =>
@@ -118,16 +120,11 @@ const REMEMBERED_MOST = 50_000;
 const begun = new Set<string>();
 
 /** Sends no group twice in one process: a stranger that answers a workflow task can schedule a copy of an earlier call. */
-export const onlyOnce: ActivityInterceptorsFactory = ({ info }) => ({
-  inbound: {
-    execute: async (input, next) => {
-      if (info.activityType !== 'queueRuns') return next(input);
-      const call = `${info.workflowExecution?.runId} ${info.activityId}`;
-      if (begun.has(call)) throw mayBeSent();
-      begun.add(call);
-      const [oldest = ''] = begun;
-      if (begun.size > REMEMBERED_MOST) begun.delete(oldest);
-      return next(input);
-    },
-  },
+export const onlyOnce = before(({ activityType, activityId, workflowExecution }) => {
+  if (activityType !== 'queueRuns') return;
+  const call = `${workflowExecution?.runId} ${activityId}`;
+  if (begun.has(call)) throw mayBeSent();
+  begun.add(call);
+  const [oldest = ''] = begun;
+  if (begun.size > REMEMBERED_MOST) begun.delete(oldest);
 });

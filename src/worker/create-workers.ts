@@ -11,6 +11,8 @@ import type { MemberSettings } from '../host/member-settings.ts';
 import { version } from '../host/package-version.ts';
 import type { Store } from '../store/store.ts';
 import { workflowBundle } from '../temporal/bundle.ts';
+import { onlyFirstTry, onlyOnce } from '../temporal/activity-guards.ts';
+import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { failuresFor } from '../temporal/encryption/converter.ts';
 import { workerEncryptionWith } from '../temporal/encryption/worker-codec.ts';
 import type { PayloadKeys } from '../temporal/encryption/payload-keys.ts';
@@ -34,6 +36,9 @@ export const conversion = (keys: PayloadKeys, ...parts: readonly string[]) => ({
   dataConverter: { ...failuresFor(keys), payloadCodecs: [workerEncryptionWith(keys)] },
   identity: identityWith(keys, ...parts),
 });
+
+/** What is checked before any activity of ours runs. */
+export const activityGuards = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys), onlyOnce];
 
 /** `drainMs`: how long they wait for what they have begun when they are shut down. */
 export async function createWorkers(

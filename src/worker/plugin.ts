@@ -16,18 +16,16 @@ import { NativeConnection, type Worker, type WorkerOptions } from '@temporalio/w
 import type { Activities } from '../../activities/index.ts';
 import { createSenders } from '../../activities/index.ts';
 import { filesQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
-import { conversion, createOtherWorkers, isOtherQueue, SENDING } from './create-workers.ts';
+import { activityGuards, conversion, createOtherWorkers, isOtherQueue, SENDING } from './create-workers.ts';
 import { problem } from '../errors/error.ts';
 import { loadConfig, type Config } from '../host/config.ts';
 import { openLog } from '../host/log.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
 import { encryptionWith } from '../temporal/encryption/codec.ts';
 import { openClient } from '../temporal/encryption/labelled.ts';
-import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { workerEncryptionWith } from '../temporal/encryption/worker-codec.ts';
 import { payloadKeys, type PayloadKeys } from '../temporal/encryption/payload-keys.ts';
 import { identityWith } from '../temporal/encryption/worker-keys.ts';
-import { onlyFirstTry, onlyOnce } from '../temporal/activity-guards.ts';
 import { openParts } from './worker-parts.ts';
 
 export type WorkerPluginOptions = {
@@ -55,7 +53,7 @@ export class RunsheetPlugin extends SimplePlugin {
   constructor({ settings = {}, receiver = true }: WorkerPluginOptions = {}) {
     const config = loadConfig(undefined, settings);
     const keys = payloadKeys(config, 'cluster');
-    const interceptors = { activity: guardsOf(keys), workflowModules: WORKFLOW_GUARDS };
+    const interceptors = { activity: activityGuards(keys), workflowModules: WORKFLOW_GUARDS };
     super({ name: 'runsheet', workerInterceptors: interceptors });
     this.#config = config;
     this.#keys = keys;
@@ -114,7 +112,7 @@ export class RunsheetPlugin extends SimplePlugin {
     const log = openLog(config.logLevel, 'worker');
     const params = { config, server: 'cluster', parts, log } as const;
     const { deps, close, stopping } = await openParts(params, { connection, client, dataConverter });
-    const interceptors = { activity: guardsOf(this.#keys) };
+    const interceptors = { activity: activityGuards(this.#keys) };
     const at = { connection: connection, namespace, ...conversion(this.#keys), interceptors };
     const others = await Promise.all(createOtherWorkers(deps, queue, at, config.member.drainMs));
     senders.resolve(createSenders(deps));
@@ -134,8 +132,6 @@ const SLOTS = {
   maxEagerActivityReservationsPerWorkflowTask,
   stickyQueueScheduleToStartTimeout,
 };
-
-const guardsOf = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys), onlyOnce];
 
 const WORKFLOW_GUARDS = ['query-replay-guard', 'payload-guard'].map((name) =>
   fileURLToPath(new URL(`../../workflows/${name}${extname(import.meta.url)}`, import.meta.url)),

@@ -15,15 +15,20 @@ import type { WorkerMonitor } from '../monitoring/monitor.ts';
 import { openTickets, guardFirings } from '../schedule/tickets.ts';
 import { readStarted } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
-import { guardActivities, onlyFirstTry, onlyOnce } from '../temporal/activity-guards.ts';
+import { guardActivities } from '../temporal/activity-guards.ts';
 import { MEMBER, membersOf } from '../temporal/cluster-members.ts';
 import { connectWorker, installRuntime } from '../temporal/connect-worker.ts';
 import { clientConverter } from '../temporal/encryption/converter.ts';
-import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
 import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/token.ts';
-import { conversion, createMemberWorker, createWorkers, deploymentOf } from './create-workers.ts';
+import {
+  activityGuards,
+  conversion,
+  createMemberWorker,
+  createWorkers,
+  deploymentOf,
+} from './create-workers.ts';
 import { openParts, type PartsParams, type WorkerParts } from './worker-parts.ts';
 
 /** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
@@ -68,7 +73,13 @@ export async function startWorker(params: WorkerParams) {
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queues, { ...at, ...versioning, interceptors }, drainMs);
   const member = isMember
-    ? [await createMemberOf(config, parts, { ...at, queue, interceptors: { activity: ownPayloads(keys) } })]
+    ? [
+        await createMemberOf(config, parts, {
+          ...at,
+          queue,
+          interceptors: { activity: activityGuards(keys) },
+        }),
+      ]
     : [];
   const running = [...workers, ...member].map((worker) => worker.run());
   return {
@@ -118,10 +129,8 @@ export const workerInterceptors = (
   { home, keys }: { readonly home: string; readonly keys: PayloadKeys },
   ...others: readonly ActivityInterceptorsFactory[]
 ) => ({
-  activity: [...ownPayloads(keys), ...(server === 'embedded' ? guardsOf(client, home) : []), ...others],
+  activity: [...activityGuards(keys), ...(server === 'embedded' ? guardsOf(client, home) : []), ...others],
 });
-
-const ownPayloads = (keys: PayloadKeys) => [noteEnd, onlyFirstTry, onlyOwnInput(keys), onlyOnce];
 
 const guardsOf = (client: Client, home: string) => [
   guardActivities(client, startedBy),

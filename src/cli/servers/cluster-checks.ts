@@ -111,8 +111,11 @@ function memberFinding(one: MemberAnswer, { out }: Config): Finding {
     `batches in ${one.out}`,
   ].join(', ');
   const fault = memberFault(one, out);
-  return fault === undefined ? { part, ok: true, message: facts } : { part, ok: false, ...fault };
+  return fault === undefined ? good(part, facts) : { part, ok: false, ...fault };
 }
+
+const good = (part: string, message: string): Finding => ({ part, ok: true, message });
+const bad = (part: string, message: string, hint: string): Finding => ({ part, ok: false, message, hint });
 
 function memberFault(
   { clockMs, storeFault, sees, out: theirs }: MemberAnswer,
@@ -136,25 +139,19 @@ function memberFault(
 }
 
 /** A newer release may answer in another way. */
-const malformedFinding = ({ identity, reason }: Malformed): Finding => ({
-  part: identity === undefined ? 'a member' : nameOf(identity),
-  ok: false,
-  message: `its answer cannot be read: ${reason}`,
-  hint: 'give it the release of the others, or stop it; if it is unknown, check who may use the namespace',
-});
+const malformedFinding = ({ identity, reason }: Malformed): Finding =>
+  bad(
+    identity === undefined ? 'a member' : nameOf(identity),
+    `its answer cannot be read: ${reason}`,
+    'give it the release of the others, or stop it; if it is unknown, check who may use the namespace',
+  );
 
 /** Temporal lists for a minute who has ended, as after every upgrade, and no longer who hangs. */
-const silentFinding = (identity: string): Finding => ({
-  part: nameOf(identity),
-  ok: true,
-  message: 'gives no answer: it has ended in the last minute, or hangs',
-});
+const silentFinding = (identity: string): Finding =>
+  good(nameOf(identity), 'gives no answer: it has ended in the last minute, or hangs');
 
-const otherFinding = (identity: string): Finding => ({
-  part: nameOf(identity),
-  ok: true,
-  message: 'worker of an application, or of a release that answers no questions',
-});
+const otherFinding = (identity: string): Finding =>
+  good(nameOf(identity), 'worker of an application, or of a release that answers no questions');
 
 /** A batch of the newest release waits for a worker that can continue it. */
 function versionFindings(known: readonly MemberAnswer[]): readonly Finding[] {
@@ -164,14 +161,13 @@ function versionFindings(known: readonly MemberAnswer[]): readonly Finding[] {
   const newest = Math.max(...workers.map(({ writes }) => writes));
   const old = workers.filter(({ reads }) => reads < newest).map(({ identity }) => nameOf(identity));
   if (known.length === 0) return [];
-  if (old.length === 0) return [{ part: 'versions', ok: true, message }];
+  if (old.length === 0) return [good('versions', message)];
   return [
-    {
-      part: 'versions',
-      ok: false,
-      message: `${message}: ${list(old)} cannot continue the batches that newer workers start`,
-      hint: 'upgrade them, or stop them with SIGTERM; the batches wait for the others meanwhile',
-    },
+    bad(
+      'versions',
+      `${message}: ${list(old)} cannot continue the batches that newer workers start`,
+      'upgrade them, or stop them with SIGTERM; the batches wait for the others meanwhile',
+    ),
   ];
 }
 
@@ -179,15 +175,14 @@ function secretFindings(known: readonly MemberAnswer[]): readonly Finding[] {
   const bySecret = Map.groupBy(known, ({ webhookSecret }) => webhookSecret);
   const part = 'webhook secret';
   if (!known.some(({ receives }) => receives)) return [];
-  if (bySecret.size === 1) return [{ part, ok: true, message: 'the same everywhere' }];
+  if (bySecret.size === 1) return [good(part, 'the same everywhere')];
   const groups = [...bySecret.values()].map((some) => list(some.map(({ identity }) => nameOf(identity))));
   return [
-    {
+    bad(
       part,
-      ok: false,
-      message: `${groups.join(' have another one than ')}: webhooks that reach the wrong receiver are refused, and their runs polled`,
-      hint: 'set the same RUNSHEET_WEBHOOK_SECRET or RUNSHEET_WEBHOOK_SECRET_FILE for all of them; create one with: openssl rand -hex 32',
-    },
+      `${groups.join(' have another one than ')}: webhooks that reach the wrong receiver are refused, and their runs polled`,
+      'set the same RUNSHEET_WEBHOOK_SECRET or RUNSHEET_WEBHOOK_SECRET_FILE for all of them; create one with: openssl rand -hex 32',
+    ),
   ];
 }
 
@@ -213,18 +208,15 @@ async function receiverFindings(
 
 function deploymentFinding({ name, builds, current }: Deployment): Finding {
   const part = `deployment ${name}`;
-  if (current !== undefined && builds.includes(current))
-    return { part, ok: true, message: `its current build is ${current}` };
+  if (current !== undefined && builds.includes(current)) return good(part, `its current build is ${current}`);
   const newest = builds.at(-1) ?? '';
-  return {
+  return bad(
     part,
-    ok: false,
-    message:
-      current === undefined
-        ? `it has no current build, so its workers get no tasks`
-        : `no worker of its current build ${current} is running, so batches wait`,
-    hint: `make a running build current: temporal worker deployment set-current-version --deployment-name ${shellWord(name)} --build-id ${shellWord(newest)} --yes`,
-  };
+    current === undefined
+      ? `it has no current build, so its workers get no tasks`
+      : `no worker of its current build ${current} is running, so batches wait`,
+    `make a running build current: temporal worker deployment set-current-version --deployment-name ${shellWord(name)} --build-id ${shellWord(newest)} --yes`,
+  );
 }
 
 export type Finding = {

@@ -17,6 +17,13 @@ const ended = new WeakMap<object, 'result' | 'failure'>();
 export const phaseOf = (activity: Context): 'heartbeat' | 'result' | 'failure' =>
   ended.get(activity) ?? 'heartbeat';
 
+/** The label of a payload of this activity. */
+export const labelIn = (
+  { activityType, activityId, workflowType = '', workflowExecution }: Context['info'],
+  part: Parameters<typeof activityLabel>[1],
+): string =>
+  activityLabel({ activityType, activityId, workflowType, runId: workflowExecution?.runId ?? '' }, part);
+
 /** The first interceptor: the SDK converts the result or the error after it. */
 export const noteEnd: ActivityInterceptorsFactory = (activity) => ({
   inbound: {
@@ -39,13 +46,11 @@ export const onlyOwnInput =
   ({ info }) => ({
     inbound: {
       execute: async (input, next) => {
-        const { activityType, activityId, workflowType = '', workflowExecution } = info;
-        if (!isOwnWorkflow(workflowType)) return next(input);
+        if (!isOwnWorkflow(info.workflowType ?? '')) return next(input);
         const [value, label] = input.args;
-        const call = { activityType, activityId, workflowType, runId: workflowExecution?.runId ?? '' };
         const isOwn =
-          label === undefined ? readsPlain || keys.length === 0 : label === activityLabel(call, 'input');
-        if (!isOwn) refuse(workflowExecution?.workflowId ?? '', label);
+          label === undefined ? readsPlain || keys.length === 0 : label === labelIn(info, 'input');
+        if (!isOwn) refuse(info.workflowExecution?.workflowId ?? '', label);
         return next({ ...input, args: [value] });
       },
     },
@@ -79,11 +84,11 @@ export class OwnCompletion extends AsyncCompletionClient {
   }
 
   override complete(taskToken: unknown, result: unknown): Promise<void> {
-    return super.complete(taskToken as Uint8Array, labelled(ownLabel('result'), result));
+    return super.complete(taskToken as Uint8Array, labelled(labelIn(activityInfo(), 'result'), result));
   }
 
   override heartbeat(taskToken: unknown, details: unknown): Promise<void> {
-    return super.heartbeat(taskToken as Uint8Array, labelled(ownLabel('heartbeat'), details));
+    return super.heartbeat(taskToken as Uint8Array, labelled(labelIn(activityInfo(), 'heartbeat'), details));
   }
 }
 
@@ -97,12 +102,4 @@ function ownContext(): CallContext {
     isLocal: false,
     ...(workflowId === undefined ? {} : { workflowId }),
   };
-}
-
-function ownLabel(part: 'result' | 'heartbeat'): string {
-  const { activityType, activityId, workflowType = '', workflowExecution } = activityInfo();
-  return activityLabel(
-    { activityType, activityId, workflowType, runId: workflowExecution?.runId ?? '' },
-    part,
-  );
 }

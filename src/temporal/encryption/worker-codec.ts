@@ -10,18 +10,11 @@ import {
   type PayloadCodec,
   type SerializationContext,
 } from '@temporalio/common';
-import {
-  activityLabel,
-  ELSEWHERE,
-  isOwnWorkflowId,
-  LABEL,
-  OTHER,
-  REFUSED,
-} from '../../batch/payloads/labels.ts';
+import { ELSEWHERE, isOwnWorkflowId, LABEL, OTHER, REFUSED } from '../../batch/payloads/labels.ts';
 import { problem, RunsheetError } from '../../errors/error.ts';
 import { decoded, encoded, ownerIn } from './codec.ts';
 import type { PayloadKeys } from './payload-keys.ts';
-import { phaseOf } from './own-payloads.ts';
+import { labelIn, phaseOf } from './own-payloads.ts';
 
 type Context = SerializationContext | undefined;
 
@@ -40,10 +33,7 @@ export function workerEncryptionWith(keys: PayloadKeys): PayloadCodec {
 /** The label of what the running activity writes; everything that a workflow writes has one already. */
 function runningLabel(context: Context): string {
   const activity = context?.type === 'activity' ? asyncLocalStorage.getStore() : undefined;
-  if (activity === undefined) return OTHER;
-  const { activityType, activityId, workflowType = '', workflowExecution } = activity.info;
-  const call = { activityType, activityId, workflowType, runId: workflowExecution?.runId ?? '' };
-  return activityLabel(call, phaseOf(activity));
+  return activity === undefined ? OTHER : labelIn(activity.info, phaseOf(activity));
 }
 
 function readable(payload: Payload, keys: PayloadKeys, context: Context): Payload {
