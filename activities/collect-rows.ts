@@ -1,6 +1,7 @@
 // Writes one part: up to a hundred rows with an outcome, and the files of those that succeeded. A part is created once, as a
 // whole, and never changes: a retry that finds it returns its content. A row whose files cannot be downloaded now is deferred.
 
+import { definedOnly } from '../src/options/defined-only.ts';
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -171,15 +172,13 @@ async function recordRow(
   if ('kind' in delivered) return delivered;
   const { outcome, reason, files, texts } = delivered;
   const record = {
-    outcome,
-    ...(reason === undefined ? {} : { reason }),
-    attempts,
-    files,
+    ...placeOfRecord(ended, row),
+    // A row of a ladder was asked for on the rung of its last attempt.
+    ...definedOnly({ gpu_asked: attempts.at(-1)?.gpu_asked, outcome, reason, attempts, files }),
     ...(texts.length > 0 ? { texts } : {}),
     ...(row.change === undefined ? {} : { change: row.change }),
   };
-  const asked = { ...placeOfRecord(ended, row), ...lastRung(attempts) };
-  return row.before === undefined ? { ...asked, ...record } : recordAgain(before, { ...asked, ...record });
+  return row.before === undefined ? record : recordAgain(before, record);
 }
 
 /** The record of a row whose files are fetched again: its attempts and their cost stay, because nothing was bought. */
@@ -201,12 +200,6 @@ async function recordFetched(
   if (outcome !== 'succeeded') return { ...kept, ...place, reason: whyMissing(reason ?? outcome) };
   const note = reason === undefined ? {} : { reason };
   return { ...kept, ...place, outcome, ...note, files, ...(texts.length > 0 ? { texts } : {}) };
-}
-
-/** A row of a ladder was asked for on the rung of its last attempt. */
-function lastRung(attempts: readonly AttemptRecord[]): Pick<PartRecord, 'gpu_asked'> {
-  const gpu = attempts.at(-1)?.gpu_asked;
-  return gpu === undefined ? {} : { gpu_asked: gpu };
 }
 
 function placeOfRecord(
@@ -299,11 +292,7 @@ function attemptRecord(
   const gpuAsked = rung === undefined ? undefined : file.sheet.options.ladder?.[rung];
   const run = runId === undefined ? undefined : usage?.get(runId);
   return {
-    attempt,
-    outcome,
-    ...(reason === undefined ? {} : { reason }),
-    ...(runId === undefined ? {} : { run_id: runId }),
-    ...(gpuAsked === undefined ? {} : { gpu_asked: gpuAsked }),
+    ...definedOnly({ attempt, outcome, reason, run_id: runId, gpu_asked: gpuAsked }),
     ...(isBelow(ended, past) ? { climbed: true as const } : {}),
     ...(run?.failure === undefined ? {} : { failure: run.failure.kind }),
     ...(run === undefined ? {} : usageOf(run, file.service.prices)),
@@ -327,15 +316,15 @@ function isPriced(run: Run | undefined, prices: Readonly<Record<string, number>>
 
 function usageOf(run: Run, prices: Readonly<Record<string, number>>): Partial<AttemptRecord> {
   const { gpu, createdAtMs, queuedAtMs, endedAtMs, coldStartSeconds, runSeconds } = run;
-  return {
-    ...(gpu === undefined ? {} : { gpu_used: gpu }),
-    ...(createdAtMs === undefined ? {} : { created_at: new Date(createdAtMs).toISOString() }),
-    ...(endedAtMs === undefined ? {} : { ended_at: new Date(endedAtMs).toISOString() }),
-    ...(createdAtMs === undefined || queuedAtMs === undefined
-      ? {}
-      : { queue_seconds: (queuedAtMs - createdAtMs) / 1000 }),
-    ...(coldStartSeconds === undefined ? {} : { cold_start_seconds: coldStartSeconds }),
-    ...(runSeconds === undefined ? {} : { run_seconds: runSeconds }),
+  const waitedMs =
+    createdAtMs === undefined || queuedAtMs === undefined ? undefined : queuedAtMs - createdAtMs;
+  return definedOnly({
+    gpu_used: gpu,
+    created_at: createdAtMs === undefined ? undefined : new Date(createdAtMs).toISOString(),
+    ended_at: endedAtMs === undefined ? undefined : new Date(endedAtMs).toISOString(),
+    queue_seconds: waitedMs === undefined ? undefined : waitedMs / 1000,
+    cold_start_seconds: coldStartSeconds,
+    run_seconds: runSeconds,
     cost_usd: costOf(prices, gpu, { coldStart: coldStartSeconds, run: runSeconds }),
-  };
+  });
 }

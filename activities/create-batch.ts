@@ -1,6 +1,7 @@
 // Makes a batch from a sheet for a workflow. Temporal may retry it: a retry finds the batch of the first try by the id of the
 // call, so there is never a second one.
 
+import { definedOnly } from '../src/options/defined-only.ts';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -47,12 +48,7 @@ function callOf({ options, ...call }: WrittenCall): BatchCall {
   const given = givenFrom('workflow', options);
   refuseBoth(given);
   const { format, reuse } = given;
-  return {
-    ...call,
-    ...(format === undefined ? {} : { format }),
-    ...(reuse === undefined ? {} : { reuse }),
-    request: wishOf(given),
-  };
+  return { ...call, ...definedOnly({ format, reuse }), request: wishOf(given) };
 }
 
 /** `read` makes a call of what was written; what it throws fails the activity too. */
@@ -92,12 +88,8 @@ function failureOf(error: RunsheetError): ApplicationFailure {
   });
 }
 
-const detailOf = ({ code, message, hint, place }: RunsheetError) => ({
-  code,
-  message,
-  ...(hint === undefined ? {} : { hint }),
-  ...(place && { place }),
-});
+const detailOf = ({ code, message, hint, place }: RunsheetError) =>
+  definedOnly({ code, message, hint, place });
 
 /** The first problems of a sheet that was refused. */
 const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>

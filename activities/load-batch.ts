@@ -1,5 +1,6 @@
 // Loads a batch for its workflow: its parameters, and the capabilities of the service.
 
+import { definedOnly } from '../src/options/defined-only.ts';
 import { jsonIn } from '../src/errors/outside-text.ts';
 import { activityInfo } from '@temporalio/activity';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
@@ -151,12 +152,7 @@ async function readWanted(deps: Deps, { pass, ...ref }: Input): Promise<LoadedPa
   const { store } = await deps.open(ref);
   await markContinued(store);
   const { segments, by, reason, appended } = await readPass(store, pass);
-  return {
-    segments,
-    ...(by === undefined ? {} : { by }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(appended === undefined ? {} : { appended: appended.rows }),
-  };
+  return definedOnly({ segments, by, reason, appended: appended?.rows });
 }
 
 /** A batch that goes on although it has written its results must not be continued from them by another workflow run. */

@@ -1,6 +1,7 @@
 // The parameters of a batch besides its sheet: deployment, service and settings. Defaults are chosen here once and stored in
 // batch.json.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { mostRetries } from '../options/failure-kind.ts';
 import { DEFAULT_TIMING, type Canary, type Timing, type UnconfirmedRule } from '../batch/params.ts';
@@ -101,7 +102,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       ...(spec.settings.outputName === undefined ? {} : { outputName: spec.settings.outputName }),
     },
     ...(spec.from === undefined ? {} : { from: spec.from }),
-    deployment: { id: deployment.id, ...definedOnly(known) },
+    deployment: definedOnly(known),
     service: { ...service, timing: service.timing ?? DEFAULT_TIMING, prices: { ...service.prices } },
     ...settingsOf(spec),
     ...keptIn('batch', spec.settings),
@@ -162,7 +163,3 @@ function unconfirmedRule(
   return { rule, afterMs: afterMs ?? (isSoon ? postDeadlineMs + settleWithoutControlMs : UNCONFIRMED_MS) };
 }
 
-const definedOnly = <T extends object>(object: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as ReturnType<
-    typeof definedOnly<T>
-  >;

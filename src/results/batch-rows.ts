@@ -1,6 +1,7 @@
 // Reads the rows of a batch in the order of the sheet, each with its record if it has one. Parts contain rows in the order in
 // which they ended, so their records are sorted first.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { parseExactly } from '../batch/digits.ts';
 import type { AttemptRef } from '../batch/attempt.ts';
 import { changedInputs } from '../sheet/input-change.ts';
@@ -67,28 +68,12 @@ export async function rowOf(store: Store, file: Pages, number: number): Promise<
 
 /** The record of a row; without one, the record of a row that was never sent. */
 export function recordOf({ row, record }: Pick<BatchRow, 'row' | 'record'>): RowRecord {
-  const {
-    outcome,
-    reason,
-    attempts,
-    result_attempt,
-    files,
-    texts,
-    reused_from,
-    gpu_asked = row.gpu,
-  } = record ?? NEVER_SENT;
+  const { outcome, reason, gpu_asked = row.gpu, attempts, ...result } = record ?? NEVER_SENT;
+  const { result_attempt, files, texts, reused_from } = result;
   return {
-    row: row.row,
-    key: row.key,
-    outcome,
-    ...(reason === undefined ? {} : { reason }),
-    ...(gpu_asked === undefined ? {} : { gpu_asked }),
+    ...definedOnly({ row: row.row, key: row.key, outcome, reason, gpu_asked }),
     inputs: changedInputs(row.inputs, record?.change),
-    attempts,
-    ...(result_attempt === undefined ? {} : { result_attempt }),
-    files,
-    ...(texts === undefined ? {} : { texts }),
-    ...(reused_from === undefined ? {} : { reused_from }),
+    ...definedOnly({ attempts, result_attempt, files, texts, reused_from }),
   };
 }
 

@@ -1,6 +1,7 @@
 // batch.json: the parameters of a batch and its birth mark. It is created once, after the layout is complete, and makes the
 // batch exist. It never changes.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { z } from 'zod';
 import { problem } from '../errors/error.ts';
@@ -207,13 +208,11 @@ export const paramsOf = (
   rows: file.sheet.rows,
   lanes: file.sheet.lanes,
   ...(file.sheet.isQueued ? {} : { placesAreRows: true as const }),
-  ...(file.sheet.options.ladder === undefined ? {} : { ladder: file.sheet.options.ladder }),
-  ...(file.sheet.reused === undefined ? {} : { reused: file.sheet.reused }),
+  ...definedOnly({ ladder: file.sheet.options.ladder, reused: file.sheet.reused }),
   concurrency: file.concurrency,
   retries: file.retries,
   ...limitsIn(file),
-  ...(file.reserve === undefined ? {} : { reserve: file.reserve }),
-  ...(file.canary === undefined ? {} : { canary: file.canary }),
+  ...definedOnly({ reserve: file.reserve, canary: file.canary }),
   attemptCostNano: attemptCosts(file),
   ...runsEndOf(file),
   unconfirmed: file.unconfirmed,

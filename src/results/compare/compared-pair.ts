@@ -1,5 +1,6 @@
 // One row in two batches: what each made of it, and what differs.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import { resultAttempt, type FileRecord } from '../row-record.ts';
 import type { ShownRow } from '../batch-rows.ts';
 import { cellOf } from '../page/report-row.ts';
@@ -50,18 +51,18 @@ export function comparedPair(a: ShownRow, b: ShownRow): ComparedPair {
 export function comparedRow(shown: ShownRow): ComparedRow {
   const { row, outcome, reason, attempts, files, texts = [] } = shown;
   const last = resultAttempt(shown);
-  return {
+  return definedOnly({
     row,
     outcome,
-    ...(reason === undefined ? {} : { reason }),
-    ...(last?.gpu_used === undefined ? {} : { gpu: last.gpu_used }),
+    reason,
+    gpu: last?.gpu_used,
     attempts: attempts.length,
     isReused: shown.reused_from !== undefined,
-    ...(last?.run_seconds === undefined ? {} : { run_seconds: last.run_seconds }),
+    run_seconds: last?.run_seconds,
     cost_usd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),
     files,
     texts,
-  };
+  });
 }
 
 /** What a row gave: checksums of its files, and its texts. */
