@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { temporalFrom } from '../src/temporal/temporal-address.ts';
+import { freshFolder } from './stage/fresh-folder.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -198,7 +198,7 @@ describe('docker-compose.yml', () => {
     });
 
     it.runIf(isRoot)('a password that stays, and folders that the user can write', () => {
-      const folder = mkdtempSync(join(tmpdir(), 'runsheet-compose-'));
+      const folder = freshFolder();
       for (const name of ['passwords', 'state', 'batches']) mkdirSync(join(folder, name));
       const password = () => readFileSync(join(folder, 'passwords', 'postgresql'), 'utf8');
       prepare(folder);
@@ -211,7 +211,6 @@ describe('docker-compose.yml', () => {
       chownSync(join(folder, 'batches'), 77, 77);
       prepare(folder);
       expect(statSync(join(folder, 'batches')).uid).toBe(77);
-      rmSync(folder, { recursive: true });
     });
   });
 

@@ -1,14 +1,13 @@
 // The installation of the packages, with a program in place of npm that writes down what it gets.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { freshFolder } from './stage/fresh-folder.ts';
 
 it('runs no install script, and gives npm no key of another program', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-setup-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = freshFolder();
   mkdirSync(join(folder, 'bin'));
   cpSync(join(import.meta.dirname, '../bin/setup.mjs'), join(folder, 'bin', 'setup.mjs'));
   writeFileSync(join(folder, 'package-lock.json'), '{}');

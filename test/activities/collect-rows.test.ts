@@ -1,10 +1,9 @@
 // Parts in a real folder; each test defines the service, the files and the errors of the disk.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { DeliveredFiles, DownloadSlots } from '../../activities/downloads.ts';
 import type { PartResult } from '../../src/batch/events.ts';
@@ -19,6 +18,7 @@ import type { Store } from '../../src/store/store.ts';
 import * as of from '../results/outputs.ts';
 import { fileHost, stored } from '../run-service/file-host.ts';
 import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 vi.mock('node:timers/promises', () => ({ setTimeout: async () => undefined }));
 
@@ -43,10 +43,9 @@ describe('collecting rows', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-collect-'));
+    folder = freshFolder();
     store = folderStore(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const given = (own: Partial<Given> = {}): Given => ({
     store,

@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createMember, type Member, type MemberAnswer } from '../../activities/describe-member.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const FILE = '.doctor-0190a5b2-7c11-4f6e-8d2a-5b1c9e3f7a60';
 const MEMBER: Member = {
@@ -20,9 +20,8 @@ const MEMBER: Member = {
 describe('a member that is asked', () => {
   let folder = '';
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-member-'));
+    folder = freshFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const ask = (file: string, out = join(folder, 'batches')): Promise<MemberAnswer> =>
     new MockActivityEnvironment({ currentAttemptScheduledTimestampMs: Date.now() - 200 }).run(

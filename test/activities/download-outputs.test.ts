@@ -1,9 +1,8 @@
 // Downloads into a real folder; each test defines the service and the file hosts.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DeliveredFiles } from '../../activities/downloads.ts';
 import { downloadOutputs, type Delivery, type WantedOutputs } from '../../activities/download-outputs.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
@@ -15,6 +14,7 @@ import type { Store } from '../../src/store/store.ts';
 import { fileHost } from '../run-service/file-host.ts';
 import { PNG } from '../results/outputs.ts';
 import { downloadOf, runOf, SERVICE } from './deps.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const never = new AbortController().signal;
 
@@ -31,10 +31,9 @@ describe('downloading the outputs of a run', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-outputs-'));
+    folder = freshFolder();
     store = folderStore(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const showing = (run: (id: string) => Run | undefined) => ({ getRun: async (id: string) => run(id) });
   const oneFile = showing((id) => runOf(id, 'success', ['http://files/1']));

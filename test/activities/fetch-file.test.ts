@@ -2,12 +2,11 @@
 
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { fetchFile, type FileJob } from '../../activities/fetch-file.ts';
 import type { FileRecord } from '../../src/results/row-record.ts';
 import { openDownloads, type Download } from '../../src/run-service/download.ts';
@@ -16,6 +15,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fileHost, stored } from '../run-service/file-host.ts';
 import { SERVICE } from './deps.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const MIB = 1 << 20;
 const CONTENT = randomBytes(4 * MIB);
@@ -26,11 +26,10 @@ describe('a large file', () => {
   let store: Store;
   let kept: number[];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-fetch-'));
+    folder = freshFolder();
     store = folderStore(folder);
     kept = [];
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const fetching = (url: string, more: Partial<FileJob> = {}): Promise<FileRecord> =>
     fetchFile({

@@ -1,12 +1,11 @@
 // The end of a batch, in a real folder.
 
 import { closedSnapshot } from '../../src/batch/state/snapshot.ts';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { ActivityNotFoundError } from '@temporalio/client';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { finalizeBatch } from '../../activities/finalize-batch.ts';
 import { keepEvidence } from '../../activities/keep-records.ts';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
@@ -24,6 +23,7 @@ import type { Store } from '../../src/store/store.ts';
 import { BACK, FILE as LISTED, idOf, listing, runOf } from '../audit/lists.ts';
 import { paramsOf } from '../batch/params.ts';
 import { depsOf } from './deps.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const SHEET = {
   name: 'sheet.csv',
@@ -48,14 +48,13 @@ describe('the end of a batch', () => {
   let store: Store;
   const cancelled: string[] = [];
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-finalize-'));
+    folder = freshFolder();
     store = folderStore(folder);
     cancelled.length = 0;
     const lines = RECORDS.map(({ row }) => rowLine(row, `k${row}`, undefined, '{}'));
     await layoutOf(store, FILE).write(pageName(1), lines.join(''));
     await layoutOf(store, FILE).write(FILE.sheet.file, `n\n${RECORDS.map(({ row }) => `${row}\n`).join('')}`);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const writePart = (records: readonly PartRecord[]): Promise<void> =>
     store.write(partName(1, 1), records.map((record) => `${JSON.stringify(record)}\n`).join(''));

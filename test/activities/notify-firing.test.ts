@@ -1,11 +1,10 @@
 // What the targets of a schedule receive, by a real HTTP server.
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createHmac } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findMissed } from '../../activities/send-notices.ts';
 import { createWork } from '../../activities/index.ts';
 import type { ScheduleNotice } from '../../src/batch/notices/schedule-notice.ts';
@@ -15,6 +14,7 @@ import { definitionOf } from '../schedule/definition.ts';
 import { depsOf } from './deps.ts';
 import { receiver, type Request } from '../notices/receiver.ts';
 import { SETTINGS } from '../notices/notice.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const NOMINAL = Date.parse('2026-11-23T01:00:00Z');
 const DEFINITION = definitionOf({ sheet: '/data/{{date}}.csv' });
@@ -125,8 +125,7 @@ describe('missed times', () => {
   });
 
   it('are found once, also if the activity is tried again', async () => {
-    const out = mkdtempSync(join(tmpdir(), 'runsheet-missed-'));
-    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+    const out = freshFolder();
     const find = (nominalTime: number, count: number, between: readonly number[]) =>
       findMissed(
         {
@@ -145,8 +144,7 @@ describe('missed times', () => {
   });
 
   it('are not looked for where this worker may not work', async () => {
-    const out = mkdtempSync(join(tmpdir(), 'runsheet-missed-'));
-    onTestFinished(() => rmSync(out, { recursive: true, force: true }));
+    const out = freshFolder();
     mkdirSync(join(out, 'own'));
     const missedSoFar = (): never => {
       throw new Error('asked');

@@ -1,7 +1,6 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DeliveredFiles } from '../../activities/downloads.ts';
 import {
   type Delivery,
@@ -15,11 +14,11 @@ import { openDownloads } from '../../src/run-service/download.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { fileHost } from '../run-service/file-host.ts';
 import { runOf, SERVICE } from './deps.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('the limits of outputs', () => {
   let folder = '';
-  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'runsheet-limits-'))));
-  afterEach(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => (folder = freshFolder()));
 
   const deliver = (run: Run, limits: Partial<Limits> = {}): Promise<Delivery> =>
     downloadOutputs(

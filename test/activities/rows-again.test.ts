@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import type { PartResult } from '../../src/batch/events.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
@@ -12,6 +11,7 @@ import { FileFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { depsOf, downloadOf, REF, runOf, type Given } from './deps.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const PART = partName(1, 2);
 
@@ -19,10 +19,9 @@ describe('the record of a row that was sent again', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-again-'));
+    folder = freshFolder();
     store = folderStore(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const write = (rows: readonly EndedRow[], readRows: NonNullable<Given['readRows']>): Promise<PartResult> =>
     new MockActivityEnvironment().run(() => {

@@ -2,14 +2,12 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { keepLateRun, NamedRuns } from '../../src/audit/late-runs.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const FILE: Pick<BatchFile, 'mark' | 'sheet'> = {
   mark: '0123456789abcdef',
@@ -22,13 +20,12 @@ describe('a run that ends after its batch', () => {
   let store: Store;
   let named: NamedRuns;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-late-'));
+    folder = freshFolder();
     store = folderStore(folder);
     named = new NamedRuns();
     await store.write('results.jsonl', '{"row":3,"key":"late","attempts":[{"run_id":"named"}]}\n');
     await store.write('duplicates.jsonl', '{"row":3,"attempt":1,"run_id":"duplicate"}\n');
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
   const finish = (workers = 1) => store.write('summary.json', `{"batch":"b","workers":${workers}}`);
   const keep = (runId: string, from = store) => keepLateRun(named, from, FILE, end(runId));
   const kept = () => store.list('late');

@@ -1,22 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { assertQuiet, endQuiet, quietMsOf, readBackToStart } from '../../src/audit/read-back.ts';
 import { createStarted } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { FILE, NOW, STARTED } from './lists.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const HOUR_MS = 3_600_000;
 
 let folder: string;
 let store: Store;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-quiet-'));
+  folder = freshFolder();
   store = folderStore(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('the quiet before a batch is rebuilt', () => {
   it('is counted by our own clock from the first time that it is asked for, and anew for the next time', async () => {

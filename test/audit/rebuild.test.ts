@@ -1,9 +1,8 @@
 // A batch that Temporal has forgotten, rebuilt from the parts in its folder and from the service's lists.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readBackTo } from '../../src/audit/list-runs.ts';
 import { rebuild, type Rebuilt, type RebuildParams } from '../../src/audit/rebuild.ts';
 import { readBack } from '../../src/batch/clock.ts';
@@ -20,6 +19,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { summaryOfPass } from '../results/summary-of-pass.ts';
 import { BACK, FILE, idOf, listing, NOW, runOf, type Bought } from './lists.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const HOUR_MS = 3_600_000;
 const ROWS = FILE.sheet.rows;
@@ -27,12 +27,11 @@ const ROWS = FILE.sheet.rows;
 let folder: string;
 let store: Store;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-rebuild-'));
+  folder = freshFolder();
   store = folderStore(folder);
   const lines = Array.from({ length: ROWS }, (_, at) => rowLine(at + 1, `k${at + 1}`, undefined, '{}'));
   await layoutOf(store, FILE).write(pageName(1), lines.join(''));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('a batch that is rebuilt', () => {
   const recordOf = (row: number, more: Partial<PartRecord> = {}): PartRecord => ({

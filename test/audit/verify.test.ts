@@ -1,10 +1,9 @@
 // A finished batch, counted again from its folder and from the service's lists.
 
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readLast } from '../../src/audit/duplicate-runs.ts';
 import { KnownRuns } from '../../src/audit/known-runs.ts';
 import {
@@ -31,6 +30,7 @@ import type { Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 import { HTML, PNG } from '../results/outputs.ts';
 import { BACK, FILE, idOf, listing, runOf, strangersRuns, type ListingOptions } from './lists.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const PICTURE = 'a picture';
 const ROWS = FILE.sheet.rows;
@@ -64,14 +64,13 @@ describe('a finished batch', () => {
   let folder = '';
   let store: Store;
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-verify-'));
+    folder = freshFolder();
     store = folderStore(folder);
     const lines = RECORDS.map(({ row }) => rowLine(row, `k${row}`, undefined, '{}'));
     await layoutOf(store, FILE).write(pageName(1), lines.join(''));
     await writePart(1, 1, ...RECORDS);
     await store.write(file.path, PICTURE);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const writePart = (pass: number, part: number, ...records: readonly PartRecord[]): Promise<void> =>
     store.write(partName(pass, part), records.map((record) => `${JSON.stringify(record)}\n`).join(''));

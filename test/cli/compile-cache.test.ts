@@ -6,26 +6,24 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const STRANGER = 65_534;
 
 describe('the compile cache of a command', () => {
   let place = '';
   beforeEach(() => {
-    place = mkdtempSync(join(tmpdir(), 'runsheet-compile-'));
+    place = freshFolder();
     mkdirSync(at('tmp'));
   });
-  afterEach(() => rmSync(place, { recursive: true }));
 
   const at = (...names: readonly string[]): string => join(place, ...names);
   const ours = (): string => at('cache', 'runsheet', 'compile');

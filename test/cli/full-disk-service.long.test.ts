@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../bin/runsheet.mjs');
 
 it('the local run service reports a full disk and ends with 6 instead of running without its database', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-full-disk-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = freshFolder();
   // A limit on the size of files stands for the disk: both make a write fail.
   const service = spawn(
     'bash',

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openBrowser } from '../../src/cli/batch/open.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const SECRETS = {
   RUNSHEET_API_KEY: 'planted-key',
@@ -14,8 +14,7 @@ const DESKTOP = { DISPLAY: ':9', WAYLAND_DISPLAY: 'wayland-9', DBUS_SESSION_BUS_
 it.runIf(process.platform === 'linux')(
   'the browser gets the page and what it needs of a desktop, but no secret',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-browser-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = freshFolder();
     const [browser, seen] = [join(folder, 'browser'), join(folder, 'seen')];
     writeFileSync(browser, `#!/bin/sh\n{ echo "$1"; env; } > ${seen}.part\nmv ${seen}.part ${seen}\n`);
     chmodSync(browser, 0o755);

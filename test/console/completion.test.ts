@@ -1,13 +1,13 @@
 // The shell proposes what may follow, from the commands themselves and from what is known here.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { batches, deployments, keepNames } from '../../src/cli/completion/proposals.ts';
 import { Console } from './console.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 async function opened() {
   const console = await Console.open();
@@ -51,13 +51,12 @@ describe('completion', () => {
   });
 
   it('proposes batches in S3 that were listed', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-names-'));
+    const folder = freshFolder();
     vi.stubEnv('RUNSHEET_HOME', folder);
     vi.stubEnv('RUNSHEET_OUT', 's3://bucket/batches');
     keepNames(folder, 'batches', ['first', 'second']);
     expect([batches('f'), deployments('')]).toEqual([['first'], []]);
     vi.unstubAllEnvs();
-    rmSync(folder, { recursive: true });
   });
 
   it('remembers the deployments that were listed', async () => {

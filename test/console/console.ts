@@ -2,8 +2,7 @@
 // read, check or refuse need none.
 
 import { EventEmitter } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished, vi } from 'vitest';
@@ -16,6 +15,7 @@ import { createBatch } from '../create-batch/create.ts';
 import { createParams } from '../../src/create-batch/batch-request.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const KEY = 'console-key-0123456789';
 
@@ -35,16 +35,12 @@ const DEPLOYMENTS = [
 ] as const;
 
 export class Console {
-  readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-console-'));
+  readonly folder = freshFolder();
   readonly out = join(this.folder, 'batches');
   /** Whether stdin and stderr are a terminal. */
   isTerminal = false;
   /** What the user types. */
   typed = '';
-
-  private constructor() {
-    onTestFinished(() => rmSync(this.folder, { recursive: true }));
-  }
 
   static async open(deployments: readonly object[] = DEPLOYMENTS): Promise<Console> {
     const console = new Console();

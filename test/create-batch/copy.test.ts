@@ -4,16 +4,13 @@ import {
   copyFileSync,
   appendFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -21,12 +18,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { withCopy, type SheetCopy } from '../../src/create-batch/copy-sheet.ts';
 import { sheetFault } from '../../src/sheet/sheet-source.ts';
-
-function place(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-copy-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const copied = (path: string, out: string, stdin: Readable = Readable.from([])): Promise<SheetCopy> =>
   withCopy(path, { out, stdin }, async (copy) => copy);
@@ -42,12 +34,12 @@ describe('a sheet at an address', () => {
   };
 
   it('is copied with the name that it has there, from any host that the user names', async () => {
-    const { name, format, bytes } = await copied(`${await hosted(200)}?signature=x`, place());
+    const { name, format, bytes } = await copied(`${await hosted(200)}?signature=x`, freshFolder());
     expect([name, format, bytes]).toEqual(['owls.csv', 'csv', 14]);
   });
 
   it('is refused with its address, and leaves nothing, if its host refuses it', async () => {
-    const [address, out] = [await hosted(404), place()];
+    const [address, out] = [await hosted(404), freshFolder()];
     await expect(copied(`${address}?signature=x`, out)).rejects.toMatchObject({
       code: 'E106',
       message: expect.stringContaining(`${address} cannot be read`),
@@ -56,16 +48,16 @@ describe('a sheet at an address', () => {
   });
 
   it('is copied from a file URL, and refused at another kind of address', async () => {
-    const path = join(place(), 'hens 1.csv');
+    const path = join(freshFolder(), 'hens 1.csv');
     writeFileSync(path, 'prompt\na hen\n');
-    expect((await copied(pathToFileURL(path).href, place())).name).toBe('hens 1.csv');
-    await expect(copied('ftp://host/a.csv', place())).rejects.toMatchObject({ code: 'E106' });
+    expect((await copied(pathToFileURL(path).href, freshFolder())).name).toBe('hens 1.csv');
+    await expect(copied('ftp://host/a.csv', freshFolder())).rejects.toMatchObject({ code: 'E106' });
   });
 });
 
 describe('a sheet that cannot be read', () => {
   it('is a folder, and the error names the sheets in it', async () => {
-    const folder = place();
+    const folder = freshFolder();
     mkdirSync(join(folder, 'sheets.csv'));
     writeFileSync(join(folder, 'sheets.csv', 'a.csv'), 'a\n1\n');
     await expect(copied(join(folder, 'sheets.csv'), join(folder, 'out'))).rejects.toMatchObject({
@@ -77,18 +69,18 @@ describe('a sheet that cannot be read', () => {
   });
 
   it('is a socket', async () => {
-    const path = join(place(), 'sheet.csv');
+    const path = join(freshFolder(), 'sheet.csv');
     const server = createServer().listen(path);
     onTestFinished(() => void server.close());
     await new Promise((done) => server.once('listening', done));
-    await expect(copied(path, place())).rejects.toMatchObject({
+    await expect(copied(path, freshFolder())).rejects.toMatchObject({
       code: 'E106',
       message: expect.stringMatching(/it is a socket$/),
     });
   });
 
   it('is a device, which may have no end', async () => {
-    await expect(copied('/dev/zero', place())).rejects.toMatchObject({
+    await expect(copied('/dev/zero', freshFolder())).rejects.toMatchObject({
       code: 'E106',
       message: '/dev/zero cannot be read as a sheet: it is a device',
       hint: expect.stringContaining('-'),
@@ -111,13 +103,13 @@ describe('a sheet that cannot be read', () => {
         throw failed('EIO');
       })(),
     );
-    const out = place();
+    const out = freshFolder();
     await expect(copied('-', out, stdin)).rejects.toMatchObject({ code: 'E106' });
     expect(readdirSync(out)).toEqual([]);
   });
 
   it('changes while it is read', async () => {
-    const folder = place();
+    const folder = freshFolder();
     const path = join(folder, 'sheet.csv');
     writeFileSync(path, 'a\n');
     truncateSync(path, 64 * 1024 * 1024);
@@ -145,7 +137,7 @@ function hasBegun(out: string): boolean {
 
 describe('a folder for batches that cannot be used', () => {
   const sheet = (): string => {
-    const path = join(place(), 'sheet.csv');
+    const path = join(freshFolder(), 'sheet.csv');
     writeFileSync(path, 'a\n1\n');
     return path;
   };
@@ -165,20 +157,20 @@ describe('a folder for batches that cannot be used', () => {
   });
 
   it('keeps a copy under a recognisable name, whatever the name of the sheet', async () => {
-    const folder = place();
+    const folder = freshFolder();
     writeFileSync(join(folder, 'sheet.csv~old file'), 'a\n1\n');
     expect((await copied(join(folder, 'sheet.csv~old file'), join(folder, 'out'))).file).toBe('sheet.csv');
   });
 
   it('is created with its parent folders', async () => {
-    const out = join(place(), 'a', 'b', 'c');
+    const out = join(freshFolder(), 'a', 'b', 'c');
     expect((await copied(sheet(), out)).bytes).toBe(4);
   });
 });
 
 describe('a workbook', () => {
   it('is known by its bytes, and its cells are unpacked beside its copy', async () => {
-    const folder = place();
+    const folder = freshFolder();
     const path = join(folder, 'prompts.csv');
     copyFileSync(join(import.meta.dirname, '../sheet/files/openpyxl.xlsx'), path);
     const copy = await withCopy(path, { out: folder, stdin: Readable.from([]) }, async (made) => {

@@ -1,25 +1,20 @@
 // What the tests of create-batch share: a place of its own, sheets in it, and batches that are made of them.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { CLAIMS } from '../../src/create-batch/claim.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';
 import { ASKED, create, type Asked } from './create.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 export { ASKED, type Asked };
 
 /** A folder of its own, with sheets and batches. */
 export class Place {
-  readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-create-'));
+  readonly folder = freshFolder();
   readonly out = join(this.folder, 'batches');
-
-  constructor() {
-    onTestFinished(() => rmSync(this.folder, { recursive: true }));
-  }
 
   write(name: string, content: string | Uint8Array): string {
     const path = join(this.folder, name);

@@ -1,11 +1,11 @@
 // The files with secrets that the steps in deploy/ make or name in a clone.
 
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ROOT } from './manifests.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const texts = globSync('deploy/**/*.{yaml,service}', { cwd: ROOT }).map((file) =>
   readFileSync(join(ROOT, file), 'utf8'),
@@ -28,8 +28,7 @@ describe('the files of the secrets', () => {
   });
 
   it.each(made)('can be read by their user only: %s', (step) => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-secrets-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = freshFolder();
     const { status } = spawnSync('/bin/sh', ['-c', `umask 022; ${step}`], { cwd: folder });
     expect(status).toBe(0);
     const own = [...step.matchAll(/> ([\w-]+)/g)].map(([, file = '']) => file);

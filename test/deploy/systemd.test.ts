@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, VARIABLES } from '../../src/host/config.ts';
 import { version } from '../../src/host/package-version.ts';
 import { commandsIn, refusal } from '../console/commands-in.ts';
 import { ROOT } from './manifests.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const read = (name: string): string => readFileSync(join(ROOT, 'deploy/systemd', name), 'utf8');
 /** The values of a name in a unit or a file of variables. */
@@ -52,13 +52,12 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
 
   const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
   it.runIf(hasSystemd)('is what systemd takes for right', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-unit-'));
+    const folder = freshFolder();
     // systemd looks whether the program exists.
     writeFileSync(join(folder, name), unit.replaceAll('/usr/local/bin/runsheet', process.execPath));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, name)], {
       encoding: 'utf8',
     });
-    rmSync(folder, { recursive: true });
     expect([status, stderr]).toEqual([0, '']);
   });
 });
@@ -67,14 +66,13 @@ describe('deploy/systemd/rs', () => {
   const unit = read('runsheet-worker.service');
 
   it('gives a command with the user, the settings and the secrets of the worker', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-sudo-'));
+    const folder = freshFolder();
     writeFileSync(join(folder, 'sudo'), '#!/bin/sh\nprintf "%s\\n" "$@"\n');
     chmodSync(join(folder, 'sudo'), 0o755);
     const { stdout, stderr } = spawnSync(join(ROOT, 'deploy/systemd/rs'), ['show', 'a $b'], {
       encoding: 'utf8',
       env: { PATH: `${folder}:${process.env['PATH']}` },
     });
-    rmSync(folder, { recursive: true });
     expect(stderr).toBe('');
     const words = stdout.trimEnd().split('\n');
     expect([words[0], ...words.slice(-3)]).toEqual([

@@ -1,22 +1,16 @@
 // A key that no request can carry is refused where it is read, with where it came from and without being shown.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { RunsheetError } from '../../src/errors/error.ts';
 import { keyFromEnvironment, keyFromFile } from '../../src/host/api-key.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const KEY = 'sk-0123456789abcdef';
 
-function place(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 function fileWith(content: string | Uint8Array): string {
-  const path = join(place(), 'key');
+  const path = join(freshFolder(), 'key');
   writeFileSync(path, content);
   return path;
 }
@@ -64,8 +58,8 @@ describe('a key of', () => {
 
 describe('a key file that', () => {
   it.each([
-    ['is not there', () => join(place(), 'none'), /there is no such file/],
-    ['is a folder', () => place(), /it is a folder/],
+    ['is not there', () => join(freshFolder(), 'none'), /there is no such file/],
+    ['is a folder', () => freshFolder(), /it is a folder/],
     ['is a device', () => '/dev/zero', /it is not a file/],
     ['is larger than any key', () => fileWith('x'.repeat(70_000)), /it is larger than any key/],
     ['lies in a file', () => join(fileWith(KEY), 'key'), /a part of this path is a file/],

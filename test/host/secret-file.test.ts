@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const MODULE = new URL('../../src/host/state-folder.ts', import.meta.url).href;
 
@@ -22,10 +21,9 @@ async function secretsOfProcess(home: string, count: number): Promise<unknown> {
 }
 
 it('processes that create a secret at the same moment read the same one, even if containers give all of them the id 1', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'runsheet-home-'));
+  const home = freshFolder();
   const [first, ...others] = await Promise.all([0, 1, 2].map(async () => secretsOfProcess(home, 200)));
   expect(first).toHaveLength(200);
   for (const other of others) expect(other).toEqual(first);
   expect(readdirSync(home)).toHaveLength(200);
-  rmSync(home, { recursive: true });
 });

@@ -1,19 +1,10 @@
 // The state folder holds keys and names the servers to trust, so it is used only if no other user can have written it.
 
-import {
-  chmodSync,
-  chownSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { takeStateFolder, readOrCreateSecret } from '../../src/host/state-folder.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const STRANGER = 65_534;
 
@@ -27,8 +18,7 @@ function thrownBy(work: () => unknown): unknown {
 
 describe('a state folder', () => {
   let home = '';
-  beforeEach(() => (home = join(mkdtempSync(join(tmpdir(), 'runsheet-home-')), 'home')));
-  afterEach(() => rmSync(join(home, '..'), { recursive: true }));
+  beforeEach(() => (home = join(freshFolder(), 'home')));
 
   /** How the folder is refused, where it is taken and where a secret is drawn, and what lies in it then. */
   const refused = () => ({

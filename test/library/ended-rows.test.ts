@@ -1,7 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { isRunsheetError } from '../../src/errors/error.ts';
 import { EndedRows, type RowResult } from '../../src/library/handle/ended-rows.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
@@ -9,6 +6,7 @@ import { partName } from '../../src/results/parts.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { pageName } from '../../src/sheet/pages.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const ROWS = 12;
 const SEED = '18446744073709551615';
@@ -16,7 +14,7 @@ const SEED = '18446744073709551615';
 describe('rows in the order in which they ended', () => {
   let found: FoundBatch;
   beforeEach(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-ended-'));
+    const folder = freshFolder();
     const store = folderStore(folder);
     const file = { mark: '00112233445566aa', sheet: { rows: ROWS } } as BatchFile;
     found = { batch: 'one', folder, store, file };
@@ -26,7 +24,6 @@ describe('rows in the order in which they ended', () => {
     );
     await store.write(`layout/${file.mark}/${pageName(1)}`, lines.join(''));
   });
-  afterEach(() => rmSync(found.folder, { recursive: true }));
 
   const write = (pass: number, part: number, ...rows: readonly number[]): Promise<void> =>
     found.store.write(

@@ -1,21 +1,11 @@
 // Saves of a real file, in the ways in which programs save.
 
-import {
-  mkdtempSync,
-  openSync,
-  closeSync,
-  renameSync,
-  rmSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { openSync, closeSync, renameSync, unlinkSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { FileSaves, type FileSavesOptions } from '../../src/library/watched/file-saves.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const SOON = { stableMs: 40, lookMs: 20 };
 const NEVER = new AbortController().signal;
@@ -23,9 +13,8 @@ const NEVER = new AbortController().signal;
 let folder: string;
 let path: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-saves-'));
+  folder = freshFolder();
   path = join(folder, 'prompts.xlsx');
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(path, 'one\n');
 });
 

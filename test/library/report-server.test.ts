@@ -1,9 +1,6 @@
 // The server of a batch's page: what it gives, and to whom.
 
-import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
@@ -15,6 +12,7 @@ import { partName } from '../../src/results/parts.ts';
 import { pageName } from '../../src/sheet/pages.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const ROWS = 6;
 const SEED = '18446744073709551615';
@@ -31,7 +29,7 @@ describe('the server of a batch that has not ended', () => {
   let cookie = '';
 
   beforeEach(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-served-'));
+    const folder = freshFolder();
     const store = folderStore(folder);
     const sheet = {
       name: 'sheet.csv',
@@ -68,7 +66,6 @@ describe('the server of a batch that has not ended', () => {
   });
   afterEach(async () => {
     await server.close();
-    rmSync(found.folder, { recursive: true });
   });
 
   const get = (path: string): Promise<Response> => fetch(`${origin}${path}`, { headers: { cookie } });

@@ -1,7 +1,6 @@
 // The pages of ended batches as a server gives them to a browser, after someone else has written to the place of the batches.
 
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -15,6 +14,7 @@ import { pageSource } from '../../src/results/page/page-source.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { writeScene } from '../results/page/scene.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const ROWS = 3;
 /** No Temporal server runs. */
@@ -32,7 +32,7 @@ describe('the page of an ended batch', () => {
   let server: PageServer;
   let cookie = '';
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-stored-'));
+    folder = freshFolder();
     page = await writeScene(folder, { rows: ROWS });
     writeFileSync(join(folder, 'summary.json'), JSON.stringify(SUMMARY));
     const file = {
@@ -52,7 +52,6 @@ describe('the page of an ended batch', () => {
   });
   afterEach(async () => {
     await server.close();
-    rmSync(folder, { recursive: true });
   });
   const get = (path: string): Promise<Response> =>
     fetch(new URL(path, server.address), { headers: { cookie } });
@@ -107,8 +106,7 @@ describe('the page of an ended batch', () => {
 });
 
 it('the page of a comparison is not shown with the script of others', async () => {
-  const out = mkdtempSync(join(tmpdir(), 'runsheet-compared-'));
-  onTestFinished(() => rmSync(out, { recursive: true }));
+  const out = freshFolder();
   const path = join(out, 'compare-one-two.html');
   writeFileSync(path, `<!doctype html>${HOSTILE}`);
   const server = await serveComparison(out, { a: 'one', b: 'two', page: pathToFileURL(path) });

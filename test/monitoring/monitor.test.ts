@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { createMonitor, type MonitorDeps } from '../../src/monitoring/monitor.ts
 import { canReach, canWrite, watchReadiness } from '../../src/monitoring/readiness.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { samplesIn, valueOf } from './exposition.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('the server for operators', () => {
   let folder = '';
@@ -16,13 +16,12 @@ describe('the server for operators', () => {
   let closers: (() => Promise<void>)[] = [];
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-monitor-'));
+    folder = freshFolder();
     [wrong, closers] = [undefined, []];
     monitor = await createMonitor();
   });
   afterEach(async () => {
     for (const close of closers) await close();
-    rmSync(folder, { recursive: true });
   });
 
   const open = async (given: Partial<MonitorDeps> = {}): Promise<string> => {
@@ -120,18 +119,16 @@ describe('a check', () => {
   it('of batches in S3 fails if they cannot be reached', async () => {
     takeS3Settings({});
     await expect(canReach(openStore('s3://bucket'))()).rejects.toMatchObject({ code: 'E612' });
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-out-'));
+    const folder = freshFolder();
     expect(await canReach(openStore(folder))()).toBeUndefined();
-    rmSync(folder, { recursive: true });
   });
 
   it.skipIf(process.geteuid?.() === 0)(
     'of the batches folder fails if nothing can be written there',
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'runsheet-out-'));
+      const folder = freshFolder();
       chmodSync(folder, 0o500);
       await expect(canWrite(join(folder, 'batches'))()).rejects.toThrow(/EACCES/);
-      rmSync(folder, { recursive: true });
     },
   );
 });

@@ -1,9 +1,8 @@
 // Notifications reach a real HTTP server, a real mail server and a real program.
 
 import { createHmac } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -12,6 +11,7 @@ import { notifySettings } from '../../src/host/notify-settings.ts';
 import { noticeSchema } from '../../src/notices/notice-body.ts';
 import { bodyOf, noticeTo, send, SETTINGS } from './notice.ts';
 import { receiver, type Request } from './receiver.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('an address', () => {
   it('gets JSON that the schema describes, with an id and a signature', async () => {
@@ -171,8 +171,7 @@ describe('a mail', () => {
 
 /** A program in a folder of its own. */
 function program(text: string): { readonly path: string; readonly folder: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'notify-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = freshFolder();
   const path = join(folder, 'tell.sh');
   writeFileSync(path, `#!/bin/sh\ncd "${folder}"\n${text}\n`);
   chmodSync(path, 0o755);

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { allEvents } from '../../src/results/all-events.ts';
 import { writeEvents } from '../../src/results/event-files.ts';
 import { partName } from '../../src/results/parts.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import type { Store } from '../../src/store/store.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const FILE = { mark: '0123456789abcdef', sheet: { rows: 3, isQueued: false } } as unknown as BatchFile;
 const T = Date.UTC(2026, 10, 22);
@@ -31,10 +29,9 @@ describe('the events of a batch', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-events-'));
+    folder = freshFolder();
     store = folderStore(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const part = (pass: number, number: number, ...records: readonly object[]): Promise<boolean> =>
     store.create(partName(pass, number), records.map((record) => `${JSON.stringify(record)}\n`).join(''));

@@ -1,10 +1,8 @@
 // The rows of a batch in a real folder, whose records are in parts in any order.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { makeEndedBatch, type EndedBatch } from '../../bench/ended-batch.ts';
 import { recordsBefore, rowsOf } from '../../src/results/batch-rows.ts';
 import { newestRecords, PARTS, partName } from '../../src/results/parts.ts';
@@ -14,14 +12,14 @@ import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { cpuMs } from '../stage/cpu.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 let folder = '';
 let store: Store;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-rows-'));
+  folder = freshFolder();
   store = folderStore(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const fileOf = (rows: number): BatchFile =>
   ({ mark: '0123456789abcdef', sheet: { rows, pages: pageOf(rows) } }) as unknown as BatchFile;

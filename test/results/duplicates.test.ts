@@ -1,9 +1,7 @@
 // duplicates.jsonl, and the evidence that the last reading begins with.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readdirSync } from 'node:fs';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/attempt.ts';
 import { DUPLICATES_FILE, openDuplicates } from '../../src/results/duplicates.ts';
 import { keptEvidence } from '../../activities/finalize-batch.ts';
@@ -11,14 +9,14 @@ import type { DuplicateRun } from '../../src/results/summary.ts';
 import { evidenceName } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 let folder = '';
 let store: Store;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-duplicates-'));
+  folder = freshFolder();
   store = folderStore(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const duplicate = (run_id: string): DuplicateRun => ({
   row: 1,

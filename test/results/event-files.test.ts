@@ -1,14 +1,12 @@
 // The log and the evidence of a batch, read back from a real folder.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { BatchEvent } from '../../src/batch/event-log.ts';
 import { openDuplicates, readDuplicates } from '../../src/results/duplicates.ts';
 import { readEvents, writeEvents } from '../../src/results/event-files.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const all = async <T>(items: AsyncIterable<T>): Promise<readonly T[]> => {
   const found: T[] = [];
@@ -20,10 +18,9 @@ describe('text with the line separator of Unicode', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-separator-'));
+    folder = freshFolder();
     store = folderStore(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it('stands in the reason of a command, and the log can be read', async () => {
     const event = { at: 1, event: 'paused', reason: 'dinner\u2028is ready' } as unknown as BatchEvent;

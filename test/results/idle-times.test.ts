@@ -1,15 +1,13 @@
 // A batch that ended, and was continued minutes later.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { idleBefore, idleTimes, shownIdle } from '../../src/results/summary.ts';
 import { SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { createPass } from '../../src/store/passes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { summaryOfPass } from './summary-of-pass.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const START = Date.parse('2026-11-21T10:00:00.000Z');
 const at = (seconds: number): string => new Date(START + seconds * 1_000).toISOString();
@@ -17,10 +15,9 @@ const at = (seconds: number): string => new Date(START + seconds * 1_000).toISOS
 let folder = '';
 let store: Store;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-idle-'));
+  folder = freshFolder();
   store = folderStore(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const end = (pass: number, seconds: number, more: object = {}): Promise<void> =>
   store.write(

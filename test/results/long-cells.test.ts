@@ -2,11 +2,8 @@
 // beginning of what is long.
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
@@ -19,6 +16,7 @@ import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 import { readReport } from './page/read-report.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const MARK = '0123456789abcdef';
 const MIB = 1024 * 1024;
@@ -28,8 +26,7 @@ type Row = { readonly note: string; readonly inputs: Readonly<Record<string, unk
 
 /** A batch whose rows have all failed, with a column that is no input. */
 async function batchOf(rows: readonly Row[], reason = 'the run failed'): Promise<Batch> {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-long-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = freshFolder();
   const store = folderStore(folder);
   const layout = layoutOf(store, { mark: MARK });
   await layout.write('sheet.csv', `note\n${rows.map(({ note }) => `${note}\n`).join('')}`);

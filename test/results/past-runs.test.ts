@@ -1,22 +1,20 @@
 // Earlier batches in real folders, with parts as the worker writes them.
 
 import { SHEET } from '../store/sheet-facts.ts';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { partName } from '../../src/results/parts.ts';
 import { readPastRuns } from '../../src/results/past-runs.ts';
 import type { AttemptRecord, PartRecord } from '../../src/results/row-record.ts';
 import { createBatchFile, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 let out = '';
 beforeEach(() => {
-  out = mkdtempSync(join(tmpdir(), 'runsheet-past-'));
+  out = freshFolder();
 });
-afterEach(() => rmSync(out, { recursive: true }));
 
 const WANTED = { deployment: 'portraits-id', base: 'local', gpus: ['A10G'] };
 const STARTED = Date.parse('2026-11-01T10:00:00Z');

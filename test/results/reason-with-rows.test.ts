@@ -1,9 +1,7 @@
 // A pause names rows as people know them, wherever it is shown, although the workflow knows only places.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { rmSync } from 'node:fs';
+import { beforeEach, expect, it } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { pause } from '../../src/batch/pausing/pauses.ts';
@@ -20,6 +18,7 @@ import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const FILE = {
   mark: '0123456789abcdef',
@@ -35,7 +34,7 @@ const NAMED = `${WHY}: rows 3 (cat), 1 (owl), 2`;
 let folder: string;
 let store: Store;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'runsheet-named-'));
+  folder = freshFolder();
   store = folderStore(folder);
   const layout = layoutOf(store, FILE);
   const keys = ['owl', 'fedcba9876543210', 'cat', 'dog'];
@@ -43,7 +42,6 @@ beforeEach(async () => {
   await layout.write(queueName(1, 1), '{"row":3}\n{"row":1}\n');
   await layout.write(queueName(1, 2), '{"row":2,"before":""}\n');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it('a reason ends with the rows and keys that its places are', async () => {
   expect(await reasonWithRows(store, FILE, { reason: WHY, places: PLACES })).toEqual({ reason: NAMED });

@@ -1,11 +1,8 @@
 // A sheet in a real folder, its parts in the order of their ends, and the files that a batch leaves.
 
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
@@ -18,6 +15,7 @@ import { layoutOf, SUMMARY_FILE, type BatchFile } from '../../src/store/batch-fi
 import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const ROWS = 6;
 const FILE = {
@@ -48,7 +46,7 @@ describe('the files of a finished batch', () => {
   let finished: string[];
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-results-'));
+    folder = freshFolder();
     store = folderStore(folder);
     finished = [];
     const numbers = Array.from({ length: ROWS }, (_, at) => at + 1);
@@ -62,7 +60,6 @@ describe('the files of a finished batch', () => {
     await part(1, [record(5), record(2, 'refused')]);
     await part(2, [record(1), record(4, 'timed-out'), record(3, 'failed')]);
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   const record = (row: number, outcome: PartRecord['outcome'] = 'succeeded'): PartRecord => ({
     row,

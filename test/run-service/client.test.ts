@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { classifyResponse } from '../../src/batch/classify-response.ts';
 import { parseExactly } from '../../src/batch/digits.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
@@ -10,6 +9,7 @@ import { keyFromEnvironment, keyFromFile } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { answer, scripted, type Act } from './scripted.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const RUN = '0b3f1c1e-5a55-4c0e-9d3e-6a8f0f2f7a11';
 const order = {
@@ -103,8 +103,7 @@ describe('Queue Run', () => {
   });
 
   it('tries a new key once if the old one was refused', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = freshFolder();
     const file = join(folder, 'key');
     writeFileSync(file, 'old-key-000001\n');
     const key = keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
@@ -269,11 +268,10 @@ describe('an answer with an unexpected body', () => {
 
 describe('a key that is lost while it is used', () => {
   it('does not change the facts of the call', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-key-'));
+    const folder = freshFolder();
     const file = join(folder, 'key');
     writeFileSync(file, 'old-key-000001\n');
     const key = keyFromFile(file, 'RUNSHEET_API_KEY_FILE');
-    rmSync(folder, { recursive: true });
     const { queueRun, asked } = await service(
       (socket) => socket.write(answer(401, '{"detail":"Invalid"}')),
       key,

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
 import { openTickets, type TicketFolder } from '../../src/schedule/tickets.ts';
 import { definitionOf } from './definition.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const MINUTE = 60_000;
 /** Every minute, so that each whole minute is on the rule. */
@@ -18,10 +16,9 @@ const minuteAfter = (at: number): number => Math.ceil(at / MINUTE) * MINUTE;
 let home: string;
 let tickets: TicketFolder;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'runsheet-tickets-'));
+  home = freshFolder();
   tickets = openTickets(home);
 });
-afterEach(() => rmSync(home, { recursive: true }));
 
 const refusal = (definition: ScheduleDefinition, nominalTime: number, now: number, run = 'own run') =>
   tickets.refusal(definition, { nominalTime, run }, now);

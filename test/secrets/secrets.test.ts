@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -10,6 +9,7 @@ import { keepSecret, withoutSecrets } from '../../src/errors/redact.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 import { messageOf } from '../../src/run-service/answer.ts';
 import { leaksBelow, leaksIn } from './search.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const KEY = 'planted+key/with=odd&letters-77';
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
@@ -43,14 +43,13 @@ describe('the searcher', () => {
   });
 
   it('finds the only file in a folder that leaks, and skips the file that may contain the secret', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-search-'));
+    const folder = freshFolder();
     mkdirSync(join(folder, 'deep'));
     writeFileSync(join(folder, 'key'), KEY);
     writeFileSync(join(folder, 'harmless.log'), 'nothing');
     writeFileSync(join(folder, 'deep', 'leak.db'), base64(`{"key":"${KEY}"}`));
     const { leaks, files } = leaksBelow(folder, { KEY }, [join(folder, 'key')]);
     expect([files, leaks.map(({ where }) => where)]).toEqual([2, [join(folder, 'deep', 'leak.db')]]);
-    rmSync(folder, { recursive: true });
   });
 
   it('finds nothing in data without the secret', () => {

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +8,7 @@ import { DEMO_DEPLOYMENTS } from '../../src/service/server.ts';
 import { openCaller } from '../../src/service/webhooks/webhooks.ts';
 import { createService } from '../../src/service/service.ts';
 import { present } from './asking.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const run = (id: string, deploymentId = 'd', owner = 'me'): NewRun => ({
   id,
@@ -62,8 +61,7 @@ describe('the database', () => {
   });
 
   it('refuses a file of another format', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-local-service-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = freshFolder();
     const file = join(folder, 'newer.db');
     const newer = new DatabaseSync(file);
     newer.exec('PRAGMA user_version = 99');

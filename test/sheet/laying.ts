@@ -1,10 +1,7 @@
 // What the tests of sheets share: a sheet from a text, laid out into a real folder that goes when the test ends.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Place, RunsheetError } from '../../src/errors/error.ts';
 import type { InputType } from '../../src/run-service/contract/deployment.ts';
 import type { SheetOptions } from '../../src/sheet/sheet-options.ts';
@@ -13,6 +10,7 @@ import { type ErrorsPlace, SheetRefused } from '../../src/sheet/validation-error
 import { type LaidOut, layOut } from '../../src/sheet/sheet.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 export const PLAIN: SheetOptions = { format: 'csv', map: {}, set: {}, drop: [], types: {} };
 
@@ -24,11 +22,7 @@ export type Sheet = {
   readonly chunk?: number;
 };
 
-export function freshStore(): Store {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-sheet-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folderStore(folder);
-}
+export const freshStore = (): Store => folderStore(freshFolder());
 
 /** The list of what is wrong lies beside the pages here. */
 export const errorsIn = (store: Store): ErrorsPlace => ({ store, file: ERRORS_FILE });

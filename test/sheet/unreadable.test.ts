@@ -1,7 +1,6 @@
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatOf } from '../../src/sheet/sheet-options.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
 import { sheetNotFound } from '../../src/sheet/sheet-source.ts';
@@ -16,6 +15,7 @@ import {
   type Unreadable,
   unreadableWith,
 } from './laying.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const json = { format: 'json' } as const;
 const jsonl = { format: 'jsonl' } as const;
@@ -213,8 +213,7 @@ describe('the error of an unreadable sheet', () => {
 
 describe('a missing sheet', () => {
   const folder = (): string => {
-    const path = mkdtempSync(join(tmpdir(), 'runsheet-near-'));
-    onTestFinished(() => rmSync(path, { recursive: true }));
+    const path = freshFolder();
     for (const name of ['prompts.csv', 'notes.txt', 'more.jsonl', '.hidden.csv'])
       writeFileSync(join(path, name), 'a\n');
     return path;

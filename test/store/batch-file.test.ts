@@ -2,10 +2,9 @@
 
 import { FILE } from './batch-facts.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fileFault } from '../../src/errors/file-fault.ts';
 import { readSummary } from '../../src/results/summary.ts';
 import {
@@ -18,16 +17,11 @@ import {
 } from '../../src/store/batch-file.ts';
 import { listBatchFolders, openBatchFolder } from '../../src/store/batch-folders.ts';
 import { folderStore } from '../../src/store/folder.ts';
-
-function place(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-file-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('batch.json', () => {
   it('is never written with settings that no worker could read', async () => {
-    const store = folderStore(place());
+    const store = folderStore(freshFolder());
     const wrong = createBatchFile(store, { ...FILE, maxCostNano: Number.NaN });
     await expect(wrong).rejects.toMatchObject({
       code: 'E602',
@@ -37,7 +31,7 @@ describe('batch.json', () => {
   });
 
   it('is never written larger than it is read back from S3', async () => {
-    const store = folderStore(place());
+    const store = folderStore(freshFolder());
     const large = (mib: number): BatchFile => ({
       ...FILE,
       sheet: { ...FILE.sheet, outputName: 'é'.repeat(mib << 20) },
@@ -54,7 +48,7 @@ describe('batch.json', () => {
     ['that breaks off', '{"format":2,', /batch\.json is not a batch of this version: it is no JSON/],
     ['of another kind', '{}', /batch\.json is not a batch of this version: format: /],
   ])('%s is refused in one line', async (_, text, message) => {
-    const folder = place();
+    const folder = freshFolder();
     writeFileSync(join(folder, 'batch.json'), text);
     const error = await readBatchFile(folderStore(folder)).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'E504', exit: 5, message: expect.stringMatching(message) });
@@ -62,7 +56,7 @@ describe('batch.json', () => {
   });
 
   it('of an earlier version is refused with what helps', async () => {
-    const folder = place();
+    const folder = freshFolder();
     writeFileSync(join(folder, 'batch.json'), '{"format":1,"batch":"b","cap":4}');
     await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({
       code: 'E514',
@@ -73,7 +67,7 @@ describe('batch.json', () => {
   });
 
   it('of a later version is not taken for one of this', async () => {
-    const folder = place();
+    const folder = freshFolder();
     writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...FILE, format: 3 }));
     await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({ code: 'E504' });
   });
@@ -81,7 +75,7 @@ describe('batch.json', () => {
   it.each(['', 'ABCDEF0123456789', '0123456789abcde', '../../../../etc/x'])(
     'with the birth mark %j, which would name another folder, is refused',
     async (mark) => {
-      const folder = place();
+      const folder = freshFolder();
       writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...FILE, mark }));
       await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({
         code: 'E504',
@@ -91,7 +85,7 @@ describe('batch.json', () => {
   );
 
   it('is read as it was created, and only the first one is created', async () => {
-    const store = folderStore(place());
+    const store = folderStore(freshFolder());
     const other = { ...FILE, mark: 'fedcba9876543210' };
     expect([await createBatchFile(store, FILE), await createBatchFile(store, other)]).toEqual([true, false]);
     expect(await readBatchFile(store)).toEqual(FILE);
@@ -99,11 +93,11 @@ describe('batch.json', () => {
   });
 
   it('is absent from a folder that has none', async () => {
-    expect(await readBatchFile(folderStore(place()))).toBeUndefined();
+    expect(await readBatchFile(folderStore(freshFolder()))).toBeUndefined();
   });
 
   it('that is a folder has a code as well', async () => {
-    const folder = place();
+    const folder = freshFolder();
     mkdirSync(join(folder, 'batch.json'));
     const error = await readBatchFile(folderStore(folder)).catch((thrown: unknown) => thrown);
     expect(fileFault(error)).toMatchObject({
@@ -115,7 +109,7 @@ describe('batch.json', () => {
 
 describe('the batches of a place', () => {
   it('are listed newest first, without those that this version cannot read and what is no batch', async () => {
-    const out = place();
+    const out = freshFolder();
     const put = (batch: string, createdAt: string) =>
       createBatchFile(folderStore(join(out, batch)), { ...FILE, batch, createdAt });
     await put('older', '2026-11-20T10:00:00.000Z');
@@ -135,7 +129,7 @@ describe('the batches of a place', () => {
   });
 
   it('are none where there is no folder', async () => {
-    expect(await listBatchFolders(join(place(), 'nowhere'))).toEqual([]);
+    expect(await listBatchFolders(join(freshFolder(), 'nowhere'))).toEqual([]);
   });
 });
 
@@ -147,7 +141,7 @@ describe('started.json', () => {
   };
 
   it('is created once, and says that a batch was never started where it is absent', async () => {
-    const store = folderStore(place());
+    const store = folderStore(freshFolder());
     expect(await readStarted(store)).toBeUndefined();
     expect(await createStarted(store, started)).toBe(true);
     const second = { ...started, workflow: { workflowId: 'w', runId: 'second' } };
@@ -156,7 +150,7 @@ describe('started.json', () => {
   });
 
   it('names the workflow run of a rebuilt batch, and keeps when the batch was started', async () => {
-    const store = folderStore(place());
+    const store = folderStore(freshFolder());
     await createStarted(store, started);
     const workflow = { workflowId: 'w', runId: 'second' };
     await replaceStarted(store, async () => workflow);
@@ -164,7 +158,7 @@ describe('started.json', () => {
   });
 
   it('of another kind is refused', async () => {
-    const folder = place();
+    const folder = freshFolder();
     writeFileSync(join(folder, 'started.json'), '{"at":"yesterday"}');
     await expect(readStarted(folderStore(folder))).rejects.toMatchObject({ code: 'E504' });
   });
@@ -172,7 +166,7 @@ describe('started.json', () => {
 
 describe('summary.json', () => {
   it('that breaks off is refused', async () => {
-    const folder = place();
+    const folder = freshFolder();
     writeFileSync(join(folder, 'summary.json'), '{"batch":');
     await expect(readSummary(folderStore(folder))).rejects.toMatchObject({
       code: 'E504',

@@ -1,17 +1,8 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { discardFolder, discardFolders, isDiscarded } from '../../src/store/discard-folder.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const FILES = 3_000;
 const PATIENCE = {
@@ -20,8 +11,7 @@ const PATIENCE = {
 };
 
 let parent: string;
-beforeEach(() => (parent = mkdtempSync(join(tmpdir(), 'runsheet-discard-'))));
-afterEach(() => rmSync(parent, { recursive: true, force: true }));
+beforeEach(() => (parent = freshFolder()));
 
 function folderOf(name: string): string {
   const folder = join(parent, name);

@@ -1,28 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/store/folder.ts';
 import type { ResumableDraft, Store } from '../../src/store/store.ts';
 import { storeContract } from './contract.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('the contract of a Store, in a folder', () => {
-  const around = mkdtempSync(join(tmpdir(), 'runsheet-store-'));
-  afterAll(() => rmSync(around, { recursive: true }));
-  let places = 0;
   storeContract({
-    open: () => folderStore(join(around, String((places += 1)))),
+    open: () => folderStore(freshFolder()),
     again: ({ location }) => folderStore(location),
     safeBytes: 1,
   });
@@ -33,11 +22,10 @@ describe('a batch folder', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    around = mkdtempSync(join(tmpdir(), 'runsheet-store-'));
+    around = freshFolder();
     folder = join(around, 'batch');
     store = folderStore(folder);
   });
-  afterEach(() => rmSync(around, { recursive: true }));
 
   it('has no file of a run where a link leads out of it', async () => {
     const secret = join(around, 'secret');

@@ -1,22 +1,21 @@
 // How many worker processes worked on a batch, in a real folder.
 
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createContinued } from '../../src/store/passes.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { countWorkers, openWorkerNotes } from '../../src/store/workers.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('the workers of a batch', () => {
   let folder = '';
   let store: Store;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-workers-'));
+    folder = freshFolder();
     store = folderStore(folder, 'existing');
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('are unknown if none has noted itself', async () => {
     expect(await countWorkers(store)).toBeUndefined();

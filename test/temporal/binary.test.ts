@@ -7,19 +7,17 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const program = (version: string): string => `#!/bin/sh\necho temporal version ${version}\n`;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -32,7 +30,7 @@ describe('the search for the Temporal program', () => {
   let folder = '';
   let closers: (() => void)[] = [];
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-binary-'));
+    folder = freshFolder();
     mkdirSync(join(folder, 'bin'));
     closers = [];
     // No package index either, unless a test provides one.
@@ -40,7 +38,6 @@ describe('the search for the Temporal program', () => {
   });
   afterEach(() => {
     for (const close of closers) close();
-    rmSync(folder, { recursive: true });
   });
 
   const put = (name: string, text: string): string => {

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   ApplicationFailure,
@@ -21,6 +20,7 @@ import { failureConverter as encryptedFailures } from '../../src/temporal/encryp
 import { failureConverter as legibleFailures } from '../../src/temporal/encryption/failures.ts';
 import { payloadKeys, type PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { leaksIn } from '../secrets/search.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const [OLD, NEW] = [randomBytes(32).toString('hex'), randomBytes(32).toString('base64')];
 const keysFrom = (key: string, more: Readonly<Record<string, string>> = {}): PayloadKeys =>
@@ -285,7 +285,7 @@ describe('the setting of the keys', () => {
   };
 
   it('accepts hex and both alphabets of base64, from the variable or a file, one or several keys', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'runsheet-keys-'));
+    const folder = freshFolder();
     const file = join(folder, 'keys');
     writeFileSync(file, `${NEW}\n${OLD}\n`);
     const ids = (keys: PayloadKeys): readonly string[] => keys.keys.map(({ id }) => id);
@@ -293,7 +293,6 @@ describe('the setting of the keys', () => {
     expect(ids(keysFrom('', { RUNSHEET_PAYLOAD_KEY_FILE: file }))).toEqual(
       ids(keysFrom(`${url},${OLD.toUpperCase()}`)),
     );
-    rmSync(folder, { recursive: true });
   });
 
   it('is refused with E602 if it is invalid, and the error does not repeat it', () => {

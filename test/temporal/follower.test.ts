@@ -1,12 +1,10 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { readStack } from '../../src/temporal/embedded/follower.ts';
 import { writeRecord } from '../../src/temporal/embedded/stack-file.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n', uiUrl: 'http://127.0.0.1:1' };
 const ANSWER = 'the-answer-in-embedded-json';
@@ -17,7 +15,7 @@ describe('a command that finds another program on the port of its embedded serve
   let received = '';
   let response = '';
   beforeEach(async () => {
-    home = mkdtempSync(join(tmpdir(), 'runsheet-follower-'));
+    home = freshFolder();
     received = '';
     server = createServer((socket) => {
       socket.on('error', () => undefined);
@@ -33,7 +31,6 @@ describe('a command that finds another program on the port of its embedded serve
   });
   afterEach(() => {
     server.close();
-    rmSync(home, { recursive: true });
   });
 
   const line = (news: object): string => `${JSON.stringify(news)}\n`;

@@ -1,18 +1,15 @@
 // The ports of the embedded servers.
 
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { choosePorts } from '../../src/temporal/embedded/ports.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('the ports of a state folder', () => {
   let home = '';
   beforeEach(() => {
-    home = mkdtempSync(join(tmpdir(), 'runsheet-ports-'));
+    home = freshFolder();
   });
-  afterEach(() => rmSync(home, { recursive: true }));
 
   it('differ, and are none that the system gives to connections', async () => {
     const ports = Object.values(await choosePorts(home));

@@ -1,15 +1,14 @@
 // The secret that signs webhook addresses: with an empty one anyone could sign.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { webhookSecret } from '../../src/webhook/token.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
 
 describe('a webhook secret from a file', () => {
   const withFile = (content: string | undefined) => {
-    const home = mkdtempSync(join(tmpdir(), 'runsheet-secret-'));
-    onTestFinished(() => rmSync(home, { recursive: true }));
+    const home = freshFolder();
     const secretFile = join(home, 'secret');
     if (content !== undefined) writeFileSync(secretFile, content);
     return () =>

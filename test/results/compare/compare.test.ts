@@ -1,23 +1,22 @@
 // Two batches of the same rows: which rows are pairs, what the sums say, and what the page holds.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parseExactly } from '../../../src/batch/digits.ts';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { unmeasuredText } from '../../../src/results/compare/compared-pair.ts';
 import { pairedRows } from '../../../src/results/compare/paired-rows.ts';
 import { HOSTILE, onGpu, writeBatch, writeTwoBatches } from './compared-scene.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 let out = '';
 beforeEach(() => {
-  out = mkdtempSync(join(tmpdir(), 'runsheet-compare-'));
+  out = freshFolder();
 });
-afterEach(() => rmSync(out, { recursive: true }));
 
 async function* each(rows: readonly string[]): AsyncGenerator<string> {
   yield* rows;

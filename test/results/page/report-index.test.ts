@@ -1,23 +1,20 @@
 // The index that the page decodes, read back column by column.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Script } from 'node:vm';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { pageSource } from '../../../src/results/page/page-source.ts';
 import { TICK_MS } from '../../../src/results/page/report-index.ts';
 import type { RowRecord } from '../../../src/results/row-record.ts';
 import { folderStore } from '../../../src/store/folder.ts';
 import { readReport } from './read-report.ts';
 import { writeScene } from './scene.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 describe('the index of a report', () => {
   let folder = '';
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'runsheet-index-'));
+    folder = freshFolder();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   it('has each row and each attempt, with its times', async () => {
     const records: RowRecord[] = [];

@@ -1,10 +1,8 @@
 // Reads a sheet as `run` does, and gives its rows and the guesses about it.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { onTestFinished } from 'vitest';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
 import type { CreateParams } from '../../../src/create-batch/create-batch.ts';
 import { draftOf } from '../../create-batch/create.ts';
@@ -14,6 +12,7 @@ import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
 import { ASKED } from '../../create-batch/create.ts';
 import { input } from '../laying.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 const INPUTS = [
   input('prompt', 'string', { required: true }),
@@ -37,8 +36,7 @@ export async function readAt(
   { answers = { guesses: 'accept' }, ...more }: Reading = {},
 ): Promise<Read> {
   const inputTypes = 'inputTypes' in more ? more.inputTypes : INPUTS;
-  const out = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
-  onTestFinished(() => rmSync(out, { recursive: true }));
+  const out = freshFolder();
   const { format: _, ...given } = { format: 'csv', ...ASKED.options, ...options };
   const { sheet } = options;
   return withCopy(path, { out, stdin: Readable.from([]), ...(sheet && { sheet }) }, async (copy) => {
@@ -73,8 +71,7 @@ export async function read(
   options: Partial<SheetOptions> = {},
   reading: Reading = {},
 ): Promise<Read> {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-people-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = freshFolder();
   writeFileSync(join(folder, name), bytes);
   return readAt(join(folder, name), options, reading);
 }

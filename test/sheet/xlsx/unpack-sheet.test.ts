@@ -6,7 +6,6 @@ import { input, refusedBy, thrownBy } from '../laying.ts';
 import {
   cellsOf,
   FILES,
-  freshFolder,
   layBook,
   rowNumbers,
   textRow,
@@ -15,6 +14,7 @@ import {
   zipOf,
   type Parts,
 } from './workbooks.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 const file = (name: string): string => join(FILES, `${name}.xlsx`);
 

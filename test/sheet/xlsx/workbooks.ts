@@ -1,11 +1,9 @@
 // Workbooks for tests: made of the XML that a test gives, or read from test/sheet/files.
 
-import { createReadStream, createWriteStream, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
-import { onTestFinished } from 'vitest';
 import { ZipFile } from 'yazl';
 import { columnsOf, readCells, recordsOf } from '../../../src/sheet/read-records.ts';
 import { layOut, type LaidOut } from '../../../src/sheet/sheet.ts';
@@ -14,6 +12,7 @@ import type { SheetSource } from '../../../src/sheet/sheet-source.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
 import { unpackSheet } from '../../../src/sheet/xlsx/unpack-sheet.ts';
 import { collected, errorsIn, freshStore, PLAIN, type Sheet } from '../laying.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 const XLSX: SheetOptions = { ...PLAIN, format: 'xlsx' };
 
@@ -36,12 +35,6 @@ export type Parts = {
 
 const REL = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
-
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'runsheet-xlsx-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** A workbook with one sheet; its shared strings stand behind it in the zip. */
 export async function workbook(parts: Parts): Promise<string> {

@@ -3,30 +3,27 @@ import {
   chmodSync,
   chownSync,
   mkdirSync,
-  mkdtempSync,
   readFileSync,
   readdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { PageCache } from '../../../src/store/s3/page-cache.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 describe('the cache of pages in S3', () => {
   let around = '';
   let folder = '';
   let reads: string[] = [];
   beforeEach(() => {
-    around = mkdtempSync(join(tmpdir(), 'runsheet-cache-'));
+    around = freshFolder();
     folder = join(around, 'pages');
     reads = [];
   });
-  afterEach(() => rmSync(around, { recursive: true }));
   const get = async (
     name: string,
     content: Buffer | undefined = Buffer.from(name),

@@ -1,10 +1,7 @@
 // A Store in S3 whose server answers slowly, refuses, or loses its answers, in front of a real S3 server: what was written is
 // right or the caller knows that it failed, and nothing is overwritten.
 
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { takeS3Settings, machineS3 } from '../../../src/host/s3-settings.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { S3Client } from '../../../src/store/s3/s3-client.ts';
@@ -12,6 +9,7 @@ import { uploadsOf } from '../../../src/store/s3/listing.ts';
 import { makeBucket } from './buckets.ts';
 import { openFaultyProxy, type Fault, type FaultyProxy, type Passing } from './faulty-proxy.ts';
 import { startS3, type S3Server } from './s3-server.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
 
 const PATIENCE = { againMs: 1_500, silentMs: 400 };
 const LOST: Fault = { kind: 'answer lost' };
@@ -182,8 +180,7 @@ describe('a batch in S3', () => {
   });
 
   it('asks S3 for a page and a part once, and for everything else each time', async () => {
-    const cache = mkdtempSync(join(tmpdir(), 'runsheet-cache-'));
-    onTestFinished(() => rmSync(cache, { recursive: true }));
+    const cache = freshFolder();
     const names = ['layout/0123456789abcdef/rows/00001.jsonl', 'parts/0001-000001.jsonl', 'summary.json'];
     await store.write('batch.json', '{\n  "mark": "0123456789abcdef"\n}');
     for (const name of names) await store.write(name, name);
