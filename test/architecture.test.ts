@@ -70,6 +70,19 @@ describe('the tree', () => {
     expect(SOURCES.flatMap((file) => importsOf(file).flatMap((one) => offence(file, one)))).toEqual([]);
   });
 
+  it('makes and controls batches through the library, in the commands of runs, batches and schedules', () => {
+    const commands = SOURCES.filter((file) => /^src\/cli\/(run|batch|schedule)\//.test(file));
+    const behind = new Set(
+      ['create-batch', 'store', 'run-service', 'temporal', 'results'].map((one) => `src/${one}`),
+    );
+    const past = commands.flatMap((file) =>
+      importsOf(file).flatMap(({ target, path, typeOnly }) =>
+        !typeOnly && behind.has(folderOf(target)) ? [`${file} uses ${path}`] : [],
+      ),
+    );
+    expect(past).toEqual([]);
+  });
+
   it('uses neither folders nor files in a circle', () => {
     const uses = SOURCES.flatMap((file) =>
       importsOf(file).flatMap(({ path, target }) => (path === undefined ? [] : [{ file, path, target }])),

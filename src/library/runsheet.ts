@@ -1,10 +1,9 @@
 // A program's connection: makes batches and finds them.
 
-import { listBatchFolders } from '../store/batch-folders.ts';
 import { BatchHandle } from './handle/batch-handle.ts';
 import type { BatchOptions } from './start/batch-options.ts';
 import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
-import { listedStatus, liveStatus, type BatchStatus } from './handle/batch-status.ts';
+import { listedStatuses, liveStatus, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import type { Source } from './start/given-source.ts';
@@ -58,13 +57,11 @@ export class Runsheet implements AsyncDisposable {
 
   /** The batches in the store, newest first, without those whose batch.json cannot be read. One with other damaged files is `unreadable`. */
   async *list(): AsyncGenerator<BatchStatus> {
-    const folders = await listBatchFolders(this.#servers.config.out);
+    const { folders } = await listedStatuses(this.#servers.config.out);
     const { session, leave } = await this.#servers.join();
     try {
-      for (const found of folders) {
-        const own = await listedStatus(found);
+      for (const { found, own } of folders)
         yield session === undefined ? own : await liveStatus(session, found, own);
-      }
     } finally {
       await leave();
     }

@@ -5,7 +5,7 @@ import { problem } from '../errors/error.ts';
 import type { SheetFormat } from '../sheet/sheet-options.ts';
 import { named, SCHEDULE_NAME_MAX } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
-import type { OVERLAPS } from './overlaps.ts';
+import type { Overlap } from '../options/choices.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
 import { parseCron } from './cron.ts';
 import { ownZone, shown, zoneOf } from './zone.ts';
@@ -16,7 +16,7 @@ export type ScheduleDefinition = {
   readonly cron: string;
   readonly timezone: string;
   /** What happens at a firing while the batch of an earlier one runs. */
-  readonly overlap: (typeof OVERLAPS)[number];
+  readonly overlap: Overlap;
   /** How late a firing may be, if no server ran at its time. */
   readonly catchupMs: number;
   /** Absolute; may contain `{{date}}` and `{{time}}`. */

@@ -1,8 +1,8 @@
 // The flags of commands on existing batches.
 
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { PAIRED_BY } from '../../results/compare/paired-rows.ts';
-import { EXPORT_FORMATS } from '../../results/export/formats.ts';
+import { PAIRED_BY } from '../../options/choices.ts';
+import { EXPORT_FORMATS } from '../../options/choices.ts';
 import {
   attemptNumber,
   boolean,

@@ -8,7 +8,7 @@ import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
 import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
-import { type ComparedPair, type ComparedRow, unmeasuredText } from '../../results/compare/compared-pair.ts';
+import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, money, plural, span } from '../format.ts';
@@ -87,7 +87,7 @@ function linesOf(comparison: Comparison): readonly string[] {
     '',
     ...(differ === 0 ? [] : [`${plural(differ, 'pair')} with another outcome`]),
     ...(only.a + only.b === 0 ? [] : [`${plural(only.a, 'row')} only in A, ${count(only.b)} only in B`]),
-    ...[unmeasuredText(comparison)].filter((text) => text !== undefined),
+    ...[comparison.unmeasured].filter((text) => text !== undefined),
     [
       `${plural(pairs, 'pair')}, ${count(identical)} identical`,
       ...(verdict === undefined ? [] : [verdict]),

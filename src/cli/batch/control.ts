@@ -3,11 +3,9 @@
 import type { ControlFlags } from '../flags/flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { rowsDone } from '../../batch/accounting/tally.ts';
-import { checkSettings } from '../../create-batch/check-settings.ts';
-import { STARTED_FILE } from '../../store/batch-file.ts';
 import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { configOf, isClusterMeant, limitsOf } from '../flags/batch-options.ts';
+import { configOf, limitsOf } from '../flags/batch-options.ts';
 import type { LimitFlags } from '../flags/option-flags.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
@@ -15,8 +13,8 @@ import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from '../next-command.ts';
 import { money, plural } from '../format.ts';
 import { printBatchJson } from './print-batch.ts';
-import { askLiving, withSession, type Session } from '../session.ts';
-import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { askLiving, serversFor, withSession, type Session } from '../session.ts';
+import { isStarted, isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 export const commandOptions = ({
   reason,
@@ -35,7 +33,7 @@ export async function pause(this: Context, flags: ControlFlags, name: string): P
   );
   if (done === undefined) {
     // Servers that this command does not see may be running it.
-    if (await found.store.exists(STARTED_FILE)) throw notRunning(found);
+    if (await isStarted(found)) throw notRunning(found);
     printer.notice(`${found.batch} was never started; there is nothing to pause`);
     sayNext(printer, flags.output, toContinue(found));
     await printBatchJson(printer, flags, found);
@@ -55,11 +53,10 @@ export async function scale(this: Context, flags: ControlFlags & LimitFlags, nam
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
   const found = await findBatch(configOf(flags).out, name);
   if (await hasEnded(found, printer, 'scale', flags)) return EXIT.usage;
-  const config = configOf(flags);
-  const where = { config, file: found.file, isCluster: () => isClusterMeant(config) };
-  await checkSettings(limits, where);
+  await using servers = serversFor(configOf(flags), printer);
+  await servers.check(limits, found);
   const done = await whileRunning(flags, found, printer, async (session) => {
-    await checkSettings(limits, { ...where, pools: async () => session.pools });
+    await servers.check(limits, found, session);
     return session.batches.scale(refOf(found), limits, commandOptions(flags));
   });
   if (done === undefined) throw notRunning(found);

@@ -4,18 +4,18 @@ import type { FlagsOf } from '../flags/flags.ts';
 import type { resumeFlags } from './batch-flags.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
-import { checkSettings } from '../../create-batch/check-settings.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { commandOptions } from './control.ts';
 import type { LimitFlags } from '../flags/option-flags.ts';
-import { rebuildBatch } from '../../library/start/rebuilt-batch.ts';
-import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { resumeBatch } from '../../library/handle/resumed-batch.ts';
+import type { RebuiltRows } from '../../library/start/rebuilt-batch.ts';
+import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';
 import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
-import { configOf, isClusterMeant, limitsOf } from '../flags/batch-options.ts';
-import { withSession, type Session } from '../session.ts';
+import { configOf, limitsOf } from '../flags/batch-options.ts';
+import { serversFor, type Session } from '../session.ts';
 import { printBatchJson } from './print-batch.ts';
 import { count } from '../format.ts';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -34,45 +34,42 @@ export default async function resume(this: Context, flags: Flags, name: string |
     await printBatchJson(printer, flags, found);
     return EXIT.ok;
   }
-  const limits = limitsOf(flags);
-  const config = configOf(flags);
-  const where = { config, file: found.file, isCluster: () => isClusterMeant(config) };
-  await checkSettings(limits, where);
-  return withSession(flags, found, printer, async (session) => {
-    await checkSettings(limits, { ...where, pools: async () => session.pools });
-    if (flags.recover) {
-      const { done, running, again, stays } = await rebuildBatch(configOf({}), session, found);
-      printer.notice(
-        `${found.batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} ${stays === 'cancelled' ? 'are cancelled' : 'will be sent again'}`,
-      );
-      const isDecided = flags.unconfirmed !== undefined || Object.keys(limits).length > 0;
-      if (stays !== undefined && !isDecided) {
-        printer.notice(`it stays ${stays}, as a user asked before`);
-        return followed(session, this, flags, found, printer);
-      }
-    }
-    await startOrAttach(session, found);
-    const decided = {
-      ...(flags.unconfirmed === undefined ? {} : { unconfirmed: flags.unconfirmed }),
-      ...(Object.keys(limits).length === 0 ? {} : { limits }),
-    };
-    const ref = refOf(found);
-    const resumed = await session.batches
-      .resume(ref, decided, commandOptions(flags))
-      .catch((error: unknown) => endedMeanwhile(found, error));
-    const note = resumed?.note === undefined ? '' : `; ${resumed.note}`;
-    // A command that follows the batch shows what it finds anyway.
-    const latest =
-      resumed === undefined || session.stack !== undefined
-        ? undefined
-        : await firstProbe(async () => (await session.batches.status(ref)).progress, resumed.progress);
-    if (latest !== undefined) await refusePaused(found, latest);
-    printer.notice(
-      resumed === undefined ? `${found.batch} has ended meanwhile` : `${found.batch} continues${note}`,
-    );
-    return followed(session, this, flags, found, printer, latest);
-  });
+  await using servers = serversFor(configOf(flags), printer);
+  const { unconfirmed, recover } = flags;
+  const onRebuilt = recover ? (rebuilt: RebuiltRows) => sayRebuilt(printer, found, rebuilt) : undefined;
+  const asked = { limits: limitsOf(flags), unconfirmed, onRebuilt, how: commandOptions(flags) };
+  const resumed = await resumeBatch(servers, found, asked).catch((error: unknown) =>
+    endedMeanwhile(found, error),
+  );
+  const session = resumed?.session ?? (await servers.for(found));
+  // Awaited here, because the servers are left on return.
+  if (resumed?.stays !== undefined) {
+    printer.notice(`it stays ${resumed.stays}, as a user asked before`);
+    return await followed(session, this, flags, found, printer);
+  }
+  if (resumed === undefined) {
+    printer.notice(`${found.batch} has ended meanwhile`);
+    return await followed(session, this, flags, found, printer);
+  }
+  const { progress, note } = resumed.acknowledged;
+  // A command that follows the batch shows what it finds anyway.
+  const latest =
+    session.stack === undefined
+      ? await firstProbe(async () => (await session.batches.status(refOf(found))).progress, progress)
+      : undefined;
+  if (latest !== undefined) await refusePaused(found, latest);
+  printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
+  return await followed(session, this, flags, found, printer, latest);
 }
+
+const sayRebuilt = (
+  printer: Printer,
+  { batch }: FoundBatch,
+  { done, running, again, stays }: RebuiltRows,
+): void =>
+  printer.notice(
+    `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} ${stays === 'cancelled' ? 'are cancelled' : 'will be sent again'}`,
+  );
 
 /** Follows a batch on servers of this command; says how to follow any other. */
 async function followed(

@@ -2,16 +2,14 @@
 // servers nor changes a batch.
 
 import type { ShownFlags } from '../flags/flags.ts';
-import pMap from 'p-map';
 import { EXIT, errorMessage } from '../../errors/error.ts';
 import { isS3Address } from '../../host/batches-address.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { listBatchFolders } from '../../store/batch-folders.ts';
 import {
   isSettled,
-  listedStatus,
+  listedStatuses,
   liveStatus as publishedStatus,
   statusFromFolder,
   type BatchStatus as PublishedStatus,
@@ -33,22 +31,13 @@ import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 
-const READ_AT_A_TIME = 32;
-
 export async function list(this: Context, flags: ShownFlags): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const unreadable: [batch: string, fault: string][] = [];
-  const readable = await listBatchFolders(config.out, (batch, error) =>
-    unreadable.push([batch, errorMessage(error)]),
-  );
-  const folders = await pMap(readable, async (found) => ({ found, own: await listedStatus(found) }), {
-    concurrency: READ_AT_A_TIME,
-  });
+  const { folders, unreadable } = await listedStatuses(config.out);
   const names = folders.map(({ found }) => found.batch);
   if (isS3Address(config.out)) keepNames(config.home, 'batches', names);
-  for (const { own } of folders) if (own.fault !== undefined) unreadable.push([own.batch, own.fault]);
-  for (const [batch, fault] of unreadable.sort(byName))
+  for (const [batch, fault] of unreadable)
     printer.notice(`${terminalLine(batch)} cannot be read: ${terminalLine(fault)}`);
   const statuses = await withLiveStatus(flags, printer, folders);
   if (flags.output === 'json')
@@ -63,8 +52,6 @@ export async function list(this: Context, flags: ShownFlags): Promise<number> {
   }
   return EXIT.ok;
 }
-
-const byName = ([a]: readonly [string, string], [b]: readonly [string, string]): number => a.localeCompare(b);
 
 export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
@@ -81,7 +68,7 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   return EXIT.ok;
 }
 
-type Folder = { readonly found: FoundBatch; readonly own: BatchStatus };
+type Folder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
 
 /** Asks Temporal about batches that have not ended. What cannot be asked does not hide what the folders say. */
 async function withLiveStatus(

@@ -128,9 +128,3 @@ export const sheetOptions = (flags: SheetFlags): BatchSpec['options'] => sheetOp
 /** The `input=value` pairs of `--set`. Throws E602 for another form and for repeated names. */
 export const inputsSet = (given: readonly string[] = []): Readonly<Record<string, string>> =>
   sheetOptionsOf({ set: valueOf('set', OPTIONS.set, given, IN_FLAGS) as Given['set'] & {} }).set;
-
-/** Whether workers of a cluster notify, with settings of their own. The Temporal client is half of what a command loads. */
-export async function isClusterMeant({ environment }: Pick<Config, 'environment'>): Promise<boolean> {
-  const { temporalFrom } = await import('../../temporal/temporal-address.ts');
-  return temporalFrom(environment) !== undefined;
-}

@@ -31,7 +31,7 @@ import type {
   RowDetail,
   RowsOptions,
 } from './handle-options.ts';
-import { rebuildBatch } from '../start/rebuilt-batch.ts';
+import { resumeBatch } from './resumed-batch.ts';
 import { proposeRetry, sendAgain } from './retried-rows.ts';
 import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
 import { placeUrl } from '../connect-options.ts';
@@ -39,7 +39,7 @@ import type { Servers } from '../servers.ts';
 import type { ShownEvent } from './shown-events.ts';
 import { openReport, type OpenedReport, type ReportOptions } from '../report/opened-report.ts';
 import { signalPass } from '../start/signal-pass.ts';
-import { isStarted, startOrAttach, summaryOfDone } from '../start/start-or-attach.ts';
+import { isStarted, summaryOfDone } from '../start/start-or-attach.ts';
 import { BatchPausedError } from '../thrown-errors.ts';
 import { verifyBatch, type Verification, type VerifyOptions } from './verification.ts';
 
@@ -136,24 +136,15 @@ export class BatchHandle {
     ...limits
   }: ResumeOptions = {}): Promise<Ack> {
     const found = await this.#unfinished();
-    const changed = limitsFrom(limits);
-    await this.#servers.check(changed, found);
-    const session = await this.#servers.for(found);
-    await this.#servers.check(changed, found, session);
-    const rebuilt = recover ? await rebuildBatch(this.#servers.config, session, found) : undefined;
-    const isDecided = unconfirmed !== undefined || Object.keys(changed).length > 0;
-    if (rebuilt?.stays !== undefined && !isDecided)
-      return ackOf({ commandId: 'recover', note: `it stays ${rebuilt.stays}, as a user asked before` });
-    await startOrAttach(session, found);
-    const how = howOf({
-      ...(reason === undefined ? {} : { reason }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    });
-    const decided = {
-      ...(unconfirmed === undefined ? {} : { unconfirmed }),
-      ...(Object.keys(changed).length === 0 ? {} : { limits: changed }),
-    };
-    return ackOf(await session.batches.resume(refOf(found), decided, how));
+    const onRebuilt = recover ? () => undefined : undefined;
+    const how = howOf({ reason, timeoutMs });
+    const asked = { limits: limitsFrom(limits), unconfirmed, onRebuilt, how };
+    const resumed = await resumeBatch(this.#servers, found, asked);
+    return ackOf(
+      resumed.stays === undefined
+        ? resumed.acknowledged
+        : { commandId: 'recover', note: `it stays ${resumed.stays}, as a user asked before` },
+    );
   }
 
   /** Changes limits while the batch runs. Throws as {@link pause}, and E517 if the batch refuses them. */

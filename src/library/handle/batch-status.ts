@@ -1,5 +1,6 @@
 // The status of a batch: what its folder shows, and what its workflow has published if Temporal has it running.
 
+import pMap from 'p-map';
 import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
@@ -7,7 +8,7 @@ import { countRows } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/parts.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
-import { hidesAllBatches } from '../../store/batch-folders.ts';
+import { hidesAllBatches, listBatchFolders } from '../../store/batch-folders.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from '../session.ts';
 import { shownProgress, type ShownProgress } from './shown-progress.ts';
@@ -41,8 +42,25 @@ export type BatchStatus = {
   readonly fault?: string;
 };
 
-/** For lists: a batch whose files are damaged hides no other. */
-export const listedStatus = async (found: FoundBatch): Promise<BatchStatus> =>
+/** What the folders show of all batches, the newest first, and what cannot be read, by name. */
+export async function listedStatuses(out: string): Promise<{
+  readonly folders: readonly { readonly found: FoundBatch; readonly own: BatchStatus }[];
+  readonly unreadable: readonly (readonly [batch: string, fault: string])[];
+}> {
+  const unreadable: [batch: string, fault: string][] = [];
+  const readable = await listBatchFolders(out, (batch, error) =>
+    unreadable.push([batch, errorMessage(error)]),
+  );
+  const listed = async (found: FoundBatch) => ({ found, own: await listedStatus(found) });
+  const folders = await pMap(readable, listed, { concurrency: READ_AT_A_TIME });
+  for (const { own } of folders) if (own.fault !== undefined) unreadable.push([own.batch, own.fault]);
+  return { folders, unreadable: unreadable.sort(([a], [b]) => a.localeCompare(b)) };
+}
+
+const READ_AT_A_TIME = 32;
+
+/** A batch whose files are damaged hides no other. */
+const listedStatus = async (found: FoundBatch): Promise<BatchStatus> =>
   statusFromFolder(found).catch((error: unknown) => {
     if (hidesAllBatches(error)) throw error;
     const { batch, folder, file } = found;
@@ -76,6 +94,20 @@ export async function statusFromFolder({ batch, folder, file, store }: FoundBatc
   }
   const isKnown = costUsd > 0 || !isStarted;
   return { ...own, state: 'interrupted', outcomes, ...(isKnown && { costUsd: Number(costUsd.toFixed(6)) }) };
+}
+
+/** What the workflow of a batch has published. Counts no rows of the folder: a batch may have a million. */
+export async function publishedStatus(found: FoundBatch, progress: Progress): Promise<BatchStatus> {
+  const { batch, folder, file, store } = found;
+  return {
+    batch,
+    folder,
+    state: progress.state,
+    rows: await countRows(store, file),
+    outcomes: progress.tally.outcomes,
+    progress: await shownProgress(found, progress),
+    ...(file.from && { from: file.from }),
+  };
 }
 
 /** `fromFolder`, with what the workflow published. */

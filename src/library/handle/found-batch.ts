@@ -9,6 +9,10 @@ export type FoundBatch = BatchFolder;
 /** The batch's identity in Temporal. */
 export const refOf = ({ batch, folder, file: { mark } }: FoundBatch): BatchRef => ({ batch, mark, folder });
 
+/** The newest batch whose name begins so. */
+export const batchLike = async (out: string, start: string): Promise<FoundBatch | undefined> =>
+  (await listBatchFolders(out)).find(({ batch }) => batch.startsWith(start));
+
 /** The batch with this name, or the only one whose name begins with it; the newest without a name. Throws E502. */
 export async function findBatch(out: string, name: string | undefined): Promise<FoundBatch> {
   const exact = name === undefined ? undefined : await openBatchFolder(out, name);

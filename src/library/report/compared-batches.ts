@@ -7,8 +7,13 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isS3Address } from '../../host/batches-address.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
-import { PAIRED_BY, type PairedBy } from '../../results/compare/paired-rows.ts';
-import { type ComparedPair, verdictOf, type ComparisonSums } from '../../results/compare/compared-pair.ts';
+import { PAIRED_BY, type PairedBy } from '../../options/choices.ts';
+import {
+  type ComparedPair,
+  unmeasuredText,
+  verdictOf,
+  type ComparisonSums,
+} from '../../results/compare/compared-pair.ts';
 import { undefinedIfAbsent, startOf, type Store } from '../../store/store.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -32,6 +37,8 @@ export type Comparison = ComparisonSums & {
   readonly without_pairs: PairedBy | undefined;
   /** `H100 3.1× faster, 1.4× dearer`; undefined if no pair succeeded in both. */
   readonly verdict: string | undefined;
+  /** How many pairs succeeded, and why some of them say nothing about speed; undefined if all of them do. */
+  readonly unmeasured: string | undefined;
   /** The ten pairs that differ most. */
   readonly most_changed: readonly ComparedPair[];
   readonly page: URL;
@@ -78,6 +85,7 @@ export async function compareBatches(
     without_pairs,
     ...sums,
     verdict,
+    unmeasured: unmeasuredText(sums),
     most_changed: mostChanged,
     page: written,
   };

@@ -12,7 +12,8 @@ import {
   type ComparedPair,
 } from './compared-pair.ts';
 import { ComparisonPage } from '../page/comparison-page.ts';
-import { pairedRows, type PairedBy } from './paired-rows.ts';
+import { type PairedBy } from '../../options/choices.ts';
+import { pairedRows } from './paired-rows.ts';
 
 type Compared = { readonly store: Store; readonly file: BatchFile };
 

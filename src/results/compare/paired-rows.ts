@@ -1,10 +1,6 @@
 // Pairs the rows of two batches. Both are read at the same time, so that memory holds only rows whose partner stands elsewhere: none
 // if both batches have the same sheet.
 
-/** What makes rows of two batches a pair. */
-export const PAIRED_BY = ['key', 'inputs'] as const;
-export type PairedBy = (typeof PAIRED_BY)[number];
-
 export type Paired<R> = { readonly a: R; readonly b: R } | { readonly a: R } | { readonly b: R };
 
 /** Rows with the same name are a pair; those that share a name are paired in order. Rows without a partner come last. */

@@ -1,0 +1,44 @@
+// Continues a paused or interrupted batch, also with other limits.
+
+import type { LimitChange } from '../../options/limits.ts';
+import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.ts';
+import type { Servers } from '../servers.ts';
+import type { Session } from '../session.ts';
+import { rebuildBatch, type RebuiltRows } from '../start/rebuilt-batch.ts';
+import { startOrAttach } from '../start/start-or-attach.ts';
+import { refOf, type FoundBatch } from './found-batch.ts';
+
+export type Resuming = {
+  readonly limits: LimitChange;
+  /** What to do with attempts that may have started a run. */
+  readonly unconfirmed?: 'unknown' | 'fail' | 'resubmit' | undefined;
+  /** Rebuilds it first; called with what it has become. */
+  readonly onRebuilt?: ((rebuilt: RebuiltRows) => void) | undefined;
+  readonly how: CommandOptions;
+};
+
+/** `stays`: a rebuilt batch is left as a user paused or cancelled it before, unless something else is decided now. */
+type Resumed = { readonly session: Session } & (
+  | { readonly stays: NonNullable<RebuiltRows['stays']> }
+  | { readonly stays?: undefined; readonly acknowledged: Acknowledged }
+);
+
+export async function resumeBatch(
+  servers: Servers,
+  found: FoundBatch,
+  { limits, unconfirmed, onRebuilt, how }: Resuming,
+): Promise<Resumed> {
+  await servers.check(limits, found);
+  const session = await servers.for(found);
+  await servers.check(limits, found, session);
+  const hasLimits = Object.keys(limits).length > 0;
+  if (onRebuilt !== undefined) {
+    const rebuilt = await rebuildBatch(servers.config, session, found);
+    onRebuilt(rebuilt);
+    const { stays } = rebuilt;
+    if (stays !== undefined && unconfirmed === undefined && !hasLimits) return { session, stays };
+  }
+  await startOrAttach(session, found);
+  const decided = { ...(unconfirmed && { unconfirmed }), ...(hasLimits && { limits }) };
+  return { session, acknowledged: await session.batches.resume(refOf(found), decided, how) };
+}

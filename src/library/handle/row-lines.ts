@@ -1,0 +1,93 @@
+// The rows of a batch as lines with chosen fields, also while it runs.
+
+import { list, nearest, problem } from '../../errors/error.ts';
+import { rowsOf, shownRow, type BatchRow, type ShownRow } from '../../results/batch-rows.ts';
+import { csvCells, CsvLines } from '../../results/csv-lines.ts';
+import { headerOf, rowsWithCells } from '../../results/results.ts';
+import { cellsOf, csvCellsOf } from '../../results/row-record.ts';
+import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
+import type { FoundBatch } from './found-batch.ts';
+import { findRow, type RowName } from './run-log.ts';
+
+export type RowLine = {
+  readonly record: ShownRow;
+  /** A result column or a column of the sheet, else an input of the row. */
+  readonly cellOf: (field: string, form: 'table' | 'csv') => string;
+};
+
+/** What is shown without a choice. */
+export const USUAL_FIELDS: readonly string[] = [
+  'row',
+  'key',
+  'outcome',
+  'gpu_used',
+  'run_seconds',
+  'attempts',
+  'reason',
+] satisfies ResultColumn[];
+
+/** The fields that only the sheet has: its columns that give no input. */
+export const fieldsOfSheet = ({ sheet }: BatchFile, fields: readonly string[]): readonly string[] =>
+  fields.filter(
+    (field) =>
+      !(RESULT_COLUMNS as readonly string[]).includes(field) &&
+      !sheet.inputs.some(({ input }) => input === field),
+  );
+
+/** Throws E602 for a name that is neither a result column, nor an input, nor a column of the sheet. */
+export function refuseUnknownFields({ sheet }: BatchFile, fields: readonly string[]): void {
+  const inputs = sheet.inputs.map(({ input }) => input);
+  const known = [...new Set([...RESULT_COLUMNS, ...inputs, ...ownColumns(sheet.columns)])];
+  const wrong = fields.find((field) => !known.includes(field));
+  if (wrong === undefined) return;
+  const near = nearest(wrong, known);
+  throw problem('E602', {
+    what: `--fields: there is no column ${JSON.stringify(wrong)}`,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}columns: ${list(known)}`,
+  });
+}
+
+/** `columns`: the cells of the columns that are no inputs, by name. */
+export const lineOf = (record: ShownRow, columns: Readonly<Record<string, string>> = {}): RowLine => ({
+  record,
+  cellOf: (field, form) => {
+    const cells: Readonly<Record<string, string>> =
+      form === 'csv' ? { ...columns, ...csvCellsOf(record) } : { ...columns, ...cellsOf(record) };
+    const value = cells[field] ?? record.inputs[field] ?? '';
+    return typeof value === 'string' ? value : JSON.stringify(value);
+  },
+});
+
+/** Reads the sheet again only if a field is one of its columns that gives no input. */
+export async function* rowLines(
+  { store, file }: FoundBatch,
+  fields: readonly string[],
+): AsyncGenerator<RowLine> {
+  const wanted = fieldsOfSheet(file, fields);
+  if (wanted.length === 0) {
+    for await (const row of rowsOf(store, file)) yield lineOf(shownRow(row));
+    return;
+  }
+  const own = ownColumns(file.sheet.columns);
+  const places = wanted.map((field) => [field, own.indexOf(field)] as const);
+  for await (const { record, cells } of rowsWithCells(store, file, shownRow))
+    yield lineOf(record, Object.fromEntries(places.map(([field, at]) => [field, cells[at] ?? ''])));
+}
+
+/** results.csv with the results so far, in pieces. */
+export async function* resultsSoFar({ store, file }: FoundBatch): AsyncGenerator<string> {
+  const csv = new CsvLines();
+  yield csv.add(headerOf(file));
+  for await (const row of rowsWithCells(store, file, shownRow)) yield csv.add(csvCells(row));
+  yield csv.rest();
+}
+
+/** Throws E505. */
+export async function findShownRow(
+  found: FoundBatch,
+  name: RowName,
+): Promise<BatchRow & { readonly shown: ShownRow }> {
+  const one = await findRow(found, name);
+  return { ...one, shown: shownRow(one) };
+}

@@ -1,0 +1,95 @@
+// What can be removed: old batches, and the leftovers of refused sheets and interrupted copies.
+
+import { existsSync } from 'node:fs';
+import pMap from 'p-map';
+import { staleIn } from '../create-batch/stale-folders.ts';
+import type { Stale } from '../create-batch/stale-objects.ts';
+import { errorMessage, problem } from '../errors/error.ts';
+import type { Config } from '../host/config.ts';
+import { readSummary } from '../results/summary.ts';
+import { listBatchFolders } from '../store/batch-folders.ts';
+import { discardFolders, type Discarded, type NotRemoved } from '../store/discard-folder.ts';
+import { livingRecord } from '../temporal/embedded/stack-file.ts';
+
+/** A younger folder may belong to a command that is still running. */
+const STALE_MS = 3_600_000;
+const PATIENCE_MS = 15_000;
+/** More would not be faster: the removal of one is concurrent as well. */
+const AT_A_TIME = 4;
+
+type Asked = {
+  /** Also batches that ended so long ago. */
+  readonly olderThanMs: number | undefined;
+  /** Also the state of the embedded servers. */
+  readonly isStateMeant: boolean;
+};
+
+/** Throws E602 for the state of servers that run. */
+export async function findStale(
+  config: Config,
+  { olderThanMs, isStateMeant }: Asked,
+): Promise<readonly Stale[]> {
+  const stale = [...(await staleIn(config, STALE_MS)), ...(await oldBatches(config.out, olderThanMs))];
+  return isStateMeant ? [...stale, ...stateOf(config.home)] : stale;
+}
+
+export type Removed = Discarded & { readonly paths: readonly string[] };
+
+/** Without settings only what would be removed. `say`: each path, before its removal begins. */
+export async function removeStale(
+  all: readonly Stale[],
+  config: Config | undefined,
+  say: (path: string) => void,
+): Promise<Removed> {
+  const unread = all.flatMap(({ path, fault }) => (fault === undefined ? [] : [{ path, reason: fault }]));
+  const stale = all.filter(({ fault }) => fault === undefined);
+  for (const { path } of stale) say(path);
+  const { isOver, failed } = config ? await removedSoon(stale, config) : { isOver: true, failed: [] };
+  const kept = new Set(failed.map(({ path }) => path));
+  const paths = stale.map(({ path }) => path).filter((path) => !kept.has(path));
+  return { paths, isOver, failed: [...unread, ...failed] };
+}
+
+async function removedSoon(stale: readonly Stale[], { environment }: Config): Promise<Discarded> {
+  const faults = await pMap(stale, removedElsewhere, { concurrency: AT_A_TIME });
+  const here = stale.filter(({ remove }) => remove === undefined).map(({ path }) => path);
+  const { isOver, failed } = await discardFolders(here, { patienceMs: PATIENCE_MS, environment });
+  return { isOver, failed: [...faults.flat(), ...failed] };
+}
+
+/** Removes what is not on this machine. */
+async function removedElsewhere({ path, remove }: Stale): Promise<readonly NotRemoved[]> {
+  try {
+    await remove?.();
+    return [];
+  } catch (error) {
+    return [{ path, reason: errorMessage(error) }];
+  }
+}
+
+/** Ended batches that are older than the given time; none without a time. */
+async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly Stale[]> {
+  if (olderThanMs === undefined) return [];
+  const old: Stale[] = [];
+  for (const { folder, store } of await listBatchFolders(out)) {
+    try {
+      const summary = await readSummary(store);
+      if (summary && Date.now() - Date.parse(summary.ended_at) >= olderThanMs)
+        old.push({ path: folder, ...(store.localPath === undefined && { remove: () => store.clear('') }) });
+    } catch (error) {
+      old.push({ path: folder, fault: errorMessage(error) });
+    }
+  }
+  return old;
+}
+
+/** The embedded servers' state folder. Throws while the servers run. */
+function stateOf(home: string): readonly Stale[] {
+  if (livingRecord(home) !== undefined) {
+    throw problem('E602', {
+      what: `the embedded servers of ${home} are running`,
+      hint: 'first end the commands that use them',
+    });
+  }
+  return existsSync(home) ? [{ path: home }] : [];
+}

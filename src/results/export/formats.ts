@@ -1,2 +1,0 @@
-export const EXPORT_FORMATS = ['xlsx', 'csv', 'jsonl', 'zip'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
