@@ -162,4 +162,3 @@ function unconfirmedRule(
   const isSoon = rehearsal || rule === 'fail';
   return { rule, afterMs: afterMs ?? (isSoon ? postDeadlineMs + settleWithoutControlMs : UNCONFIRMED_MS) };
 }
-

@@ -3,7 +3,7 @@
 import { UNCONFIRMED_RULES, type Unconfirmed } from './batch-kinds.ts';
 import { NOTIFY_TARGETS_MAX } from './bounds.ts';
 import type { KeptOf } from './limits.ts';
-import type { Wrong } from './kinds.ts';
+import { isObject, type Wrong } from './kinds.ts';
 import { readMoment } from './moment.ts';
 import { readTarget } from './notify-target.ts';
 import type { Kind } from './table.ts';
@@ -47,9 +47,6 @@ function nanoOf(given: unknown): number {
   const [, dollars, decimals = ''] = /^\$?(\d{1,7})(?:\.(\d{1,9}))?$/.exec(textFrom(given)) ?? [];
   return dollars === undefined ? Number.NaN : Number(dollars + decimals.padEnd(9, '0'));
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `H100=2,A10G=16`, or an object. */
 const entriesOf = (given: unknown): readonly (readonly [string, unknown])[] | undefined =>

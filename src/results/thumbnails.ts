@@ -41,7 +41,13 @@ export async function openDecoder({ side, format }: ThumbnailKind): Promise<Deco
   };
 }
 
-/** The thumbnails of these files, in order; a file that is missing or no picture has none. */
+/** A file that is missing, or that is no picture, has none. */
+export async function thumbnailOf(file: Readable, decode: Decode): Promise<Thumbnail | undefined> {
+  const bytes = await buffer(file).catch(() => undefined);
+  return bytes && decode(bytes);
+}
+
+/** The thumbnails of these files, in order. */
 export async function* thumbnails<T extends { readonly path: string }>(
   wanted: readonly T[],
   open: (path: string) => Readable,
@@ -49,8 +55,7 @@ export async function* thumbnails<T extends { readonly path: string }>(
 ): AsyncGenerator<T & Thumbnail> {
   for (let at = 0; at < wanted.length; at += AT_A_TIME) {
     const made = wanted.slice(at, at + AT_A_TIME).map(async (one) => {
-      const bytes = await buffer(open(one.path)).catch(() => undefined);
-      const thumbnail = bytes && (await decode(bytes));
+      const thumbnail = await thumbnailOf(open(one.path), decode);
       return thumbnail && { ...one, ...thumbnail };
     });
     for (const one of await Promise.all(made)) if (one !== undefined) yield one;

@@ -7,6 +7,7 @@ import { tryCanaryAgain } from '../canary.ts';
 import { note } from '../event-log.ts';
 import { rejoined } from '../pool/messages.ts';
 import { unpause } from '../pausing/pauses.ts';
+import { plural } from '../shown/progress.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
 import { acknowledge, originOf, type Answer } from './user-command.ts';
@@ -100,8 +101,6 @@ export function readLeftPass(state: State): boolean {
 
 /** `10 rows appended, 2 rows sent again`. */
 function noteOf(again: number, appended: number): string {
-  if (appended === 0) return `${rowsText(again)} sent again`;
-  return `${rowsText(appended)} appended${again === 0 ? '' : `, ${rowsText(again)} sent again`}`;
+  const sent = `${plural(again, 'row')} sent again`;
+  return appended === 0 ? sent : `${plural(appended, 'row')} appended${again === 0 ? '' : `, ${sent}`}`;
 }
-
-const rowsText = (rows: number): string => `${rows} row${rows === 1 ? '' : 's'}`;

@@ -3,6 +3,7 @@
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
 import type { AttemptRun } from '../attempt.ts';
 import type { Event, OverdueRun, RunCompletion } from '../events.ts';
+import { isObject } from '../../options/kinds.ts';
 import { STORED_LIMITS } from '../../options/limits.ts';
 import { OUTCOMES } from '../outcome.ts';
 import type { Grant, MemberUsage } from '../pool/messages.ts';
@@ -35,7 +36,7 @@ const listOf =
 const recordOf =
   (shape: Shape): Shape =>
   (value) =>
-    isRecord(value) && Object.values(value).every((one) => shape(one));
+    isObject(value) && Object.values(value).every((one) => shape(one));
 
 /** The fields of `T`, and others: a newer release may have added them. A field that is added to the type needs a shape. */
 const atLeast = <T>(
@@ -59,7 +60,7 @@ const fieldsOf =
     others: Shape,
   ): Shape =>
   (value) => {
-    if (!isRecord(value)) return false;
+    if (!isObject(value)) return false;
     const shapes = { ...needed, ...optional };
     const hasAll = Object.keys(needed).every((name) => Object.hasOwn(value, name));
     const shapeAt = (name: string): Shape =>
@@ -69,9 +70,6 @@ const fieldsOf =
 
 type OptionalIn<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
 type NeededIn<T> = Exclude<keyof T, OptionalIn<T>>;
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const RUN = { place: whole, attempt: whole, runId: filled };
 

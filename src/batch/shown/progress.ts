@@ -236,4 +236,4 @@ function idleReason(state: State): string | undefined {
   return state.loggingNow + state.keeping > 0 ? 'waiting for its folder to be written' : undefined;
 }
 
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -5,7 +5,7 @@ import { rowsDone } from '../accounting/tally.ts';
 import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
-import type { Progress } from './progress.ts';
+import { plural, type Progress } from './progress.ts';
 
 /** A line, and Markdown, both encrypted like all payloads; and what is never encrypted. */
 export type ShownBatch = {
@@ -78,19 +78,19 @@ function textOf(state: Known, command: Command): string | undefined {
     case 'send':
       return sendText(state, command);
     case 'collect':
-      return `part ${command.part}: ${countOf(command.rows.length, 'row')}`;
+      return `part ${command.part}: ${plural(command.rows.length, 'row')}`;
     case 'poll':
-      return `poll ${command.poll}: ${countOf(command.runs.length, 'run')}`;
+      return `poll ${command.poll}: ${plural(command.runs.length, 'run')}`;
     case 'reconcile':
-      return `look for ${countOf(command.attempts.length, 'unconfirmed attempt')}`;
+      return `look for ${plural(command.attempts.length, 'unconfirmed attempt')}`;
     case 'cancelRuns':
-      return `cancel ${countOf(command.runs.length, 'run')}`;
+      return `cancel ${plural(command.runs.length, 'run')}`;
     case 'notify':
       return `${command.notice.news} to ${command.notice.to}`;
     case 'loadPass':
       return `pass ${command.pass}`;
     case 'close':
-      return `results of ${countOf(state.params.rows, 'row')}`;
+      return `results of ${plural(state.params.rows, 'row')}`;
     case 'keepEvidence':
     case 'keepLog':
     case 'publish':
@@ -109,12 +109,10 @@ function sendText({ params, lanes }: Known, { attempts }: Extract<Command, { typ
   const [first, last] = [Math.min(...numbers), Math.max(...numbers)];
   const areRows = params.placesAreRows === true && lane === 0 && last <= params.rows;
   const span = first === last ? String(first) : `${first}–${last}`;
-  const what = areRows && lanes.length === 1 ? `rows ${span}` : countOf(attempts.length, 'row');
+  const what = areRows && lanes.length === 1 ? `rows ${span}` : plural(attempts.length, 'row');
   const gpu = attempts[0]?.gpu ?? lanes[lane]?.gpu;
-  return `${what} → ${countOf(attempts.length, 'run')}${gpu === undefined ? '' : ` on ${gpu}`}`;
+  return `${what} → ${plural(attempts.length, 'run')}${gpu === undefined ? '' : ` on ${gpu}`}`;
 }
-
-const countOf = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 /**
  * The page of a batch in Temporal's UI: a small table of its progress, as Markdown. The workflow answers a query with it, so it
@@ -140,7 +138,7 @@ export function currentDetails(shown: Progress): string {
 }
 
 function stateText({ state }: Progress, bad: number): string {
-  return bad === 0 ? state : `${state}, ${bad} row${bad === 1 ? '' : 's'} without success`;
+  return bad === 0 ? state : `${state}, ${plural(bad, 'row')} without success`;
 }
 
 function pausesOf({ pauses, batch }: Progress): readonly string[] {

@@ -1,12 +1,11 @@
 // Makes small copies of large pictures for the cards of a report: a browser takes half a second for a window of originals of 2 MB, and
 // keeps all of their bytes. They lie in `report/small`, and `report/small.js` tells the page which rows have one.
 
-import { buffer } from 'node:stream/consumers';
 import pMap from 'p-map';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { countRows, rowsOf } from '../batch-rows.ts';
-import { isPicture, openDecoder, THUMBNAIL_BYTES, type Decode } from '../thumbnails.ts';
+import { isPicture, openDecoder, thumbnailOf, THUMBNAIL_BYTES, type Decode } from '../thumbnails.ts';
 import { Deflated } from './deflated.ts';
 
 /** Smaller files are shown as they are. */
@@ -72,10 +71,8 @@ async function* firstFiles(store: Store, file: BatchFile): AsyncGenerator<FirstF
   }
 }
 
-/** A file that is missing, or that is no picture, has none. */
 async function makeSmallCopy(store: Store, path: string, decode: Decode): Promise<boolean> {
-  const bytes = await buffer(store.open(path)).catch(() => undefined);
-  const small = bytes && (await decode(bytes));
+  const small = await thumbnailOf(store.open(path), decode);
   if (small !== undefined) await store.write(smallCopyOf(path), small.bytes, 'cached');
   return small !== undefined;
 }
