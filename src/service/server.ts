@@ -18,7 +18,6 @@ export {
   readDeployments,
   type DeploymentSpec,
 } from './deployments.ts';
-export type { BehaviourName } from './behaviour.ts';
 
 export type LocalServiceOptions = {
   /** 0 takes any free port. */
