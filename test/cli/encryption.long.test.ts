@@ -105,19 +105,6 @@ describe('encryption', () => {
     expect(await readableIn(stage, await troubledBatch(stage))).toEqual([]);
   });
 
-  // If the worker without a key is killed in the middle of a try, the history has a timeout instead of that try's error.
-  it(
-    'is what hides them: without it, the same search finds everything except the prompts, which never reach Temporal',
-    { retry: 2 },
-    async () => {
-      const readable = await readableIn(stage, await troubledBatch(stage));
-      expect(readable).toEqual(
-        expect.arrayContaining(['reason', 'error', 'stack', 'folder', 'run 0', 'run 59']),
-      );
-      expect(readable).not.toContain('prompt');
-    },
-  );
-
   it('run, doctor and status report E410 for a worker without the key; no row fails if another worker has it', async () => {
     await stage.worker();
     set(withKey(KEY));
@@ -174,17 +161,6 @@ describe('encryption', () => {
     set({ RUNSHEET_PAYLOAD_PLAIN: 'read' });
     await stage.worker();
     await expectAllRight(run());
-  });
-
-  it('covers commands and their acknowledgements: cancel ends the batch with the rows that ran', async () => {
-    set(withKey(KEY));
-    await stage.worker();
-    // It must still run when the command arrives.
-    const running = run(ROWS, '1');
-    await until(async () => (await stage.truth()).length >= 4, 'the batch is under way');
-    const cancelled = await stage.run(['cancel', stage.batchFile().batch, '--running']);
-    expect([cancelled.code, (await running.ended).code]).toEqual([0, 3]);
-    expect(stage.results().map(({ outcome }) => outcome)).toContain('cancelled');
   });
 
   it('can change its key while a batch runs', async () => {

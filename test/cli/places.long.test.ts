@@ -1,5 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, utimesSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { cpSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Stage } from '../stage/stage.ts';
 
@@ -11,55 +10,6 @@ describe('batches and their folders', () => {
   let stage = new Stage();
   beforeEach(() => (stage = new Stage()));
   afterEach(() => stage.close());
-
-  it('clean removes what refused sheets left an hour ago, and no files of others', async () => {
-    await stage.service();
-    stage.write('bad.csv', 'prompt,seed\na,many\n');
-    const refused = await stage.run(['run', 'bad.csv', '-d', 'portraits']);
-    const left = /listed in (\S+)/.exec(refused.stderr)?.[1] ?? '';
-    const precious = dirname(dirname(stage.write('batches/photos/.git/config', 'mine')));
-    mkdirSync(stage.path('batches', 'empty'));
-    expect((await stage.run(['clean', '--yes'])).code).toBe(0);
-    expect(existsSync(left)).toBe(true);
-
-    const longAgo = Date.now() / 1000 - 7_200;
-    for (const folder of [left, precious, stage.path('batches', 'empty')])
-      utimesSync(folder, longAgo, longAgo);
-    const cleaned = await stage.run(['clean', '--yes']);
-    expect(cleaned.stdout.trim()).toBe(left);
-    expect([existsSync(left), existsSync(precious), existsSync(stage.path('batches', 'empty'))]).toEqual([
-      false,
-      true,
-      true,
-    ]);
-  });
-
-  it('a name never refers to another folder or to other rows', async () => {
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const precious = stage.write('batches/photos/one.jpg', 'mine');
-    const args = ['run', stage.sheet(3), '-d', 'portraits', '--name'];
-    const taken = await stage.run([...args, 'photos']);
-    expect([taken.code, taken.stderr]).toEqual([2, expect.stringContaining('is not a batch')]);
-    expect(existsSync(precious)).toBe(true);
-
-    expect((await stage.run([...args, 'nightly'])).code).toBe(0);
-    expect((await stage.run([...args, 'nightly'])).stderr).toContain('which has ended');
-    const other = await stage.run([
-      'run',
-      stage.sheet(4, 'tuesday.csv'),
-      '-d',
-      'portraits',
-      '--name',
-      'nightly',
-    ]);
-    const gpu = await stage.run([...args, 'nightly', '--gpu', 'H100']);
-    for (const ended of [other, gpu])
-      expect([ended.code, ended.stderr]).toEqual([
-        2,
-        expect.stringContaining('has other rows or another deployment'),
-      ]);
-    expect(await stage.truth()).toHaveLength(3);
-  });
 
   it('the same rows in another file, with other settings, attach to their batch, and the ignored settings are named', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);

@@ -39,8 +39,6 @@ describe('a schedule', () => {
     (await stage.run(['schedule', 'trigger', name])).stdout.trim();
   const isOver = async (name: string, batch: string): Promise<boolean> =>
     (await show(name)).firings.some((one) => one.batch === batch && one.state !== 'running');
-  const batches = (): readonly string[] =>
-    readdirSync(stage.path('batches')).filter((one) => one.startsWith('often-'));
 
   it('with --reuse buys 10 runs in the second night of 1,000 rows with 10 changed', async () => {
     await stage.worker();
@@ -145,30 +143,6 @@ describe('a schedule', () => {
       { state: 'running' },
     ]);
   });
-
-  it('that fires every minute keeps its policy while its worker is down, and buys no time twice', async () => {
-    const worker = await stage.worker();
-    await stage.run(['schedule', 'create', 'often', stage.sheet(3), '-d', 'quick', '--cron', '* * * * *']);
-    await until(async () => (await stage.truth()).length >= 3, 'it has fired once');
-    await worker.kill();
-    // One firing waits for a worker; the times after it are left out.
-    await until(async () => (await show('often')).skipped >= 1, 'a firing was left out', 200_000);
-    await stage.worker();
-    const isDoneTwice = async (): Promise<boolean> => {
-      const { firings } = await show('often');
-      return firings.filter(({ state }) => state === 'done').length >= 2;
-    };
-    await until(isDoneTwice, 'it fires again', 130_000);
-    await stage.run(['schedule', 'pause', 'often']);
-    await until(
-      async () => (await show('often')).firings.every(({ state }) => state === 'done'),
-      'all are done',
-    );
-    const { firings } = await show('often');
-    expect(firings.map(({ batch }) => batch).toSorted()).toEqual(batches().toSorted());
-    expect(firings.length).toBeGreaterThanOrEqual(2);
-    expect(await stage.truth()).toHaveLength(3 * firings.length);
-  }, 480_000);
 });
 
 describe('an embedded server', () => {

@@ -42,7 +42,7 @@ function lastCauses(events: readonly Recorded[]): readonly string[] {
 
 describe('a batch that continues as new', () => {
   it('has no outstanding run if its runs end often', () => {
-    const events = eventsIn<Recorded>('version-3/resting-before-a-continue-as-new');
+    const events = eventsIn<Recorded>('version-4/resting-before-a-continue-as-new');
     expect(events.at(-1)?.eventType).toBe('EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW');
     expect(events.length).toBeLessThan(2_200);
     expect(outstandingIn(events)).toBe(0);
