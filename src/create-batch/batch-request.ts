@@ -37,7 +37,7 @@ export async function createParams(
   await refuseOtherApi(services, meant);
   const service = services.at(meant);
   const found = await findDeployment(service, request.deployment);
-  const facts = await serviceFacts(service, meant);
+  const facts = await serviceFacts(service, meant, found.id);
   refuseTooSoon(request.settings, facts.timing ?? DEFAULT_TIMING);
   const deployment = usableDeployment(found, request.settings);
   return { ...request, copy, deployment, service: facts, out: config.out };
@@ -52,12 +52,13 @@ export async function refuseOtherApi(services: Services, { base, api }: Spoken):
 /** Rows of a rehearsal are sent again sooner, and nothing is said about money: only a service of this machine may be one. */
 export const mayRehearse = (base: string): boolean => base === LOCAL || isThisMachine(new URL(base).hostname);
 
-async function serviceFacts(service: RunService, meant: Spoken): Promise<ServiceSpec> {
-  const [profile, prices] = await Promise.all([service.getProfile(), service.getPrices()]);
-  const { rehearsal = false, ...timing } = profile ?? {};
+async function serviceFacts(service: RunService, meant: Spoken, deploymentId: string): Promise<ServiceSpec> {
+  const [profile, prices] = await Promise.all([service.getProfile(deploymentId), service.getPrices()]);
+  const { rehearsal = false, consistent = false, ...timing } = profile ?? {};
   return {
     ...meant,
     rehearsal: rehearsal && mayRehearse(meant.base),
+    isConsistent: consistent && mayRehearse(meant.base),
     timing: profile && (timing as ServiceSpec['timing']),
     prices: prices ?? DEFAULT_PRICES,
   };

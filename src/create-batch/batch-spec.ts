@@ -21,6 +21,8 @@ export type ServiceSpec = {
   readonly base: string;
   readonly api: Api;
   readonly rehearsal: boolean;
+  /** Whether an accepted run is in every later list, so that a short wait proves that there is none. */
+  readonly isConsistent?: boolean;
   /** undefined if the service has no profile. */
   readonly timing: Timing | undefined;
   readonly prices: Readonly<Record<string, number>>;
@@ -152,13 +154,13 @@ const RUN_MARGIN_MS = 300_000;
 const runDeadlineMs = ({ runTimeoutSeconds }: Deployment): number | undefined =>
   runTimeoutSeconds === undefined ? undefined : runTimeoutSeconds * 1000 + RUN_MARGIN_MS;
 
-/** A rehearsal, and the rule `fail`, use the short waiting time. */
+/** A rehearsal, a service whose lists are always up to date, and the rule `fail` use the short waiting time. */
 function unconfirmedRule(
   given: Settings['unconfirmed'],
-  { rehearsal, timing }: ServiceSpec,
+  { rehearsal, isConsistent, timing }: ServiceSpec,
 ): UnconfirmedRule {
   const { rule, afterMs } = given ?? { rule: 'unknown' };
   const { postDeadlineMs, settleWithoutControlMs } = timing ?? DEFAULT_TIMING;
-  const isSoon = rehearsal || rule === 'fail';
+  const isSoon = rehearsal || isConsistent === true || rule === 'fail';
   return { rule, afterMs: afterMs ?? (isSoon ? postDeadlineMs + settleWithoutControlMs : UNCONFIRMED_MS) };
 }

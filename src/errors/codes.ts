@@ -161,6 +161,10 @@ export const errorTable = {
     `--token-file ${f.file} ${f.why}`,
     'write one key per line: <key>, or <owner>:<key>',
   ]),
+  E614: entry<{ url: string; reason: string }>(unreachable, (f) => [
+    `no ComfyUI answers at ${f.url}: ${f.reason}`,
+    'start it (python main.py --listen), or give the address at which it answers: --comfyui http://HOST:8188',
+  ]),
   E612: entry<{ place: string; reason: string; hint: string }>(unreachable, (f) => [
     `${f.place} cannot be used: ${f.reason}`,
     f.hint,

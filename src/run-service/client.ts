@@ -53,7 +53,8 @@ export interface RunService {
   /** US dollars per second by GPU; undefined if the service does not publish prices. */
   getPrices(): Promise<Readonly<Record<string, number>> | undefined>;
   /** The service's recommended intervals; undefined if it does not publish them. */
-  getProfile(): Promise<Profile | undefined>;
+  /** For a deployment: one service may simulate some, and run others on real GPUs. */
+  getProfile(deploymentId?: string): Promise<Profile | undefined>;
 }
 
 export function connectRunService(at: ServiceConnection): RunService {
@@ -86,7 +87,11 @@ export function connectRunService(at: ServiceConnection): RunService {
       return isAbsentDeployment(answer) ? undefined : readAs(at, path, answer, deploymentSchema);
     },
     getPrices: () => readOptional('/platform/gpu-pricing', pricingSchema),
-    getProfile: () => readOptional('/platform/profile', profileSchema),
+    getProfile: (deploymentId) =>
+      readOptional(
+        `/platform/profile${deploymentId === undefined ? '' : `?deployment_id=${encodeURIComponent(deploymentId)}`}`,
+        profileSchema,
+      ),
   };
 }
 

@@ -17,6 +17,8 @@ import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
 import type { LivingService } from './service.ts';
 import { RunsheetError } from '../errors/error.ts';
+import { givenGpusSchema } from './executors/remote/own-gpus.ts';
+import { z } from 'zod';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
@@ -128,6 +130,22 @@ function serveControl(app: FastifyInstance, service: LivingService, tokens: Toke
       if (refused !== undefined) return reply.code(422).send({ detail: refused });
     }
     return reply.send({ rates: service.faults.rates(), struck: service.faults.counts() });
+  });
+
+  route(app, ['POST'], `${CONTROL}/gpus`, async (request, reply) => {
+    try {
+      const given = givenGpusSchema.parse(JSON.parse(typeof request.body === 'string' ? request.body : ''));
+      const added = await service.gpus.add(given);
+      return await reply.send(added.map(({ id, name }) => ({ id, name })));
+    } catch (error) {
+      if (error instanceof RunsheetError) {
+        const { code, message, hint } = error;
+        return reply.code(422).send({ detail: message, code, hint });
+      }
+      if (error instanceof SyntaxError || error instanceof z.ZodError)
+        return reply.code(422).send({ detail: error.message });
+      throw error;
+    }
   });
 
   route(app, ['POST'], `${CONTROL}/tokens/:token/revoke`, (request, reply) => {

@@ -1,6 +1,7 @@
 // The service's storage: one SQLite file with one row per run. Columns have the same names as in the code. Everything is
 // committed before it is visible in an answer or a webhook.
 
+import type { ServerRow } from './executors/remote/own-gpus.ts';
 import type { RunRow } from './runs/run-row.ts';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
@@ -14,6 +15,14 @@ export type NewRun = Pick<
 
 /** A run that has not ended, without its inputs, which may be large and are not needed to execute it. */
 type LiveRow = Omit<RunRow, 'inputs'>;
+
+/** A run that has a place. */
+type Taken = {
+  readonly place: string;
+  readonly state: string;
+  readonly atMs: number;
+  readonly gpu: string;
+};
 
 /** One delivery attempt of a webhook: its result and duration. */
 export type DeliveryRow = {
@@ -68,6 +77,8 @@ export function openDatabase(file: string) {
      FROM run GROUP BY gpu HAVING total > 0`,
   );
   const deliveriesOf = db.prepare('SELECT * FROM delivery WHERE run = ? ORDER BY rowid');
+  const servers = db.prepare('SELECT * FROM server ORDER BY rowid');
+  const workflows = db.prepare('SELECT json FROM workflow ORDER BY place');
   const uploadOf = db.prepare('SELECT * FROM upload WHERE id = ?');
   const alive = db.prepare(
     `SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
@@ -94,6 +105,11 @@ export function openDatabase(file: string) {
     byStatus: () => totals(byStatus),
     /** Billed GPU seconds by GPU: from the start of a run's container to the run's end. */
     sold: () => totals(sold),
+    /** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
+    servers: () => rows<ServerRow>(servers),
+    workflows: () => rows<{ json: string }>(workflows).map(({ json }) => json),
+    /** From now on, what is committed survives a loss of power: real machines act on it. */
+    beDurable: () => db.exec('PRAGMA synchronous = FULL'),
     /** Every run that has not ended, oldest first. */
     alive: () => rows<LiveRow>(alive),
     dashboardRuns: dashboardQuery(db),
@@ -118,9 +134,10 @@ function writersOf(db: DatabaseSync, begin: () => void) {
      VALUES ($id, $deploymentId, $place, $inputs, $gpu, $webhook, $intermediate, 'not-started', $createdMs, $createdMs, $owner, $faults)`,
   );
   const took = db.prepare(
-    `UPDATE run SET status = 'queued', containerId = $place, state = $state, queuedMs = $atMs, updatedMs = $atMs
+    `UPDATE run SET status = 'queued', containerId = $place, state = $state, queuedMs = $atMs, updatedMs = $atMs, gpu = $gpu
      WHERE number = $number`,
   );
+  const timed = db.prepare('UPDATE run SET queuedMs = ?, startedMs = ? WHERE number = ?');
   const keep = db.prepare('UPDATE run SET state = ? WHERE number = ?');
   const reached = db.prepare(
     'UPDATE run SET status = ?, updatedMs = ?, startedMs = coalesce(?, startedMs) WHERE number = ?',
@@ -130,6 +147,12 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   const waits = db.prepare('UPDATE run SET queuedMs = NULL, startedMs = NULL, state = NULL WHERE number = ?');
   const delivered = db.prepare(
     'INSERT INTO delivery VALUES ($run, $atMs, $method, $outcome, $tookMs, $body)',
+  );
+  const keepServer = db.prepare(
+    'INSERT INTO server VALUES ($url, $gpu, $headersFile, $clientId) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
+  );
+  const keepWorkflow = db.prepare(
+    'INSERT OR REPLACE INTO workflow VALUES ($id, $json, (SELECT coalesce(max(place), 0) + 1 FROM workflow))',
   );
   const upload = db.prepare('INSERT OR REPLACE INTO upload VALUES ($id, $owner, $name, $type, $bytes)');
   const write = (statement: StatementSync, ...values: (string | number | null)[]): void => {
@@ -143,8 +166,9 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   return {
     insert: (run: NewRun, place: number): number =>
       Number(writeNamed(insert, { ...run, place }).lastInsertRowid),
-    took: (number: number, place: string, state: string, atMs: number): void =>
-      void writeNamed(took, { number, place, state, atMs }),
+    took: (number: number, taken: Taken): void => void writeNamed(took, { number, ...taken }),
+    /** It began to execute then; what was before was no start of a machine. */
+    timed: (number: number, startedMs: number): void => write(timed, startedMs, startedMs, number),
     keep: (number: number, state: string): void => write(keep, state, number),
     /** `startedMs`: when it was started, if this is that moment. */
     reached: (number: number, status: Status, atMs: number, startedMs: number | null): void =>
@@ -160,6 +184,8 @@ function writersOf(db: DatabaseSync, begin: () => void) {
     delivered(tries: readonly DeliveryRow[]): void {
       for (const row of tries) writeNamed(delivered, row);
     },
+    keepServer: (server: ServerRow): void => void keepServer.run(server),
+    keepWorkflow: (id: string, json: string): void => void keepWorkflow.run({ id, json }),
     /** Reserves a file, or stores its `bytes`. */
     upload: (file: UploadRow): void => void writeNamed(upload, file),
   };

@@ -56,6 +56,16 @@ export const deploymentSpecSchema = z
   .transform((spec) => ({ ...spec, id: (spec.id ?? uuidOf('deployment', spec.name)).toLowerCase() }));
 export type DeploymentSpec = Readonly<z.output<typeof deploymentSpecSchema>>;
 
+/** What the service shows of a deployment, simulated or real. */
+export type Deployment = Pick<
+  DeploymentSpec,
+  'id' | 'name' | 'concurrencyLimit' | 'runTimeoutSeconds' | 'inputTypes' | 'machineVersion' | 'machineType'
+> & {
+  readonly gpu: string;
+  /** Whether its runs are executed on the user's own GPUs. */
+  readonly isReal?: true;
+};
+
 function byGpu<V>(value: (gpu: Gpu) => V): Record<Gpu, V> {
   return Object.fromEntries(GPUS.map((gpu) => [gpu, value(gpu)])) as Record<Gpu, V>;
 }
@@ -141,7 +151,7 @@ const NODE_OF: Readonly<Record<string, string>> = {
 const MADE = '2026-01-01T00:00:00.000000Z';
 
 /** A deployment as the lists show it. `owner` is the caller: local deployments belong to every user. */
-export function shownDeployment(spec: DeploymentSpec, owner: string): Shown<typeof deploymentShown> {
+export function shownDeployment(spec: Deployment, owner: string): Shown<typeof deploymentShown> {
   const { id, name } = spec;
   const { workflowId, versionId, machineId } = idsOf(id);
   return {

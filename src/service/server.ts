@@ -8,7 +8,9 @@ import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
 import type { BehaviourName } from './behaviour.ts';
 import { createWallClock } from './service-time.ts';
-import type { DeploymentSpec } from './deployments.ts';
+import type { Deployment, DeploymentSpec } from './deployments.ts';
+import type { Timing } from './executors/remote/desk.ts';
+import type { GivenGpus } from './executors/remote/own-gpus.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
 import { openCaller, isLoopback } from './webhooks/webhooks.ts';
 
@@ -42,6 +44,8 @@ export type LocalServiceOptions = {
   /** The seed of faults and run times. */
   readonly seed: number;
   readonly log?: Log;
+  /** How own GPU servers are watched, for tests. */
+  readonly timing?: Partial<Timing>;
 };
 
 export type LocalService = {
@@ -53,6 +57,8 @@ export type LocalService = {
   readonly legacyBase: string;
   /** The address of the dashboard, with the secret that opens it. */
   readonly dashboardPage: string;
+  /** Adds GPU servers and workflows of the user's own. */
+  readonly addGpus: (given: GivenGpus) => Promise<readonly Deployment[]>;
   /** All routes, such as `GET /api/run/:run_id`. */
   readonly routes: readonly string[];
   stats(): Stats;
@@ -88,6 +94,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       legacyBase: `${url}${V1}`,
       dashboardPage: door.address(url),
       routes,
+      addGpus: (given) => service.gpus.add(given),
       stats: service.stats,
       close: closeOnce(app, service),
     };

@@ -6,10 +6,11 @@ import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts'
 import type { Clock, WallClock } from './service-time.ts';
 import { openDatabase, type Database, type DeliveryRow } from './database.ts';
 import type { RunRow } from './runs/run-row.ts';
-import { refuseRepeats, type DeploymentSpec } from './deployments.ts';
+import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
 import type { Census, Executor, LiveRun, Output, RunChange } from './executors/executor.ts';
-import { createRehearsal } from './executors/rehearsal/rehearsal.ts';
+import { openExecutors, type Executors } from './executors/executors.ts';
+import type { Timing } from './executors/remote/desk.ts';
 import { createRuns, eventsFor, type Runs } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
 import { publish } from './webhooks/webhook-events.ts';
@@ -25,8 +26,9 @@ export type Service = {
   readonly runs: Runs;
   readonly faults: Faults;
   readonly behaviour: Behaviour;
-  readonly deployments: ReadonlyMap<string, DeploymentSpec>;
+  readonly deployments: ReadonlyMap<string, Deployment>;
   readonly executorOf: (deploymentId: string) => Executor;
+  readonly gpus: Executors['gpus'];
   readonly log: Log;
   /** The base address of downloads, without a trailing slash. */
   origin(): string;
@@ -76,12 +78,14 @@ type Options = {
   /** Whether webhooks may go to other machines. */
   readonly webhooksAnywhere: boolean;
   readonly outside: Outside;
+  /** How own GPU servers are watched, for tests. */
+  readonly timing?: Partial<Timing>;
 };
 
 export function createService(options: Options): LivingService {
   const { log, speed, seed, outside } = options;
   refuseRepeats(options.deployments);
-  const deployments = new Map(options.deployments.map((spec) => [spec.id, spec]));
+  const deployments = new Map<string, Deployment>(options.deployments.map((spec) => [spec.id, spec]));
   const faults = createFaults(options.faults, seed);
   const behaviour = behaviourOf(options.behaviour);
   const database = openDatabase(options.database);
@@ -108,9 +112,15 @@ export function createService(options: Options): LivingService {
   };
   const tell = (run: LiveRun, change: RunChange): void => publish({ ...base, outputsOf }, run, change);
   const events = eventsFor({ clock, database, publish: tell });
-  const inputsOf = (id: string): string => database.find(id)?.inputs ?? '{}';
-  const executor = createRehearsal({ ...base, events, inputsOf });
-  const executorOf = (_deploymentId: string): Executor => executor;
+  const executors = openExecutors({
+    ...base,
+    events,
+    simulated: options.deployments,
+    origin: () => address.origin,
+    file: options.database,
+    ...(options.timing && { timing: options.timing }),
+  });
+  const executorOf = (deploymentId: string): Executor => executors.of(deploymentId);
   const outputsOf = ({ id }: Pick<LiveRun, 'id'>): readonly Output[] => {
     const row = database.find(id);
     return row?.status === 'success' ? executorOf(row.deploymentId).outputs(row) : [];
@@ -121,6 +131,7 @@ export function createService(options: Options): LivingService {
     ...base,
     runs,
     executorOf,
+    gpus: executors.gpus,
     origin: () => address.origin,
     show: shower({ ...base, executorOf }),
     seen(request) {
@@ -133,14 +144,14 @@ export function createService(options: Options): LivingService {
     },
     stats: () => ({
       requests: { ...requests },
-      runs: sumOf([...executor.census().values()]),
+      runs: executors.census(),
       webhooks: webhooks.counts(),
       faults: faults.counts(),
     }),
     async close() {
       time.settle();
       clock.close();
-      await executor.close();
+      await executors.close();
       await webhooks.close();
       database.close();
     },
@@ -171,16 +182,6 @@ const shower =
       machine: deployments.get(row.deploymentId),
     });
   };
-
-const sumOf = (all: readonly Census[]): Census =>
-  all.reduce(
-    (sum, one) => ({
-      waiting: sum.waiting + one.waiting,
-      busy: sum.busy + one.busy,
-      idle: sum.idle + one.idle,
-    }),
-    { waiting: 0, busy: 0, idle: 0 },
-  );
 
 /** A clock whose every turn is one transaction, and webhooks that are sent after each commit. */
 function createTime({ outside, speed, log, webhooksAnywhere }: Options, database: Database) {
@@ -247,16 +248,21 @@ function createCommit(
   },
 ): Commit {
   let broken: string | undefined;
+  let isWithin = false;
   return (work) => {
+    if (isWithin) return work();
     if (broken !== undefined) throw new Error(`the service has stopped after an error: ${broken}`);
     try {
+      isWithin = true;
       const result = database.together(() => {
         deps.begun();
         return work();
       });
+      isWithin = false;
       deps.done();
       return result;
     } catch (error) {
+      isWithin = false;
       broken = errorMessage(error);
       deps.broken(broken);
       throw error;

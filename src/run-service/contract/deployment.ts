@@ -70,6 +70,8 @@ const wait = z.number().nonnegative().max(86_400_000);
 export const profileSchema = z
   .looseObject({
     rehearsal: z.boolean().default(false),
+    /** An accepted run is in every later list, so that a short wait proves that there is none. */
+    consistent: z.boolean().default(false),
     post_deadline_ms: wait.min(100),
     list_gap_ms: wait,
     settle_ms: wait,
@@ -78,6 +80,7 @@ export const profileSchema = z
   })
   .transform((wire) => ({
     rehearsal: wire.rehearsal,
+    consistent: wire.consistent,
     postDeadlineMs: wire.post_deadline_ms,
     listGapMs: wire.list_gap_ms,
     settleMs: wire.settle_ms,

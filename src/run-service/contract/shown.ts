@@ -283,6 +283,7 @@ const wait = (description: string) =>
 
 export const profileShown = z.strictObject({
   rehearsal: z.boolean().meta({ description: 'true: no GPU is paid for here' }),
+  consistent: z.boolean().meta({ description: 'true: an accepted run is in every later list' }),
   post_deadline_ms: wait('for which a client should wait for the answer of Queue Run'),
   list_gap_ms: wait('between two readings of a run list'),
   settle_ms: wait('after which a run that is in no list was never created'),

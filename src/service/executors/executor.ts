@@ -36,6 +36,8 @@ export type Output = {
   /** `images`, `gifs`, `audio`, … */
   readonly key: string;
   readonly files: readonly { readonly filename: string; readonly type: string }[];
+  /** Instead of files. */
+  readonly texts?: readonly string[];
 };
 
 /** A file of a run as it is sent; `bytes` is its length. */
@@ -53,15 +55,20 @@ export type RunChange = {
   readonly work: Work;
 };
 
+export type Reached = Omit<RunChange, 'kind'>;
+
 /** Each is called within a transaction. */
 export type ExecutorEvents = {
-  /** The run has a place. */
+  /** The run has a place, on the GPU that it now has. */
   took(run: LiveRun, place: string, state: string, atMs: number): void;
   /** A later `state`, which `resume` gets. */
   keep(run: LiveRun, state: string): void;
-  reached(run: LiveRun, change: Pick<RunChange, 'status' | 'atMs' | 'work'>): void;
-  progress(run: LiveRun, change: Pick<RunChange, 'status' | 'atMs' | 'work'>): void;
-  ended(run: LiveRun, change: Pick<RunChange, 'status' | 'atMs' | 'work'>): void;
+  reached(run: LiveRun, change: Reached): void;
+  progress(run: LiveRun, change: Reached): void;
+  /** `startedMs`: when it began to execute, if only its end tells. */
+  ended(run: LiveRun, change: Reached, startedMs?: number): void;
+  /** Nobody can know how it has ended; it never changes again. */
+  doubtful(run: LiveRun): void;
   /** The run has lost its place after `ranMs`, which are paid for; it gets another one if it `waits`, or never changes again. */
   lost(run: LiveRun, ranMs: number, waits: boolean): void;
 };

@@ -19,27 +19,37 @@ import {
   type Shown,
   type ShownRun,
 } from '../../run-service/contract/shown.ts';
-import { shownDeployment } from '../deployments.ts';
+import { shownDeployment, type Deployment } from '../deployments.ts';
 import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
 import { notFound, readOrRefuse, route } from './refusals.ts';
 
 /** The recommended intervals for clients; they are short, because lists are always up to date here. */
-export const PROFILE: Shown<typeof profileShown> = {
-  rehearsal: true,
+export const profileOf = (deployment: Deployment | undefined): Shown<typeof profileShown> => ({
+  rehearsal: deployment?.isReal !== true,
+  consistent: true,
   post_deadline_ms: 10_000,
   list_gap_ms: 1_000,
   settle_ms: 0,
   settle_without_control_ms: 3_000,
   poll_interval_ms: 250,
-};
+});
 
 export function serveLists(app: FastifyInstance, service: Service): void {
   serveRunLists(app, service);
   serveDeployments(app, service);
-  route(app, ['GET'], PATHS.pricing, (_request, reply) => reply.send(DEFAULT_PRICES));
-  route(app, ['GET'], PATHS.profile, (_request, reply) => reply.send(PROFILE));
+  route(app, ['GET'], PATHS.pricing, (_request, reply) => reply.send(pricesOf(service)));
+  route(app, ['GET'], PATHS.profile, (request, reply) => {
+    const { deployment_id } = request.query as { readonly deployment_id?: unknown };
+    return reply.send(profileOf(service.deployments.get(String(deployment_id).toLowerCase())));
+  });
 }
+
+/** Own GPUs cost nothing here. */
+const pricesOf = ({ gpus }: Service): Readonly<Record<string, number>> => ({
+  ...DEFAULT_PRICES,
+  ...Object.fromEntries(gpus.executor.servers.flatMap(({ gpu }) => (gpu === '' ? [] : [[gpu, 0]]))),
+});
 
 const SHORT_PAGE = 100;
 
@@ -92,7 +102,9 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
   route(app, ['GET'], PATHS.deployments, (request, reply) => {
     const query = readOrRefuse(reply, deploymentsQuerySchema, 'query', request.query);
     if (query === undefined) return reply;
-    const specs = query.isWanted ? [...service.deployments.values()] : [];
+    // A workflow that was changed replaces the one of its name; runs of the earlier one still find it by its id.
+    const named = new Map([...service.deployments.values()].map((one) => [one.name, one]));
+    const specs = query.isWanted ? [...named.values()] : [];
     return reply.send(specs.map((spec) => shownDeployment(spec, request.owner)));
   });
 

@@ -8,7 +8,7 @@ import { queueRequestSchemaFor } from '../../run-service/contract/queue.ts';
 import { v1RunShown } from '../../run-service/contract/shown.ts';
 import { V1 } from '../auth.ts';
 import type { Service } from '../service.ts';
-import { PROFILE, shownBy } from './lists.ts';
+import { profileOf, shownBy } from './lists.ts';
 import { route } from './refusals.ts';
 
 type OrderSchema = ReturnType<typeof queueRequestSchemaFor>;
@@ -19,7 +19,7 @@ export function serveV1(app: FastifyInstance, service: Service): void {
     request.method === 'POST' ? queue(service, schema, request, reply) : read(service, request, reply),
   );
   // The profile shows that this is a rehearsal, on either API.
-  route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(PROFILE));
+  route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(profileOf(undefined)));
 }
 
 async function queue(

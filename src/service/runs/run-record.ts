@@ -3,7 +3,7 @@
 import { parseExactly } from '../../batch/digits.ts';
 import type { outputShown, Shown, ShownRun } from '../../run-service/contract/shown.ts';
 import type { RunRow } from './run-row.ts';
-import type { DeploymentSpec } from '../deployments.ts';
+import type { Deployment } from '../deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
 import type { Output, Work } from '../executors/executor.ts';
 
@@ -27,7 +27,7 @@ export type Showing = {
   readonly work: Work;
   readonly outputs: readonly Output[];
   /** The facts that the run's machine shows; undefined if its deployment no longer exists. */
-  readonly machine: Pick<DeploymentSpec, 'machineVersion' | 'machineType'> | undefined;
+  readonly machine: Pick<Deployment, 'machineVersion' | 'machineType'> | undefined;
 };
 
 /** Everything that the service shows of a run, in the specification's order. */
@@ -91,15 +91,18 @@ export function shownOutputs(
   links: Links,
 ): readonly Shown<typeof outputShown>[] {
   const end = links.endMs === undefined ? '' : `?expires=${Math.round(links.endMs)}`;
-  return outputs.map(({ node, nodeClass, key, files }) => ({
+  return outputs.map(({ node, nodeClass, key, files, texts = [] }) => ({
     id: uuidOf('output', runId, node, key),
     run_id: runId,
     data: {
-      [key]: files.map(({ filename, type }) => ({
-        url: `${links.origin}/files/runs/${runId}/${encodeURIComponent(filename)}${end}`,
-        filename: links.filename ?? filename,
-        type,
-      })),
+      [key]:
+        files.length === 0
+          ? texts
+          : files.map(({ filename, type }) => ({
+              url: `${links.origin}/files/runs/${runId}/${encodeURIComponent(filename)}${end}`,
+              filename: links.filename ?? filename,
+              type,
+            })),
     },
     node_meta: { node_id: node, node_class: nodeClass },
     created_at: dateOf(endedMs),

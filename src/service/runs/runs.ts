@@ -6,7 +6,7 @@ import type { Behaviour } from '../behaviour.ts';
 import type { Clock } from '../service-time.ts';
 import type { Database, NewRun } from '../database.ts';
 import type { RunRow } from './run-row.ts';
-import type { DeploymentSpec } from '../deployments.ts';
+import type { Deployment } from '../deployments.ts';
 import {
   NO_WORK,
   type Executor,
@@ -20,7 +20,7 @@ type AcceptedRun = Pick<LiveRun, 'id' | 'number' | 'faults'>;
 
 export type Runs = {
   /** Creates a run, which is committed when this resolves. */
-  accept(order: QueueOrder, spec: DeploymentSpec, owner: string): Promise<AcceptedRun>;
+  accept(order: QueueOrder, spec: Deployment, owner: string): Promise<AcceptedRun>;
   /** Cancels a run in any state; false if it does not exist. */
   cancel(id: string): boolean;
   /** Continues every run that had not ended when the service stopped. */
@@ -32,7 +32,7 @@ type World = {
   readonly database: Database;
   readonly behaviour: Behaviour;
   readonly executorOf: (deploymentId: string) => Executor;
-  readonly deployments: ReadonlyMap<string, DeploymentSpec>;
+  readonly deployments: ReadonlyMap<string, Deployment>;
   readonly newId: (kind: 'run') => string;
   readonly publish: (run: LiveRun, change: RunChange) => void;
   /** Runs `work` in one transaction and publishes the changes afterwards. */
@@ -71,7 +71,7 @@ export const eventsFor = ({
   publish,
 }: Pick<World, 'clock' | 'database' | 'publish'>): ExecutorEvents => ({
   took(run, place, state, atMs) {
-    database.took(run.number, place, state, atMs);
+    database.took(run.number, { place, state, atMs, gpu: run.gpu });
     publish(run, { kind: 'status', status: 'queued', atMs, work: NO_WORK });
   },
   keep: (run, state) => database.keep(run.number, state),
@@ -81,15 +81,21 @@ export const eventsFor = ({
     publish(run, { kind: 'status', ...change });
   },
   progress: (run, change) => publish(run, { kind: 'progress', ...change }),
-  ended(run, change) {
+  ended(run, change, startedMs) {
+    if (startedMs !== undefined) database.timed(run.number, startedMs);
     database.ended(run.number, change.status, change.atMs, clock.now());
     publish(run, { kind: 'status', ...change });
+  },
+  doubtful(run) {
+    const atMs = clock.now();
+    database.reached(run.number, 'timeout', atMs, null);
+    publish(run, { kind: 'status', status: 'timeout', atMs, work: NO_WORK });
   },
   lost: (run, ranMs, waits) => database.lost(run.number, ranMs, waits),
 });
 
 /** Validates a request before any transaction. */
-const draftRun = (world: World, order: QueueOrder, spec: DeploymentSpec, owner: string): NewRun => ({
+const draftRun = (world: World, order: QueueOrder, spec: Deployment, owner: string): NewRun => ({
   owner,
   id: world.newId('run'),
   deploymentId: spec.id,

@@ -1,0 +1,91 @@
+// A run that a server has, or is to have.
+//
+//      placed ──sent──▶ sent ──ended──▶ storing ──files are kept──▶ (done)
+//        ▲                │
+//        └── forgotten ───┘    the server was restarted; what it executed then is said in the log
+//
+// `state` is stored with the run before anything is sent, so that a restarted service looks before it sends.
+
+import type { LogLine } from '../../../run-service/contract/run.ts';
+import { NO_WORK, type LiveRun, type Work } from '../executor.ts';
+import type { Made } from './backend.ts';
+import type { Workflow } from './workflow.ts';
+
+/** A file that the service keeps. */
+export type StoredFile = {
+  readonly filename: string;
+  /** Below the folder of files. */
+  readonly path: string;
+  readonly type: string;
+  readonly bytes: number;
+  readonly sha256: string;
+};
+export type StoredOutput = {
+  readonly node: string;
+  readonly key: string;
+  readonly files: readonly StoredFile[];
+  readonly texts: readonly string[];
+};
+
+export type RunState = {
+  readonly server: string;
+  /** Whether the server has accepted it. */
+  readonly isSent: boolean;
+  /** How often a server has stopped while it executed it. */
+  readonly deaths: number;
+  readonly startedMs?: number;
+  /** How it has ended there, until its files are kept. */
+  readonly made?: { readonly outputs: readonly Made[]; readonly ranMs: number; readonly atMs: number };
+  readonly outputs?: readonly StoredOutput[];
+  readonly lines: readonly LogLine[];
+};
+
+export type AssignedRun = {
+  readonly run: LiveRun;
+  readonly workflow: Workflow;
+  state: RunState;
+  phase: 'placed' | 'sent' | 'storing';
+  /** A server may have it already: it is looked for before it is sent. */
+  mustLook: boolean;
+  /** Since when it was not found there. */
+  absentSinceMs: number | undefined;
+  /** It is sent after this time. */
+  notBeforeMs: number;
+  /** The connection of the socket during which it was accepted; undefined if that is not known. */
+  connection: number | undefined;
+  work: Work;
+  /** What the socket has said that it made, and whether it said that it succeeded. */
+  readonly heard: { readonly made: Made[]; hasSucceeded: boolean };
+};
+
+export const newState = (server: string, lines: readonly LogLine[] = []): RunState => ({
+  server,
+  isSent: false,
+  deaths: 0,
+  lines,
+});
+
+export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNew: boolean): AssignedRun => ({
+  run,
+  workflow,
+  state,
+  phase: state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed',
+  mustLook: !isNew,
+  absentSinceMs: undefined,
+  notBeforeMs: 0,
+  connection: undefined,
+  work: NO_WORK,
+  heard: { made: [], hasSucceeded: false },
+});
+
+const LINES_MOST = 50;
+
+export const withLine = (
+  state: RunState,
+  level: LogLine['level'],
+  message: string,
+  atMs: number,
+): RunState => ({
+  ...state,
+  lines: [...state.lines, { atMs, level, message }].slice(-LINES_MOST),
+});

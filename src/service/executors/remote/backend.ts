@@ -1,0 +1,98 @@
+// What a kind of GPU server must be able to do. Everything else (places, restarts, tries, files) is the same for all of them, so a
+// further vendor is one file. All calls throw Unreachable if the server did not answer.
+
+import type { Readable } from 'node:stream';
+
+/** The server did not answer, or not as one does; nothing is known. */
+export class Unreachable extends Error {
+  override readonly name: string = 'Unreachable';
+}
+
+/** The nodes of a workflow in the API format, by id. */
+export type Graph = Readonly<
+  Record<string, { readonly class_type: string; readonly inputs: Readonly<Record<string, unknown>> }>
+>;
+
+export type Submitted =
+  | { readonly kind: 'accepted' }
+  /** It will never run. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Surely not accepted; later it may be. */
+  | { readonly kind: 'busy'; readonly afterMs: number; readonly reason: string }
+  /** It may have been accepted. */
+  | { readonly kind: 'unclear'; readonly reason: string };
+
+export type FileRef = { readonly filename: string; readonly subfolder: string; readonly type: string };
+
+/** What a node has made: files, or texts. */
+export type Made = {
+  readonly node: string;
+  readonly key: string;
+  readonly files: readonly FileRef[];
+  readonly texts: readonly string[];
+};
+
+export type End =
+  | { readonly status: 'success'; readonly ranMs: number; readonly made: readonly Made[] }
+  | { readonly status: 'failed'; readonly ranMs: number; readonly reason: string }
+  | { readonly status: 'interrupted'; readonly ranMs: number };
+
+/** What a server knows of a run; `absent`: nothing, which is no end. */
+export type Seen =
+  | { readonly at: 'waiting' }
+  | { readonly at: 'running' }
+  | { readonly at: 'ended'; readonly end: End }
+  | { readonly at: 'absent' };
+
+/** `work` only hastens and decorates; `look` decides. */
+export type Heard =
+  | { readonly kind: 'connected' }
+  | { readonly kind: 'disconnected' }
+  | { readonly kind: 'changed' }
+  | {
+      readonly kind: 'work';
+      readonly id: string;
+      readonly node: string | undefined;
+      readonly progress: number;
+    }
+  | { readonly kind: 'made'; readonly id: string; readonly made: readonly Made[] }
+  | { readonly kind: 'success'; readonly id: string };
+
+/** An input of a node class: its type, and what it may be. */
+export type ClassInput = {
+  readonly type: string;
+  readonly required: boolean;
+  readonly default?: unknown;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly options?: readonly string[] | undefined;
+  /** Whether it names a file that a user uploads. */
+  readonly isFile: boolean;
+};
+
+export type NodeClass = {
+  readonly inputs: Readonly<Record<string, ClassInput>>;
+  /** Whether its results are outputs of the workflow. */
+  readonly isOutput: boolean;
+  /** Whether it calls a paid service elsewhere. */
+  readonly isPaid: boolean;
+};
+
+export type Backend = {
+  /** How many runs wait or run there, whoever sent them. */
+  probe(): Promise<number>;
+  /** Its version, and its GPU as a person calls it. */
+  describe(): Promise<{ readonly version: string; readonly gpu: string }>;
+  /** undefined for a class that it does not have. */
+  nodeClass(name: string): Promise<NodeClass | undefined>;
+  submit(id: string, graph: Graph): Promise<Submitted>;
+  look(ids: readonly string[]): Promise<ReadonlyMap<string, Seen>>;
+  /** Asks; the run is gone when `look` says so. */
+  cancel(id: string, seen: Seen['at']): Promise<void>;
+  /** undefined if it is not there. */
+  file(ref: FileRef): Promise<Readable | undefined>;
+  /** Returns the name by which a workflow reads it. */
+  put(file: { readonly name: string; readonly content: Blob }): Promise<string>;
+  listen(on: (heard: Heard) => void): () => void;
+  close(): Promise<void>;
+};

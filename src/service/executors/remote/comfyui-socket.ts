@@ -1,0 +1,99 @@
+// ComfyUI's websocket: what a run does right now. It only hastens: whatever it says, the queue and the history decide. A socket
+// that never broke also shows that the server was never restarted, because its memory and the socket end together.
+
+import { WebSocket, type Dispatcher } from 'undici';
+import { z } from 'zod';
+import type { Heard } from './backend.ts';
+import { madeBy } from './comfyui-history.ts';
+
+type Address = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clientId: string;
+  readonly dispatcher: Dispatcher;
+};
+
+const AGAIN_MS = { first: 500, most: 15_000 };
+
+/** Connects again until it is closed. */
+export function hearSocket(address: Address, on: (heard: Heard) => void): () => void {
+  let socket: WebSocket | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let waitMs = AGAIN_MS.first;
+  let isClosed = false;
+  const connect = (): void => {
+    const { url, headers, clientId, dispatcher } = address;
+    const opened = new WebSocket(`${url.replace(/^http/, 'ws')}/ws?clientId=${clientId}`, {
+      headers,
+      dispatcher,
+    });
+    socket = opened;
+    let wasOpen = false;
+    opened.addEventListener('open', () => {
+      [wasOpen, waitMs] = [true, AGAIN_MS.first];
+      on({ kind: 'connected' });
+    });
+    opened.addEventListener('message', ({ data }) => {
+      // Previews come as bytes.
+      if (typeof data === 'string') for (const heard of heardIn(data)) on(heard);
+    });
+    // An error is followed by a close.
+    opened.addEventListener('error', () => undefined);
+    opened.addEventListener('close', () => {
+      if (isClosed) return;
+      if (wasOpen) on({ kind: 'disconnected' });
+      timer = setTimeout(connect, waitMs);
+      waitMs = Math.min(waitMs * 2, AGAIN_MS.most);
+    });
+  };
+  connect();
+  return () => {
+    isClosed = true;
+    clearTimeout(timer);
+    socket?.close();
+  };
+}
+
+const messageSchema = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()) });
+const nodesSchema = z.record(z.string(), z.object({ value: z.number(), max: z.number(), state: z.string() }));
+
+function heardIn(text: string): readonly Heard[] {
+  const read = messageSchema.safeParse(jsonOf(text));
+  if (!read.success) return [];
+  const { type, data } = read.data;
+  const id = typeof data['prompt_id'] === 'string' ? data['prompt_id'] : undefined;
+  if (id === undefined) return type === 'status' ? [{ kind: 'changed' }] : [];
+  const node = typeof data['node'] === 'string' ? data['node'] : undefined;
+  switch (type) {
+    case 'executing':
+      return node === undefined ? [{ kind: 'changed' }] : [{ kind: 'work', id, node, progress: 0 }];
+    case 'progress_state':
+      return [{ kind: 'work', id, node: undefined, progress: shareOf(data['nodes']) }];
+    case 'executed': {
+      const output = z.record(z.string(), z.unknown()).safeParse(data['output']);
+      return node === undefined || !output.success
+        ? []
+        : [{ kind: 'made', id, made: madeBy(node, output.data) }];
+    }
+    case 'execution_success':
+      return [{ kind: 'success', id }, { kind: 'changed' }];
+    default:
+      return type.startsWith('execution_') ? [{ kind: 'changed' }] : [];
+  }
+}
+
+/** The share of the running node's steps. */
+function shareOf(nodes: unknown): number {
+  const read = nodesSchema.safeParse(nodes);
+  const running = read.success ? Object.values(read.data).filter(({ state }) => state === 'running') : [];
+  const shares = running.map(({ value, max }) => (max > 0 ? value / max : 0));
+  return Math.max(0, ...shares);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,301 @@
+// ComfyUI's own HTTP interface. Two of its habits decide how it is used: the same id that is sent twice is executed twice, so
+// whoever sends again must look first; and a run only moves forward, from the queue into the history, so the queue is read first.
+
+import type { Readable } from 'node:stream';
+import { request, type Dispatcher } from 'undici';
+import { z } from 'zod';
+import { errorMessage } from '../../../errors/error.ts';
+import { shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { openOutgoing } from '../../../host/outgoing.ts';
+import {
+  Unreachable,
+  type Backend,
+  type ClassInput,
+  type NodeClass,
+  type Seen,
+  type Submitted,
+} from './backend.ts';
+import { endOf, historySchema, type Entry } from './comfyui-history.ts';
+import { hearSocket } from './comfyui-socket.ts';
+
+export type ServerAddress = {
+  /** `http://gpu-1:8188`, without a trailing slash. */
+  readonly url: string;
+  /** For every request, such as an authorization that a proxy wants. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The websocket's name for us: progress goes only to the client that sent a run. */
+  readonly clientId: string;
+};
+
+const ANSWER_MS = 10_000;
+/** The validation of a large workflow may load custom nodes. */
+const SUBMIT_MS = 120_000;
+const BODY_MS = 60_000;
+const ANSWER_BYTES = 64 << 20;
+const CONNECTIONS = 8;
+
+/** For `throw`: what one server did. */
+type Answer = {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Dispatcher.ResponseData['headers'];
+};
+
+export function openComfyui({ url, headers, clientId }: ServerAddress): Backend {
+  const dispatcher = openOutgoing({ connections: CONNECTIONS, headersMs: SUBMIT_MS, bodyMs: BODY_MS });
+  const ask = async (path: string, body?: string, waitMs = ANSWER_MS): Promise<Answer> => {
+    try {
+      const answer = await request(`${url}${path}`, {
+        dispatcher,
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+        body: body ?? null,
+        signal: AbortSignal.timeout(waitMs),
+      });
+      return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
+    } catch (error) {
+      throw new Unreachable(errorMessage(error), { cause: error });
+    }
+  };
+  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
+    const { status, text } = await ask(path);
+    const parsed = status === 200 ? schema.safeParse(jsonOf(text)) : undefined;
+    if (parsed?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+    return parsed.data;
+  };
+  const post = async (path: string, body: object): Promise<void> => {
+    const { status, text } = await ask(path, JSON.stringify(body));
+    if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+  };
+  const queue = async (): Promise<{
+    readonly running: ReadonlySet<string>;
+    readonly waiting: ReadonlySet<string>;
+  }> => {
+    const { queue_running, queue_pending } = await read('/queue', queueSchema);
+    return { running: new Set(queue_running.map(idOf)), waiting: new Set(queue_pending.map(idOf)) };
+  };
+
+  return {
+    probe: async () => (await read('/prompt', probeSchema)).exec_info.queue_remaining,
+    async describe() {
+      const { system, devices } = await read('/system_stats', statsSchema);
+      return { version: system.comfyui_version ?? 'unknown', gpu: gpuName(devices[0]?.name) };
+    },
+    async nodeClass(name) {
+      const found = await read(`/object_info/${encodeURIComponent(name)}`, z.record(z.string(), classSchema));
+      return found[name] === undefined ? undefined : nodeClassOf(found[name]);
+    },
+    submit: async (id, graph) => {
+      const body = JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId });
+      const answer = await ask('/prompt', body, SUBMIT_MS).catch((error: unknown) => errorMessage(error));
+      const submitted =
+        typeof answer === 'string' ? ({ kind: 'unclear', reason: answer } as const) : submittedOf(id, answer);
+      // Part of the workflow was accepted, which nobody wants.
+      if (submitted.kind === 'refused' && typeof answer !== 'string' && answer.status === 200) {
+        await post('/queue', { delete: [id] });
+        if ((await queue()).running.has(id)) await post('/interrupt', { prompt_id: id });
+      }
+      return submitted;
+    },
+    async look(ids) {
+      const { running, waiting } = await queue();
+      const seen = ids.map(async (id): Promise<readonly [string, Seen]> => {
+        if (running.has(id)) return [id, { at: 'running' }];
+        if (waiting.has(id)) return [id, { at: 'waiting' }];
+        const entry: Entry | undefined = (await read(`/history/${id}`, historySchema))[id];
+        return [id, entry === undefined ? { at: 'absent' } : { at: 'ended', end: endOf(entry) }];
+      });
+      return new Map(await Promise.all(seen));
+    },
+    // Interrupting what does not run would end the run of somebody else in older releases.
+    cancel: (id, at) =>
+      at === 'running' ? post('/interrupt', { prompt_id: id }) : post('/queue', { delete: [id] }),
+    file: ({ filename, subfolder, type }) =>
+      open(dispatcher, `${url}/view?${new URLSearchParams({ filename, subfolder, type })}`, headers),
+    async put({ name, content }) {
+      const form = new FormData();
+      form.set('image', content, name);
+      form.set('subfolder', 'runsheet');
+      form.set('overwrite', 'true');
+      const answer = await request(`${url}/upload/image`, {
+        dispatcher,
+        method: 'POST',
+        headers,
+        body: form as never,
+      }).catch((error: unknown) => Promise.reject(new Unreachable(errorMessage(error))));
+      const text = await boundedText(answer.body);
+      const put = uploadSchema.safeParse(jsonOf(text));
+      if (!put.success) throw new Unreachable(`/upload/image answered ${answer.statusCode}: ${shown(text)}`);
+      return put.data.subfolder === '' ? put.data.name : `${put.data.subfolder}/${put.data.name}`;
+    },
+    listen: (on) => hearSocket({ url, headers, clientId, dispatcher }, on),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+const probeSchema = z.object({ exec_info: z.object({ queue_remaining: z.number() }) });
+const itemSchema = z.tuple([z.number(), z.string()]).rest(z.unknown());
+const queueSchema = z.object({ queue_running: z.array(itemSchema), queue_pending: z.array(itemSchema) });
+const idOf = (item: z.output<typeof itemSchema>): string => item[1];
+const statsSchema = z.object({
+  system: z.object({ comfyui_version: z.string().optional() }),
+  devices: z.array(z.object({ name: z.string() })).default([]),
+});
+const uploadSchema = z.object({ name: z.string(), subfolder: z.string().default('') });
+const classSchema = z.object({
+  input: z
+    .object({
+      required: z.record(z.string(), z.array(z.unknown())).optional(),
+      optional: z.record(z.string(), z.array(z.unknown())).optional(),
+    })
+    .optional(),
+  output_node: z.boolean().optional(),
+  api_node: z.boolean().optional(),
+});
+const limitsSchema = z
+  .object({
+    default: z.unknown().optional(),
+    min: z.number().optional().catch(undefined),
+    max: z.number().optional().catch(undefined),
+    options: z.array(z.string()).optional().catch(undefined),
+    image_upload: z.boolean().optional().catch(undefined),
+    video_upload: z.boolean().optional().catch(undefined),
+    audio_upload: z.boolean().optional().catch(undefined),
+  })
+  .catch({});
+
+/** `cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync` is an RTX 4090. */
+const gpuName = (device = ''): string =>
+  device === 'cpu' || device === ''
+    ? 'CPU'
+    : device
+        .replace(/^\w+:\d+\s+/, '')
+        .replace(/\s+:.*$/, '')
+        .replace(/^NVIDIA\s+/, '')
+        .replace(/^GeForce\s+/, '');
+
+function nodeClassOf({ input = {}, output_node, api_node }: z.output<typeof classSchema>): NodeClass {
+  const read = (given: Record<string, unknown[]> = {}, required: boolean): [string, ClassInput][] =>
+    Object.entries(given).map(([name, [type, more]]) => [name, classInput(type, more, required)]);
+  return {
+    inputs: Object.fromEntries([...read(input.required, true), ...read(input.optional, false)]),
+    isOutput: output_node === true,
+    isPaid: api_node === true,
+  };
+}
+
+/** A list instead of a type is a choice; newer releases write `COMBO` with its options beside. */
+function classInput(type: unknown, more: unknown, required: boolean): ClassInput {
+  const limits = limitsSchema.parse(more ?? {});
+  const options = Array.isArray(type) ? type.filter((one) => typeof one === 'string') : limits.options;
+  return {
+    type: Array.isArray(type) ? 'COMBO' : String(type),
+    required,
+    default: limits.default,
+    min: limits.min,
+    max: limits.max,
+    options,
+    isFile: [limits.image_upload, limits.video_upload, limits.audio_upload].includes(true),
+  };
+}
+
+const acceptedSchema = z.object({
+  prompt_id: z.string(),
+  node_errors: z.record(z.string(), z.unknown()).default({}),
+});
+const refusedSchema = z.object({
+  error: z.object({ message: z.string(), details: z.string().default('') }),
+  node_errors: z.record(z.string(), z.unknown()).default({}).catch({}),
+});
+const nodeErrorsSchema = z.record(
+  z.string(),
+  z.object({
+    class_type: z.string().default(''),
+    errors: z.array(z.object({ message: z.string(), details: z.string().default('') })),
+  }),
+);
+
+function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
+  const body = jsonOf(text);
+  if (status === 200) {
+    const accepted = acceptedSchema.safeParse(body);
+    if (!accepted.success) return { kind: 'unclear', reason: `answered 200: ${shown(text)}` };
+    if (Object.keys(accepted.data.node_errors).length > 0)
+      return { kind: 'refused', reason: nodesText(accepted.data.node_errors) };
+    return accepted.data.prompt_id === id
+      ? { kind: 'accepted' }
+      : { kind: 'refused', reason: 'this ComfyUI is too old: it does not take the id of a run' };
+  }
+  const refused = status === 400 ? refusedSchema.safeParse(body) : undefined;
+  if (refused?.success === true) {
+    const { error, node_errors } = refused.data;
+    const nodes = nodesText(node_errors);
+    return { kind: 'refused', reason: [error.message, error.details, nodes].filter(Boolean).join(': ') };
+  }
+  if ([401, 402, 403, 407, 429, 503].includes(status))
+    return {
+      kind: 'busy',
+      afterMs: retryAfterMs(headers['retry-after']),
+      reason: `answered ${status}: ${shown(text)}`,
+    };
+  // A 400 without an explanation comes from something in between; a 500 may have queued it.
+  return status === 400 || status === 404 || status === 413
+    ? { kind: 'refused', reason: `answered ${status}: ${shown(text)}` }
+    : { kind: 'unclear', reason: `answered ${status}: ${shown(text)}` };
+}
+
+const RETRY_MS = { usual: 5_000, most: 300_000 };
+function retryAfterMs(header: string | string[] | undefined): number {
+  const seconds = Number(header);
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, RETRY_MS.most) : RETRY_MS.usual;
+}
+
+/** `node 3 (KSampler): Value not in list: sampler_name: 'x' not in […]`. */
+function nodesText(errors: Readonly<Record<string, unknown>>): string {
+  const read = nodeErrorsSchema.safeParse(errors);
+  if (!read.success) return shown(JSON.stringify(errors));
+  return Object.entries(read.data)
+    .map(([node, { class_type, errors: own }]) => {
+      const all = own.map(({ message, details }) => [message, details].filter(Boolean).join(': '));
+      return `node ${node} (${class_type}): ${all.join('; ')}`;
+    })
+    .join('; ');
+}
+
+const TEXT_MOST = 500;
+const shown = (text: string): string => shortened(terminalLine(text), TEXT_MOST);
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+async function boundedText(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > ANSWER_BYTES) throw new Error(`an answer of more than ${ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+async function open(
+  dispatcher: Dispatcher,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Readable | undefined> {
+  try {
+    const answer = await request(url, { dispatcher, headers });
+    if (answer.statusCode === 200) return answer.body;
+    await answer.body.dump();
+    if (answer.statusCode === 404) return undefined;
+    throw new Error(`answered ${answer.statusCode}`);
+  } catch (error) {
+    throw new Unreachable(errorMessage(error), { cause: error });
+  }
+}

@@ -1,0 +1,45 @@
+// What a server asks of the executor that it belongs to.
+
+import type { Reached } from '../executor.ts';
+import type { AssignedRun, StoredOutput } from './assigned-run.ts';
+import type { Backend, Graph, Made } from './backend.ts';
+import type { GpuServer } from './gpu-server.ts';
+
+export type Timing = {
+  readonly lookMs: number;
+  /** While the socket is open, which says when something changes. */
+  readonly lookWithSocketMs: number;
+  /** How long a POST whose answer was lost may still arrive. */
+  readonly lateMs: number;
+  /** After so long, the runs of a server that is away move to another one. */
+  readonly moveAfterMs: number;
+};
+
+export type Desk = {
+  readonly now: () => number;
+  /** Runs `work` in one transaction; each event belongs to one. */
+  readonly commit: (work: () => void) => void;
+  readonly keep: (one: AssignedRun) => void;
+  readonly reached: (one: AssignedRun, change: Reached) => void;
+  readonly progress: (one: AssignedRun) => void;
+  readonly ended: (one: AssignedRun, change: Reached, startedMs?: number) => void;
+  readonly doubtful: (one: AssignedRun) => void;
+  /** Throws an error of the row if its files cannot be put there. */
+  readonly graphOf: (one: AssignedRun, backend: Backend) => Promise<Graph>;
+  /** Throws `FileGone` if the server has deleted one. */
+  readonly store: (
+    one: AssignedRun,
+    made: readonly Made[],
+    backend: Backend,
+  ) => Promise<readonly StoredOutput[]>;
+  readonly met: (server: GpuServer) => Promise<void>;
+  /** A place is free. */
+  readonly free: () => void;
+  /** Gives the run to another server; false if there is none. */
+  readonly move: (one: AssignedRun, why: string) => boolean;
+  readonly say: (event: string, facts: Record<string, unknown>) => void;
+};
+
+export class FileGone extends Error {
+  override readonly name: string = 'FileGone';
+}

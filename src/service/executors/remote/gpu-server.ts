@@ -1,0 +1,410 @@
+// One GPU server: sends its runs, looks at them, and notices when it is away, was restarted, or was used by somebody else. One
+// round follows another; the socket only starts the next one earlier.
+//
+//      met ──no answer, three times──▶ away ──an answer──▶ met again: what is missing there was lost with its memory
+
+import { errorMessage } from '../../../errors/error.ts';
+import { NO_WORK } from '../executor.ts';
+import { withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import {
+  Unreachable,
+  type Backend,
+  type End,
+  type Graph,
+  type Heard,
+  type Made,
+  type Seen,
+} from './backend.ts';
+import { FileGone, type Desk, type Timing } from './desk.ts';
+
+const FAILURES_MOST = 3;
+const DEATHS_MOST = 2;
+
+export class GpuServer {
+  readonly name: string;
+  readonly backend: Backend;
+  /** What a person calls its GPU. */
+  gpu: string;
+  version = '';
+  readonly runs = new Map<string, AssignedRun>();
+  /** Runs that have ended for the service and may still be there. */
+  readonly leaving = new Set<string>();
+  /** The workflow whose models are loaded, and since when it serves it. */
+  serves: { readonly deploymentId: string; readonly sinceMs: number } | undefined;
+  idleSinceMs = 0;
+  /** Why each deployment cannot run here; undefined if it can. Absent until it is known. */
+  readonly misfits = new Map<string, string | undefined>();
+  away: { readonly sinceMs: number; readonly reason: string } | undefined;
+  isMet = false;
+  readonly #desk: Desk;
+  readonly #timing: Timing;
+  readonly #closing = new AbortController();
+  #failures = 0;
+  #usualMs = 0;
+  #meeting = 0;
+  #socket = { connection: 0, isOpen: false };
+  #wake = Promise.withResolvers<void>();
+  #ended: Promise<void> = Promise.resolve();
+  #deafen: () => void = () => undefined;
+
+  constructor(
+    {
+      name,
+      gpu,
+      backend,
+    }: { readonly name: string; readonly gpu: string | undefined; readonly backend: Backend },
+    desk: Desk,
+    timing: Timing,
+  ) {
+    this.name = name;
+    this.backend = backend;
+    this.gpu = gpu ?? '';
+    this.#desk = desk;
+    this.#timing = timing;
+  }
+
+  start(): void {
+    this.#deafen = this.backend.listen((heard) => this.#hear(heard));
+    this.#ended = this.#tend();
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#deafen();
+    this.wake();
+    await this.backend.close();
+    await this.#ended;
+  }
+
+  /** The runs that wait or run there. */
+  get load(): number {
+    return this.leaving.size + [...this.runs.values()].filter(({ phase }) => phase !== 'storing').length;
+  }
+
+  /** When the run that it executes is expected to end. */
+  get freeAtMs(): number {
+    const started = [...this.runs.values()]
+      .map(({ state }) => state.startedMs)
+      .find((ms) => ms !== undefined);
+    return (started ?? this.#desk.now()) + this.#usualMs;
+  }
+
+  /** It may have changed, or is asked about another workflow. */
+  meetAgain(): void {
+    this.#meeting += 1;
+    this.isMet = false;
+    this.wake();
+  }
+
+  wake(): void {
+    this.#wake.resolve();
+  }
+
+  take(one: AssignedRun): void {
+    const { run } = one;
+    this.runs.set(run.id, one);
+    if (this.serves?.deploymentId !== run.deploymentId)
+      this.serves = { deploymentId: run.deploymentId, sinceMs: this.#desk.now() };
+    if (one.phase === 'storing') this.#startStoring(one);
+    // After the transaction in which it got its place.
+    setImmediate(() => this.wake());
+  }
+
+  cancel(runId: string): void {
+    const one = this.runs.get(runId);
+    this.runs.delete(runId);
+    if (one !== undefined && one.phase !== 'storing') this.leaving.add(runId);
+    this.wake();
+  }
+
+  async #tend(): Promise<void> {
+    const { signal } = this.#closing;
+    while (!signal.aborted) {
+      this.#wake = Promise.withResolvers<void>();
+      await this.#round();
+      const timer = setTimeout(() => this.wake(), this.#restMs());
+      await this.#wake.promise;
+      clearTimeout(timer);
+    }
+  }
+
+  #restMs(): number {
+    const { lookMs, lookWithSocketMs } = this.#timing;
+    if (this.away !== undefined || [...this.runs.values()].some(({ phase }) => phase === 'placed'))
+      return lookMs;
+    return this.#socket.isOpen || this.load === 0 ? lookWithSocketMs : lookMs;
+  }
+
+  async #round(): Promise<void> {
+    try {
+      await this.#meet();
+      await this.#send();
+      await this.#look();
+      this.#failures = 0;
+      this.away = undefined;
+      this.#desk.free();
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      // Nothing is known of a server that did not answer, and a fault of ours must not stop the others.
+      this.#failures += 1;
+      const reason = errorMessage(error);
+      if (!(error instanceof Unreachable)) this.#desk.say('server-fault', { server: this.name, reason });
+      if (this.#failures >= FAILURES_MOST) this.#isAway(reason);
+    }
+  }
+
+  async #meet(): Promise<void> {
+    const meeting = this.#meeting;
+    if (this.isMet) return;
+    await this.#desk.met(this);
+    this.isMet = meeting === this.#meeting;
+    if (!this.isMet) this.wake();
+  }
+
+  #isAway(reason: string): void {
+    const now = this.#desk.now();
+    this.away ??= { sinceMs: now, reason };
+    this.isMet = false;
+    const { sinceMs } = this.away;
+    if (now - sinceMs < this.#timing.moveAfterMs) return;
+    for (const [id, one] of this.runs) {
+      if (one.phase === 'storing') continue;
+      const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
+      if (!this.#desk.move(one, why)) return;
+      this.runs.delete(id);
+      // It is deleted or interrupted there when the server is back.
+      this.leaving.add(id);
+    }
+  }
+
+  async #send(): Promise<void> {
+    for (const one of [...this.runs.values()]) {
+      if (one.phase !== 'placed' || one.notBeforeMs > this.#desk.now()) continue;
+      if (one.mustLook && (await this.#isThere(one))) continue;
+      if (this.runs.get(one.run.id) === one) await this.#sendOne(one);
+    }
+  }
+
+  /** Whether it was sent before, or may still arrive. */
+  async #isThere(one: AssignedRun): Promise<boolean> {
+    const seen = (await this.backend.look([one.run.id])).get(one.run.id);
+    if (seen === undefined || seen.at !== 'absent') {
+      this.#accepted(one, undefined);
+      return true;
+    }
+    one.absentSinceMs ??= this.#desk.now();
+    return this.#desk.now() - one.absentSinceMs < this.#timing.lateMs;
+  }
+
+  async #sendOne(one: AssignedRun): Promise<void> {
+    let graph: Graph;
+    try {
+      graph = await this.#desk.graphOf(one, this.backend);
+    } catch (error) {
+      if (error instanceof Unreachable) throw error;
+      return this.#finish(one, 'failed', errorMessage(error));
+    }
+    const { connection, isOpen } = this.#socket;
+    const submitted = await this.backend.submit(one.run.id, graph);
+    one.absentSinceMs = undefined;
+    switch (submitted.kind) {
+      case 'accepted':
+        return this.#accepted(one, isOpen ? connection : undefined);
+      case 'refused':
+        return this.#finish(one, 'failed', `failed validation: ${submitted.reason}`);
+      case 'busy':
+        one.notBeforeMs = this.#desk.now() + submitted.afterMs;
+        one.work = { ...NO_WORK, liveStatus: `${this.name} takes no runs: ${submitted.reason}` };
+        return undefined;
+      case 'unclear':
+        one.mustLook = true;
+        throw new Unreachable(submitted.reason);
+    }
+  }
+
+  #accepted(one: AssignedRun, connection: number | undefined): void {
+    // Cancelled while it was sent: it is in `leaving`.
+    if (this.runs.get(one.run.id) !== one) return;
+    one.phase = 'sent';
+    one.mustLook = false;
+    one.connection = connection;
+    this.#keep(one, { ...one.state, isSent: true });
+  }
+
+  #keep(one: AssignedRun, state: RunState): void {
+    one.state = state;
+    this.#desk.commit(() => this.#desk.keep(one));
+  }
+
+  async #look(): Promise<void> {
+    const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
+    const ids = [...sent.map(({ run }) => run.id), ...this.leaving];
+    if (ids.length === 0) return void (await this.backend.probe());
+    const seen = await this.backend.look(ids);
+    for (const one of sent) {
+      const at = seen.get(one.run.id);
+      if (at !== undefined && this.runs.get(one.run.id) === one && one.phase === 'sent') this.#saw(one, at);
+    }
+    for (const id of [...this.leaving]) {
+      const at = seen.get(id)?.at ?? 'absent';
+      if (at === 'waiting' || at === 'running') await this.backend.cancel(id, at);
+      else this.#left(id);
+    }
+  }
+
+  #left(id: string): void {
+    this.leaving.delete(id);
+    this.#isFree();
+  }
+
+  #isFree(): void {
+    if (this.load === 0) this.idleSinceMs = this.#desk.now();
+    this.#desk.free();
+  }
+
+  #saw(one: AssignedRun, seen: Seen): void {
+    switch (seen.at) {
+      case 'waiting':
+        return;
+      case 'running':
+        return this.#runs(one);
+      case 'ended':
+        return this.#endedThere(one, seen.end);
+      case 'absent':
+        return this.#isLost(one);
+    }
+  }
+
+  #runs(one: AssignedRun): void {
+    const now = this.#desk.now();
+    const { startedMs } = one.state;
+    if (startedMs === undefined) {
+      one.state = { ...one.state, startedMs: now };
+      this.#desk.commit(() => {
+        this.#desk.keep(one);
+        this.#desk.reached(one, { status: 'started', atMs: now, work: NO_WORK });
+        this.#desk.reached(one, { status: 'running', atMs: now, work: one.work });
+      });
+    } else if (now - startedMs > one.workflow.runTimeoutSeconds * 1000) {
+      this.leaving.add(one.run.id);
+      this.#finish(one, 'timeout', 'the time limit of the run was reached');
+    }
+  }
+
+  #endedThere(one: AssignedRun, end: End): void {
+    if (end.status === 'success') return this.#made(one, end.made, end.ranMs);
+    if (end.status === 'failed') return this.#finish(one, 'failed', end.reason, end.ranMs);
+    return this.#finish(one, 'cancelled', `somebody interrupted it on ${this.name}`, end.ranMs);
+  }
+
+  #made(one: AssignedRun, outputs: readonly Made[], ranMs: number): void {
+    one.phase = 'storing';
+    this.#keep(one, { ...one.state, made: { outputs, ranMs, atMs: this.#desk.now() } });
+    this.#startStoring(one);
+    this.#isFree();
+  }
+
+  #startStoring(one: AssignedRun): void {
+    // It only throws when the service cannot write any more, and has said so.
+    void this.#store(one).catch(() => undefined);
+  }
+
+  /** Files are kept before the run has succeeded. */
+  async #store(one: AssignedRun): Promise<void> {
+    const { made } = one.state;
+    if (made === undefined) return;
+    for (;;) {
+      if (this.#closing.signal.aborted || this.runs.get(one.run.id) !== one) return;
+      try {
+        const outputs = await this.#desk.store(one, made.outputs, this.backend);
+        if (this.#closing.signal.aborted || this.runs.get(one.run.id) !== one) return;
+        const { made: _, ...state } = one.state;
+        one.state = { ...state, outputs };
+        return this.#finish(one, 'success', undefined, made.ranMs, made.atMs);
+      } catch (error) {
+        if (error instanceof FileGone) return this.#finish(one, 'failed', errorMessage(error), made.ranMs);
+        one.work = {
+          ...one.work,
+          liveStatus: `its files cannot be copied from ${this.name}: ${errorMessage(error)}`,
+        };
+        await new Promise((done) => setTimeout(done, this.#timing.lookMs));
+      }
+    }
+  }
+
+  /** Absent from the queue and from the history. */
+  #isLost(one: AssignedRun): void {
+    const { made, hasSucceeded } = one.heard;
+    const { startedMs } = one.state;
+    if (hasSucceeded) return this.#made(one, made, this.#desk.now() - (startedMs ?? this.#desk.now()));
+    // Its memory and the socket end together, so somebody has taken it away.
+    if (one.connection !== undefined && this.#socket.isOpen && one.connection === this.#socket.connection)
+      return this.#finish(one, 'cancelled', `somebody removed it from ${this.name}`);
+    const wasRunning = startedMs !== undefined;
+    if (wasRunning && one.workflow.isPaid) return this.#isDoubtful(one);
+    const { startedMs: _, ...state } = one.state;
+    const deaths = state.deaths + (wasRunning ? 1 : 0);
+    if (deaths >= DEATHS_MOST)
+      return this.#finish(one, 'failed', `${this.name} stopped twice while it executed this run`);
+    const text = wasRunning
+      ? `${this.name} stopped while it executed this run: it is executed again`
+      : `${this.name} was restarted before it began with this run: it is sent again`;
+    [one.phase, one.work] = ['placed', NO_WORK];
+    this.#keep(one, withLine({ ...state, isSent: false, deaths }, 'info', text, this.#desk.now()));
+    this.wake();
+  }
+
+  /** A paid service may have executed it, and nobody can say. */
+  #isDoubtful(one: AssignedRun): void {
+    const text = `${this.name} stopped while it executed this run, which calls a paid service: it is not sent again`;
+    one.state = withLine(one.state, 'error', text, this.#desk.now());
+    this.runs.delete(one.run.id);
+    this.#desk.commit(() => this.#desk.doubtful(one));
+    this.#isFree();
+  }
+
+  #finish(
+    one: AssignedRun,
+    status: 'success' | 'failed' | 'cancelled' | 'timeout',
+    reason: string | undefined,
+    ranMs?: number,
+    atMs = this.#desk.now(),
+  ): void {
+    const level = status === 'failed' ? 'error' : 'info';
+    if (reason !== undefined) one.state = withLine(one.state, level, reason, atMs);
+    this.runs.delete(one.run.id);
+    if (status === 'success' && ranMs !== undefined) this.#usualMs = (this.#usualMs + ranMs) / 2;
+    const { startedMs = atMs } = one.state;
+    // By the server's own clock, which knows best how long it took.
+    const began = ranMs === undefined ? startedMs : atMs - ranMs;
+    const work = status === 'success' ? { liveStatus: null, progress: 1, sinceMs: atMs } : one.work;
+    this.#desk.commit(() => {
+      this.#desk.keep(one);
+      this.#desk.ended(one, { status, atMs, work }, one.state.isSent ? began : undefined);
+    });
+    this.#isFree();
+  }
+
+  #hear(heard: Heard): void {
+    if (heard.kind === 'connected') this.#socket = { connection: this.#socket.connection + 1, isOpen: true };
+    if (heard.kind === 'disconnected') {
+      this.#socket = { ...this.#socket, isOpen: false };
+      this.meetAgain();
+    }
+    if (heard.kind === 'connected' || heard.kind === 'disconnected' || heard.kind === 'changed')
+      return this.wake();
+    const one = this.runs.get(heard.id);
+    if (one === undefined) return;
+    if (heard.kind === 'made') one.heard.made.push(...heard.made);
+    else if (heard.kind === 'success') one.heard.hasSucceeded = true;
+    else this.#works(one, heard);
+  }
+
+  #works(one: AssignedRun, { node, progress }: Heard & { readonly kind: 'work' }): void {
+    const liveStatus =
+      node === undefined ? one.work.liveStatus : `Executing ${one.workflow.graph[node]?.class_type ?? node}`;
+    one.work = { liveStatus, progress: Math.round(progress * 100) / 100, sinceMs: this.#desk.now() };
+    if (one.state.startedMs === undefined) return this.wake();
+    if (node !== undefined && one.run.intermediate) this.#desk.commit(() => this.#desk.progress(one));
+  }
+}

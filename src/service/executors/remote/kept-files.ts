@@ -1,0 +1,127 @@
+// The files of runs, kept by the service: on the server, a person may delete them, and their names may be used again.
+//
+//      <folder>/<day>/<run>/<n>.png     written as .part, and renamed when it is whole
+
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { OutputFile } from '../executor.ts';
+import type { StoredFile, StoredOutput } from './assigned-run.ts';
+import type { Backend, FileRef, Made } from './backend.ts';
+import { FileGone } from './desk.ts';
+
+const FILE_BYTES_MOST = 8 * 2 ** 30;
+const DAY_MS = 86_400_000;
+
+export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+export class KeptFiles {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Copies all files of a run; a repeated call replaces them. Throws FileGone for one that is not there. */
+  async store(
+    runId: string,
+    day: string,
+    made: readonly Made[],
+    backend: Backend,
+  ): Promise<readonly StoredOutput[]> {
+    const names = new Set<string>();
+    const outputs: StoredOutput[] = [];
+    for (const { node, key, files, texts } of made.toSorted(byNode)) {
+      const stored: StoredFile[] = [];
+      for (const ref of files)
+        stored.push(await this.#copy({ runId, day, number: names.size + 1 }, ref, names, backend));
+      outputs.push({ node, key, files: stored, texts });
+    }
+    return outputs;
+  }
+
+  async #copy(
+    { runId, day, number }: { readonly runId: string; readonly day: string; readonly number: number },
+    ref: FileRef,
+    names: Set<string>,
+    backend: Backend,
+  ): Promise<StoredFile> {
+    const filename = freeName(ref.filename, names);
+    names.add(filename);
+    const content = await backend.file(ref);
+    if (content === undefined)
+      throw new FileGone(`the file ${ref.filename} was deleted before it was copied`);
+    const extension = extname(filename);
+    const path = join(day, runId, `${number}${extension}`);
+    const target = join(this.#folder, path);
+    mkdirSync(join(this.#folder, day, runId), { recursive: true, mode: 0o700 });
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const counted = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        bytes += chunk.length;
+        hash.update(chunk);
+        done(bytes > FILE_BYTES_MOST ? new FileGone(`the file ${ref.filename} is too large`) : null, chunk);
+      },
+    });
+    await pipeline(content, counted, createWriteStream(`${target}.part`, { mode: 0o600 }));
+    const file = await open(`${target}.part`, 'r+');
+    await file.sync().finally(() => file.close());
+    renameSync(`${target}.part`, target);
+    return { filename, path, type: typeOf(extension), bytes, sha256: hash.digest('hex') };
+  }
+
+  open({ path, type, bytes }: StoredFile): OutputFile {
+    return { type, bytes, content: createReadStream(join(this.#folder, path)) };
+  }
+
+  /** Deletes the files of runs of days before. */
+  drop(before: number): void {
+    const first = dayOf(before - DAY_MS);
+    try {
+      for (const day of readdirSync(this.#folder))
+        if (/^\d{4}-\d\d-\d\d$/.test(day) && day < first)
+          rmSync(join(this.#folder, day), { recursive: true, force: true });
+    } catch {
+      // There is no folder yet.
+    }
+  }
+}
+
+const byNode = (a: Made, b: Made): number => a.node.localeCompare(b.node, 'en', { numeric: true });
+
+/** Names of a server are never paths here, and no two files of a run have the same. */
+function freeName(given: string, taken: ReadonlySet<string>): string {
+  const plain = given
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, '_')
+    .replace(/^\.+/, '_')
+    .slice(-120);
+  return taken.has(plain) ? `${taken.size + 1}-${plain}` : plain;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.jpeg': 'image/jpeg',
+  '.webp': 'image/webp',
+  '.gif': 'image/gif',
+  '.avif': 'image/avif',
+  '.mp4': 'video/mp4',
+  '.webm': 'video/webm',
+  '.mov': 'video/quicktime',
+  '.mkv': 'video/x-matroska',
+  '.mp3': 'audio/mpeg',
+  '.wav': 'audio/wav',
+  '.flac': 'audio/flac',
+  '.opus': 'audio/ogg',
+  '.ogg': 'audio/ogg',
+  '.glb': 'model/gltf-binary',
+  '.json': 'application/json',
+  '.txt': 'text/plain; charset=utf-8',
+};
+
+/** Markup has no type of its own here: a browser must not show it as a page of ours. */
+const typeOf = (extension: string): string => TYPES[extension.toLowerCase()] ?? 'application/octet-stream';

@@ -1,0 +1,274 @@
+// A user's own GPU servers and workflows, as they are given and kept: a service that starts again needs no flags for them.
+
+import { createHash, randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { blob } from 'node:stream/consumers';
+import { z } from 'zod';
+import { parseExactly } from '../../../batch/digits.ts';
+import { errorMessage, problem } from '../../../errors/error.ts';
+import { keepSecret } from '../../../errors/redact.ts';
+import { openDownloads } from '../../../run-service/download.ts';
+import type { Database } from '../../database.ts';
+import type { Deployment } from '../../deployments.ts';
+import { Unreachable, type Backend } from './backend.ts';
+import { openComfyui } from './comfyui.ts';
+import { classesAt, Remote, type RemoteWorld } from './remote.ts';
+import { readGraph, workflowOf, type Workflow } from './workflow.ts';
+
+export const givenGpusSchema = z.strictObject({
+  servers: z
+    .array(
+      z.strictObject({
+        url: z.url({ protocol: /^https?$/ }),
+        /** What its GPU is called (default: what the server says). */
+        gpu: z.string().min(1).max(60).optional(),
+        headersFile: z.string().optional(),
+      }),
+    )
+    .default([]),
+  workflows: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(100),
+        /** The workflow as ComfyUI exports it for its API. */
+        text: z.string(),
+        /** Names for inputs: `{ prompt: ['6.text'] }`. */
+        inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+      }),
+    )
+    .default([]),
+});
+export type GivenGpus = z.input<typeof givenGpusSchema>;
+type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
+
+/** A server as it is kept. */
+export type ServerRow = {
+  readonly url: string;
+  readonly gpu: string | null;
+  readonly headersFile: string | null;
+  /** By which its socket knows us. */
+  readonly clientId: string;
+};
+
+type World = Omit<RemoteWorld, 'putFiles'> & {
+  readonly database: Pick<
+    Database,
+    'servers' | 'keepServer' | 'workflows' | 'keepWorkflow' | 'beDurable' | 'uploadOf'
+  >;
+  readonly deployments: Map<string, Deployment>;
+  /** The address of the service itself, whose uploads it reads directly. */
+  readonly origin: () => string;
+};
+
+export class OwnGpus {
+  readonly #world: World;
+  readonly executor: Remote;
+  readonly #backends = new Map<string, Backend>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.executor = new Remote({ ...world, putFiles: fileCarrier(world) });
+  }
+
+  /** Those of before, whether their servers answer or not. */
+  restore(): void {
+    const { database } = this.#world;
+    for (const row of database.servers()) this.#open(row);
+    for (const text of database.workflows()) this.#serve(parseExactly(text) as Workflow);
+    if (this.executor.servers.length > 0) database.beDurable();
+  }
+
+  /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers. */
+  async add(given: GivenGpus): Promise<readonly Deployment[]> {
+    const { servers, workflows } = givenGpusSchema.parse(given);
+    for (const server of servers) await this.#take(server);
+    const made: Workflow[] = [];
+    for (const { name, text, inputs } of workflows) made.push(await this.#workflow(name, text, inputs));
+    return made.map((workflow) => this.#serve(workflow));
+  }
+
+  async #take(given: GivenServer): Promise<void> {
+    const { database } = this.#world;
+    const url = addressOf(given.url);
+    const before = database.servers().find((row) => row.url === url);
+    const row: ServerRow = {
+      url,
+      gpu: given.gpu ?? before?.gpu ?? null,
+      headersFile: given.headersFile ?? before?.headersFile ?? null,
+      clientId: before?.clientId ?? randomUUID(),
+    };
+    const backend = this.#backends.get(url) ?? this.#open(row);
+    try {
+      const { gpu } = await backend.describe();
+      database.keepServer({ ...row, gpu: row.gpu ?? gpu });
+    } catch (error) {
+      if (!(error instanceof Unreachable)) throw error;
+      // One of several may be away; it is kept, and used once it answers.
+      if (this.executor.servers.every(({ isMet }) => !isMet))
+        throw problem('E614', { url, reason: errorMessage(error) });
+      database.keepServer(row);
+    }
+  }
+
+  #open(row: ServerRow): Backend {
+    const { url, clientId, headersFile, gpu } = row;
+    const backend = openComfyui({
+      url,
+      clientId,
+      headers: headersFile === null ? {} : headersIn(headersFile),
+    });
+    this.#backends.set(url, backend);
+    this.executor.addServer(new URL(url).host, gpu ?? undefined, backend);
+    this.#world.database.beDurable();
+    return backend;
+  }
+
+  /** Of the first server that can run it. */
+  async #workflow(
+    name: string,
+    text: string,
+    inputs: Readonly<Record<string, readonly string[]>>,
+  ): Promise<Workflow> {
+    const nodes = readGraph(name, text);
+    let first: unknown;
+    for (const backend of this.#backends.values()) {
+      try {
+        return workflowOf(name, nodes, await classesAt(backend, nodes), inputs);
+      } catch (error) {
+        first ??= error;
+      }
+    }
+    throw (
+      first ??
+      problem('E602', {
+        what: `there is no GPU server for the workflow ${name}`,
+        hint: 'name one: --comfyui http://127.0.0.1:8188',
+      })
+    );
+  }
+
+  #serve(workflow: Workflow): Deployment {
+    const { deployments, database } = this.#world;
+    database.keepWorkflow(workflow.id, JSON.stringify(workflow));
+    this.executor.addWorkflow(workflow);
+    const deployment = this.#deployment(workflow);
+    deployments.delete(workflow.id);
+    deployments.set(workflow.id, deployment);
+    return deployment;
+  }
+
+  #deployment({ id, name, inputs, runTimeoutSeconds }: Workflow): Deployment {
+    const { executor } = this;
+    return {
+      id,
+      name,
+      isReal: true,
+      // They follow the servers, of which more may come.
+      get gpu() {
+        return executor.servers[0]?.gpu ?? 'GPU';
+      },
+      get concurrencyLimit() {
+        return Math.max(1, executor.servers.length);
+      },
+      runTimeoutSeconds,
+      machineVersion: null,
+      machineType: null,
+      inputTypes: inputs.map(({ name: input, type, default: usual, min, max, options }) => ({
+        name: input,
+        type,
+        required: false,
+        default: usual,
+        ...(min === undefined ? {} : { min }),
+        ...(max === undefined ? {} : { max }),
+        ...(options === undefined ? {} : { options: [...options] }),
+      })),
+    };
+  }
+}
+
+/** Without a trailing slash; a password in it would be printed with it. */
+function addressOf(given: string): string {
+  const { origin, pathname, username, password } = new URL(given);
+  if (username !== '' || password !== '')
+    throw problem('E602', {
+      what: `the address of a GPU server has credentials`,
+      hint: 'put "Authorization: Basic …" into a file, and name it with --comfyui-headers',
+    });
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/** `Name: value`, a line each. */
+function headersIn(file: string): Readonly<Record<string, string>> {
+  try {
+    const lines = readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter(Boolean);
+    return Object.fromEntries(
+      lines.map((line) => {
+        const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
+        if (name === undefined || value === undefined) throw new Error('a line is not "Name: value"');
+        return [name.toLowerCase(), keepSecret(value)];
+      }),
+    );
+  } catch (error) {
+    throw problem('E611', { file, why: `cannot be read: ${errorMessage(error)}` }, { cause: error });
+  }
+}
+
+/** Only public addresses: a row must not reach into the network of the service. */
+const PUBLIC = 'http://192.0.2.1';
+const INPUT_BYTES_MOST = 1 << 30;
+
+/** Carries each file to each server once. */
+function fileCarrier({ database, origin }: Pick<World, 'database' | 'origin'>): RemoteWorld['putFiles'] {
+  const download = openDownloads(4);
+  const there = new WeakMap<Backend, Map<string, string>>();
+  const content = async (address: string): Promise<Blob> => {
+    const [, id] =
+      /^\/files\/uploads\/([^/]+)\//.exec(
+        address.startsWith(`${origin()}/`) ? address.slice(origin().length) : '',
+      ) ?? [];
+    const upload = id === undefined ? undefined : database.uploadOf(id);
+    if (upload?.bytes) return new Blob([Uint8Array.from(upload.bytes)], { type: upload.type });
+    const { chunks, bytes = 0 } = await download(address, {
+      service: PUBLIC,
+      signal: AbortSignal.timeout(600_000),
+    });
+    if (bytes > INPUT_BYTES_MOST) throw new Error(`${address} is larger than ${INPUT_BYTES_MOST} bytes`);
+    return blob(bounded(chunks));
+  };
+  return async ({ inputs }, given, backend) => {
+    const known = there.get(backend) ?? new Map<string, string>();
+    there.set(backend, known);
+    const files = inputs.filter(
+      ({ name, fields }) => fields.some(({ isFile }) => isFile) && isAddress(given[name]),
+    );
+    for (const { name } of files) {
+      const address = String(given[name]);
+      if (known.has(address)) continue;
+      const file = await content(address);
+      const hash = createHash('sha256')
+        .update(Buffer.from(await file.arrayBuffer()))
+        .digest('hex');
+      const put = await backend.put({
+        name: `${hash}${extname(new URL(address).pathname).slice(0, 8)}`,
+        content: file,
+      });
+      known.set(address, put);
+    }
+    return known;
+  };
+}
+
+async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > INPUT_BYTES_MOST) throw new Error(`a file of more than ${INPUT_BYTES_MOST} bytes`);
+    yield chunk;
+  }
+}
+
+const isAddress = (value: unknown): boolean => typeof value === 'string' && /^https?:\/\//i.test(value);

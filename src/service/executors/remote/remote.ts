@@ -1,0 +1,284 @@
+// Runs on real GPU servers. It owns the queue and decides which server gets the next run; a server does the rest.
+//
+//      accept ─▶ queue of its deployment ──a server is free──▶ placed (stored first) ─▶ the server
+//                       ▲                                                                  │
+//                       └────────────── moved: the server did not answer for long ─────────┘
+
+import { parseExactly } from '../../../batch/digits.ts';
+import type { RunRow } from '../../runs/run-row.ts';
+import { FifoQueue } from '../../fifo-queue.ts';
+import {
+  NO_WORK,
+  type Census,
+  type Executor,
+  type ExecutorEvents,
+  type LiveRun,
+  type Output,
+} from '../executor.ts';
+import { assigned, newState, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import type { Backend, Graph, NodeClass } from './backend.ts';
+import type { Desk, Timing } from './desk.ts';
+import { GpuServer } from './gpu-server.ts';
+import { dayOf, type KeptFiles } from './kept-files.ts';
+import { classesOf, faultsOf, filledGraph, type Workflow } from './workflow.ts';
+
+export type RemoteWorld = {
+  readonly now: () => number;
+  readonly commit: (work: () => void) => void;
+  readonly events: ExecutorEvents;
+  readonly inputsOf: (runId: string) => string;
+  readonly files: KeptFiles;
+  /** Puts the files that inputs name on a server; returns their names there by what the inputs said. */
+  readonly putFiles: (
+    workflow: Workflow,
+    inputs: Readonly<Record<string, unknown>>,
+    backend: Backend,
+  ) => Promise<ReadonlyMap<string, string>>;
+  readonly timing: Timing;
+  readonly say: (event: string, facts: Record<string, unknown>) => void;
+};
+
+/** One executes, and one waits there, so that no server idles between two runs. */
+const RUNS_A_SERVER = 2;
+/** A server keeps its models for so long, even if others wait. */
+const STAYS_MS = 60_000;
+
+export class Remote implements Executor {
+  readonly #world: RemoteWorld;
+  readonly #servers = new Map<string, GpuServer>();
+  readonly #workflows = new Map<string, Workflow>();
+  readonly #lines = new Map<string, FifoQueue<number, LiveRun>>();
+  /** What was said of runs before they were moved. */
+  readonly #moved = new Map<number, RunState>();
+  readonly #desk: Desk;
+  #isServing = false;
+
+  constructor(world: RemoteWorld) {
+    this.#world = world;
+    this.#desk = this.#deskFor(world);
+  }
+
+  get servers(): readonly GpuServer[] {
+    return [...this.#servers.values()];
+  }
+
+  addServer(name: string, gpu: string | undefined, backend: Backend): void {
+    const server = new GpuServer({ name, gpu, backend }, this.#desk, this.#world.timing);
+    this.#servers.set(name, server);
+    server.start();
+  }
+
+  addWorkflow(workflow: Workflow): void {
+    this.#workflows.set(workflow.id, workflow);
+    // Whether it fits is asked again.
+    for (const server of this.servers) server.meetAgain();
+  }
+
+  accept(run: LiveRun): void {
+    this.#lineOf(run.deploymentId).join(run.number, run);
+    this.#serve();
+  }
+
+  resume(rows: readonly (Omit<RunRow, 'inputs'> & { readonly run: LiveRun })[]): void {
+    for (const { run, state: text, status } of rows) {
+      const workflow = this.#workflows.get(run.deploymentId);
+      // Nobody can say how it has ended.
+      if (status === 'timeout' || workflow === undefined) continue;
+      const state = text === null ? undefined : (JSON.parse(text) as RunState);
+      const server = this.#servers.get(state?.server ?? '');
+      if (state === undefined) this.#lineOf(run.deploymentId).join(run.number, run);
+      else if (server === undefined)
+        this.#takeBack(assigned(run, workflow, state, false), `${state.server} is no server any more`);
+      else server.take(assigned(run, workflow, state, false));
+    }
+    this.#serve();
+  }
+
+  cancel(run: LiveRun): void {
+    if (this.#lineOf(run.deploymentId).leave(run.number)) return;
+    this.servers.find(({ runs }) => runs.has(run.id))?.cancel(run.id);
+  }
+
+  view(row: RunRow): typeof NO_WORK {
+    if (row.endedMs !== null)
+      return { liveStatus: null, progress: row.status === 'success' ? 1 : 0, sinceMs: row.endedMs };
+    const server = this.servers.find(({ runs }) => runs.has(row.id));
+    const one = server?.runs.get(row.id);
+    if (server === undefined || one === undefined) return NO_WORK;
+    const { away } = server;
+    if (away === undefined) return one.work;
+    const since = new Date(away.sinceMs).toISOString();
+    return { ...one.work, liveStatus: `${server.name} has not answered since ${since}: ${away.reason}` };
+  }
+
+  log = ({ state }: RunRow) => stateOf(state)?.lines ?? [];
+
+  outputs({ deploymentId, state }: Pick<RunRow, 'deploymentId' | 'state'>): readonly Output[] {
+    const graph = this.#workflows.get(deploymentId)?.graph ?? {};
+    return (stateOf(state)?.outputs ?? []).map(({ node, key, files, texts }) => ({
+      node,
+      nodeClass: graph[node]?.class_type ?? '',
+      key,
+      files: files.map(({ filename }) => ({ filename, type: 'output' })),
+      texts,
+    }));
+  }
+
+  file({ state }: RunRow, filename: string) {
+    const files = (stateOf(state)?.outputs ?? []).flatMap((output) => output.files);
+    const file = files.find((one) => one.filename === filename);
+    return file === undefined ? undefined : this.#world.files.open(file);
+  }
+
+  census(): ReadonlyMap<string, Census> {
+    const running = this.#running();
+    return new Map(
+      [...this.#workflows.keys()].map((id) => {
+        const idle = this.servers.filter((one) => one.load === 0 && this.#mayServe(one, id)).length;
+        return [id, { waiting: this.#lineOf(id).size, busy: running.get(id) ?? 0, idle }];
+      }),
+    );
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.servers.map((server) => server.close()));
+  }
+
+  #lineOf(deploymentId: string): FifoQueue<number, LiveRun> {
+    const line = this.#lines.get(deploymentId) ?? new FifoQueue<number, LiveRun>();
+    this.#lines.set(deploymentId, line);
+    return line;
+  }
+
+  #running(): ReadonlyMap<string, number> {
+    const running = new Map<string, number>();
+    for (const { runs } of this.servers)
+      for (const { run } of runs.values())
+        running.set(run.deploymentId, (running.get(run.deploymentId) ?? 0) + 1);
+    return running;
+  }
+
+  /** Fewest running first, so that no deployment starves another. */
+  #serve(): void {
+    // A run that is placed calls this again.
+    if (this.#isServing) return;
+    this.#isServing = true;
+    try {
+      for (let isPlaced = true; isPlaced;) {
+        const running = this.#running();
+        const waiting = [...this.#lines].filter(([, line]) => line.size > 0);
+        const fair = waiting.toSorted(([a], [b]) => (running.get(a) ?? 0) - (running.get(b) ?? 0));
+        isPlaced = fair.some(([deploymentId, line]) => this.#place(deploymentId, line));
+      }
+    } finally {
+      this.#isServing = false;
+    }
+  }
+
+  #place(deploymentId: string, line: FifoQueue<number, LiveRun>): boolean {
+    const workflow = this.#workflows.get(deploymentId);
+    const server = this.#serverFor(deploymentId);
+    const run = workflow === undefined || server === undefined ? undefined : line.next();
+    if (run === undefined || server === undefined || workflow === undefined) return false;
+    const { lines, deaths } = this.#moved.get(run.number) ?? newState(server.name);
+    this.#moved.delete(run.number);
+    const state = { ...newState(server.name, lines), deaths };
+    const { now, commit, events } = this.#world;
+    commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now()));
+    server.take(assigned({ ...run, gpu: server.gpu }, workflow, state, true));
+    return true;
+  }
+
+  /** An idle server that has its models, else the one that idles longest, else the one that is expected to be free first. */
+  #serverFor(deploymentId: string): GpuServer | undefined {
+    const able = this.servers.filter((one) => this.#mayServe(one, deploymentId));
+    const idle = able.filter((one) => one.load === 0 && !this.#mustStay(one, deploymentId));
+    const warm = idle.find(({ serves }) => serves?.deploymentId === deploymentId);
+    if (warm !== undefined) return warm;
+    if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
+    const next = able.filter((one) => one.load < RUNS_A_SERVER && !this.#mustStay(one, deploymentId));
+    return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
+  }
+
+  #mayServe(server: GpuServer, deploymentId: string): boolean {
+    return (
+      server.isMet &&
+      server.away === undefined &&
+      server.misfits.has(deploymentId) &&
+      server.misfits.get(deploymentId) === undefined
+    );
+  }
+
+  /** It has the models of another workflow, whose runs wait, and has not served it for long. */
+  #mustStay({ serves }: GpuServer, deploymentId: string): boolean {
+    if (serves === undefined || serves.deploymentId === deploymentId) return false;
+    return this.#lineOf(serves.deploymentId).size > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
+  }
+
+  /** The run waits for another server. */
+  #takeBack({ run, state }: AssignedRun, why: string): void {
+    const { now, commit, events } = this.#world;
+    this.#moved.set(run.number, withLine(state, 'info', `${why}; the run goes to another server`, now()));
+    commit(() => events.lost(run, 0, true));
+    this.#lineOf(run.deploymentId).join(run.number, run);
+  }
+
+  #deskFor({ now, commit, events, files, timing: _, say }: RemoteWorld): Desk {
+    return {
+      now,
+      commit,
+      say,
+      keep: ({ run, state }) => events.keep(run, JSON.stringify(state)),
+      reached: ({ run }, change) => events.reached(run, change),
+      progress: ({ run, work }) => events.progress(run, { status: 'running', atMs: now(), work }),
+      ended: ({ run }, change, startedMs) => events.ended(run, change, startedMs),
+      doubtful: (one) => {
+        events.keep(one.run, JSON.stringify(one.state));
+        events.doubtful(one.run);
+      },
+      graphOf: (one, backend) => this.#graphOf(one, backend),
+      store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
+      met: (server) => this.#meet(server),
+      free: () => this.#serve(),
+      move: (one, why) => {
+        const { deploymentId } = one.run;
+        const isOther = this.servers.some(
+          (other) => other.name !== one.state.server && this.#mayServe(other, deploymentId),
+        );
+        if (isOther) {
+          this.#takeBack(one, why);
+          setImmediate(() => this.#serve());
+        }
+        return isOther;
+      },
+    };
+  }
+
+  async #graphOf({ run, workflow }: AssignedRun, backend: Backend): Promise<Graph> {
+    const inputs = parseExactly(this.#world.inputsOf(run.id)) as Readonly<Record<string, unknown>>;
+    const put = await this.#world.putFiles(workflow, inputs, backend);
+    return filledGraph(workflow, inputs, { id: run.id, day: dayOf(this.#world.now()) }, put);
+  }
+
+  /** Learns what a server is, and which workflows it can run. */
+  async #meet(server: GpuServer): Promise<void> {
+    const { version, gpu } = await server.backend.describe();
+    server.version = version;
+    if (server.gpu === '') server.gpu = gpu;
+    for (const { id, graph } of this.#workflows.values()) {
+      const [fault] = faultsOf(graph, await classesAt(server.backend, graph));
+      server.misfits.set(id, fault);
+    }
+  }
+}
+
+/** The classes of a workflow that a server has. */
+export async function classesAt(backend: Backend, graph: Graph): Promise<ReadonlyMap<string, NodeClass>> {
+  const found = await Promise.all(
+    classesOf(graph).map(async (name) => [name, await backend.nodeClass(name)] as const),
+  );
+  return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
+}
+
+const stateOf = (text: string | null): RunState | undefined =>
+  text === null ? undefined : (JSON.parse(text) as RunState);
