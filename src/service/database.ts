@@ -1,7 +1,6 @@
 // The service's storage: one SQLite file with one row per run. Columns have the same names as in the code. Everything is
 // committed before it is visible in an answer or a webhook.
 
-import type { ServerRow } from './executors/remote/own-gpus.ts';
 import type { RunRow } from './runs/run-row.ts';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
@@ -44,6 +43,15 @@ type UploadRow = {
   readonly bytes: Uint8Array | null;
 };
 
+/** A GPU server of the user's own. */
+export type ServerRow = {
+  readonly url: string;
+  readonly gpu: string | null;
+  readonly headersFile: string | null;
+  /** By which its socket knows us. */
+  readonly clientId: string;
+};
+
 /** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, of another version, or not a database. */
 export function openDatabase(file: string) {
   const db = openFile(file);
@@ -77,8 +85,6 @@ export function openDatabase(file: string) {
      FROM run GROUP BY gpu HAVING total > 0`,
   );
   const deliveriesOf = db.prepare('SELECT * FROM delivery WHERE run = ? ORDER BY rowid');
-  const servers = db.prepare('SELECT * FROM server ORDER BY rowid');
-  const workflows = db.prepare('SELECT json FROM workflow ORDER BY place');
   const uploadOf = db.prepare('SELECT * FROM upload WHERE id = ?');
   const alive = db.prepare(
     `SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
@@ -105,11 +111,7 @@ export function openDatabase(file: string) {
     byStatus: () => totals(byStatus),
     /** Billed GPU seconds by GPU: from the start of a run's container to the run's end. */
     sold: () => totals(sold),
-    /** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
-    servers: () => rows<ServerRow>(servers),
-    workflows: () => rows<{ json: string }>(workflows).map(({ json }) => json),
-    /** From now on, what is committed survives a loss of power: real machines act on it. */
-    beDurable: () => db.exec('PRAGMA synchronous = FULL'),
+    ...ownGpusIn(db),
     /** Every run that has not ended, oldest first. */
     alive: () => rows<LiveRow>(alive),
     dashboardRuns: dashboardQuery(db),
@@ -148,12 +150,6 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   const delivered = db.prepare(
     'INSERT INTO delivery VALUES ($run, $atMs, $method, $outcome, $tookMs, $body)',
   );
-  const keepServer = db.prepare(
-    'INSERT INTO server VALUES ($url, $gpu, $headersFile, $clientId) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
-  );
-  const keepWorkflow = db.prepare(
-    'INSERT OR REPLACE INTO workflow VALUES ($id, $json, (SELECT coalesce(max(place), 0) + 1 FROM workflow))',
-  );
   const upload = db.prepare('INSERT OR REPLACE INTO upload VALUES ($id, $owner, $name, $type, $bytes)');
   const write = (statement: StatementSync, ...values: (string | number | null)[]): void => {
     begin();
@@ -184,10 +180,28 @@ function writersOf(db: DatabaseSync, begin: () => void) {
     delivered(tries: readonly DeliveryRow[]): void {
       for (const row of tries) writeNamed(delivered, row);
     },
-    keepServer: (server: ServerRow): void => void keepServer.run(server),
-    keepWorkflow: (id: string, json: string): void => void keepWorkflow.run({ id, json }),
     /** Reserves a file, or stores its `bytes`. */
     upload: (file: UploadRow): void => void writeNamed(upload, file),
+  };
+}
+
+/** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
+function ownGpusIn(db: DatabaseSync) {
+  const servers = db.prepare('SELECT * FROM server ORDER BY rowid');
+  const keepServer = db.prepare(
+    'INSERT INTO server VALUES ($url, $gpu, $headersFile, $clientId) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
+  );
+  const workflows = db.prepare('SELECT json FROM workflow ORDER BY place');
+  const keepWorkflow = db.prepare(
+    'INSERT OR REPLACE INTO workflow VALUES ($id, $json, (SELECT coalesce(max(place), 0) + 1 FROM workflow))',
+  );
+  return {
+    servers: () => rows<ServerRow>(servers),
+    keepServer: (server: ServerRow): void => void keepServer.run(server),
+    workflows: () => rows<{ json: string }>(workflows).map(({ json }) => json),
+    keepWorkflow: (id: string, json: string): void => void keepWorkflow.run({ id, json }),
+    /** From now on, what is committed survives a loss of power: real machines act on it. */
+    beDurable: () => db.exec('PRAGMA synchronous = FULL'),
   };
 }
 

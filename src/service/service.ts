@@ -98,18 +98,8 @@ export function createService(options: Options): LivingService {
     endMs: faults.shouldInject('private-file', run) ? nowMs + LINK_LIFE_MS / speed : undefined,
     filename: faults.shouldInject('wild-name', run) ? '../../escape.png' : undefined,
   });
-  const base = {
-    ...time,
-    database,
-    faults,
-    behaviour,
-    deployments,
-    speed,
-    seed,
-    log,
-    linksOf,
-    newId: outside.newId,
-  };
+  const { newId } = outside;
+  const base = { ...time, database, faults, behaviour, deployments, speed, seed, log, linksOf, newId };
   const tell = (run: LiveRun, change: RunChange): void => publish({ ...base, outputsOf }, run, change);
   const events = eventsFor({ clock, database, publish: tell });
   const executors = openExecutors({

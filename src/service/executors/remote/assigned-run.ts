@@ -8,7 +8,7 @@
 
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Work } from '../executor.ts';
-import type { Made } from './backend.ts';
+import type { Heard, Made } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
 /** A file that the service keeps. */
@@ -89,3 +89,15 @@ export const withLine = (
   ...state,
   lines: [...state.lines, { atMs, level, message }].slice(-LINES_MOST),
 });
+
+/** Notes what the socket says of a run; true if it executes another node. */
+export function noteHeard(one: AssignedRun, heard: Heard & { readonly id: string }, nowMs: number): boolean {
+  if (heard.kind === 'made') one.heard.made.push(...heard.made);
+  if (heard.kind === 'success') one.heard.hasSucceeded = true;
+  if (heard.kind !== 'work') return false;
+  const { node, progress } = heard;
+  const liveStatus =
+    node === undefined ? one.work.liveStatus : `Executing ${one.workflow.graph[node]?.class_type ?? node}`;
+  one.work = { liveStatus, progress: Math.round(progress * 100) / 100, sinceMs: nowMs };
+  return node !== undefined;
+}

@@ -37,10 +37,8 @@ export function endOf({ status, outputs }: Entry): End {
 /** The difference of its own times, because its clock is not ours. */
 function ranMsOf(messages: ReadonlyMap<string, Readonly<Record<string, unknown>>>): number {
   const at = (name: string): number => Number(messages.get(name)?.['timestamp']);
-  const ends = ['execution_success', 'execution_error', 'execution_interrupted']
-    .map(at)
-    .filter(Number.isFinite);
-  const ranMs = (ends[0] ?? Number.NaN) - at('execution_start');
+  const end = ['execution_success', 'execution_error', 'execution_interrupted'].map(at).find(Number.isFinite);
+  const ranMs = (end ?? Number.NaN) - at('execution_start');
   return Number.isFinite(ranMs) ? Math.max(0, ranMs) : 0;
 }
 

@@ -5,6 +5,7 @@ import { WebSocket, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { Heard } from './backend.ts';
 import { madeBy } from './comfyui-history.ts';
+import { jsonIn } from '../../../errors/outside-text.ts';
 
 type Address = {
   readonly url: string;
@@ -58,7 +59,7 @@ const messageSchema = z.object({ type: z.string(), data: z.record(z.string(), z.
 const nodesSchema = z.record(z.string(), z.object({ value: z.number(), max: z.number(), state: z.string() }));
 
 function heardIn(text: string): readonly Heard[] {
-  const read = messageSchema.safeParse(jsonOf(text));
+  const read = messageSchema.safeParse(jsonIn(text));
   if (!read.success) return [];
   const { type, data } = read.data;
   const id = typeof data['prompt_id'] === 'string' ? data['prompt_id'] : undefined;
@@ -88,12 +89,4 @@ function shareOf(nodes: unknown): number {
   const running = read.success ? Object.values(read.data).filter(({ state }) => state === 'running') : [];
   const shares = running.map(({ value, max }) => (max > 0 ? value / max : 0));
   return Math.max(0, ...shares);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }

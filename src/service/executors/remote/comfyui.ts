@@ -1,21 +1,12 @@
 // ComfyUI's own HTTP interface. Two of its habits decide how it is used: the same id that is sent twice is executed twice, so
 // whoever sends again must look first; and a run only moves forward, from the queue into the history, so the queue is read first.
 
-import type { Readable } from 'node:stream';
-import { request, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
-import { shortened, terminalLine } from '../../../errors/outside-text.ts';
-import { openOutgoing } from '../../../host/outgoing.ts';
-import {
-  Unreachable,
-  type Backend,
-  type ClassInput,
-  type NodeClass,
-  type Seen,
-  type Submitted,
-} from './backend.ts';
+import { jsonIn } from '../../../errors/outside-text.ts';
+import { type Backend, type ClassInput, type NodeClass, type Seen, type Submitted } from './backend.ts';
 import { endOf, historySchema, type Entry } from './comfyui-history.ts';
+import { openHttp, shown, type Answer, type Http } from './http.ts';
 import { hearSocket } from './comfyui-socket.ts';
 
 export type ServerAddress = {
@@ -27,54 +18,12 @@ export type ServerAddress = {
   readonly clientId: string;
 };
 
-const ANSWER_MS = 10_000;
 /** The validation of a large workflow may load custom nodes. */
 const SUBMIT_MS = 120_000;
-const BODY_MS = 60_000;
-const ANSWER_BYTES = 64 << 20;
-const CONNECTIONS = 8;
-
-/** For `throw`: what one server did. */
-type Answer = {
-  readonly status: number;
-  readonly text: string;
-  readonly headers: Dispatcher.ResponseData['headers'];
-};
 
 export function openComfyui({ url, headers, clientId }: ServerAddress): Backend {
-  const dispatcher = openOutgoing({ connections: CONNECTIONS, headersMs: SUBMIT_MS, bodyMs: BODY_MS });
-  const ask = async (path: string, body?: string, waitMs = ANSWER_MS): Promise<Answer> => {
-    try {
-      const answer = await request(`${url}${path}`, {
-        dispatcher,
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        body: body ?? null,
-        signal: AbortSignal.timeout(waitMs),
-      });
-      return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
-    } catch (error) {
-      throw new Unreachable(errorMessage(error), { cause: error });
-    }
-  };
-  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T> => {
-    const { status, text } = await ask(path);
-    const parsed = status === 200 ? schema.safeParse(jsonOf(text)) : undefined;
-    if (parsed?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-    return parsed.data;
-  };
-  const post = async (path: string, body: object): Promise<void> => {
-    const { status, text } = await ask(path, JSON.stringify(body));
-    if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-  };
-  const queue = async (): Promise<{
-    readonly running: ReadonlySet<string>;
-    readonly waiting: ReadonlySet<string>;
-  }> => {
-    const { queue_running, queue_pending } = await read('/queue', queueSchema);
-    return { running: new Set(queue_running.map(idOf)), waiting: new Set(queue_pending.map(idOf)) };
-  };
-
+  const http = openHttp(url, headers);
+  const { read, post } = http;
   return {
     probe: async () => (await read('/prompt', probeSchema)).exec_info.queue_remaining,
     async describe() {
@@ -82,23 +31,14 @@ export function openComfyui({ url, headers, clientId }: ServerAddress): Backend 
       return { version: system.comfyui_version ?? 'unknown', gpu: gpuName(devices[0]?.name) };
     },
     async nodeClass(name) {
-      const found = await read(`/object_info/${encodeURIComponent(name)}`, z.record(z.string(), classSchema));
-      return found[name] === undefined ? undefined : nodeClassOf(found[name]);
+      const path = `/object_info/${encodeURIComponent(name)}`;
+      const found = (await read(path, z.record(z.string(), classSchema)))[name];
+      return found === undefined ? undefined : nodeClassOf(found);
     },
-    submit: async (id, graph) => {
-      const body = JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId });
-      const answer = await ask('/prompt', body, SUBMIT_MS).catch((error: unknown) => errorMessage(error));
-      const submitted =
-        typeof answer === 'string' ? ({ kind: 'unclear', reason: answer } as const) : submittedOf(id, answer);
-      // Part of the workflow was accepted, which nobody wants.
-      if (submitted.kind === 'refused' && typeof answer !== 'string' && answer.status === 200) {
-        await post('/queue', { delete: [id] });
-        if ((await queue()).running.has(id)) await post('/interrupt', { prompt_id: id });
-      }
-      return submitted;
-    },
+    submit: (id, graph) =>
+      submit(http, id, JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId })),
     async look(ids) {
-      const { running, waiting } = await queue();
+      const { running, waiting } = await queueOf(http);
       const seen = ids.map(async (id): Promise<readonly [string, Seen]> => {
         if (running.has(id)) return [id, { at: 'running' }];
         if (waiting.has(id)) return [id, { at: 'waiting' }];
@@ -111,26 +51,35 @@ export function openComfyui({ url, headers, clientId }: ServerAddress): Backend 
     cancel: (id, at) =>
       at === 'running' ? post('/interrupt', { prompt_id: id }) : post('/queue', { delete: [id] }),
     file: ({ filename, subfolder, type }) =>
-      open(dispatcher, `${url}/view?${new URLSearchParams({ filename, subfolder, type })}`, headers),
+      http.open(`/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`),
     async put({ name, content }) {
       const form = new FormData();
       form.set('image', content, name);
       form.set('subfolder', 'runsheet');
       form.set('overwrite', 'true');
-      const answer = await request(`${url}/upload/image`, {
-        dispatcher,
-        method: 'POST',
-        headers,
-        body: form as never,
-      }).catch((error: unknown) => Promise.reject(new Unreachable(errorMessage(error))));
-      const text = await boundedText(answer.body);
-      const put = uploadSchema.safeParse(jsonOf(text));
-      if (!put.success) throw new Unreachable(`/upload/image answered ${answer.statusCode}: ${shown(text)}`);
-      return put.data.subfolder === '' ? put.data.name : `${put.data.subfolder}/${put.data.name}`;
+      const put = await http.upload('/upload/image', form, uploadSchema);
+      return put.subfolder === '' ? put.name : `${put.subfolder}/${put.name}`;
     },
-    listen: (on) => hearSocket({ url, headers, clientId, dispatcher }, on),
-    close: () => dispatcher.destroy(),
+    listen: (on) => hearSocket({ url, headers, clientId, dispatcher: http.dispatcher }, on),
+    close: () => http.dispatcher.destroy(),
   };
+}
+
+async function submit(http: Http, id: string, body: string): Promise<Submitted> {
+  const answer = await http.ask('/prompt', body, SUBMIT_MS).catch((error: unknown) => errorMessage(error));
+  if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
+  const submitted = submittedOf(id, answer);
+  // Part of the workflow was accepted, which nobody wants.
+  if (submitted.kind === 'refused' && answer.status === 200) {
+    await http.post('/queue', { delete: [id] });
+    if ((await queueOf(http)).running.has(id)) await http.post('/interrupt', { prompt_id: id });
+  }
+  return submitted;
+}
+
+async function queueOf({ read }: Http): Promise<Record<'running' | 'waiting', ReadonlySet<string>>> {
+  const { queue_running, queue_pending } = await read('/queue', queueSchema);
+  return { running: new Set(queue_running.map(idOf)), waiting: new Set(queue_pending.map(idOf)) };
 }
 
 const probeSchema = z.object({ exec_info: z.object({ queue_remaining: z.number() }) });
@@ -215,8 +164,11 @@ const nodeErrorsSchema = z.record(
   }),
 );
 
+/** Nothing was accepted, and later it may be. */
+const BUSY: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 503]);
+
 function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
-  const body = jsonOf(text);
+  const body = jsonIn(text);
   if (status === 200) {
     const accepted = acceptedSchema.safeParse(body);
     if (!accepted.success) return { kind: 'unclear', reason: `answered 200: ${shown(text)}` };
@@ -232,7 +184,7 @@ function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
     const nodes = nodesText(node_errors);
     return { kind: 'refused', reason: [error.message, error.details, nodes].filter(Boolean).join(': ') };
   }
-  if ([401, 402, 403, 407, 429, 503].includes(status))
+  if (BUSY.has(status))
     return {
       kind: 'busy',
       afterMs: retryAfterMs(headers['retry-after']),
@@ -260,42 +212,4 @@ function nodesText(errors: Readonly<Record<string, unknown>>): string {
       return `node ${node} (${class_type}): ${all.join('; ')}`;
     })
     .join('; ');
-}
-
-const TEXT_MOST = 500;
-const shown = (text: string): string => shortened(terminalLine(text), TEXT_MOST);
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-async function boundedText(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > ANSWER_BYTES) throw new Error(`an answer of more than ${ANSWER_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-async function open(
-  dispatcher: Dispatcher,
-  url: string,
-  headers: Readonly<Record<string, string>>,
-): Promise<Readable | undefined> {
-  try {
-    const answer = await request(url, { dispatcher, headers });
-    if (answer.statusCode === 200) return answer.body;
-    await answer.body.dump();
-    if (answer.statusCode === 404) return undefined;
-    throw new Error(`answered ${answer.statusCode}`);
-  } catch (error) {
-    throw new Unreachable(errorMessage(error), { cause: error });
-  }
 }

@@ -3,7 +3,16 @@
 import type { Reached } from '../executor.ts';
 import type { AssignedRun, StoredOutput } from './assigned-run.ts';
 import type { Backend, Graph, Made } from './backend.ts';
-import type { GpuServer } from './gpu-server.ts';
+
+/** What is learned of a server when it answers for the first time. */
+export type MetServer = {
+  readonly backend: Backend;
+  /** What a person calls its GPU. */
+  gpu: string;
+  version: string;
+  /** Why each deployment cannot run there; undefined if it can. */
+  readonly misfits: Map<string, string | undefined>;
+};
 
 export type Timing = {
   readonly lookMs: number;
@@ -32,7 +41,7 @@ export type Desk = {
     made: readonly Made[],
     backend: Backend,
   ) => Promise<readonly StoredOutput[]>;
-  readonly met: (server: GpuServer) => Promise<void>;
+  readonly met: (server: MetServer) => Promise<void>;
   /** A place is free. */
   readonly free: () => void;
   /** Gives the run to another server; false if there is none. */

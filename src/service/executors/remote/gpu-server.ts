@@ -5,7 +5,7 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
-import { withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import { noteHeard, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
 import {
   Unreachable,
   type Backend,
@@ -15,12 +15,12 @@ import {
   type Made,
   type Seen,
 } from './backend.ts';
-import { FileGone, type Desk, type Timing } from './desk.ts';
+import { FileGone, type Desk, type MetServer, type Timing } from './desk.ts';
 
 const FAILURES_MOST = 3;
 const DEATHS_MOST = 2;
 
-export class GpuServer {
+export class GpuServer implements MetServer {
   readonly name: string;
   readonly backend: Backend;
   /** What a person calls its GPU. */
@@ -76,7 +76,6 @@ export class GpuServer {
     await this.#ended;
   }
 
-  /** The runs that wait or run there. */
   get load(): number {
     return this.leaving.size + [...this.runs.values()].filter(({ phase }) => phase !== 'storing').length;
   }
@@ -178,14 +177,14 @@ export class GpuServer {
   }
 
   async #send(): Promise<void> {
-    for (const one of [...this.runs.values()]) {
+    for (const one of this.runs.values()) {
       if (one.phase !== 'placed' || one.notBeforeMs > this.#desk.now()) continue;
       if (one.mustLook && (await this.#isThere(one))) continue;
       if (this.runs.get(one.run.id) === one) await this.#sendOne(one);
     }
   }
 
-  /** Whether it was sent before, or may still arrive. */
+  /** Or may still arrive. */
   async #isThere(one: AssignedRun): Promise<boolean> {
     const seen = (await this.backend.look([one.run.id])).get(one.run.id);
     if (seen === undefined || seen.at !== 'absent') {
@@ -245,7 +244,7 @@ export class GpuServer {
       const at = seen.get(one.run.id);
       if (at !== undefined && this.runs.get(one.run.id) === one && one.phase === 'sent') this.#saw(one, at);
     }
-    for (const id of [...this.leaving]) {
+    for (const id of this.leaving) {
       const at = seen.get(id)?.at ?? 'absent';
       if (at === 'waiting' || at === 'running') await this.backend.cancel(id, at);
       else this.#left(id);
@@ -332,12 +331,11 @@ export class GpuServer {
     }
   }
 
-  /** Absent from the queue and from the history. */
   #isLost(one: AssignedRun): void {
     const { made, hasSucceeded } = one.heard;
     const { startedMs } = one.state;
     if (hasSucceeded) return this.#made(one, made, this.#desk.now() - (startedMs ?? this.#desk.now()));
-    // Its memory and the socket end together, so somebody has taken it away.
+    // A restart would have ended the socket.
     if (one.connection !== undefined && this.#socket.isOpen && one.connection === this.#socket.connection)
       return this.#finish(one, 'cancelled', `somebody removed it from ${this.name}`);
     const wasRunning = startedMs !== undefined;
@@ -395,16 +393,8 @@ export class GpuServer {
       return this.wake();
     const one = this.runs.get(heard.id);
     if (one === undefined) return;
-    if (heard.kind === 'made') one.heard.made.push(...heard.made);
-    else if (heard.kind === 'success') one.heard.hasSucceeded = true;
-    else this.#works(one, heard);
-  }
-
-  #works(one: AssignedRun, { node, progress }: Heard & { readonly kind: 'work' }): void {
-    const liveStatus =
-      node === undefined ? one.work.liveStatus : `Executing ${one.workflow.graph[node]?.class_type ?? node}`;
-    one.work = { liveStatus, progress: Math.round(progress * 100) / 100, sinceMs: this.#desk.now() };
-    if (one.state.startedMs === undefined) return this.wake();
-    if (node !== undefined && one.run.intermediate) this.#desk.commit(() => this.#desk.progress(one));
+    const isNews = noteHeard(one, heard, this.#desk.now());
+    if (one.state.startedMs === undefined) this.wake();
+    else if (isNews && one.run.intermediate) this.#desk.commit(() => this.#desk.progress(one));
   }
 }

@@ -69,7 +69,11 @@ export class KeptFiles {
     });
     await pipeline(content, counted, createWriteStream(`${target}.part`, { mode: 0o600 }));
     const file = await open(`${target}.part`, 'r+');
-    await file.sync().finally(() => file.close());
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
     renameSync(`${target}.part`, target);
     return { filename, path, type: typeOf(extension), bytes, sha256: hash.digest('hex') };
   }

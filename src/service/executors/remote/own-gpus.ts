@@ -9,7 +9,7 @@ import { parseExactly } from '../../../batch/digits.ts';
 import { errorMessage, problem } from '../../../errors/error.ts';
 import { keepSecret } from '../../../errors/redact.ts';
 import { openDownloads } from '../../../run-service/download.ts';
-import type { Database } from '../../database.ts';
+import type { Database, ServerRow } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
 import { Unreachable, type Backend } from './backend.ts';
 import { openComfyui } from './comfyui.ts';
@@ -41,15 +41,6 @@ export const givenGpusSchema = z.strictObject({
 });
 export type GivenGpus = z.input<typeof givenGpusSchema>;
 type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
-
-/** A server as it is kept. */
-export type ServerRow = {
-  readonly url: string;
-  readonly gpu: string | null;
-  readonly headersFile: string | null;
-  /** By which its socket knows us. */
-  readonly clientId: string;
-};
 
 type World = Omit<RemoteWorld, 'putFiles'> & {
   readonly database: Pick<

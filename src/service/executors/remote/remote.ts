@@ -17,7 +17,7 @@ import {
 } from '../executor.ts';
 import { assigned, newState, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
 import type { Backend, Graph, NodeClass } from './backend.ts';
-import type { Desk, Timing } from './desk.ts';
+import type { Desk, MetServer, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
 import { classesOf, faultsOf, filledGraph, type Workflow } from './workflow.ts';
@@ -223,7 +223,7 @@ export class Remote implements Executor {
     this.#lineOf(run.deploymentId).join(run.number, run);
   }
 
-  #deskFor({ now, commit, events, files, timing: _, say }: RemoteWorld): Desk {
+  #deskFor({ now, commit, events, files, say }: RemoteWorld): Desk {
     return {
       now,
       commit,
@@ -261,7 +261,7 @@ export class Remote implements Executor {
   }
 
   /** Learns what a server is, and which workflows it can run. */
-  async #meet(server: GpuServer): Promise<void> {
+  async #meet(server: MetServer): Promise<void> {
     const { version, gpu } = await server.backend.describe();
     server.version = version;
     if (server.gpu === '') server.gpu = gpu;

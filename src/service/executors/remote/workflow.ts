@@ -202,18 +202,20 @@ const vendorInput = (node: Nodes[string] | undefined): string | undefined =>
     ? node.inputs['input_id']
     : undefined;
 
-const VENDOR_FIELDS = ['default_value', 'default_value_url'];
+const VENDOR_FIELDS: ReadonlySet<string> = new Set(['default_value', 'default_value_url']);
 
 function nameOf(nodes: Nodes, node: string, field: string): string {
   const one = nodes[node] as Nodes[string];
   const vendor = vendorInput(one);
-  if (vendor !== undefined && VENDOR_FIELDS.includes(field)) return vendor;
-  const title = /^(?:input:\s*)?([\p{L}_][\p{L}\p{N}_-]*)$/u.exec(one._meta?.title ?? '')?.[1];
+  if (vendor !== undefined && VENDOR_FIELDS.has(field)) return vendor;
+  const title = /^(?:input:\s*)?([\p{L}_][\p{L}\p{N}_-]*)$/u.exec(titleOf(one) ?? '')?.[1];
   const isNamed = title !== undefined && title !== one.class_type;
   if (isNamed && (title === field || (one.inputs[title] === undefined && field === obviousField(one))))
     return title;
   return `${node}.${field}`;
 }
+
+const titleOf = ({ ['_meta']: meta }: Nodes[string]): string | undefined => meta?.title;
 
 function obviousField({ inputs }: Nodes[string]): string | undefined {
   const literal = Object.keys(inputs).filter((field) => !isLink(inputs[field]));
@@ -258,7 +260,7 @@ function inputOf(
     // The largest seed is 2^64 - 1, which a number cannot hold.
     max: type?.max !== undefined && Number.isSafeInteger(type.max) ? type.max : undefined,
     options: type?.isFile === true ? undefined : type?.options,
-    about: [node?._meta?.title, node?.class_type].filter(Boolean).join(', '),
+    about: [node && titleOf(node), node?.class_type].filter(Boolean).join(', '),
     fields: places.map(({ node: at, field }, index) => ({
       node: at,
       field,
@@ -287,7 +289,12 @@ export function filledGraph(
     if (value === undefined) continue;
     for (const { node, field, isFile } of fields) {
       const own = filled[node];
-      if (own !== undefined) own.inputs[field] = isFile ? (files.get(String(value)) ?? value) : value;
+      if (own !== undefined)
+        own.inputs[field] = isFile
+          ? typeof value === 'string'
+            ? (files.get(value) ?? value)
+            : value
+          : value;
     }
   }
   // A node with an unchanged prefix may answer from the cache with the file of another run, whose name can be used again.

@@ -1,0 +1,98 @@
+// Requests to one GPU server. Whatever is not an answer as it should be is `Unreachable`: nothing is known then.
+
+import type { Readable } from 'node:stream';
+import { request, type Dispatcher, type FormData as Form } from 'undici';
+import type { z } from 'zod';
+import { errorMessage } from '../../../errors/error.ts';
+import { jsonIn, shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { openOutgoing } from '../../../host/outgoing.ts';
+import { Unreachable } from './backend.ts';
+
+const ANSWER_MS = 10_000;
+const HEADERS_MS = 120_000;
+const BODY_MS = 60_000;
+const ANSWER_BYTES = 64 << 20;
+const CONNECTIONS = 8;
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+export type Answer = {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Dispatcher.ResponseData['headers'];
+};
+
+type Sent = {
+  readonly method?: 'POST';
+  readonly body?: string | Form;
+  readonly signal?: AbortSignal;
+};
+
+export type Http = ReturnType<typeof openHttp>;
+
+export function openHttp(url: string, headers: Readonly<Record<string, string>>) {
+  const dispatcher = openOutgoing({ connections: CONNECTIONS, headersMs: HEADERS_MS, bodyMs: BODY_MS });
+  const send = async (path: string, options: Sent): Promise<Dispatcher.ResponseData<unknown>> => {
+    try {
+      return await request(`${url}${path}`, {
+        dispatcher,
+        ...options,
+        headers: typeof options.body === 'string' ? { ...headers, ...JSON_BODY } : headers,
+      });
+    } catch (error) {
+      throw new Unreachable(errorMessage(error), { cause: error });
+    }
+  };
+  const answerTo = async (path: string, options: Sent): Promise<Answer> => {
+    const answer = await send(path, options);
+    return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
+  };
+  /** A POST with a body, a GET without. */
+  const ask = (path: string, body?: string, waitMs = ANSWER_MS): Promise<Answer> =>
+    answerTo(path, {
+      signal: AbortSignal.timeout(waitMs),
+      ...(body === undefined ? {} : { method: 'POST', body }),
+    });
+  const parsed = <T>(path: string, { status, text }: Answer, schema: z.ZodType<T>): T => {
+    const found = status === 200 ? schema.safeParse(jsonIn(text)) : undefined;
+    if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+    return found.data;
+  };
+  return {
+    dispatcher,
+    ask,
+    read: async <T>(path: string, schema: z.ZodType<T>): Promise<T> => parsed(path, await ask(path), schema),
+    post: async (path: string, body: object): Promise<void> => {
+      const { status, text } = await ask(path, JSON.stringify(body));
+      if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+    },
+    upload: async <T>(path: string, form: FormData, schema: z.ZodType<T>): Promise<T> =>
+      parsed(path, await answerTo(path, { method: 'POST', body: form as unknown as Form }), schema),
+    /** undefined if it is not there. */
+    open: async (path: string): Promise<Readable | undefined> => {
+      const { statusCode, body } = await send(path, {});
+      if (statusCode === 200) return body;
+      await body.dump();
+      if (statusCode === 404) return undefined;
+      throw new Unreachable(`${path} answered ${statusCode}`);
+    },
+  };
+}
+
+const TEXT_MOST = 500;
+export const shown = (text: string): string => shortened(terminalLine(text), TEXT_MOST);
+
+async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.length;
+      if (bytes > ANSWER_BYTES) throw new Error(`an answer of more than ${ANSWER_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    throw new Unreachable(errorMessage(error), { cause: error });
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
