@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
@@ -41,19 +40,6 @@ describe('a sheet that shares rows with an earlier batch', () => {
 
   it('starts with 300 rows that are bought', async () => {
     expect([first.code, await bought()]).toEqual([0, DONE]);
-  });
-
-  it('is named by plan, which buys nothing', async () => {
-    const plan = await stage.run(['plan', stage.sheet(ROWS, 'more.csv'), ...flags]);
-    const { batch } = stage.batchFile();
-    expect([plan.code, plan.stderr]).toEqual([
-      0,
-      expect.stringContaining(`300 of 301 rows are done in ${batch}: --reuse runs 1 row, --again all 301`),
-    ]);
-    const reusing = await stage.run(['plan', stage.sheet(ROWS, 'more.csv'), ...flags, '--reuse']);
-    expect(reusing.stderr).toContain('300 rows keep their earlier results; 1 row to run');
-    expect(reusing.stdout.trim().split('\n')).toEqual([expect.stringContaining('"portrait 301"')]);
-    expect(await bought()).toBe(DONE);
   });
 
   it.each(['run', 'submit'])('makes %s in a script stop before anything is sent or created', async (name) => {
@@ -109,43 +95,6 @@ describe('a sheet that shares rows with an earlier batch', () => {
     expect((JSON.parse(shown.stdout) as RowRecord).reused_from).toMatch(/#1$/);
   });
 
-  it('costs nothing if all its rows are done, whatever line ends, file name, columns and settings it has', async () => {
-    const rows = lines(250).map((line) => line.split(','));
-    const text = rows.map(([number, prompt, seed]) => `${seed},${number},${prompt}`).join('\r\n');
-    const sheet = stage.write('renamed.csv', `seed,number,prompt\r\n${text}\r\n`);
-    const plan = await stage.run(['plan', sheet, ...flags, '--reuse']);
-    expect([plan.code, plan.stdout, plan.stderr]).toEqual([0, '', expect.stringContaining('0 rows to run')]);
-    const run = await stage.run(['run', sheet, ...flags, '--retries', '5', '--reuse']);
-    expect([run.code, run.stderr]).toEqual([
-      0,
-      expect.stringContaining('reused 250 of 250; 0 runs bought, $0.00'),
-    ]);
-    expect(await bought()).toBe(ROWS);
-  });
-
-  it('pays for a changed prompt, although its key is the same', async () => {
-    const rows = lines(10).map((line, at) => `key-${at},${line}`);
-    const head = 'name,number,prompt,seed';
-    const sheet = (changed: string): string =>
-      stage.write('keys.csv', `${head}\n${rows.join('\n')}\n${changed}\n`);
-    const own = [...flags, '--key', 'name', '--reuse'];
-    expect((await stage.run(['run', sheet('eleven,11,a cat,1'), ...own])).stderr).toContain(
-      'reused 10 of 11; 1 run bought',
-    );
-    expect((await stage.run(['run', sheet('eleven,11,a dog,1'), ...own])).stderr).toContain(
-      'reused 10 of 11; 1 run bought',
-    );
-    expect(await bought()).toBe(ROWS + 2);
-  });
-
-  it('reuses a result once: a request that the sheet repeats is bought as often as it is missing', async () => {
-    const [one = ''] = lines(1);
-    const sheet = stage.write('twice.csv', `number,prompt,seed\n${one}\n${one}\n${one}\n`);
-    const run = await stage.run(['run', sheet, ...flags, '--reuse']);
-    // Of the batches that have this row, all reused the run of the first one.
-    expect(run.stderr).toContain('reused 1 of 3; 2 runs bought');
-  });
-
   it('keeps its files and adds up after its source is removed', async () => {
     const folder = second.stdout.trim();
     rmSync(first.stdout.trim(), { recursive: true });
@@ -182,45 +131,5 @@ describe('a sheet that shares rows with an earlier batch', () => {
     expect([run.code, await bought()]).toEqual([0, before + 3]);
     const both = await stage.run(['run', sheet, ...flags, '--again', '--reuse']);
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('--again and --reuse exclude')]);
-  });
-});
-
-describe('a sheet that shares open rows with a running batch', () => {
-  const stage = new Stage();
-  const flags = ['-d', 'slow', '-c', '4', '-o', 'json'];
-  beforeAll(async () => {
-    await stage.temporal();
-    const slow = [
-      { name: 'slow', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 600, pictureSize: 16 },
-    ];
-    await stage.service(['--deployments', stage.write('deployments.json', JSON.stringify(slow))]);
-    await stage.worker();
-  });
-  afterAll(() => stage.close());
-
-  it('is refused with the name of that batch, also with --reuse, and runs with --again', async () => {
-    const submitted = await stage.run(['submit', stage.sheet(3), ...flags]);
-    const { batch } = JSON.parse(submitted.stdout) as { batch: string };
-    for (const more of [[], ['--reuse']]) {
-      const refused = await stage.run(['submit', stage.sheet(5, 'five.csv'), ...flags, ...more]);
-      expect([refused.code, JSON.parse(refused.stdout)]).toEqual([
-        2,
-        {
-          error: {
-            code: 'E531',
-            message: `3 rows (1, 2, 3) are still open in ${batch}`,
-            hint: expect.stringContaining(`runsheet wait ${batch}`),
-            exit_code: 2,
-            place: null,
-            problems: [],
-            total: 1,
-            errors_file: null,
-          },
-        },
-      ]);
-    }
-    const again = await stage.run(['submit', stage.path('five.csv'), ...flags, '--again']);
-    expect(again.code).toBe(0);
-    expect(parse(readFileSync(stage.path('five.csv')), { columns: true })).toHaveLength(5);
   });
 });

@@ -18,7 +18,7 @@ import { version } from '../../src/host/package-version.ts';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
-import { commandsIn, refusal } from '../console/commands-in.ts';
+import { refusal } from '../console/commands-in.ts';
 import { manifest, manifests, plain, ROOT, type Manifest } from './manifests.ts';
 
 /** Where the classes and types of each API version are. */
@@ -259,19 +259,6 @@ describe('deploy/kubernetes', () => {
       'fd00:ec2::254',
     ])
       expect([address, isOpen(address)]).toEqual([address, false]);
-  });
-
-  it('shows commands that the program takes, given as the image starts it', async () => {
-    expect(readFileSync(join(ROOT, 'Dockerfile'), 'utf8')).toContain(
-      'ENTRYPOINT ["node", "/app/bin/runsheet.mjs"]',
-    );
-    expect(SETUP).toContain('-- node /app/bin/runsheet.mjs');
-    const given = SETUP.match(/^# {3}rs .*/gm) ?? [];
-    expect(given.length).toBeGreaterThan(3);
-    for (const line of given) {
-      const [words = []] = commandsIn(line.replace('#   rs', 'runsheet').replace(/ [<>] .*/, ''));
-      expect(await refusal(words), line).toBeUndefined();
-    }
   });
 
   const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;

@@ -3,8 +3,7 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig, VARIABLES } from '../../src/host/config.ts';
-import { version } from '../../src/host/package-version.ts';
-import { commandsIn, refusal } from '../console/commands-in.ts';
+import { refusal } from '../console/commands-in.ts';
 import { ROOT } from './manifests.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
@@ -99,17 +98,5 @@ describe('deploy/systemd/rs', () => {
     const own = valuesOf(unit, 'Environment').filter((one) => !one.startsWith('RUNSHEET_WEBHOOK_LISTEN='));
     const filled = own.map((one) => one.replace(/%[SCd]/, (place) => places[place as keyof typeof places]));
     expect([...after('-E')].sort()).toEqual(filled.sort());
-  });
-
-  it('is installed by the steps of the worker, whose package and commands exist', async () => {
-    expect(unit).toContain(`./runsheet-${version}.tgz`);
-    for (const name of ['rs', 'runsheet.env', 'runsheet-worker.service'])
-      expect(unit).toContain(`deploy/systemd/${name} -t /`);
-    const given = unit.match(/^# {3}rs .*/gm) ?? [];
-    expect(given).toHaveLength(3);
-    for (const line of given) {
-      const [words = []] = commandsIn(line.replace('#   rs', 'runsheet').replace(/ < .*/, ''));
-      expect(await refusal(words), line).toBeUndefined();
-    }
   });
 });

@@ -10,9 +10,9 @@ import type { News } from '../../src/library/report/report-feed.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';
 import { pageName } from '../../src/sheet/pages.ts';
-import type { BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { FILE } from '../store/batch-facts.ts';
 
 const ROWS = 6;
 const SEED = '18446744073709551615';
@@ -31,21 +31,11 @@ describe('the server of a batch that has not ended', () => {
   beforeEach(async () => {
     const folder = freshFolder();
     const store = folderStore(folder);
-    const sheet = {
-      name: 'sheet.csv',
-      sha256: '00',
-      rows: ROWS,
-      columns: ['sku', 'prompt', 'seed'],
-      inputs: ['prompt', 'seed'].map((input) => ({ input, kind: 'auto', from: { column: input } })),
-    };
-    const file = {
-      batch: 'one',
-      mark: '00112233445566aa',
-      createdAt: '2026-11-21T10:00:00.000Z',
-      sheet,
-      deployment: { id: 'd' },
-      service: { rehearsal: true },
-    } as unknown as BatchFile;
+    const inputs = ['prompt', 'seed'].map(
+      (input) => ({ input, kind: 'auto', from: { column: input } }) as const,
+    );
+    const sheet = { ...FILE.sheet, rows: ROWS, columns: ['sku', 'prompt', 'seed'], inputs };
+    const file = { ...FILE, batch: 'one', sheet };
     found = { batch: 'one', folder, store, file };
     const lines = Array.from(
       { length: ROWS },

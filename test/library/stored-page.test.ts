@@ -11,10 +11,10 @@ import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { pageSource } from '../../src/results/page/page-source.ts';
-import type { BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { writeScene } from '../results/page/scene.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { FILE } from '../store/batch-facts.ts';
 
 const ROWS = 3;
 /** No Temporal server runs. */
@@ -36,13 +36,10 @@ describe('the page of an ended batch', () => {
     page = await writeScene(folder, { rows: ROWS });
     writeFileSync(join(folder, 'summary.json'), JSON.stringify(SUMMARY));
     const file = {
+      ...FILE,
       batch: 'one',
-      mark: '00112233445566aa',
-      createdAt: '2026-11-21T10:00:00.000Z',
-      sheet: { name: 'sheet.csv', sha256: '00', rows: ROWS, columns: [], inputs: [] },
-      deployment: { id: 'd' },
-      service: { rehearsal: true },
-    } as unknown as BatchFile;
+      sheet: { ...FILE.sheet, rows: ROWS, columns: [], inputs: [] },
+    };
     const found: FoundBatch = { batch: 'one', folder, store: folderStore(folder), file };
     server = await serveReport(SERVERS, found);
     const opened = await fetch(server.address, { redirect: 'manual' });

@@ -1,7 +1,7 @@
 // A run service that puts a formula, escape codes and bidi controls into every text that it may say. Its words are read
 // back where a person meets them: spreadsheets, the report, a terminal. The user's own cells stand there as given.
 
-import { SHEET } from '../store/sheet-facts.ts';
+import { FILE as VALID } from '../store/batch-facts.ts';
 import type { ShownProgress } from '../../src/library/handle/shown-progress.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,7 +14,6 @@ import { parseHTML } from 'linkedom';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { collectRows } from '../../activities/collect-rows.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { WRITES } from '../../src/batch/version.ts';
@@ -26,7 +25,7 @@ import { writeResults } from '../../src/results/results.ts';
 import { runSchema, webhookSchema } from '../../src/run-service/contract/run.ts';
 import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { createBatchFile, layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
+import { createBatchFile, layoutOf } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { depsOf, MARK, REF } from '../activities/deps.ts';
 import { paramsOf } from '../batch/params.ts';
@@ -55,27 +54,11 @@ const RUN = runSchema.parse({
 });
 
 const FILE = {
-  format: 2,
-  batch: 'b',
+  ...VALID,
   mark: MARK,
-  content: '00',
-  createdAt: '2026-11-21T10:00:00.000Z',
-  sheet: { ...SHEET, rows: 2 },
+  sheet: { ...VALID.sheet, rows: 2 },
   deployment: { id: 'd', name: evil('deployment') },
-  service: {
-    base: 'local',
-    api: 'v2',
-    rehearsal: false,
-    timing: DEFAULT_TIMING,
-    prices: {},
-  },
-  concurrency: 1,
-  retries: 0,
-  unconfirmed: { rule: 'unknown', afterMs: 1 },
-  deadlines: { queueMs: 1, runMs: 1 },
-  webhooks: false,
-  seed: 1,
-} as BatchFile;
+};
 
 describe('the words of a hostile service', () => {
   let out = '';

@@ -1,7 +1,6 @@
 // A batch of long cells can close: nothing is joined into one text that grows with the rows, and the report shows the
 // beginning of what is long.
 
-import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
@@ -17,6 +16,7 @@ import type { Draft, Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 import { readReport } from './page/read-report.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { FILE } from '../store/batch-facts.ts';
 
 const MARK = '0123456789abcdef';
 const MIB = 1024 * 1024;
@@ -39,26 +39,9 @@ async function batchOf(rows: readonly Row[], reason = 'the run failed'): Promise
     return `${JSON.stringify(row)}\n`;
   });
   await store.write(partName(1, 1), records.join(''));
-  const file = {
-    batch: 'b',
-    mark: MARK,
-    sheet: {
-      name: 'sheet.csv',
-      file: 'sheet.csv',
-      sha256: '00',
-      options: { format: 'csv', map: {}, set: {}, drop: ['note'], types: {} },
-      columns: ['note'],
-      inputs: [],
-      rows: rows.length,
-      pages: 1,
-      repeats: 0,
-      lanes: [],
-      isQueued: false,
-    },
-    deployment: { id: randomUUID(), name: 'portraits' },
-    service: { base: 'local', api: 'v2', rehearsal: true, prices: {} },
-  };
-  return { store, file: file as unknown as BatchFile };
+  const options = { ...FILE.sheet.options, drop: ['note'] };
+  const sheet = { ...FILE.sheet, options, columns: ['note'], inputs: [], rows: rows.length };
+  return { store, file: { ...FILE, sheet } };
 }
 
 /** Closes the batch; answers with the length of the longest text that was written at once. */

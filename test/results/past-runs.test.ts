@@ -1,9 +1,8 @@
 // Earlier batches in real folders, with parts as the worker writes them.
 
-import { SHEET } from '../store/sheet-facts.ts';
+import { FILE } from '../store/batch-facts.ts';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { partName } from '../../src/results/parts.ts';
 import { readPastRuns } from '../../src/results/past-runs.ts';
 import type { AttemptRecord, PartRecord } from '../../src/results/row-record.ts';
@@ -54,20 +53,13 @@ async function make(
     await store.write(partName(pass, at + 1), text, 'cached');
   }
   await createBatchFile(store, {
-    format: 2,
+    ...FILE,
     batch,
-    mark: '0123456789abcdef',
-    content: 'content',
     createdAt: '2026-11-01T10:00:00Z',
-    sheet: { ...SHEET, columns, inputs: [], rows: 1_000_000, pages: 2_000 },
+    sheet: { ...FILE.sheet, columns, inputs: [], rows: 1_000_000, pages: 2_000 },
     deployment: { id: 'portraits-id', gpu: 'A10G', concurrencyLimit: 2 },
-    service: { base, api: 'v2', rehearsal: true, timing: DEFAULT_TIMING, prices: {} },
+    service: { ...FILE.service, base },
     concurrency: 2,
-    retries: 2,
-    unconfirmed: { rule: 'unknown', afterMs: 1 },
-    deadlines: {},
-    webhooks: true,
-    seed: 1,
     ...changed,
   });
 }

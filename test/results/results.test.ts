@@ -1,6 +1,5 @@
 // A sheet in a real folder, its parts in the order of their ends, and the files that a batch leaves.
 
-import { randomUUID } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
@@ -11,32 +10,15 @@ import type { PartRecord, RowRecord } from '../../src/results/row-record.ts';
 import { writeResults } from '../../src/results/results.ts';
 import type { LastReading } from '../../src/results/summary.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
-import { layoutOf, SUMMARY_FILE, type BatchFile } from '../../src/store/batch-file.ts';
+import { layoutOf, SUMMARY_FILE } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Draft, Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { FILE as VALID } from '../store/batch-facts.ts';
 
 const ROWS = 6;
-const FILE = {
-  batch: 'b',
-  mark: '0123456789abcdef',
-  sheet: {
-    name: 'sheet.csv',
-    file: 'sheet.csv',
-    sha256: '00',
-    options: { format: 'csv', map: {}, set: {}, drop: [], types: {} },
-    columns: ['number'],
-    inputs: [],
-    rows: ROWS,
-    pages: 1,
-    repeats: 0,
-    lanes: [],
-    isQueued: false,
-  },
-  deployment: { id: randomUUID(), name: 'portraits' },
-  service: { base: 'local', api: 'v2', rehearsal: true, prices: {} },
-} as unknown as BatchFile;
+const FILE = { ...VALID, sheet: { ...VALID.sheet, columns: ['number'], inputs: [], rows: ROWS } };
 
 type Row = Record<string, string>;
 

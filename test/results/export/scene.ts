@@ -16,6 +16,7 @@ import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts'
 import { pageName, pageOf, rowLine } from '../../../src/sheet/pages.ts';
 import { layoutOf, type BatchFile } from '../../../src/store/batch-file.ts';
 import { folderStore } from '../../../src/store/folder.ts';
+import { FILE } from '../../store/batch-facts.ts';
 
 /** The cells of a column, each in a row of its own. */
 export const CELLS = [
@@ -80,27 +81,19 @@ const fileOf = (row: number, nth: number): FileRecord => ({
 export async function scene(cells: readonly string[] = CELLS): Promise<Scene> {
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-export-'));
   const store = folderStore(folder);
-  const file = {
+  const file: BatchFile = {
+    ...FILE,
     batch: 'b-7f3a',
-    mark: '0123456789abcdef',
-    createdAt: '2026-11-21T10:00:00.000Z',
     sheet: {
+      ...FILE.sheet,
       name: 'catalogue.csv',
-      file: 'sheet.csv',
-      sha256: '00',
-      bytes: 1,
-      options: { format: 'csv', map: {}, set: {}, drop: [], types: {}, keyColumn: 'sku' },
+      options: { ...FILE.sheet.options, keyColumn: 'sku' },
       columns: COLUMNS,
       inputs: [],
       rows: cells.length,
-      pages: 1,
-      repeats: 0,
-      lanes: [],
-      isQueued: false,
     },
     deployment: { id: 'd', name: 'portraits' },
-    service: { base: 'local', api: 'v2', rehearsal: true, prices: {} },
-  } as unknown as BatchFile;
+  };
   const layout = layoutOf(store, file);
   const rows = cells.map((cell, at) => [`SKU ${at + 1}`, cell]);
   await layout.write('sheet.csv', stringify([COLUMNS, ...rows]));
