@@ -68,6 +68,14 @@ describe('a test', () => {
     ]);
   });
 
+  it('wakes what sleeps, also in the moment in which it begins', async () => {
+    await using standIn = await opened();
+    const ended = once(standIn, 'ended');
+    standIn.once('began', () => standIn.wake());
+    await post(standIn.url, 'a', graphOf(1, 3600));
+    expect(await ended).toMatchObject([{ prompt_id: 'a', nodes: ['1', '2', '3'], end: 'success' }]);
+  });
+
   it('freezes it: requests and events come after the thaw', async () => {
     await using standIn = await opened();
     const begun = once(standIn, 'began');

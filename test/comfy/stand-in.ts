@@ -117,9 +117,12 @@ export class ComfyStandIn
 
   /** Ends the current step of a Sleep at once, so that a test can make it last as long as it likes. */
   wake(): void {
-    const alarm = this.#alarm;
-    this.#alarm = new AbortController();
-    alarm.abort();
+    // Not before a prompt that has just begun comes to its Sleep.
+    setImmediate(() => {
+      const alarm = this.#alarm;
+      this.#alarm = new AbortController();
+      alarm.abort();
+    });
   }
 
   /** Spoils the answer to the next request to this path, or to one below it; emits `faulty` when that has happened. */

@@ -34,91 +34,91 @@ export function validate(graph: Graph, offered: ReadonlySet<string>, stock: Stoc
   if (outputs.length === 0)
     return { error: reason('prompt_no_outputs', 'Prompt has no outputs', ''), node_errors: {} };
 
-  const found: Found = new Map();
+  const check = new Check(graph, stock);
   const node_errors: NodeErrors = {};
   const bad: string[] = [];
   for (const output of outputs) {
-    if (isOutputValid(output, graph, stock, found)) continue;
+    if (check.isValid(output, 'exception_during_validation', 'Exception when validating node')) continue;
     bad.push(output);
     // Also the nodes that only an earlier output needs: ComfyUI names them again.
-    for (const [id, errors] of found)
+    for (const [id, errors] of check.found)
       if (errors.length > 0) {
         const { class_type } = nodeOf(graph, id);
         (node_errors[id] ??= { errors, dependent_outputs: [], class_type }).dependent_outputs.push(output);
       }
   }
-  const good = outputs.filter((output) => !bad.includes(output));
-  if (good.length > 0) return { outputs: good, node_errors };
-  const details = bad.flatMap((id) => (found.get(id) ?? []).map((one) => `${one.message}: ${one.details}`));
+  if (bad.length < outputs.length) return { outputs: outputs.filter((id) => !bad.includes(id)), node_errors };
+  const details = bad.flatMap(
+    (id) => check.found.get(id)?.map((one) => `${one.message}: ${one.details}`) ?? [],
+  );
   const type = 'prompt_outputs_failed_validation';
   return { error: reason(type, 'Prompt outputs failed validation', details.join('\n')), node_errors };
 }
 
-/** The reasons against each node that was checked. A node that is invalid only because of what it needs has none. */
-type Found = Map<string, readonly Reason[]>;
-
 function unknownClass(id: string, { class_type }: { class_type: string | undefined }): Reason {
-  return reason(
-    'invalid_prompt',
+  const what =
     class_type === undefined
-      ? 'Cannot execute because a node is missing the class_type property.'
-      : `Cannot execute because node ${class_type} does not exist.`,
-    `Node ID '#${id}'`,
-  );
+      ? 'a node is missing the class_type property'
+      : `node ${class_type} does not exist`;
+  return reason('invalid_prompt', `Cannot execute because ${what}.`, `Node ID '#${id}'`);
 }
 
-function isOutputValid(output: string, graph: Graph, stock: Stock, found: Found): boolean {
-  try {
-    return isValid(output, graph, stock, found, []);
-  } catch (error) {
-    found.set(output, [exception('exception_during_validation', 'Exception when validating node', error)]);
-    return false;
+class Check {
+  /** The reasons against each node that was looked at. A node that is invalid only because of what it needs has none. */
+  readonly found = new Map<string, readonly Reason[]>();
+  readonly #graph: Graph;
+  readonly #stock: Stock;
+  readonly #above: string[] = [];
+
+  constructor(graph: Graph, stock: Stock) {
+    this.#graph = graph;
+    this.#stock = stock;
   }
-}
 
-function isValid(id: string, graph: Graph, stock: Stock, found: Found, above: readonly string[]): boolean {
-  if (above.includes(id)) throw new NodeException('RecursionError', 'maximum recursion depth exceeded');
-  const { inputs } = nodeOf(graph, id);
-  const { required, optional, refuses } = classOf(graph, id);
-  const fields = { ...required(stock), ...optional };
-  const reasons: Reason[] = [];
-  let isFed = true;
-  for (const [name, field] of Object.entries(fields)) {
-    const value = inputs[name];
-    if (value === undefined) {
-      if (name in required(stock)) reasons.push(ofInput('required_input_missing', name, { details: name }));
-    } else if (Array.isArray(value)) {
-      const wrong = linkProblem(graph, name, field, value);
-      if (wrong) reasons.push(wrong);
-      else isFed = isFeederValid(String(value[0]), graph, stock, found, [...above, id]) && isFed;
-    } else {
-      const wrong = valueProblem(name, field, inputs, name === refuses?.field);
-      if (wrong) reasons.push(wrong);
+  isValid(id: string, exception: string, message: string): boolean {
+    const depth = this.#above.length;
+    try {
+      if (this.#above.includes(id))
+        throw new NodeException('RecursionError', 'maximum recursion depth exceeded');
+      this.#above.push(id);
+      return this.#look(id);
+    } catch (error) {
+      if (!(error instanceof NodeException)) throw error;
+      this.found.set(id, [reason(exception, message, error.message, { exception_type: error.type })]);
+      return false;
+    } finally {
+      this.#above.length = depth;
     }
   }
-  const refusal = refuses && refuses.field in inputs && refuses.why(inputs[refuses.field], stock);
-  if (refusal)
-    reasons.push(
-      ofInput('custom_validation_failed', refuses.field, { details: `${refuses.field} - ${refusal}` }),
-    );
-  found.set(id, reasons);
-  return reasons.length === 0 && isFed;
-}
 
-function isFeederValid(
-  id: string,
-  graph: Graph,
-  stock: Stock,
-  found: Found,
-  above: readonly string[],
-): boolean {
-  try {
-    return isValid(id, graph, stock, found, above);
-  } catch (error) {
-    found.set(id, [
-      exception('exception_during_inner_validation', 'Exception when validating inner node', error),
-    ]);
-    return false;
+  #look(id: string): boolean {
+    const { inputs } = nodeOf(this.#graph, id);
+    const { required, optional, refuses } = classOf(this.#graph, id);
+    const needed = required(this.#stock);
+    const reasons: Reason[] = [];
+    let isFed = true;
+    for (const [name, field] of Object.entries({ ...needed, ...optional })) {
+      const value = inputs[name];
+      const wrong =
+        value === undefined
+          ? name in needed && ofInput('required_input_missing', name, { details: name })
+          : Array.isArray(value)
+            ? linkProblem(this.#graph, name, field, value)
+            : valueProblem(name, field, inputs, name === refuses?.field);
+      if (wrong) reasons.push(wrong);
+      else if (Array.isArray(value)) isFed = this.#isFeederValid(String(value[0])) && isFed;
+    }
+    const why = refuses && refuses.field in inputs && refuses.why(inputs[refuses.field], this.#stock);
+    if (why)
+      reasons.push(
+        ofInput('custom_validation_failed', refuses.field, { details: `${refuses.field} - ${why}` }),
+      );
+    this.found.set(id, reasons);
+    return reasons.length === 0 && isFed;
+  }
+
+  #isFeederValid(id: string): boolean {
+    return this.isValid(id, 'exception_during_inner_validation', 'Exception when validating inner node');
   }
 }
 
@@ -131,15 +131,10 @@ function linkProblem(
   const input_config = [type, {}];
   if (link.length !== 2)
     return ofInput('bad_linked_input', name, { details: name, input_config, received_value: link });
-  const received = classOf(graph, String(link[0])).returns[Number(link[1])];
-  if (type === '*' || received === type) return undefined;
-  const details = `${name}, received_type(${received}) mismatch input_type(${String(type)})`;
-  return ofInput('return_type_mismatch', name, {
-    details,
-    input_config,
-    received_type: received,
-    linked_node: link,
-  });
+  const received_type = classOf(graph, String(link[0])).returns[Number(link[1])];
+  if (type === '*' || received_type === type) return undefined;
+  const details = `${name}, received_type(${received_type}) mismatch input_type(${String(type)})`;
+  return ofInput('return_type_mismatch', name, { details, input_config, received_type, linked_node: link });
 }
 
 /** Converts the value as Python would, and says why that or its range is wrong. */
@@ -162,17 +157,13 @@ function valueProblem(
   inputs[name] = value;
   if (isCheckedElsewhere) return undefined;
   const more = { details: name, input_config, received_value: value };
+  const outside = (kind: string, than: string): Reason =>
+    ofInput(kind, name, { ...more, message: `Value ${digitsOf(value)} ${than}` });
   const { min, max } = options;
   if (min !== undefined && isLess(value, min))
-    return ofInput('value_smaller_than_min', name, {
-      ...more,
-      message: `Value ${digitsOf(value)} smaller than min of ${digitsOf(min)}`,
-    });
+    return outside('value_smaller_than_min', `smaller than min of ${digitsOf(min)}`);
   if (max !== undefined && isLess(max, value))
-    return ofInput('value_bigger_than_max', name, {
-      ...more,
-      message: `Value ${digitsOf(value)} bigger than max of ${digitsOf(max)}`,
-    });
+    return outside('value_bigger_than_max', `bigger than max of ${digitsOf(max)}`);
   if (typeof type === 'string' || type.some((one) => one === value)) return undefined;
   const list = `[${type.map((one) => `'${one}'`).join(', ')}]`;
   return ofInput('value_not_in_list', name, {
@@ -186,6 +177,7 @@ function converted(type: Field[0], value: unknown): unknown {
   if (type === 'BOOLEAN') return Boolean(value);
   if (type !== 'INT' && type !== 'FLOAT') return value;
   if (isRawNumber(value)) return value;
+  if (value === null) return undefined;
   const number = typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value);
   const isWrong =
     Number.isNaN(number) || (type === 'INT' && typeof value === 'string' && /[.e]/i.test(value));
@@ -231,8 +223,3 @@ const reason = (type: string, message: string, details: string, extra_info: obje
   details,
   extra_info,
 });
-
-const exception = (type: string, message: string, error: unknown): Reason =>
-  error instanceof NodeException
-    ? reason(type, message, error.message, { exception_type: error.type })
-    : reason(type, message, String(error));
