@@ -17,7 +17,6 @@ import { serveV1 } from './routes/v1.ts';
 import { serveRuns } from './routes/v2.ts';
 import type { LivingService } from './service.ts';
 import { RunsheetError } from '../errors/error.ts';
-import { givenGpusSchema } from './executors/remote/own-gpus.ts';
 import { z } from 'zod';
 
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -134,8 +133,7 @@ function serveControl(app: FastifyInstance, service: LivingService, tokens: Toke
 
   route(app, ['POST'], `${CONTROL}/gpus`, async (request, reply) => {
     try {
-      const given = givenGpusSchema.parse(JSON.parse(typeof request.body === 'string' ? request.body : ''));
-      const added = await service.gpus.add(given);
+      const added = await service.gpus.add(JSON.parse(typeof request.body === 'string' ? request.body : ''));
       return await reply.send(added.map(({ id, name }) => ({ id, name })));
     } catch (error) {
       if (error instanceof RunsheetError) {

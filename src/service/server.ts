@@ -10,7 +10,6 @@ import type { BehaviourName } from './behaviour.ts';
 import { createWallClock } from './service-time.ts';
 import type { Deployment, DeploymentSpec } from './deployments.ts';
 import type { Timing } from './executors/remote/desk.ts';
-import type { GivenGpus } from './executors/remote/own-gpus.ts';
 import { createService, type LivingService, type Log, type Stats } from './service.ts';
 import { openCaller, isLoopback } from './webhooks/webhooks.ts';
 
@@ -57,8 +56,8 @@ export type LocalService = {
   readonly legacyBase: string;
   /** The address of the dashboard, with the secret that opens it. */
   readonly dashboardPage: string;
-  /** Adds GPU servers and workflows of the user's own. */
-  readonly addGpus: (given: GivenGpus) => Promise<readonly Deployment[]>;
+  /** Adds GPU servers and workflows of the user's own; see `givenGpusSchema`. */
+  readonly addGpus: (given: unknown) => Promise<readonly Deployment[]>;
   /** All routes, such as `GET /api/run/:run_id`. */
   readonly routes: readonly string[];
   stats(): Stats;

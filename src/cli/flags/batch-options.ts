@@ -47,6 +47,14 @@ export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): 
 
 const EXCLUDES: readonly Excludes[] = [
   {
+    both: ['workflow', 'deployment'],
+    hint: '--workflow makes a deployment of the file; -d names one that exists',
+  },
+  {
+    both: ['workflow', 'into'],
+    hint: 'a batch keeps its workflow: leave out --workflow',
+  },
+  {
     both: ['local', 'api'],
     ofValues: (_, api) => api === 'v1',
     why: 'the local run service of --local speaks V2',
@@ -62,7 +70,9 @@ const EXCLUDES: readonly Excludes[] = [
 export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
   const given = givenOf(flags);
   refuseBoth(flags, flagOf, EXCLUDES);
-  if (flags.deployment === undefined && flags.into === undefined) throw noDeployment(flags.local);
+  const { deployment, into, workflow } = flags;
+  if (deployment === undefined && into === undefined && workflow === undefined)
+    throw noDeployment(flags.local);
   refuseBoth(given, flagOf);
   const { ladder } = sheetOptionsOf(given);
   checkLadder({ ...(ladder && { ladder }) });

@@ -90,7 +90,28 @@ export const controlFlags = {
 export type ControlFlags = FlagsOf<typeof controlFlags>;
 
 const { deployment, ...options } = optionFlags;
-const service = { api, local: boolean('rehearse on the local run service, which costs nothing') } as const;
+/** GPU servers and a workflow of the user's own, in place of a run service. */
+export const ownFlags = {
+  workflow: optional(
+    textFlag(
+      '[name=]file',
+      'run this ComfyUI workflow, exported for its API, on GPUs of your own; the deployment is called name (default: as the file)',
+    ),
+  ),
+  comfyui: repeatable(
+    textFlag('[gpu=]url', 'a ComfyUI of your own, such as http://127.0.0.1:8188; repeat it for more'),
+  ),
+  comfyuiHeaders: optional(
+    textFlag('file', 'headers for it, "Name: value" a line, such as an authorization'),
+  ),
+} as const;
+export type OwnFlags = FlagsOf<typeof ownFlags>;
+
+const service = {
+  api,
+  local: boolean('rehearse on the local run service, which costs nothing'),
+  ...ownFlags,
+} as const;
 const making = {
   yes: boolean('with --canary, send the others without asking on a terminal'),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),

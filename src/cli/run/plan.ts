@@ -6,6 +6,7 @@ import type { DraftBatch } from '../../create-batch/create-batch.ts';
 import { shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
+import { withOwnGpus } from '../flags/own-gpus.ts';
 import { fromNotes, refuseBothSheets, sourceOf } from './from.ts';
 import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
@@ -31,11 +32,12 @@ export default async function plan(this: Context, flags: Flags, sheet?: string):
   return planSheet(this, flags, sheet ?? '-');
 }
 
-async function planSheet(context: Context, flags: Flags, sheet: string): Promise<number> {
-  const printer = printerFor(context, flags);
-  const config = configOf(flags);
-  await checkFlags(sheet, flags);
+async function planSheet(context: Context, given: Flags, sheet: string): Promise<number> {
+  const printer = printerFor(context, given);
+  const config = configOf(given);
+  await checkFlags(sheet, given);
   await using servers = serversFor(config, printer);
+  const flags = await withOwnGpus(servers, given);
   // Awaited here, because the servers are left on return.
   if (isInto(flags)) return await planInto({ context, flags, sheet, printer, servers });
   const rows = await sourceOf(config, context.process, flags, sheet);

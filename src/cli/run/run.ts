@@ -7,6 +7,7 @@ import type { Summary } from '../../results/summary.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { checkFlags, configOf } from '../flags/batch-options.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
+import { withOwnGpus } from '../flags/own-gpus.ts';
 import { printEnd, retryOf } from '../follow/batch-end.ts';
 import { followAsking } from '../follow/follow-asking.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
@@ -81,15 +82,17 @@ type Ways = {
 };
 
 async function send({ command, sheet: given, ...asked }: Given, { next, done }: Ways): Promise<number> {
-  const { context, flags } = asked;
-  refuseBothSheets(command, flags, given);
+  const { context, flags: asFlags } = asked;
+  refuseBothSheets(command, asFlags, given);
   const { sheet = '-' } = { sheet: given };
-  const printer = printerFor(context, flags);
-  refuseUnwatchable(flags, sheet);
-  await checkFlags(sheet, flags);
-  await using servers = serversFor(configOf(flags), printer);
+  const printer = printerFor(context, asFlags);
+  refuseUnwatchable(asFlags, sheet);
+  await checkFlags(sheet, asFlags);
+  await using servers = serversFor(configOf(asFlags), printer);
+  const flags = await withOwnGpus(servers, asFlags);
   const sending: Sending = {
     ...asked,
+    flags,
     sheet,
     printer,
     servers,

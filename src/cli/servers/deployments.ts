@@ -8,6 +8,7 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { listDeployments, showDeployment } from '../../library/deployments.ts';
 import type { Deployment, InputType } from '../../run-service/contract/deployment.ts';
 import { listBatchFolders } from '../../store/batch-folders.ts';
+import { withOwnGpus } from '../flags/own-gpus.ts';
 import { configOf, meantService } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { span } from '../format.ts';
@@ -19,14 +20,17 @@ type Flags = FlagsOf<typeof deploymentsFlags>;
 
 export default async function deployments(
   this: Context,
-  flags: Flags,
-  name: string | undefined,
+  given: Flags,
+  named: string | undefined,
 ): Promise<number> {
   const printer = printerFor(this);
-  const config = configOf(flags);
+  const config = configOf(given);
+  const { serversFor } = await import('../session.ts');
+  await using servers = serversFor(config, printer);
+  const flags = await withOwnGpus<Flags & { readonly deployment?: string }>(servers, given);
+  const { deployment: name = named } = flags;
   const meant = meantService(config, flags);
-  const { openSession } = await import('../session.ts');
-  await using _ = flags.local ? await openSession({ config, local: true, printer }) : undefined;
+  if (flags.local) await servers.open(true);
   const batches = await batchesByDeployment(config.out);
   const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);
   if (name === undefined) {
@@ -51,10 +55,10 @@ export default async function deployments(
   if (flags.output === 'json') printer.json(shown(found));
   else if (flags.sheet) printer.data(template(found).trimEnd());
   else for (const line of described(found)) printer.data(line);
-  const named = wordsFor(found, flags.local);
-  const words = `prompts.csv -d ${named}`;
+  const shownName = wordsFor(found, flags.local);
+  const words = `prompts.csv -d ${shownName}`;
   if (!flags.sheet)
-    sayNext(printer, flags.output, ['sheet', `runsheet deployments ${named} --sheet > prompts.csv`]);
+    sayNext(printer, flags.output, ['sheet', `runsheet deployments ${shownName} --sheet > prompts.csv`]);
   sayNext(printer, flags.output, ['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
   return EXIT.ok;
 }

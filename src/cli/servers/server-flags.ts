@@ -10,6 +10,7 @@ import {
   optionalChoice,
   out,
   output,
+  ownFlags,
   parsed,
   port,
   repeatable,
@@ -52,12 +53,14 @@ export const serviceFlags = {
   webhooksAnywhere: boolean('call webhooks on other machines too'),
   seed: { ...number('n', 'seed of the random faults and run times'), default: '1' },
   embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
+  ...ownFlags,
   output,
 } as const;
 
 export const deploymentsFlags = {
   api,
   local: boolean('those of the local run service'),
+  ...ownFlags,
   sheet: boolean('print a sheet with a column for each input and a row of the defaults'),
   ...shownFlags,
 } as const;

@@ -17,6 +17,7 @@ import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
+import { gpusOf } from '../flags/own-gpus.ts';
 import { serviceSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
@@ -49,6 +50,7 @@ export default async function service(this: Context, flags: Flags): Promise<numb
         broken.reject(problem('E603', { database: flags.db, reason: String(facts['reason']) }));
     },
   });
+  await running.addGpus(gpusOf(flags));
   if (flags.embedded) {
     const port = Number(new URL(running.url).port);
     tellStack({ type: 'ready', url: running.base, port, page: running.dashboardPage });

@@ -16,7 +16,7 @@ import { openComfyui } from './comfyui.ts';
 import { classesAt, Remote, type RemoteWorld } from './remote.ts';
 import { readGraph, workflowOf, type Workflow } from './workflow.ts';
 
-export const givenGpusSchema = z.strictObject({
+const givenGpusSchema = z.strictObject({
   servers: z
     .array(
       z.strictObject({
@@ -39,7 +39,7 @@ export const givenGpusSchema = z.strictObject({
     )
     .default([]),
 });
-export type GivenGpus = z.input<typeof givenGpusSchema>;
+
 type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
 
 type World = Omit<RemoteWorld, 'putFiles'> & {
@@ -71,7 +71,7 @@ export class OwnGpus {
   }
 
   /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers. */
-  async add(given: GivenGpus): Promise<readonly Deployment[]> {
+  async add(given: unknown): Promise<readonly Deployment[]> {
     const { servers, workflows } = givenGpusSchema.parse(given);
     for (const server of servers) await this.#take(server);
     const made: Workflow[] = [];

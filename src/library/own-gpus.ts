@@ -1,0 +1,42 @@
+// GPU servers and workflow files of the user's own: the local run service executes their runs. It keeps both, so a command that
+// continues a batch needs neither.
+
+import { z } from 'zod';
+import { EXIT, problem, RunsheetError } from '../errors/error.ts';
+import { jsonIn } from '../errors/outside-text.ts';
+import { localService } from '../run-service/local-address.ts';
+import type { Servers } from './servers.ts';
+
+export type GivenGpus = {
+  readonly servers: readonly { readonly url: string; readonly gpu?: string; readonly headersFile?: string }[];
+  readonly workflows: readonly {
+    readonly name: string;
+    /** As ComfyUI exports it for its API. */
+    readonly text: string;
+  }[];
+};
+
+const addedSchema = z.array(z.object({ id: z.string(), name: z.string() }));
+const refusedSchema = z.object({
+  code: z.string().optional(),
+  detail: z.string(),
+  hint: z.string().optional(),
+});
+
+/** Starts the local run service if need be. Returns the deployments; throws E602 for a workflow that cannot run, E614 if no server answers. */
+export async function addOwnGpus(servers: Servers, given: GivenGpus): Promise<z.output<typeof addedSchema>> {
+  await servers.open(true);
+  const service = localService(servers.config.home);
+  if (service === undefined) throw new Error('the local run service has no address');
+  const answer = await fetch(`${new URL(service.base).origin}/control/gpus`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${service.key.value}`, 'content-type': 'application/json' },
+    body: JSON.stringify(given),
+  });
+  const body = jsonIn(await answer.text());
+  if (answer.ok) return addedSchema.parse(body);
+  const unread = { detail: `the local run service answered ${answer.status}` };
+  const { code, detail, hint } = refusedSchema.catch(unread).parse(body);
+  if (code === 'E614') throw new RunsheetError('E614', detail, { exit: EXIT.unreachable, hint });
+  throw problem('E602', { what: detail, ...(hint !== undefined && { hint }) });
+}
