@@ -4,12 +4,10 @@
 
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Deps } from '../../activities/deps.ts';
-import { createMember, type Member } from '../../activities/describe-member.ts';
 import { createFiles, createSenders, createWork } from '../../activities/index.ts';
-import { filesQueueOf, membersQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
+import { filesQueueOf, workQueueOf } from '../../workflows/task-queues.ts';
 import type { MemberSettings } from '../host/member-settings.ts';
 import { version } from '../host/package-version.ts';
-import type { Store } from '../store/store.ts';
 import { workflowBundle } from '../temporal/bundle.ts';
 import { onlyFirstTry, onlyOnce } from '../temporal/activity-guards.ts';
 import { noteEnd, onlyOwnInput } from '../temporal/encryption/own-payloads.ts';
@@ -95,19 +93,6 @@ export const SENDING = {
   stickyQueueScheduleToStartTimeout: '1s',
   maxCachedWorkflows: WORKFLOWS_CACHED,
 } as const;
-
-/** The worker that takes questions about this process, one at a time. Belongs to no deployment: every member is asked. */
-export const createMemberWorker = (
-  member: Member,
-  batches: Store,
-  { queue, ...at }: Omit<WorkerPlace, 'workerDeploymentOptions'> & { readonly queue: string },
-): Promise<Worker> =>
-  Worker.create({
-    ...at,
-    taskQueue: membersQueueOf(queue),
-    activities: createMember(member, batches),
-    maxConcurrentActivityTaskExecutions: 1,
-  });
 
 /** The workers of all other activities: those that exchange messages, and those that wait for files. */
 export const createOtherWorkers = (

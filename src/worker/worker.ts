@@ -3,10 +3,10 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { ActivityInterceptorsFactory, Worker, WorkerOptions } from '@temporalio/worker';
+import { Worker, type ActivityInterceptorsFactory, type WorkerOptions } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import type { Member } from '../../activities/describe-member.ts';
-import { taggedQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { createMember, type Member } from '../../activities/describe-member.ts';
+import { membersQueueOf, taggedQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { version } from '../host/package-version.ts';
@@ -22,13 +22,7 @@ import { clientConverter } from '../temporal/encryption/converter.ts';
 import { payloadKeys, type PayloadKeys, type Server } from '../temporal/encryption/payload-keys.ts';
 import type { TemporalAddress } from '../temporal/temporal-address.ts';
 import { isSecretShared, secretFingerprint, webhookSecret } from '../webhook/token.ts';
-import {
-  activityGuards,
-  conversion,
-  createMemberWorker,
-  createWorkers,
-  deploymentOf,
-} from './create-workers.ts';
+import { activityGuards, conversion, createWorkers, deploymentOf } from './create-workers.ts';
 import { openParts, type PartsParams, type WorkerParts } from './worker-parts.ts';
 
 /** Longer than any POST's deadline: nothing but the user ends embedded servers, and he may press Ctrl-C again. */
@@ -72,15 +66,7 @@ export async function startWorker(params: WorkerParams) {
   const at = { connection, namespace, ...conversion(keys, ...identity) };
   if (parts !== 'receiver-only')
     workers = await createWorkers(deps, queues, { ...at, ...versioning, interceptors }, drainMs);
-  const member = isMember
-    ? [
-        await createMemberOf(config, parts, {
-          ...at,
-          queue,
-          interceptors: { activity: activityGuards(keys) },
-        }),
-      ]
-    : [];
+  const member = isMember ? [await createMemberWorker(config, parts, queue, at, keys)] : [];
   const running = [...workers, ...member].map((worker) => worker.run());
   return {
     receiver: receiver && { url: config.webhook.url ?? receiver.url, port: receiver.port },
@@ -155,14 +141,13 @@ const secretIn = (identity: string): string | undefined =>
     .find((word) => word.startsWith(WEBHOOK))
     ?.slice(WEBHOOK.length);
 
-type At = Required<Pick<WorkerOptions, 'connection' | 'namespace' | 'identity'>> &
-  Pick<WorkerOptions, 'dataConverter' | 'interceptors'>;
-
-/** The worker that answers for this process. */
-function createMemberOf(
+/** The worker that answers for this process, one question at a time. Belongs to no deployment: every member is asked. */
+function createMemberWorker(
   config: Config,
   parts: WorkerParts,
-  { queue, ...at }: At & { readonly queue: string },
+  queue: string,
+  at: Required<Pick<WorkerOptions, 'connection' | 'namespace' | 'identity' | 'dataConverter'>>,
+  keys: PayloadKeys,
 ): Promise<Worker> {
   const { deployment, build = version, tags } = config.member;
   const works = parts !== 'receiver-only';
@@ -176,7 +161,13 @@ function createMemberOf(
     webhookSecret: secretFingerprint(webhookSecret(config)),
     out: config.out,
   };
-  return createMemberWorker(member, openStore(config.out), { queue, ...at });
+  return Worker.create({
+    ...at,
+    interceptors: { activity: activityGuards(keys) },
+    taskQueue: membersQueueOf(queue),
+    activities: createMember(member, openStore(config.out)),
+    maxConcurrentActivityTaskExecutions: 1,
+  });
 }
 
 /**

@@ -1,13 +1,12 @@
 import { Connection } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import type { Member } from '../../activities/describe-member.ts';
+import { createMember, type Member } from '../../activities/describe-member.ts';
 import type { checkSchema } from '../../src/cli/json/servers.ts';
 import { version } from '../../src/host/package-version.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { createMemberWorker } from '../../src/worker/create-workers.ts';
-import { TASK_QUEUE } from '../../workflows/task-queues.ts';
+import { membersQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { Stage, until, type Running } from '../stage/stage.ts';
 import { freeAddress } from '../stage/wire.ts';
 
@@ -132,11 +131,17 @@ describe('doctor --cluster', () => {
     const { TEMPORAL_ADDRESS: address = '' } = stage.environment;
     const connection = await NativeConnection.connect({ address });
     const identity = '7@stranger\u001b[2J runsheet/9.9.9';
-    const stranger = await createMemberWorker(
-      { identity, version: '\u001b[2J9', works: true, tags: 'eu' } as unknown as Member,
-      openStore(stage.path('batches')),
-      { queue: TASK_QUEUE, connection, namespace: 'stage', identity },
-    );
+    const stranger = await Worker.create({
+      connection,
+      namespace: 'stage',
+      identity,
+      taskQueue: membersQueueOf(TASK_QUEUE),
+      maxConcurrentActivityTaskExecutions: 1,
+      activities: createMember(
+        { identity, version: '\u001b[2J9', works: true, tags: 'eu' } as unknown as Member,
+        openStore(stage.path('batches')),
+      ),
+    });
     try {
       await stranger.runUntil(async () => {
         const found = await faults(/cannot be read/);
