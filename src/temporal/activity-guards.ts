@@ -8,7 +8,7 @@ import { errorMessage, problem } from '../errors/error.ts';
 type Started = Parameters<ActivityInterceptorsFactory>[0]['info'];
 
 /** Calls `check` before an activity runs; what it throws fails the activity. */
-export const before =
+const before =
   (check: (info: Started, input: unknown) => void | Promise<void>): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {

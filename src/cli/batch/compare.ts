@@ -12,7 +12,8 @@ import type { ComparedPair, ComparedRow } from '../../results/compare/compared-p
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, money, plural, span } from '../format.ts';
-import { comparisonJson } from '../json/comparison.ts';
+import { comparisonSchema } from '../json/comparison.ts';
+import { shaped } from '../json/shape.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { nextCommand, sameCommand, sayNext, type Next } from '../next-command.ts';
 
@@ -35,7 +36,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
   const page = served?.address ?? placeText(comparison.page);
   if (flags.output === 'json') {
     const mostChanged = comparison.most_changed.map((pair) => ({ ...pair, identical: pair.isIdentical }));
-    printer.json(comparisonJson({ ...comparison, page, most_changed: mostChanged }));
+    printer.json(shaped(comparisonSchema, { ...comparison, page, most_changed: mostChanged }));
     return served === undefined ? EXIT.ok : untilInterrupted(this, printer, served);
   }
   const { by: used, without_pairs: none } = comparison;

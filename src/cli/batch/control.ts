@@ -96,7 +96,7 @@ export async function cancel(
   });
 }
 
-async function hasEnded(
+export async function hasEnded(
   found: FoundBatch,
   printer: Printer,
   verb: string,

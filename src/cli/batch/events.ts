@@ -12,7 +12,8 @@ import { findBatch } from '../../library/handle/found-batch.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { attemptJson, eventJson } from '../json/row.ts';
+import { attemptSchema, eventJson } from '../json/row.ts';
+import { shaped } from '../json/shape.ts';
 import { nextCommand, sayNext, toFollow, type Next } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof eventsFlags>;
@@ -47,7 +48,7 @@ function print(printer: Printer, output: Flags['output'], event: ShownEvent | At
 }
 
 const jsonOf = (event: ShownEvent | AttemptEvent): object =>
-  event.event === 'attempt' ? attemptJson(event) : eventJson(event);
+  event.event === 'attempt' ? shaped(attemptSchema, event) : eventJson(event);
 
 function attemptLine({ at, row, attempt, outcome, reason, ...run }: AttemptEvent): string {
   const { gpu_used, run_id, run_seconds, cost_usd } = run;

@@ -6,14 +6,13 @@ import type { Progress } from '../../batch/shown/progress.ts';
 import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { commandOptions } from './control.ts';
+import { commandOptions, hasEnded } from './control.ts';
 import type { LimitFlags } from '../flags/option-flags.ts';
 import { resumeBatch } from '../../library/handle/resumed-batch.ts';
 import type { RebuiltRows } from '../../library/start/rebuilt-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';
-import { retryOf } from '../follow/batch-end.ts';
-import { toFollow, nextOfEnded, sayNext } from '../next-command.ts';
+import { toFollow, sayNext } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { serversFor, type Session } from '../session.ts';
 import { printBatchJson } from './print-batch.ts';
@@ -27,13 +26,7 @@ type Flags = LimitFlags & FlagsOf<typeof resumeFlags>;
 export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
-  const summary = await summaryOfDone(found);
-  if (summary) {
-    printer.notice(`${found.batch} has ended; there is nothing to resume`);
-    sayNext(printer, flags.output, ...nextOfEnded(found, retryOf(summary)));
-    await printBatchJson(printer, flags, found);
-    return EXIT.ok;
-  }
+  if (await hasEnded(found, printer, 'resume', flags)) return EXIT.ok;
   await using servers = serversFor(configOf(flags), printer);
   const { unconfirmed, recover } = flags;
   const onRebuilt = recover ? (rebuilt: RebuiltRows) => sayRebuilt(printer, found, rebuilt) : undefined;

@@ -11,7 +11,8 @@ import { withLocalService } from '../session.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand, sayNext } from '../next-command.ts';
-import { verificationJson } from '../json/verification.ts';
+import { verificationSchema } from '../json/servers.ts';
+import { shaped } from '../json/shape.ts';
 
 type Flags = FlagsOf<typeof verifyFlags>;
 
@@ -36,7 +37,7 @@ function say(
   const wrong = all.filter((one) => !one.holds);
   if (flags.output === 'json')
     printer.json(
-      verificationJson({
+      shaped(verificationSchema, {
         batch: found.batch,
         holds,
         lists_checked: listed,

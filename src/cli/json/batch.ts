@@ -6,7 +6,7 @@ import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
 import type { BatchStatus as PublishedStatus } from '../../library/handle/batch-status.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../library/start/estimate.ts';
-import { estimateSchema } from './estimate.ts';
+import { estimateSchema } from './plan.ts';
 import { amount, count, shaped, time, timeOf, usdOf, type Given } from './shape.ts';
 import type { ShownProgress } from '../../library/handle/shown-progress.ts';
 import { limitsOf, limitsSchema } from './limits.ts';

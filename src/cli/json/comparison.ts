@@ -1,7 +1,7 @@
 // A comparison of two batches as JSON.
 
 import { z } from 'zod';
-import { amount, count, shaped, type Given } from './shape.ts';
+import { amount, count } from './shape.ts';
 
 const sides = <S extends z.ZodType>(schema: S) => z.object({ a: schema, b: schema });
 
@@ -45,8 +45,3 @@ export const comparisonSchema = z.object({
     )
     .describe('at most ten'),
 });
-
-type Comparison = z.infer<typeof comparisonSchema>;
-
-export const comparisonJson = (comparison: Given<Comparison>): Comparison =>
-  shaped(comparisonSchema, comparison);

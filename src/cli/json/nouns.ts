@@ -16,8 +16,8 @@ import {
   migrationSchema,
   serversSchema,
   serviceSchema,
+  verificationSchema,
 } from './servers.ts';
-import { verificationSchema } from './verification.ts';
 
 export const NOUNS = {
   attempt: attemptSchema,

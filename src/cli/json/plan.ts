@@ -1,13 +1,30 @@
-// What plan found, as JSON: for a new batch, and with --into for rows that are added to one.
+// What plan found, and a forecast, as JSON: for a new batch, and with --into for rows that are added to one.
 
 import { z } from 'zod';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import type { Asked } from '../../library/start/batch-plan.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
 import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';
-import { estimateSchema } from './estimate.ts';
 import { limitsOf, limitsSchema } from './limits.ts';
-import { count, shaped } from './shape.ts';
+import { count, shaped, amount } from './shape.ts';
+
+/** It contains the true value with a probability of 90 %. */
+const interval = z.object({ low: amount, expected: amount, high: amount });
+
+const amounts = {
+  rows: count,
+  runs: count.describe('known runs that the forecast rests on'),
+  usd_per_run_second: amount.nullable(),
+  cost_usd: interval.nullable(),
+  seconds: interval.nullable(),
+};
+
+export const estimateSchema = z.object({
+  source: z.enum(['earlier_batches', 'canary', 'prices']),
+  batches: z.array(z.string()),
+  ...amounts,
+  by_gpu: z.record(z.string(), z.object(amounts)),
+});
 
 const shared = z.array(
   z.object({ batch: z.string(), rows: count, first: z.array(count), is_version_sure: z.boolean() }),

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { OUTCOMES } from '../../batch/outcome.ts';
-import type { AttemptEvent } from '../../results/all-events.ts';
 import type { RowRecord } from '../../results/row-record.ts';
 import { amount, count, shaped, time } from './shape.ts';
 import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
@@ -67,9 +66,6 @@ export const attemptSchema = z.object({
   started_at: time.nullable().describe('when its machine began with it'),
   ...attempt,
 });
-
-export const attemptJson = (event: AttemptEvent): z.infer<typeof attemptSchema> =>
-  shaped(attemptSchema, event);
 
 export const eventSchema = z.object({
   at: time,

@@ -1,4 +1,4 @@
-// What commands about servers and the machine print as JSON.
+// What one command each prints as JSON, most of them about servers and the machine.
 
 import { z } from 'zod';
 import type { Facts, Finding } from '../../run-service/migration/rules.ts';
@@ -42,6 +42,15 @@ export const cleanupSchema = z.object({
 export const logSchema = z.object({
   run_id: z.string(),
   lines: z.array(z.object({ at: time, level: z.string(), message: z.string() })),
+});
+
+/** `verify`. */
+export const verificationSchema = z.object({
+  batch: z.string(),
+  holds: z.boolean(),
+  lists_checked: z.boolean().describe('whether the run list of the service was compared'),
+  lists_unread: z.string().nullable().describe('why the run list of the service could not be read'),
+  findings: z.array(z.object({ claim: z.string(), holds: z.boolean(), message: z.string() })),
 });
 
 /** `migrate-check`. */
