@@ -38,17 +38,6 @@ function existing(): Registry {
   return registry;
 }
 
-describe('the names of metrics', () => {
-  it('follow the conventions of Prometheus', async () => {
-    for (const { name, type } of await existing().getMetricsAsJSON()) {
-      expect(name.endsWith('_total'), name).toBe(String(type) === 'counter');
-      expect(name).toMatch(
-        String(type) === 'histogram' ? /^runsheet_[a-z_]+_seconds$/ : /^runsheet_[a-z_]+$/,
-      );
-    }
-  });
-});
-
 describe('the dashboard and the alert rules', () => {
   const series = new Map<string, ReadonlySet<string>>();
 
