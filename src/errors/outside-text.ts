@@ -61,8 +61,8 @@ export function shellWord(text: string): string {
   return `$'${escapes}'`;
 }
 
-/** Text inside an element or a quoted attribute. */
-export const htmlText = (text: string): string =>
+/** Text inside an element or a quoted attribute of HTML or XML. */
+export const markupText = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 
 /** JSON for a script element; no text in it can close the element. */

@@ -1,10 +1,10 @@
 // Reads samples for a forecast from the earlier batches of a deployment, newest first. It reads a bounded number of parts of
 // each, because a batch may have a million rows.
 
-import { createInterface } from 'node:readline';
 import { parseExactly } from '../batch/digits.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
+import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { isReusedPart, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
@@ -126,13 +126,15 @@ async function readSome(store: Store, opening: number): Promise<readonly PartRec
   const names = (await store.list(PARTS)).filter((name) => !isReusedPart(name));
   const found = new Map<number, { readonly part: number; readonly record: PartRecord }>();
   const parts = new Set<number>();
-  const left = { bytes: EACH.bytes };
+  let left = EACH.bytes;
   const read = async (order: Iterable<number>, rows: number): Promise<void> => {
     for (const part of order) {
-      if (found.size >= rows || parts.size >= EACH.parts || left.bytes < 0) return;
+      if (found.size >= rows || parts.size >= EACH.parts || left < 0) return;
       if (parts.has(part)) continue;
       parts.add(part);
-      for await (const line of linesOf(store, `${PARTS}/${names[part]}`, left)) {
+      for await (const line of linesOf(store, `${PARTS}/${names[part]}`)) {
+        left -= line.length;
+        if (left < 0) return;
         const record = parseExactly(line) as PartRecord;
         if ((found.get(record.row)?.part ?? -1) < part) found.set(record.row, { part, record });
       }
@@ -141,20 +143,6 @@ async function readSome(store: Store, opening: number): Promise<readonly PartRec
   await read(names.keys(), opening);
   await read(spreadOver(names.length), found.size + EACH.rows);
   return [...found.values()].map(({ record }) => record);
-}
-
-/** The lines of a part, until no bytes are left. */
-async function* linesOf(store: Store, name: string, left: { bytes: number }): AsyncGenerator<string> {
-  const input = store.open(name);
-  try {
-    for await (const line of createInterface({ input })) {
-      left.bytes -= line.length;
-      if (left.bytes < 0) return;
-      if (line !== '') yield line;
-    }
-  } finally {
-    input.destroy();
-  }
 }
 
 /** Steps of the golden section are spread evenly, wherever they stop. */

@@ -9,7 +9,7 @@ import {
   csvCell,
   fileName,
   htmlJson,
-  htmlText,
+  markupText,
   markedLine,
   paintedLines,
   shortened,
@@ -94,13 +94,13 @@ describe('whatever the text is', () => {
   it('a page finds text', () => {
     fc.assert(
       fc.property(texts, (text) => {
-        expect(htmlText(text)).not.toMatch(/[<>"']/);
+        expect(markupText(text)).not.toMatch(/[<>"']/);
         expect(htmlJson([text])).not.toContain('<');
         expect(JSON.parse(htmlJson([text]))).toEqual([text]);
       }),
     );
     const nasty = NASTY.find(([what]) => what === 'markup')?.[1] ?? '';
-    const { document } = parseHTML(`<p title="${htmlText(nasty)}">${htmlText(nasty)}</p>`);
+    const { document } = parseHTML(`<p title="${markupText(nasty)}">${markupText(nasty)}</p>`);
     expect(document.querySelector('p')?.textContent).toBe(nasty);
     expect(document.querySelector('p')?.getAttribute('title')).toBe(nasty);
     expect(document.querySelectorAll('*')).toHaveLength(1);

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { htmlJson, htmlText } from '../../errors/outside-text.ts';
+import { htmlJson, markupText } from '../../errors/outside-text.ts';
 import type { Blob } from './report-index.ts';
 
 /** In this order: a file comes after those that it uses. */
@@ -142,7 +142,7 @@ export async function* htmlPage({
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="Content-Security-Policy" content="${policy(isServed)}">
 <link rel="icon" href="${ICON}">
-<title>${htmlText(title)}</title>
+<title>${markupText(title)}</title>
 <style>${style}</style>
 </head>
 ${body}<script type="application/json" id="data">${htmlJson(facts)}</script>

@@ -1,9 +1,10 @@
 // Lists and removes objects, a thousand in a request.
 
+import { markupText } from '../../errors/outside-text.ts';
 import pMap from 'p-map';
 import { hash } from 'node:crypto';
 import type { S3Client } from './s3-client.ts';
-import { textOf, type Texts, escaped, textsIn } from './s3-xml.ts';
+import { textOf, type Texts, textsIn } from './s3-xml.ts';
 import { remove } from './objects.ts';
 import { refused } from './s3-fault.ts';
 
@@ -52,7 +53,7 @@ export async function removeAll(client: S3Client, keys: readonly string[]): Prom
 
 async function removeListed(client: S3Client, keys: readonly string[]): Promise<void> {
   if (keys.length === 0) return;
-  const objects = keys.map((key) => `<Object><Key>${escaped(key)}</Key></Object>`).join('');
+  const objects = keys.map((key) => `<Object><Key>${markupText(key)}</Key></Object>`).join('');
   const body = Buffer.from(
     `<Delete xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Quiet>true</Quiet>${objects}</Delete>`,
   );

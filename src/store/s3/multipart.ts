@@ -1,5 +1,6 @@
 // An object that is written in parts and becomes visible as a whole.
 
+import { markupText } from '../../errors/outside-text.ts';
 import { type Draft, replacedMeanwhile } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
 import { look, put, replaceOnce, etagOf, headersOf, newWriter, unless } from './objects.ts';
@@ -7,7 +8,7 @@ import { s3Address } from '../../host/batches-address.ts';
 import { copySource } from '../../host/s3-settings.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
-import { escaped, textOf, textsIn } from './s3-xml.ts';
+import { textOf, textsIn } from './s3-xml.ts';
 
 /** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
 export const PART_BYTES = 8 << 20;
@@ -64,7 +65,7 @@ export class Multipart {
   /** False if the object is no longer the one that it `replaces`. */
   async complete(replaces?: { readonly etag: string | undefined }): Promise<boolean> {
     const parts = this.#etags.map(
-      (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${escaped(etag)}</ETag></Part>`,
+      (etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${markupText(etag)}</ETag></Part>`,
     );
     const body = Buffer.from(
       `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,

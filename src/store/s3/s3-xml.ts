@@ -39,6 +39,3 @@ export const rootIn = (body: Uint8Array): string | undefined =>
 
 /** The first such text; undefined if there is none. */
 export const textOf = (texts: Texts, at: string): string | undefined => texts.get(at)?.[0];
-
-export const escaped = (text: string): string =>
-  text.replaceAll(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);

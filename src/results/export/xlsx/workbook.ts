@@ -1,5 +1,6 @@
 // A workbook: sheets that are written one after another, and the files that name them, which come last.
 
+import { markupText } from '../../../errors/outside-text.ts';
 import { cellAddress } from '../../../sheet/xlsx/cell-value.ts';
 import { ZipWriter } from '../zip-export.ts';
 import { inPieces, type Sink } from '../export-rows.ts';
@@ -331,13 +332,7 @@ export const CELL_CHARACTERS = 32_767;
 // eslint-disable-next-line no-control-regex
 const ILLEGAL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\uFFFE\uFFFF]/g;
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-
-const xmlText = (text: string): string =>
-  text
-    .toWellFormed()
-    .replaceAll(ILLEGAL, '')
-    .replaceAll(/[&<>"]/g, (sign) => ENTITIES[sign] ?? sign);
+const xmlText = (text: string): string => markupText(text.toWellFormed().replaceAll(ILLEGAL, ''));
 
 /** Text that a spreadsheet would read as an escaped character. */
 const LOOKS_ESCAPED = /_(?=x[0-9A-Fa-f]{4}_)/g;
