@@ -1,14 +1,5 @@
 // What is known of the downloads of one part: their number and speed, which is shown, and whether their host is slow.
 
-export type Traffic = {
-  /** Downloads in progress. */
-  readonly files: number;
-  /** All bytes that have arrived so far, also of downloads that have ended. */
-  readonly bytes: number;
-  /** The speed of the last seconds. */
-  readonly bytesPerSecond: number;
-};
-
 const SPAN_MS = 10_000;
 
 export class FileTraffic {
@@ -38,8 +29,8 @@ export class FileTraffic {
     this.#bytes += bytes;
   }
 
-  /** The speed is that since the latest call which is at least ten seconds old, or since the first one. */
-  now(): Traffic {
+  /** `bytesPerSecond` is the speed since the latest call which is at least ten seconds old, or since the first one. */
+  now() {
     const at = this.#now();
     const old = this.#samples.findLastIndex((sample) => sample.at <= at - SPAN_MS);
     this.#samples.splice(0, Math.max(0, old));
@@ -48,9 +39,12 @@ export class FileTraffic {
     const ms = since === undefined ? 0 : at - since.at;
     const arrived = this.#bytes - (since?.bytes ?? 0);
     return {
+      /** Downloads in progress. */
       files: this.#files,
+      /** All bytes that have arrived so far, also of downloads that have ended. */
       bytes: this.#bytes,
       bytesPerSecond: ms <= 0 ? 0 : Math.round((arrived / ms) * 1000),
     };
   }
 }
+export type Traffic = ReturnType<FileTraffic['now']>;

@@ -19,13 +19,6 @@ import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
 /** The address and the API version of a service. */
 export type Spoken = { readonly base: string; readonly api: Api };
 
-export type Services = {
-  /** The service at a base address, or the local one. Throws E306 without a key, E304 if no local one was started. */
-  at(spoken: Spoken): RememberingService;
-  /** The API version at a base address. Throws like {@link whichApi}, and E306 without a key. */
-  apiAt(base: string): Promise<Api>;
-};
-
 const CONNECT = { v1: connectV1, v2: connectRunService };
 
 export function openServices(
@@ -34,10 +27,11 @@ export function openServices(
   /** Separate connections for Queue Run calls, which may take minutes and must not delay readings. */
   posts: Dispatcher = transport,
   observe?: ServiceConnection['observe'],
-): Services {
+) {
   const known = new Map<string, RememberingService>();
   return {
-    at: ({ base, api }) => {
+    /** The service at a base address, or the local one. Throws E306 without a key, E304 if no local one was started. */
+    at: ({ base, api }: Spoken): RememberingService => {
       const address = base === LOCAL ? localAddress(config.home) : setAddress(config, base);
       const name = `${api} ${address.base} ${address.key.value}`;
       const service =
@@ -46,9 +40,11 @@ export function openServices(
       known.set(name, service);
       return service;
     },
-    apiAt: async (base) => whichApi({ ...setAddress(config, base), transport, clock: new ServiceClock() }),
+    /** The API version at a base address. Throws like {@link whichApi}, and E306 without a key. */
+    apiAt: async (base: string): Promise<Api> => whichApi({ ...setAddress(config, base), transport, clock: new ServiceClock() }),
   };
 }
+export type Services = ReturnType<typeof openServices>;
 
 function localAddress(home: string) {
   const address = localService(home);

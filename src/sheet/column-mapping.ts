@@ -27,23 +27,6 @@ export type Feed = {
   readonly from: { readonly column: number } | { readonly json: string };
 };
 
-export type ColumnMapping = Pick<Roles, 'gpuColumn' | 'keyColumn' | 'unused'> & {
-  readonly file: string;
-  readonly columns: readonly Column[];
-  /** In the order of the sheet, then of `--set`. */
-  readonly feeds: readonly Feed[];
-  /** The GPU of rows that name none. */
-  readonly gpu: string | undefined;
-  /** The GPUs that these rows climb instead. */
-  readonly ladder: readonly string[] | undefined;
-  /** Whether numbers have a decimal comma. */
-  readonly decimalComma: boolean;
-  /** With a ladder: the inputs that predict what a run needs. */
-  readonly sizedBy: readonly string[];
-  /** Errors of the header for this deployment (E203, E204). */
-  readonly problems: readonly RunsheetError[];
-};
-
 type Known = ReadonlyMap<string, InputType> | undefined;
 
 /** Throws E201 for `--gpu` and `--ladder`, E206 and E602 for options that contradict the sheet, the deployment or each other. */
@@ -52,7 +35,7 @@ export function mapColumns(
   columns: readonly Column[],
   options: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
-): ColumnMapping {
+) {
   const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
   if (gpu !== undefined && !isGpu(gpu)) throw wrongGpu(gpu, '--gpu');
@@ -67,10 +50,25 @@ export function mapColumns(
     ...unknownInputs(file, columns, givers, feeds, known),
     ...missingInputs(file, columns, feeds, known),
   ];
-  const sizedBy = ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize);
-  const { decimalComma = false } = options;
-  return { file, columns, feeds, gpu, ladder, sizedBy, decimalComma, problems, ...roles };
+  return {
+    file,
+    columns,
+    /** In the order of the sheet, then of `--set`. */
+    feeds,
+    /** The GPU of rows that name none. */
+    gpu,
+    /** The GPUs that these rows climb instead. */
+    ladder,
+    /** With a ladder: the inputs that predict what a run needs. */
+    sizedBy: ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize),
+    /** Whether numbers have a decimal comma. */
+    decimalComma: options.decimalComma ?? false,
+    /** Errors of the header for this deployment (E203, E204). */
+    problems,
+    ...roles,
+  };
 }
+export type ColumnMapping = ReturnType<typeof mapColumns>;
 
 function refuseGiver({ input, by }: Giver, known: Known): void {
   const fault = nameFault(input);

@@ -1,29 +1,11 @@
 // One row in two batches: what each made of it, and what differs.
 
 import { definedOnly } from '../../options/defined-only.ts';
-import { resultAttempt, type FileRecord } from '../row-record.ts';
+import { resultAttempt } from '../row-record.ts';
 import type { ShownRow } from '../batch-rows.ts';
 import { cellOf } from '../page/report-row.ts';
 
 export type Side = 'a' | 'b';
-
-/** A row in one of the batches. */
-export type ComparedRow = {
-  readonly row: number;
-  readonly outcome: ShownRow['outcome'];
-  readonly reason?: string;
-  /** The GPU of the run that the result comes from. */
-  readonly gpu?: string;
-  readonly attempts: number;
-  /** Another batch bought its result, so it has no time and no cost of its own here. */
-  readonly isReused: boolean;
-  /** Of that run. */
-  readonly run_seconds?: number;
-  /** Of all attempts. */
-  readonly cost_usd: number;
-  readonly files: readonly FileRecord[];
-  readonly texts: readonly string[];
-};
 
 /** An input, as text; undefined: the row does not have it. */
 type Change = { readonly input: string; readonly a: string | undefined; readonly b: string | undefined };
@@ -48,22 +30,28 @@ export function comparedPair(a: ShownRow, b: ShownRow): ComparedPair {
   };
 }
 
-export function comparedRow(shown: ShownRow): ComparedRow {
+/** A row in one of the batches. */
+export function comparedRow(shown: ShownRow) {
   const { row, outcome, reason, attempts, files, texts = [] } = shown;
   const last = resultAttempt(shown);
   return definedOnly({
     row,
     outcome,
     reason,
+    /** The GPU of the run that the result comes from. */
     gpu: last?.gpu_used,
     attempts: attempts.length,
+    /** Another batch bought its result, so it has no time and no cost of its own here. */
     isReused: shown.reused_from !== undefined,
+    /** Of that run. */
     run_seconds: last?.run_seconds,
+    /** Of all attempts. */
     cost_usd: attempts.reduce((sum, { cost_usd = 0 }) => sum + cost_usd, 0),
     files,
     texts,
   });
 }
+export type ComparedRow = Readonly<ReturnType<typeof comparedRow>>;
 
 /** What a row gave: checksums of its files, and its texts. */
 const resultOf = ({ files, texts }: ComparedRow): string =>

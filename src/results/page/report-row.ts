@@ -1,5 +1,6 @@
 // A row as the report shows it: everything is text or a number, foreign text is harmless, and long text is cut.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import { integerFrom } from '../../batch/digits.ts';
 import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import type { AttemptRecord, RowRecord } from '../row-record.ts';
@@ -17,20 +18,7 @@ const ATTEMPTS_SHOWN = 40;
 type Cells = Readonly<Record<string, string>>;
 
 /** Names are short because a batch may have a million of them. */
-export type ShownRow = {
-  readonly inputs: Cells;
-  /** Cells of columns that are no inputs. */
-  readonly data: Cells;
-  /** How many cells are left out. */
-  readonly more?: number;
-  readonly reason?: string;
-  readonly attempts: readonly AttemptRecord[];
-  readonly files: readonly { readonly path: string; readonly bytes: number; readonly name: string }[];
-  readonly texts?: readonly string[];
-  readonly reused?: string;
-};
-
-export function shownRow(record: RowRecord, data: readonly (readonly [string, string])[]): ShownRow {
+export function shownRow(record: RowRecord, data: readonly (readonly [string, string])[]) {
   let more = 0;
   const shown = (cells: Iterable<readonly [string, string]>): Cells => {
     const named: [string, string][] = [];
@@ -46,21 +34,22 @@ export function shownRow(record: RowRecord, data: readonly (readonly [string, st
   const inputs = shown(Object.entries(record.inputs).map(([name, value]) => [name, cellOf(value)]));
   const others = shown(data);
   const { reason, files, texts, attempts, reused_from } = record;
-  return {
+  return definedOnly({
     inputs,
+    /** Cells of columns that are no inputs. */
     data: others,
-    ...(more === 0 ? {} : { more }),
-    ...(reason === undefined ? {} : { reason: outside(reason) }),
+    /** How many cells are left out. */
+    more: more === 0 ? undefined : more,
+    reason: reason === undefined ? undefined : outside(reason),
     attempts: attempts.slice(-ATTEMPTS_SHOWN).map(shownAttempt),
     files: files
       .slice(0, FILES_SHOWN)
       .map(({ path, bytes, name }) => ({ path, bytes, name: terminalLine(name) })),
-    ...(texts === undefined
-      ? {}
-      : { texts: texts.slice(0, TEXTS_SHOWN).map((one) => terminalLines(beginningOf(one, REASON_SHOWN))) }),
-    ...(reused_from === undefined ? {} : { reused: reused_from }),
-  };
+    texts: texts?.slice(0, TEXTS_SHOWN).map((one) => terminalLines(beginningOf(one, REASON_SHOWN))),
+    reused: reused_from,
+  });
 }
+export type ShownRow = ReturnType<typeof shownRow>;
 
 function shownAttempt(attempt: AttemptRecord): AttemptRecord {
   const { reason, run_id, gpu_used } = attempt;
