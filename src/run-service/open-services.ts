@@ -41,7 +41,8 @@ export function openServices(
       return service;
     },
     /** The API version at a base address. Throws like {@link whichApi}, and E306 without a key. */
-    apiAt: async (base: string): Promise<Api> => whichApi({ ...setAddress(config, base), transport, clock: new ServiceClock() }),
+    apiAt: async (base: string): Promise<Api> =>
+      whichApi({ ...setAddress(config, base), transport, clock: new ServiceClock() }),
   };
 }
 export type Services = ReturnType<typeof openServices>;

@@ -44,13 +44,6 @@ const SCHEMA = `
 
 const FORMAT = 5;
 
-export type Transaction = {
-  /** Runs `work` in one transaction; rolls back if it throws. */
-  readonly together: <Result>(work: () => Result) => Result;
-  /** Starts the transaction if one is requested and not yet started. */
-  readonly begin: () => void;
-};
-
 /** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
 export function openFile(file: string): DatabaseSync {
   try {
@@ -78,15 +71,17 @@ function assertFormat(db: DatabaseSync): void {
 }
 
 /** A transaction starts with its first write, so that read-only work costs nothing. */
-export function createTransaction(db: DatabaseSync): Transaction {
+export function createTransaction(db: DatabaseSync) {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
   let depth = 0;
   return {
-    begin() {
+    /** Starts the transaction if one is requested and not yet started. */
+    begin(): void {
       if (depth > 0 && !db.isTransaction) begin.run();
     },
-    together(work) {
+    /** Runs `work` in one transaction; rolls back if it throws. */
+    together<Result>(work: () => Result): Result {
       depth++;
       try {
         const result = work();
