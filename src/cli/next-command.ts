@@ -52,7 +52,7 @@ export const nextOfEnded = (found: Named, again?: string): readonly Next[] => [
   ['export', nextCommand('export', found, { more: '--as xlsx' })],
 ];
 
-export const toFollow = (found: Named): Next => ['follow', nextCommand('watch', found)];
+export const toFollow = (found: Named): Next => ['follow', nextCommand('follow', found)];
 export const toContinue = (found: Named): Next => ['continue', nextCommand('resume', found)];
 
 /** A batch that the command does not follow; embedded servers end with the command. */

@@ -6,7 +6,7 @@ import { shellWord } from '../errors/outside-text.ts';
 
 /** Every command, because a sentence may also begin with `runsheet`. A test compares them with the list of commands. */
 export const COMMANDS =
-  'cancel clean compare completion demo deployments dev doctor events export list logs migrate-check open pause plan pool results resume retry rows run scale schedule service show status submit verify wait watch worker'.split(
+  'cancel clean compare completion demo deployments dev doctor events export follow list logs migrate-check open pause plan pool results resume retry rows run scale schedule service show status submit verify wait worker'.split(
     ' ',
   );
 

@@ -45,7 +45,7 @@ describe('-c auto', () => {
     );
     const { stdout: status } = await stage.run(['status', batch]);
     expect(status).toMatch(/concurrency \d+ found, at most 64/);
-    const ended = await stage.run(['watch', batch]);
+    const ended = await stage.run(['follow', batch]);
     expect(ended.code).toBe(0);
     expect(ended.stderr).toMatch(/useful concurrency on A10G: \d+; next time give -c \d+/);
     const summary = JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;

@@ -23,7 +23,7 @@ describe('an external Temporal and a separate worker', () => {
   });
   afterEach(() => stage.close());
 
-  it('Ctrl-C detaches with 130, the batch continues, status prints JSON, watch attaches and ends with 0', async () => {
+  it('Ctrl-C detaches with 130, the batch continues, status prints JSON, follow attaches and ends with 0', async () => {
     await stage.worker();
     const command = stage.start(['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '6']);
     await command.says(/progress state=running/);
@@ -39,7 +39,7 @@ describe('an external Temporal and a separate worker', () => {
     const status = JSON.parse((await stage.run(['status', '-o', 'json'])).stdout) as BatchJson;
     expect(status).toMatchObject({ state: 'running', rows: ROWS, progress: { limits: { concurrency: 6 } } });
 
-    const watched = await stage.run(['watch']);
+    const watched = await stage.run(['follow']);
     expect(watched.code).toBe(0);
     expect(watched.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
     expectOneRunPerRow(await stage.truth(), ROWS);

@@ -53,7 +53,7 @@ describe('control of a running batch', () => {
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error[E517]')]);
     const resumed = await stage.run(['resume', batch, '-c', '30', '--rate', 'none']);
     expect(ended(resumed)).toEqual([0, `${batch} continues; concurrency 10 → 30, rate 900/min → none`]);
-    expect(resumed.stderr).toMatch(new RegExp(`\\n  follow    runsheet watch ${batch}\\n$`));
+    expect(resumed.stderr).toMatch(new RegExp(`\\n  follow    runsheet follow ${batch}\\n$`));
     const again = await run('-c', '40', '-o', 'jsonl');
     expect([again.code, again.stderr]).toEqual([0, expect.stringContaining('concurrency 30 → 40')]);
     const rows = again.stdout.trim().split('\n');

@@ -39,7 +39,7 @@ describe('limits at which a batch pauses itself', () => {
 
     // Far enough that the command itself takes less, near enough that the sheet takes more.
     expect((await stage.run(['resume', batch, '--fail-after', 'none', '--deadline', '15s'])).code).toBe(0);
-    const watched = await stage.run(['watch', batch]);
+    const watched = await stage.run(['follow', batch]);
     expect([watched.code, watched.stderr]).toEqual([8, expect.stringMatching(/the deadline .+ has passed/)]);
     const sent = (await stage.truth()).length;
     expect(sent).toBeGreaterThan(bought);

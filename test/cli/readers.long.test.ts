@@ -1,4 +1,4 @@
-// watch, wait, status and list read only: they start no server, keep none running, and say so where nothing runs a batch.
+// follow, wait, status and list read only: they start no server, keep none running, and say so where nothing runs a batch.
 
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -27,7 +27,7 @@ describe('commands that read', () => {
     const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '2'];
     const running = stage.start(args);
     await running.says(/done=[1-9]/);
-    const watching = stage.start(['watch']);
+    const watching = stage.start(['follow']);
     await watching.says(/progress state=running/);
     expect(await listed()).toBe('running');
 

@@ -156,7 +156,7 @@ describe('rows that are sent again', () => {
     expect(
       await sendAgain(one, { by: 'another', isWanted: ({ outcome }) => outcome === 'failed' }),
     ).toBeUndefined();
-    const watched = await stage.run(['watch', one.batch]);
+    const watched = await stage.run(['follow', one.batch]);
     expect([watched.code, watched.stderr]).toEqual([6, expect.stringContaining('error[E516]')]);
     const run = await stage.run(['run', stage.sheet(ROWS), '-d', 'portraits']);
     expect([0, 3]).toContain(run.code);

@@ -202,7 +202,7 @@ describe('a batch folder', () => {
     await running.kill('SIGINT');
     const dev = place.start(['dev']);
     await dev.says(/service +http/);
-    const after = place.start(['watch', '--out', elsewhere]);
+    const after = place.start(['follow', '--out', elsewhere]);
     const { code, stderr } = await after.ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining('30 of 30 rows succeeded')]);
     await place.close();

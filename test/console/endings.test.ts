@@ -33,7 +33,7 @@ describe('the end of a command names the next ones', () => {
   it.each<readonly [command: string, ...next: readonly string[]]>([
     ['list', 'status: status twin'],
     ['status', ...RETRIED],
-    ['watch', ...RETRIED],
+    ['follow', ...RETRIED],
     ['rows', 'show: show twin 1'],
     ['rows --outcome unknown', 'rows: rows twin'],
     ['show 1', 'log: logs twin 1'],
@@ -103,7 +103,7 @@ describe('the end of a command names the next ones', () => {
     await console.batch(console.write('sheet.csv', 'prompt\na\n'), 'open');
     for (const command of ['pause open', 'retry open'])
       expect(nextOf((await console.run(...command.split(' '))).stderr)).toEqual(['continue: resume open']);
-    expect(nextOf((await console.run('events')).stderr)).toEqual(['follow: watch open']);
+    expect(nextOf((await console.run('events')).stderr)).toEqual(['follow: follow open']);
   });
 
   it('names the folder of batches that the command was given', async () => {
@@ -143,8 +143,8 @@ describe('the end of a command names the next ones', () => {
     expect((await console.run('wait')).stderr).toMatch(/^2 rows, .* estimated\n$/);
   });
 
-  it('watch -q: says nothing', async () => {
+  it('follow -q: says nothing', async () => {
     const console = await scene();
-    expect((await console.run('watch', '-q')).stderr).toBe('');
+    expect((await console.run('follow', '-q')).stderr).toBe('');
   });
 });

@@ -97,7 +97,7 @@ describe('the commands in hints', () => {
     const console = await Console.open();
     const found = await console.batch(console.write('sheet.csv', 'prompt\na\nb\n'), 'done');
     await endBatch(found);
-    const { stderr } = await console.run('watch', 'done', '--out', console.out);
+    const { stderr } = await console.run('follow', 'done', '--out', console.out);
     const [, retry = ''] = /again +runsheet (.+)/.exec(stderr) ?? [];
     expect(retry).toBe(`retry done --out ${console.out}`);
     const unknown = await console.run('show', 'done', '9', '--out', console.out);

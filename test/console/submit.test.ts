@@ -56,7 +56,7 @@ it('submit prints the id of a batch that has ended, alone on stdout, with exit c
   expect(JSON.parse(stdout)).toMatchObject({ batch: 'done', state: 'finished' });
 });
 
-it('run, watch and rows --follow print the rows of an ended batch in the order in which they ended, exactly', async () => {
+it('run, follow and rows --follow print the rows of an ended batch in the order in which they ended, exactly', async () => {
   const console = await Console.open();
   const sheet = console.write('sheet.csv', SHEET);
   const found = await console.batch(sheet, 'done');
@@ -65,7 +65,7 @@ it('run, watch and rows --follow print the rows of an ended batch in the order i
   await found.store.write(partName(1, 1), `${lines.toReversed().join('\n')}\n`);
   const commands = [
     ['run', sheet, '-d', 'portraits', '--name', 'done'],
-    ['watch', 'done'],
+    ['follow', 'done'],
     ['rows', 'done', '--follow'],
   ];
   for (const args of commands) {

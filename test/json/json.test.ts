@@ -42,7 +42,7 @@ const COMMANDS: readonly (readonly [noun: Noun, line: string, exit?: number | 'a
   ['batch', 'status new'],
   ['batch', 'list'],
   ['batch', 'wait done', 3],
-  ['batch', 'watch done', 3],
+  ['batch', 'follow done', 3],
   ['batch', 'run sheet.csv -d portraits --name done', 3],
   ['batch', 'submit sheet.csv -d portraits --name done'],
   ['batch', 'pause done'],

@@ -112,7 +112,7 @@ const FLAGS: Readonly<Record<string, Table>> = {
   },
   list: LISTED,
   status: LISTED,
-  watch: SHOWN,
+  follow: SHOWN,
   wait: { ...LISTED, timeout: 'ResultOptions.timeoutMs' },
   rows: {
     ...LISTED,

@@ -1,4 +1,4 @@
-// Pauses and resumes a batch that cannot continue. No row fails because of a pause. `run`, `watch` and `wait` end
+// Pauses and resumes a batch that cannot continue. No row fails because of a pause. `run`, `follow` and `wait` end
 // with exit code 8 and name the reason; `status` shows it. Several pauses may hold at the same time; the batch continues
 // when the last one ends. Most end without the user:
 //

@@ -50,7 +50,7 @@ export function shownBatch({ batch, content, sheet, deployment, service, created
         created: createdAt,
       }).map(([what, value]) => `| ${what} | ${cell(value)} |`),
       '',
-      `\`runsheet status ${batch}\` shows the progress, \`runsheet watch ${batch}\` follows it.`,
+      `\`runsheet status ${batch}\` shows the progress, \`runsheet follow ${batch}\` follows it.`,
     ].join('\n'),
     search: { deployment: name, sheet: sheet.name, rows: sheet.rows, content },
   };

@@ -26,13 +26,13 @@ export const onBatches = {
     { positional: batch, flags: shownFlags },
     'show the progress of a batch',
   ),
-  watch: command(
-    async () => (await import('../follow/watch.ts')).watch,
+  follow: command(
+    async () => (await import('../follow/follow-commands.ts')).follow,
     { positional: batch, flags: { out, quiet, output: outputOfRows } },
     'follow a batch until it ends',
   ),
   wait: command(
-    async () => (await import('../follow/watch.ts')).wait,
+    async () => (await import('../follow/follow-commands.ts')).wait,
     {
       positional: batch,
       flags: {

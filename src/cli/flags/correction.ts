@@ -20,7 +20,7 @@ const correctionsOf = (error: RunsheetError): readonly Correction[] =>
   (error instanceof SheetRefused ? error.problems : [error]).flatMap(({ correction }) => correction ?? []);
 
 const ON_A_BATCH =
-  /\brunsheet (?:pause|resume|scale|cancel|retry|watch|wait|status|rows|show|logs|results|events|verify|open|export|compare [a-zA-Z0-9][\w.-]*) [a-zA-Z0-9][\w.-]*(?![\w.-]| --out)|\brunsheet list\b(?! --out)/g;
+  /\brunsheet (?:pause|resume|scale|cancel|retry|follow|wait|status|rows|show|logs|results|events|verify|open|export|compare [a-zA-Z0-9][\w.-]*) [a-zA-Z0-9][\w.-]*(?![\w.-]| --out)|\brunsheet list\b(?! --out)/g;
 
 /** The commands in a text, with the folder of the batches if the command that prints them was given one. */
 export function withPlace(text: string, args: readonly string[]): string {

@@ -52,7 +52,7 @@ export async function follow(params: FollowParams): Promise<number> {
   try {
     const ending = await Promise.race([
       failureOf(beside),
-      watch({ ...params, rows }, view, done.signal, latest),
+      look({ ...params, rows }, view, done.signal, latest),
       session.batches.finished(refOf(found), done.signal).then(() => 'finished' as const),
       interrupts.first,
       lostBy(session),
@@ -142,7 +142,7 @@ const lostBy = async ({ stack }: Session): Promise<'lost'> => {
   return 'lost';
 };
 
-async function watch(
+async function look(
   { session, found, printer, timeoutMs, reads, rows }: FollowParams & Streaming,
   view: ProgressView,
   done: AbortSignal,
@@ -243,7 +243,9 @@ async function stopAll({ session, printer, found, interrupts, progress, isRemove
 }
 
 const leaveRunning = ({ printer, found, progress }: Ended): void =>
-  printer.notice(`\nNo longer watching ${found.batch}: ${doneText(progress)}.\n${nextLine(toFollow(found))}`);
+  printer.notice(
+    `\nNo longer following ${found.batch}: ${doneText(progress)}.\n${nextLine(toFollow(found))}`,
+  );
 
 function detach({ printer, found, progress }: Ended): void {
   const { batch } = found;

@@ -1,4 +1,4 @@
-// Prints the rows of a batch as they end, one JSON object a line (`-o jsonl` of run and watch, and `rows --follow`).
+// Prints the rows of a batch as they end, one JSON object a line (`-o jsonl` of run and follow, and `rows --follow`).
 
 import { integerFrom } from '../../batch/digits.ts';
 import { terminalJson } from '../../errors/outside-text.ts';

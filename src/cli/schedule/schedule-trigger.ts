@@ -47,7 +47,7 @@ function nextOf(name: string, [first]: readonly string[], isEmbedded: boolean): 
         ['servers', 'runsheet dev'],
         ['status', `runsheet status ${first}`],
       ]
-    : [['follow', `runsheet watch ${first}`]];
+    : [['follow', `runsheet follow ${first}`]];
 }
 
 function betweenOf({ from, to }: Flags, zone: Zone): { readonly from: Date; readonly to: Date } | undefined {

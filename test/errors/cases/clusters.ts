@@ -41,7 +41,7 @@ export const CLUSTERS: readonly Case[] = [
       ground.sheet('plain.csv');
       await ground.stage.run(['submit', 'plain.csv', '-d', 'Porträts', '--name', 'plain', '--again'], OTHER);
     },
-    args: ['watch', 'plain'],
+    args: ['follow', 'plain'],
     env: { ...OTHER, RUNSHEET_PAYLOAD_KEY: KEY },
     leads: [],
     says: /set RUNSHEET_PAYLOAD_PLAIN=read to accept it/,

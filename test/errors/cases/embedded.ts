@@ -127,7 +127,7 @@ export const EMBEDDED: readonly Case[] = [
       await running.says(/progress state=running/);
       await running.killTree();
     },
-    args: ['watch', 'killed'],
+    args: ['follow', 'killed'],
     leads: [0],
   },
   {

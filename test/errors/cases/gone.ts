@@ -40,7 +40,7 @@ export const GONE: readonly Case[] = [
     code: 'E506',
     name: 'the workflow is terminated while it is watched',
     arrange: (ground) => underWay(ground, 'watched'),
-    args: ['watch', 'watched'],
+    args: ['follow', 'watched'],
     meanwhile: { once: /progress state=running/, does: (ground) => terminate(ground, 'watched') },
     leads: [0],
   },
@@ -66,7 +66,7 @@ export const GONE: readonly Case[] = [
       await ground.worker?.kill();
       await ground.run().run(['bash', text], {});
     },
-    args: ['watch', 'reset'],
+    args: ['follow', 'reset'],
     // The command has to wait for the new run of the workflow before that ends.
     meanwhile: { once: /progress state=|does not advance/, does: (ground) => ground.stage.worker() },
     leads: ['E511'],

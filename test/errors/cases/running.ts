@@ -48,7 +48,7 @@ export const RUNNING: readonly Case[] = [
       await ground.running('held', 'brief', '-c', '1');
       await ground.must('pause', 'held');
     },
-    args: ['watch', 'held'],
+    args: ['follow', 'held'],
     leads: [0],
   },
   {

@@ -1,10 +1,10 @@
-// watch: shows the progress of a batch until it ends. wait: prints nothing until the end, for scripts.
+// follow: shows the progress of a batch until it ends. wait: prints nothing until the end, for scripts.
 
 import { printEnd, type EndParams } from './batch-end.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
-import { follow } from './follow.ts';
+import { follow as followBatch } from './follow.ts';
 import { printEndedRows } from './row-stream.ts';
 import { openLivingSession } from '../session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -14,7 +14,7 @@ type Flags = {
   readonly output: 'text' | 'json' | 'jsonl';
 };
 
-export async function watch(
+export async function follow(
   this: Context,
   flags: Flags & { readonly quiet: boolean },
   name: string | undefined,
@@ -50,7 +50,7 @@ async function attach(
   if (session === undefined) return await endedMeanwhile(found, { ...how, output });
   try {
     if (!(await isUnderWay(session, found))) return await endedMeanwhile(found, { ...how, output });
-    return await follow({ ...how, session, found, process: context.process, output, reads: true });
+    return await followBatch({ ...how, session, found, process: context.process, output, reads: true });
   } finally {
     await session.close();
   }
