@@ -1,0 +1,144 @@
+// The local run service in front of stand-ins, which can be closed and opened again on the same database.
+
+import { join } from 'node:path';
+import { PATHS } from '../../src/run-service/contract/paths.ts';
+import { startLocalService, type LocalService } from '../../src/service/server.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import type { ComfyStandIn } from './stand-in.ts';
+
+type Graph = Record<
+  string,
+  { class_type: string; inputs: Record<string, unknown>; _meta?: { title: string } }
+>;
+
+/** Draws a picture whose colour follows from its text and seed, sleeps, and saves it. */
+export const portrait = (more: { seconds?: number; saver?: string; draw?: string } = {}): Graph => ({
+  '3': {
+    class_type: more.draw ?? 'Draw',
+    inputs: { text: 'a fox', seed: 1, style: 'plain' },
+    _meta: { title: 'prompt' },
+  },
+  '5': { class_type: 'Sleep', inputs: { image: ['3', 0], seconds: more.seconds ?? 0, steps: 1 } },
+  '9': { class_type: more.saver ?? 'SaveImage', inputs: { images: ['5', 0], filename_prefix: 'ComfyUI' } },
+});
+
+const TIMING = { lookMs: 20, lookWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };
+
+export type Run = {
+  readonly id: string;
+  readonly status: string;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly gpu: string;
+  readonly live_status: string | null;
+  readonly run_duration: number | null;
+  readonly outputs: readonly {
+    readonly data: Readonly<Record<string, readonly { readonly url: string; readonly filename: string }[]>>;
+  }[];
+};
+
+export class OwnService implements AsyncDisposable {
+  readonly #database = join(freshFolder(), 'runs.db');
+  readonly #timing: object;
+  #service: LocalService | undefined;
+  deployment = '';
+
+  constructor(timing: object = {}) {
+    this.#timing = { ...TIMING, ...timing };
+  }
+
+  static async of(
+    servers: readonly ComfyStandIn[],
+    graph: Graph = portrait(),
+    timing: object = {},
+  ): Promise<OwnService> {
+    const own = new OwnService(timing);
+    await own.open();
+    await own.add(servers, graph);
+    return own;
+  }
+
+  async open(): Promise<void> {
+    this.#service = await startLocalService({
+      port: 0,
+      tokens: ['key'],
+      speed: 1,
+      database: this.#database,
+      deployments: [],
+      faults: {},
+      seed: 1,
+      timing: this.#timing,
+    });
+  }
+
+  async add(servers: readonly ComfyStandIn[], graph: Graph): Promise<string> {
+    const [added] = await this.service.addGpus({
+      servers: servers.map(({ url }) => ({ url })),
+      workflows: [{ name: 'portrait', text: JSON.stringify(graph) }],
+    });
+    this.deployment = added?.id ?? '';
+    return this.deployment;
+  }
+
+  get service(): LocalService {
+    if (this.#service === undefined) throw new Error('the service is closed');
+    return this.#service;
+  }
+
+  async close(): Promise<void> {
+    await this.#service?.close();
+    this.#service = undefined;
+  }
+
+  async ask(
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<{ readonly status: number; readonly json: unknown }> {
+    const answer = await fetch(`${this.service.base}${path}`, {
+      method,
+      headers: { authorization: 'Bearer key', 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: answer.status, json: await answer.json() };
+  }
+
+  async queue(inputs: object): Promise<string> {
+    const { json } = await this.ask('POST', '/run/deployment/queue', {
+      deployment_id: this.deployment,
+      inputs,
+    });
+    return (json as { readonly run_id: string }).run_id;
+  }
+
+  async run(id: string): Promise<Run> {
+    return (await this.ask('GET', `/run/${id}`)).json as Run;
+  }
+
+  async log(id: string): Promise<string> {
+    const { json } = await this.ask('GET', PATHS.runLogs.replace(':run_id', id));
+    return (json as readonly { readonly log: string }[]).map(({ log }) => log).join('\n');
+  }
+
+  /** The run once it is as wished; fails after ten seconds. */
+  async until(id: string, isDone = (run: Run): boolean => run.ended_at !== null): Promise<Run> {
+    for (const endMs = Date.now() + 10_000; ;) {
+      const run = await this.run(id);
+      if (isDone(run)) return run;
+      if (Date.now() > endMs) throw new Error(`waited in vain: ${JSON.stringify(run)}`);
+      await new Promise((done) => setTimeout(done, 10));
+    }
+  }
+
+  /** The bytes of its first file. */
+  async picture({ outputs }: Run): Promise<Buffer> {
+    const url = Object.values(outputs[0]?.data ?? {})[0]?.[0]?.url ?? '';
+    const answer = await fetch(url);
+    if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+    return Buffer.from(await answer.arrayBuffer());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
