@@ -8,6 +8,7 @@
 // What it needs to go on after a restart is its `state`, a text that the service keeps with the run.
 
 import type { Readable } from 'node:stream';
+import type { Refusal } from '../../run-service/contract/refusal.ts';
 import type { LogLine } from '../../run-service/contract/run.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
 import type { RunRow } from '../runs/run-row.ts';
@@ -76,6 +77,8 @@ export type ExecutorEvents = {
 export type Census = { readonly waiting: number; readonly busy: number; readonly idle: number };
 
 export type Executor = {
+  /** Why it would not take a run with these inputs. */
+  refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[];
   /** Takes a run; it may have a place before this returns. */
   accept(run: LiveRun): void;
   /** After a restart: all runs that had not ended, oldest first. */

@@ -33,6 +33,8 @@ async function queue(
   if (!order.success) return failed(reply, 'Invalid request body');
   const spec = service.deployments.get(order.data.deploymentId.toLowerCase());
   if (spec === undefined) return failed(reply, 'Deployment not found');
+  if (service.executorOf(spec.id).refusals(spec.id, order.data.inputs).length > 0)
+    return failed(reply, 'Invalid inputs');
   const { id } = await service.runs.accept(order.data, spec, owner);
   return reply.send({ run_id: id });
 }

@@ -87,6 +87,8 @@ async function queue(
 ): Promise<FastifyReply> {
   const spec = service.deployments.get(order.deploymentId.toLowerCase());
   if (spec === undefined) return notFound(reply, 'Deployment not found');
+  const problems = service.executorOf(spec.id).refusals(spec.id, order.inputs);
+  if (problems.length > 0) return unprocessable(reply, problems);
   const run = await service.runs.accept(order, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
   if (service.faults.shouldInject('twin', run)) await service.runs.accept(order, spec, owner);

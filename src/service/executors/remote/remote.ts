@@ -5,6 +5,7 @@
 //                       └────────────── moved: the server did not answer for long ─────────┘
 
 import { parseExactly } from '../../../batch/digits.ts';
+import type { Refusal } from '../../../run-service/contract/refusal.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import { FifoQueue } from '../../fifo-queue.ts';
 import {
@@ -20,7 +21,7 @@ import type { Backend, Graph, NodeClass } from './backend.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
-import { classesOf, faultsOf, filledGraph, type Workflow } from './workflow.ts';
+import { classesOf, faultsOf, filledGraph, inputRefusals, type Workflow } from './workflow.ts';
 
 export type RemoteWorld = {
   readonly now: () => number;
@@ -72,6 +73,11 @@ export class Remote implements Executor {
     this.#workflows.set(workflow.id, workflow);
     // Whether it fits is asked again.
     for (const server of this.servers) server.meetAgain();
+  }
+
+  refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[] {
+    const workflow = this.#workflows.get(deploymentId);
+    return workflow === undefined ? [] : inputRefusals(workflow, inputs);
   }
 
   accept(run: LiveRun): void {

@@ -3,7 +3,8 @@
 
 import { z } from 'zod';
 import { isRawNumber, parseExactly } from '../../../batch/digits.ts';
-import { errorMessage, problem } from '../../../errors/error.ts';
+import { errorMessage, nearest, problem } from '../../../errors/error.ts';
+import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { uuidOf } from '../../identity.ts';
 import type { ClassInput, Graph, NodeClass } from './backend.ts';
 
@@ -142,6 +143,29 @@ export function faultIn(value: unknown, bounds: Bounds | undefined): string | un
     return `is ${JSON.stringify(value)}, not from ${min} to ${max}`;
   return undefined;
 }
+
+/** Why a run with these inputs would be refused by the server: each is named before anything is sent. */
+export function inputRefusals(
+  { inputs }: Workflow,
+  given: Readonly<Record<string, unknown>>,
+): readonly Refusal[] {
+  const known = new Map(inputs.map((input) => [input.name, input]));
+  return Object.entries(given).flatMap(([name, value]) => {
+    const why = known.has(name) ? refusalOf(value, known.get(name)) : unknownText(name, [...known.keys()]);
+    return why === undefined ? [] : [badValue(['body', 'inputs', name], value, why)];
+  });
+}
+
+function unknownText(name: string, known: readonly string[]): string {
+  const near = nearest(name, known);
+  return `the workflow has no input ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}
+
+/** A list would be a link to another node, with which a row could change the workflow. */
+const refusalOf = (value: unknown, input: InputType | undefined): string | undefined =>
+  value === null || (typeof value === 'object' && !isRawNumber(value))
+    ? 'it must be a text, a number or a boolean'
+    : faultIn(value, input && { ...input, isFile: input.fields.some(({ isFile }) => isFile) });
 
 /** `["4", 0]`: the output of another node. */
 const isLink = (value: unknown): boolean => Array.isArray(value);

@@ -1,0 +1,130 @@
+// What a workflow file becomes, and what is refused before anything is sent.
+
+import { describe, expect, it } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { OwnService, portrait } from './own-service.ts';
+import { ComfyStandIn, type StandInOptions } from './stand-in.ts';
+
+async function comfy(options: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
+  const standIn = new ComfyStandIn({ folder: freshFolder(), ...options });
+  await standIn.start();
+  return standIn;
+}
+
+const inputsOf = async (own: OwnService): Promise<readonly Readonly<Record<string, unknown>>[]> => {
+  const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
+  return (json as { readonly input_types: readonly Readonly<Record<string, unknown>>[] }).input_types;
+};
+
+describe('a workflow file', () => {
+  it('has inputs by the titles of its nodes, else by node and field, with their types and bounds', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu]);
+    expect(await inputsOf(own)).toMatchObject([
+      { input_id: 'prompt', type: 'string', default_value: 'a fox', required: false },
+      { input_id: '3.seed', type: 'int', min_value: 0 },
+      { input_id: '3.style', type: 'enum', enum_options: ['plain', 'bold'] },
+      { input_id: '5.seconds', type: 'float' },
+      { input_id: '5.steps', type: 'int' },
+    ]);
+  });
+
+  it('gives one input to several fields, by names of the user', async () => {
+    await using gpu = await comfy();
+    await using own = new OwnService();
+    await own.open();
+    const [added] = await own.service.addGpus({
+      servers: [{ url: gpu.url }],
+      workflows: [
+        {
+          name: 'p',
+          text: JSON.stringify(portrait()),
+          inputs: { words: ['3.text'], wait: ['5.seconds', '5.steps'] },
+        },
+      ],
+    });
+    own.deployment = added?.id ?? '';
+    expect((await inputsOf(own)).map(({ input_id }) => input_id)).toEqual([
+      'words',
+      'wait',
+      '3.seed',
+      '3.style',
+    ]);
+  });
+
+  it('is another deployment if what it does changes, and the same if titles or the order change', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu]);
+    const first = own.deployment;
+    const sorted = Object.fromEntries(Object.entries(portrait()).toReversed());
+    expect(await own.add([], sorted)).toBe(first);
+    const other = portrait();
+    other['5'] = { class_type: 'Sleep', inputs: { image: ['3', 0], seconds: 0, steps: 2 } };
+    expect(await own.add([], other)).not.toBe(first);
+    const { json } = await own.ask('GET', '/deployments');
+    expect((json as readonly { readonly id: string }[]).map(({ id }) => id)).toEqual([own.deployment]);
+  });
+
+  it.each([
+    ['{', /is not JSON/],
+    ['{"nodes":[],"links":[]}', /format of the editor/],
+    ['{"1":{"inputs":{}}}', /no nodes with a class_type/],
+    [
+      JSON.stringify({ ...portrait(), '7': { class_type: 'Upscayl', inputs: {} } }),
+      /there is no node Upscayl/,
+    ],
+    [JSON.stringify(portrait({ saver: 'PreviewImage' })), /only has previews/],
+    [
+      JSON.stringify({
+        ...portrait(),
+        '7': { class_type: 'CheckpointLoaderSimple', inputs: { ckpt_name: 'xl.safetensors' } },
+      }),
+      /node 7 \(CheckpointLoaderSimple\): ckpt_name is "xl\.safetensors", and there is "sd15\.safetensors"/,
+    ],
+    [
+      JSON.stringify({
+        ...portrait(),
+        '5': { class_type: 'Sleep', inputs: { image: ['3', 0], seconds: -1, steps: 1 } },
+      }),
+      /seconds is -1, not from 0 to 86400/,
+    ],
+  ])('%s is refused with what is wrong', async (text, says) => {
+    await using gpu = await comfy();
+    await using own = new OwnService();
+    await own.open();
+    const given = { servers: [{ url: gpu.url }], workflows: [{ name: 'p', text }] };
+    await expect(own.service.addGpus(given)).rejects.toMatchObject({
+      code: 'E602',
+      message: expect.stringMatching(says) as string,
+    });
+  });
+
+  it('is refused with E614 if no ComfyUI answers', async () => {
+    await using own = new OwnService();
+    await own.open();
+    const given = { servers: [{ url: 'http://127.0.0.1:1' }], workflows: [] };
+    await expect(own.service.addGpus(given)).rejects.toMatchObject({ code: 'E614' });
+  });
+});
+
+it.each([
+  [{ promt: 'x' }, 'promt', /no input promt; did you mean prompt\?/],
+  [{ prompt: ['4', 0] }, 'prompt', /must be a text/],
+  [{ '3.style': 'wild' }, '3.style', /is "wild", and there is "plain", "bold"/],
+  [{ '5.seconds': -1 }, '5.seconds', /not from 0/],
+])(
+  'a run with the inputs %j is refused at its place, and nothing is executed',
+  async (inputs, name, says) => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu]);
+    const { status, json } = await own.ask('POST', '/run/deployment/queue', {
+      deployment_id: own.deployment,
+      inputs,
+    });
+    expect([status, json]).toMatchObject([
+      422,
+      { detail: [{ loc: ['body', 'inputs', name], msg: expect.stringMatching(says) as string }] },
+    ]);
+    expect(gpu.executions).toEqual([]);
+  },
+);
