@@ -23,13 +23,7 @@ export async function keepLateRun(
   const named = await ended.of(store);
   if (named === undefined || named.has(runId)) return false;
   const { row, attempt } = await nameOf(store, file, completion);
-  const record = {
-    row,
-    attempt,
-    run_id: runId,
-    outcome,
-    ...(reason === undefined ? {} : { reason }),
-  };
+  const record = { row, attempt, run_id: runId, outcome, reason };
   return store.create(`${FOLDER}/${fileName(runId)}.json`, `${JSON.stringify(record)}\n`);
 }
 

@@ -1,5 +1,6 @@
 // The body of a notification, as receivers get it; docs/notifications.md describes it.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
 import type { Notice } from '../batch/notices/notice.ts';
@@ -57,7 +58,7 @@ export function noticeBody(file: About, notice: Notice, progress: Progress): Not
   const done = rowsDone(tally) - (progress.again ?? 0);
   const rows = { total, succeeded, failed: rowsDone(tally) - succeeded, running, open: total - done };
   const { pause } = notice;
-  const body = {
+  const body = definedOnly({
     version: 1 as const,
     id: `${mark}-${notice.pass}-${notice.number}`,
     event: notice.news,
@@ -68,11 +69,9 @@ export function noticeBody(file: About, notice: Notice, progress: Progress): Not
     pass: notice.pass,
     rows,
     costUsd,
-    ...(maxCostNano === undefined ? {} : { maxCostUsd: maxCostNano / 1e9 }),
-    ...(pause === undefined
-      ? {}
-      : { pause: { ...pause, help: pauseHint(batch, pause.kind, false, maxCostNano) } }),
-  };
+    maxCostUsd: maxCostNano === undefined ? undefined : maxCostNano / 1e9,
+    pause: pause && { ...pause, help: pauseHint(batch, pause.kind, false, maxCostNano) },
+  });
   return { ...body, text: textOf(body) };
 }
 

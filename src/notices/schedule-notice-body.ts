@@ -1,5 +1,6 @@
 // The body of a notification about a schedule, as receivers get it; docs/notifications.md describes it.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
@@ -115,21 +116,12 @@ const clean = (text: string): string => shortened(terminalLine(withoutSecrets(te
 /** Without the line of the sheet, which a receiver need not know. */
 function shown({ code, message, hint, place }: FiringError): FiringError {
   const { file, line, column, cell } = place ?? {};
-  return {
-    ...(code === undefined ? {} : { code }),
+  return definedOnly({
+    code,
     message: clean(message),
-    ...(hint === undefined ? {} : { hint: clean(hint) }),
-    ...(file === undefined
-      ? {}
-      : {
-          place: {
-            file: clean(file),
-            ...(line === undefined ? {} : { line }),
-            ...(column === undefined ? {} : { column }),
-            ...(cell === undefined ? {} : { cell }),
-          },
-        }),
-  };
+    hint: hint === undefined ? undefined : clean(hint),
+    place: file === undefined ? undefined : definedOnly({ file: clean(file), line, column, cell }),
+  });
 }
 
 const lineOf = ({ code, message, place }: FiringError): string =>

@@ -1,5 +1,6 @@
 // Finds the workers and receivers of a cluster: Temporal lists who polls its task queues, and each member answers a question.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { randomUUID } from 'node:crypto';
 import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
@@ -188,12 +189,7 @@ export function readAnswers(all: readonly unknown[]): Answers {
   for (const one of all) {
     const { data, error } = answerSchema.safeParse(one);
     if (error === undefined) {
-      const { deployment, storeFault, ...rest } = data;
-      answers.set(JSON.stringify({ ...data, clockMs: 0 }), {
-        ...rest,
-        ...(deployment === undefined ? {} : { deployment }),
-        ...(storeFault === undefined ? {} : { storeFault }),
-      });
+      answers.set(JSON.stringify({ ...data, clockMs: 0 }), definedOnly(data));
     } else malformed.push({ identity: namedSchema.safeParse(one).data?.identity, reason: reasonOf(error) });
   }
   return { answers: [...answers.values()], malformed };

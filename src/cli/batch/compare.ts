@@ -1,5 +1,6 @@
 // compare: the same rows in two batches.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { compareFlags } from './batch-flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
@@ -27,10 +28,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
       hint: 'leave --file out',
     });
   const { out } = configOf(flags);
-  const comparison = await compareBatches(out, [a, b], {
-    ...(by === undefined ? {} : { by }),
-    ...(file === undefined ? {} : { file }),
-  });
+  const comparison = await compareBatches(out, [a, b], definedOnly({ by, file }));
   const printer = printerFor(this);
   const served = flags.serve ? await serve(out, comparison) : undefined;
   const page = served?.address ?? placeText(comparison.page);

@@ -1,5 +1,6 @@
 // pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { ControlFlags } from '../flags/flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { rowsDone } from '../../batch/accounting/tally.ts';
@@ -19,10 +20,7 @@ import { isStarted, isUnderWay, notRunning, summaryOfDone } from '../../library/
 export const commandOptions = ({
   reason,
   timeout,
-}: Pick<ControlFlags, 'reason' | 'timeout'>): CommandOptions => ({
-  ...(reason === undefined ? {} : { reason }),
-  ...(timeout === undefined ? {} : { timeoutMs: timeout }),
-});
+}: Pick<ControlFlags, 'reason' | 'timeout'>): CommandOptions => definedOnly({ reason, timeoutMs: timeout });
 
 export async function pause(this: Context, flags: ControlFlags, name: string): Promise<number> {
   const printer = printerFor(this);

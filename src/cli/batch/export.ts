@@ -1,5 +1,6 @@
 // export: writes a batch as a file for other programs.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { exportFlags } from './batch-flags.ts';
 import { fileURLToPath } from 'node:url';
@@ -23,10 +24,9 @@ export default async function exportCommand(
 ): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
   const { file, excel } = flags;
-  const as = flags.as === undefined ? {} : { as: flags.as };
   const printer = printerFor(this);
   if (file === '-') {
-    const format = exportFormat({ ...as, excel });
+    const format = exportFormat(definedOnly({ as: flags.as, excel }));
     const { stdout } = this.process;
     if (stdout.isTTY && format !== 'csv' && format !== 'jsonl')
       throw problem('E602', {
@@ -40,12 +40,8 @@ export default async function exportCommand(
     sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
     return EXIT.ok;
   }
-  const { file: url, ...written } = await exportBatch(found, {
-    ...as,
-    excel,
-    replace: flags.replace,
-    ...(file === undefined ? {} : { file }),
-  });
+  const options = definedOnly({ as: flags.as, excel, replace: flags.replace, file });
+  const { file: url, ...written } = await exportBatch(found, options);
   const path = fileURLToPath(url);
   if (flags.output === 'json') printer.json({ batch: found.batch, file: path, ...written });
   else printer.data(terminalLine(path));

@@ -1,6 +1,7 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { retryFlags } from './batch-flags.ts';
 import type { Candidates } from '../../create-batch/append/add-pass.ts';
@@ -67,15 +68,8 @@ async function sayNone(printer: Printer, flags: Flags, found: FoundBatch): Promi
   await printBatchJson(printer, flags, found);
 }
 
-const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags): RetryFilter => ({
-  buyAgain,
-  ...(outcome === undefined ? {} : { outcome }),
-  ...(row === undefined ? {} : { rows: row }),
-  ...(key === undefined ? {} : { keys: key }),
-  ...(failure === undefined ? {} : { failure }),
-  ...(gpu === undefined ? {} : { gpu }),
-  ...(reason === undefined ? {} : { reason }),
-});
+const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags): RetryFilter =>
+  definedOnly({ buyAgain, outcome, rows: row, keys: key, failure, gpu, reason });
 
 /** What is sent again, in words. */
 function sentText({ gpu, set }: Flags, { rows, fetched, byGpu, expectedUsd }: Candidates): string {

@@ -1,5 +1,6 @@
 // Turns the flags of run, submit and plan into the parameters of a batch: service, deployment, sheet options, settings.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
@@ -32,11 +33,7 @@ import { isRepeated, type LimitFlags, type OptionFlags } from './option-flags.ts
 type SettingFlags = { readonly out?: string; readonly api?: Api; readonly metrics?: string };
 
 export const configOf = ({ out, api, metrics }: SettingFlags): Config =>
-  loadConfig(undefined, {
-    ...(out === undefined ? {} : { out }),
-    ...(api === undefined ? {} : { api }),
-    ...(metrics === undefined ? {} : { metrics }),
-  });
+  loadConfig(undefined, definedOnly({ out, api, metrics }));
 
 /** The service that flags and settings select. Throws E305 if none is set. */
 export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {

@@ -1,5 +1,6 @@
 // worker: runs workflows and activities on a cluster, with its own webhook receiver, or as a child of the embedded stack.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { workerFlags } from './server-flags.ts';
 import type { Config } from '../../host/config.ts';
@@ -23,11 +24,10 @@ const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
 export default async function worker(this: Context, flags: Flags): Promise<number> {
-  const config = configOf(flags.metrics === undefined ? {} : { metrics: flags.metrics });
+  const config = configOf(definedOnly({ metrics: flags.metrics }));
   const log = openLog(config.logLevel, 'worker');
   const temporal: TemporalAddress = temporalFrom(config.environment) ?? LOCALHOST;
   const parts: WorkerParts = flags.noReceiver ? 'no-receiver' : flags.receiverOnly ? 'receiver-only' : 'all';
-  const port = flags.receiverPort === undefined ? {} : { receiverPort: flags.receiverPort };
   if (flags.embedded) endWithStack();
   const running = await startWorker({
     config,
@@ -36,7 +36,7 @@ export default async function worker(this: Context, flags: Flags): Promise<numbe
     parts,
     log,
     patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
-    ...port,
+    ...definedOnly({ receiverPort: flags.receiverPort }),
   });
   // A failing worker ends this process; the stack or the service manager restarts it.
   const failed = running.done.then(() => new Promise<never>(() => undefined));
