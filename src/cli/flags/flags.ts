@@ -1,5 +1,5 @@
-// Flags that several commands share, as the parser wants them. A flag of a single command is described in command-list.ts, and those
-// of options in option-flags.ts.
+// Flags that several commands share, as the parser wants them. Those of single commands are in batch-flags.ts and server-flags.ts,
+// and those of options in option-flags.ts.
 
 import type { FlagParametersForType } from '@stricli/core';
 import { choice as choiceOf, span, rowRanges, text, texts } from '../../options/batch-kinds.ts';
