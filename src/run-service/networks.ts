@@ -93,21 +93,8 @@ export const serviceLookup: LookupFunction = (host, options, answer) => {
   answerWith(found, options, answer);
 };
 
-export type NetworkGuard = {
-  /** The addresses of a host to which a connection may be opened. Throws if there are none. */
-  addressesOf(host: string): Promise<readonly LookupAddress[]>;
-  /** Throws if the host is a refused IP address; host names are checked when they are resolved, or here if a proxy resolves them. */
-  admit(url: URL): Promise<void>;
-  /** Resolves a host name for a connection, which is then opened to one of the checked addresses. */
-  readonly lookup: LookupFunction;
-};
-
 /** Allows public addresses, and the network of the service at `base`. */
-export function guardFor(
-  base: string,
-  what = "the file's address",
-  resolve: Resolve = resolveHost,
-): NetworkGuard {
+export function guardFor(base: string, what = "the file's address", resolve: Resolve = resolveHost) {
   const service = hostOf(new URL(base));
   const isAdmitted = async (address: string): Promise<boolean> => {
     const network = networkOf(address);
@@ -123,6 +110,7 @@ export function guardFor(
     const verdicts = await Promise.all(found.map(({ address }) => isAdmitted(address)));
     return found.filter((_, at) => !verdicts[at]);
   };
+  /** The addresses of a host to which a connection may be opened. Throws if there are none. */
   const addressesOf = async (host: string): Promise<readonly LookupAddress[]> => {
     const family = isIP(host);
     const found = family === 0 ? await resolve(host) : [{ address: host, family }];
@@ -133,7 +121,8 @@ export function guardFor(
   };
   return {
     addressesOf,
-    admit: async (url) => {
+    /** Throws if the host is a refused IP address; host names are checked when they are resolved, or here if a proxy resolves them. */
+    admit: async (url: URL): Promise<void> => {
       const host = hostOf(url);
       if (isIP(host) !== 0) await addressesOf(host);
       // The proxy chooses among the addresses. A name that only the proxy knows is for the proxy to refuse.
@@ -143,9 +132,12 @@ export function guardFor(
         if (refused[0] !== undefined) throw refusal(what, host, refused[0].address);
       }
     },
-    lookup: (host, options, answer) => answerWith(addressesOf(host), options, answer),
+    /** Resolves a host name for a connection, which is then opened to one of the checked addresses. */
+    lookup: ((host, options, answer) =>
+      answerWith(addressesOf(host), options, answer)) satisfies LookupFunction,
   };
 }
+export type NetworkGuard = ReturnType<typeof guardFor>;
 
 /** None if this machine does not know the name, or not within two seconds. */
 async function soon(found: Promise<readonly LookupAddress[]>): Promise<readonly LookupAddress[]> {

@@ -181,24 +181,11 @@ type Giver = {
   readonly asked: boolean;
 };
 
-type Roles = {
-  /** In the order of the sheet, then of `--set`; every input once. */
-  readonly givers: readonly Giver[];
-  readonly gpuColumn: number | undefined;
-  readonly keyColumn: number | undefined;
-  /** Columns without a role. */
-  readonly unused: readonly string[];
-};
-
 /**
  * `inputs` are those of the deployment, if known. Throws E206 if an option names a column that is not in the sheet, E602
  * if one input would have two sources.
  */
-function rolesOf(
-  names: readonly string[],
-  options: SheetOptions,
-  inputs: ReadonlySet<string> | undefined,
-): Roles {
+function rolesOf(names: readonly string[], options: SheetOptions, inputs: ReadonlySet<string> | undefined) {
   const mapped = mappedIn(names, options);
   const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
   for (const { from } of mapped) spokenFor.add(from.column);
@@ -216,8 +203,14 @@ function rolesOf(
       : mapped.filter(({ from }) => from.column === column),
   );
   const giving = new Set(givers.map(({ from }) => ('column' in from ? from.column : undefined)));
-  const unused = names.filter((_, at) => !giving.has(at) && at !== gpuColumn && at !== keyColumn);
-  return { givers: eachInputOnce([...givers, ...constantsIn(options)]), gpuColumn, keyColumn, unused };
+  return {
+    /** In the order of the sheet, then of `--set`; every input once. */
+    givers: eachInputOnce([...givers, ...constantsIn(options)]),
+    gpuColumn,
+    keyColumn,
+    /** Columns without a role. */
+    unused: names.filter((_, at) => !giving.has(at) && at !== gpuColumn && at !== keyColumn),
+  };
 }
 
 type Mapped = Giver & { readonly from: { readonly column: number } };
