@@ -10,7 +10,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
 import { openDownloads } from '../run-service/download.ts';
-import type { Preparing } from './preparing.ts';
+import type { Config } from '../host/config.ts';
 import { sheetAt } from './sheet-address.ts';
 import { isAddress } from '../errors/redact.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
@@ -29,6 +29,17 @@ export type SheetCopy = {
   readonly sha256: string;
   readonly bytes: number;
 };
+
+/** Where a batch is prepared, before it exists. */
+export type Preparing = {
+  /** The place of the batches. In a local folder, a batch is prepared there as well, so that it only has to be moved. */
+  readonly out: string;
+  /** The state folder, for batches that are elsewhere (default: the temporary folder of this machine). */
+  readonly home?: string;
+};
+
+/** By the settings of this machine. */
+export const preparingIn = ({ out, home }: Pick<Config, 'out' | 'home'>) => ({ out, home });
 
 export type CopyParams = Preparing & {
   readonly stdin: Readable;

@@ -1,6 +1,7 @@
 // Reads the options of a new batch, or limits that change, as a command, a program or a workflow gives them, and makes a request of
 // them.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import type { Wrong } from '../options/kinds.ts';
 import { withoutNone, type LimitChange } from '../options/limits.ts';
@@ -104,15 +105,14 @@ export function settingsOf(given: Given, asks = false): Settings {
   return {
     ...withoutNone(limitChangeOf(given)),
     ...keptIn('batch', given),
-    ...(unconfirmed === undefined ? {} : { unconfirmed }),
-    deadlines: {
-      ...(queueTimeout === undefined ? {} : { queueMs: queueTimeout }),
-      ...(runTimeout === undefined ? {} : { runMs: runTimeout }),
-    },
+    ...definedOnly({
+      unconfirmed,
+      outputName,
+      canary: canary === undefined ? canary : { rows: canary, asks },
+    }),
+    deadlines: definedOnly({ queueMs: queueTimeout, runMs: runTimeout }),
     webhooks: !poll,
-    ...(outputName === undefined ? {} : { outputName }),
     ...(reserve === 'p99' ? { reserve } : {}),
-    ...(canary === undefined ? {} : { canary: { rows: canary, asks } }),
   };
 }
 

@@ -11,10 +11,16 @@ import { findBatchOfResults } from './batch-of-results.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSettings, type Where } from './check-settings.ts';
-import { copySheet, makeIncoming, type CopyParams, type SheetCopy } from './copy-sheet.ts';
+import {
+  copySheet,
+  makeIncoming,
+  preparingIn,
+  type CopyParams,
+  type Preparing,
+  type SheetCopy,
+} from './copy-sheet.ts';
 import { NewBatch, type CreatedBatch, type CreateParams, type DraftBatch } from './create-batch.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
-import { preparingIn, type Preparing } from './preparing.ts';
 import {
   QuestionsOpen,
   type EarlierBatches,

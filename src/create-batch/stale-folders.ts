@@ -11,7 +11,7 @@ import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { CLAIMS } from './claim.ts';
 import { INCOMING } from './copy-sheet.ts';
-import type { Preparing } from './preparing.ts';
+import type { Preparing } from './copy-sheet.ts';
 import { isErrorList } from './error-list.ts';
 import { NAMES } from './reuse/reuse.ts';
 import { hasOnlyLayouts, MARK, staleElsewhere, type Stale } from './stale-objects.ts';

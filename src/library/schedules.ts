@@ -1,5 +1,6 @@
 // The schedules of a program: sheets that run at fixed times.
 
+import { definedOnly } from '../options/defined-only.ts';
 import { definitionFrom, type ScheduleDefinition } from '../schedule/definition.ts';
 import type { FiringInfo } from '../schedule/firings.ts';
 import type { DraftBatch } from '../create-batch/create-batch.ts';
@@ -109,11 +110,13 @@ export class Schedules {
       out: config.out,
       request,
       reuse,
-      ...(timezone === undefined ? {} : { timezone }),
-      ...(overlap === undefined ? {} : { overlap }),
-      ...(options.format === undefined ? {} : { format: options.format }),
-      ...(catchup === undefined ? {} : { catchupMs: durationFrom('catchup', catchup) }),
-      ...(deadline === undefined ? {} : { deadlineMs: durationFrom('deadline', deadline) }),
+      ...definedOnly({
+        timezone,
+        overlap,
+        format: options.format,
+        catchupMs: catchup === undefined ? catchup : durationFrom('catchup', catchup),
+        deadlineMs: deadline === undefined ? deadline : durationFrom('deadline', deadline),
+      }),
     });
     try {
       const { handle, how } = await createSchedule(this.#servers, definition, { replace, words: asOption });

@@ -1,5 +1,6 @@
 // run, submit and plan with --from: the results of a batch are the sheet of the next one.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { FromSheet } from '../../create-batch/from/from-sheet.ts';
 import type { Around, Source } from '../../create-batch/propose.ts';
 import { problem } from '../../errors/error.ts';
@@ -47,13 +48,8 @@ export async function sourceOf(
 ): Promise<Source> {
   const { from, where, pick, each = 'row' } = flags;
   if (from === undefined) return { path: sheet, copying: { stdin, ...copyingOf(flags) } };
-  const asked = {
-    found: await findBatch(config.out, from),
-    each,
-    ...(where === undefined ? {} : { where }),
-    ...(pick === undefined ? {} : { picks: { path: pick } }),
-  };
-  return { from: asked };
+  const found = await findBatch(config.out, from);
+  return { from: definedOnly({ found, each, where, picks: pick === undefined ? pick : { path: pick } }) };
 }
 
 /** Says how the results of a batch become a sheet. */

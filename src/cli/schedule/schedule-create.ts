@@ -1,5 +1,6 @@
 // schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { DraftBatch } from '../../create-batch/create-batch.ts';
 import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';
 import { EXIT, problem } from '../../errors/error.ts';
@@ -97,10 +98,7 @@ async function definitionOf(
     out: config.out,
     request,
     reuse: flags.reuse,
-    ...(tz === undefined ? {} : { timezone: tz }),
-    ...(catchup === undefined ? {} : { catchupMs: catchup }),
-    ...(flags.format && { format: flags.format }),
-    ...(deadline === undefined ? {} : { deadlineMs: deadline }),
+    ...definedOnly({ timezone: tz, catchupMs: catchup, format: flags.format, deadlineMs: deadline }),
   });
 }
 

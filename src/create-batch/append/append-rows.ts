@@ -6,6 +6,7 @@
 //   layout/<mark>/queue/…                  their places, and those of the changed rows
 //   passes/<n>.json                        names both; created once
 
+import { definedOnly } from '../../options/defined-only.ts';
 import { randomBytes } from 'node:crypto';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { nearest, problem } from '../../errors/error.ts';
@@ -82,9 +83,7 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
     set,
     drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...others] : drop,
     types,
-    ...(gpuColumn === undefined ? {} : { gpuColumn }),
-    ...(gpu === undefined ? {} : { gpu }),
-    ...(key === undefined ? {} : { keyColumn: key }),
+    ...definedOnly({ gpuColumn, gpu, keyColumn: key }),
   };
   const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes, leftOut);
   const all = [...guesses.map(orConfirm), ...settled.guesses];

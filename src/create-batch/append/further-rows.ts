@@ -7,9 +7,15 @@ import { LOCAL } from '../../run-service/local-address.ts';
 import { unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
 import { problem } from '../../errors/error.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
-import { copySheet, makeIncoming, type CopyParams, type SheetCopy } from '../copy-sheet.ts';
+import {
+  copySheet,
+  makeIncoming,
+  preparingIn,
+  type CopyParams,
+  type Preparing,
+  type SheetCopy,
+} from '../copy-sheet.ts';
 import { declaredInputs } from '../find-deployment.ts';
-import { preparingIn, type Preparing } from '../preparing.ts';
 import { ignoredGpus, QuestionsOpen, type Answers, type Patch, type Question } from '../questions.ts';
 import type { Proposed } from '../settle.ts';
 import {

@@ -3,12 +3,13 @@
 // a temporary SQLite database, because a million do not fit in memory.
 
 import { hash } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { pMapIterable } from 'p-map';
 import { parseExactly } from '../../batch/digits.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
-import type { PartRecord } from '../../results/row-record.ts';
+import type { FileRecord, PartRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
 import { PAGE_ROWS, readPage, type SheetRow } from '../../sheet/pages.ts';
@@ -19,7 +20,6 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from '../append/add-pass.ts';
 import type { SharedRows } from '../questions.ts';
-import { isReusable } from './reusable.ts';
 
 /** The new batch, before it exists. */
 export type NewRows = { readonly file: BatchFile; readonly layout: Store };
@@ -149,6 +149,34 @@ async function firstShared(overlap: Overlap, { store, file }: BatchFolder): Prom
 function noneIfMissing(error: unknown): readonly SheetRow[] {
   if (isRunsheetError(error, 'E504')) return [];
   throw error;
+}
+
+/**
+ * Whether the result of a row can be used for a row that asks for the same: it succeeded, and its files are there. A row that was sent on
+ * another GPU than its own answers another request.
+ */
+async function isReusable({ row, record }: BatchRow, { store, file }: BatchFolder): Promise<boolean> {
+  if (record?.outcome !== 'succeeded') return false;
+  const { gpu_asked: asked } = record;
+  const own = row.gpu === undefined ? (file.sheet.options.ladder ?? [file.deployment.gpu]) : [row.gpu];
+  if (asked !== undefined && !own.includes(asked)) return false;
+  const are = await Promise.all(record.files.map((one) => isPresent(store, one)));
+  return are.every(Boolean);
+}
+
+async function isPresent(store: Store, { path, bytes }: FileRecord): Promise<boolean> {
+  if (!path.startsWith('outputs/') || path.split('/').includes('..')) return false;
+  const { localPath } = store;
+  if (localPath === undefined) return (await store.facts(path))?.bytes === bytes;
+  // A link is no file that a run made.
+  const found = await lstat(localPath(path)).catch(unlessAbsent);
+  return found?.isFile() === true && found.size === bytes;
+}
+
+/** A file that cannot be read may exist: buying its row again needs a decision of the user. */
+function unlessAbsent(error: unknown): undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
 }
 
 /** What an earlier batch has of a row: its result, no outcome yet, or the outcome unknown. */

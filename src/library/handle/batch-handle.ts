@@ -1,5 +1,6 @@
 // One batch, as a program sees it.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import { problem } from '../../errors/error.ts';
 import { asOption } from '../../create-batch/questions.ts';
@@ -123,7 +124,7 @@ export class BatchHandle {
 
   /** Sends nothing more; runs that were sent finish. Throws E513 if the batch has ended, E516 if no server runs it. */
   pause(reason?: string, options: Omit<CommandOptions, 'reason'> = {}): Promise<Ack> {
-    const given = { ...options, ...(reason === undefined ? {} : { reason }) };
+    const given = { ...options, ...definedOnly({ reason }) };
     return this.#command(({ batches }, found) => batches.pause(refOf(found), given));
   }
 
@@ -281,13 +282,8 @@ const nameFrom = (name: number | string): RowName =>
 const howOf = ({
   reason,
   timeoutMs,
-}: { readonly [K in keyof CommandOptions]: CommandOptions[K] | undefined }) => ({
-  ...(reason === undefined ? {} : { reason }),
-  ...(timeoutMs === undefined ? {} : { timeoutMs }),
-});
+}: { readonly [K in keyof CommandOptions]: CommandOptions[K] | undefined }) =>
+  definedOnly({ reason, timeoutMs });
 
-const ackOf = ({ commandId, note }: Pick<Acknowledged, 'commandId' | 'note'>): Ack => ({
-  commandId,
-  at: new Date(),
-  ...(note === undefined ? {} : { note }),
-});
+const ackOf = ({ commandId, note }: Pick<Acknowledged, 'commandId' | 'note'>): Ack =>
+  definedOnly({ commandId, at: new Date(), note });

@@ -1,5 +1,6 @@
 // Which rows of a batch are sent again, and with what.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import { RowsAgain, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
 import type { Answers } from '../../create-batch/questions.ts';
 import { settle, type Policy } from '../../create-batch/settle.ts';
@@ -45,15 +46,7 @@ export function passParams(filter: RetryFilter, answers: Answers, change?: Input
     (rows === undefined || rows.some((one) => isIn(one, record.row))) &&
     (keys === undefined || keys.includes(record.key)) &&
     (failure === undefined || failure.includes(failureOf(record)));
-  return {
-    isWanted,
-    answers,
-    by: userHere(),
-    buysAgain: buyAgain,
-    ...(gpu === undefined ? {} : { gpu }),
-    ...(reason === undefined ? {} : { reason }),
-    ...(change === undefined ? {} : { change }),
-  };
+  return definedOnly({ isWanted, answers, by: userHere(), buysAgain: buyAgain, gpu, reason, change });
 }
 
 const isIn = (one: NonNullable<RetryFilter['rows']>[number], row: number): boolean =>

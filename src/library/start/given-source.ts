@@ -1,5 +1,6 @@
 // Where the rows of a new batch come from: a sheet, rows of the program, or the results of another batch.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import type { Source as ProposedSource } from '../../create-batch/propose.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
@@ -44,11 +45,7 @@ export async function sourceFrom(
   if (format !== undefined)
     throw problem('E602', { what: 'from and format exclude each other', hint: 'leave format out' });
   const { from, where, pick, each = 'row' } = source;
-  const asked = {
-    found: await findBatch(out, from),
-    each,
-    ...(where === undefined ? {} : { where }),
-    ...(pick === undefined ? {} : { picks: { path: pathOf(pick) } }),
-  };
+  const picks = pick === undefined ? pick : { path: pathOf(pick) };
+  const asked = definedOnly({ found: await findBatch(out, from), each, where, picks });
   return { source: { from: asked }, failure: () => undefined };
 }
