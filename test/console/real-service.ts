@@ -11,7 +11,7 @@ export async function realConsole(): Promise<Console> {
   const console = await Console.open();
   const { apiUrl = '', apiKey } = loadConfig();
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const isProfile = request.url?.endsWith('/platform/profile') ?? false;
+    const isProfile = request.url?.includes('/platform/profile') ?? false;
     const headers = { authorization: `Bearer ${apiKey()?.value}` };
     const answer = await fetch(`${new URL(apiUrl).origin}${isProfile ? '/none' : request.url}`, { headers });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
