@@ -17,6 +17,7 @@ import type { ScheduleDefinition } from './definition.ts';
 import { isOnRule, zoneOf } from './zone.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { canonical } from '../create-batch/reuse/reuse.ts';
 import { problem } from '../errors/error.ts';
 
 /** What `runsheet schedule trigger` allowed. */
@@ -174,17 +175,7 @@ function readTicket(file: string): Ticket | undefined {
 
 /** The definition travels as JSON through Temporal, which may change the order of its names. */
 const hashOf = (definition: ScheduleDefinition): string =>
-  createHash('sha256')
-    .update(JSON.stringify(sorted(definition)))
-    .digest('hex');
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  const ordered = entries.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(ordered.map(([name, inner]) => [name, sorted(inner)]));
-}
+  createHash('sha256').update(canonical(definition)).digest('hex');
 
 type Input = { readonly definition: ScheduleDefinition; readonly nominalTime: number };
 

@@ -83,9 +83,11 @@ export async function findUnchanged(
 }
 
 /** Canonical text of the options: their order does not matter. */
-export function inOneOrder({ drop, ...options }: SheetOptions): string {
-  return JSON.stringify(sorted({ ...options, drop: [...drop].sort() }));
-}
+export const inOneOrder = ({ drop, ...options }: SheetOptions): string =>
+  canonical({ ...options, drop: [...drop].sort() });
+
+/** The same text for the same value, in whatever order its names are. */
+export const canonical = (value: unknown): string => JSON.stringify(sorted(value));
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
