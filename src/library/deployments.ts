@@ -9,6 +9,7 @@ import { LOCAL } from '../run-service/local-address.ts';
 import { openServices, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { serviceOf } from './connect-options.ts';
+import { addOwnGpus, type GivenGpus } from './own-gpus.ts';
 import type { Servers } from './servers.ts';
 
 const byName = (a: Deployment, b: Deployment): number => ((a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1);
@@ -45,6 +46,14 @@ export class Deployments {
   /** With its inputs, by its id or its name. Throws E302 and E303. */
   async show(name: string): Promise<Deployment> {
     return showDeployment(this.#servers.config, await this.#service(), name);
+  }
+
+  /**
+   * Makes deployments of ComfyUI workflows that GPU servers of your own run, by the local run service: name them with
+   * `service: 'local'`. They are kept. Throws E602 for a workflow that cannot run, and E614 if no server answers.
+   */
+  add(gpus: GivenGpus): Promise<readonly { readonly id: string; readonly name: string }[]> {
+    return addOwnGpus(this.#servers, gpus);
   }
 
   async #service(): Promise<Spoken> {

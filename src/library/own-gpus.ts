@@ -4,11 +4,19 @@
 import { z } from 'zod';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
 import { jsonIn } from '../errors/outside-text.ts';
+import { fetchOutside } from '../host/outgoing.ts';
 import { localService } from '../run-service/local-address.ts';
 import type { Servers } from './servers.ts';
 
 export type GivenGpus = {
-  readonly servers: readonly { readonly url: string; readonly gpu?: string; readonly headersFile?: string }[];
+  readonly servers: readonly {
+    /** `http://127.0.0.1:8188` */
+    readonly url: string;
+    /** What its GPU is called (default: what the server says). */
+    readonly gpu?: string;
+    /** A file with a line `Name: value` for each header that it wants. */
+    readonly headersFile?: string;
+  }[];
   readonly workflows: readonly {
     readonly name: string;
     /** As ComfyUI exports it for its API. */
@@ -28,7 +36,7 @@ export async function addOwnGpus(servers: Servers, given: GivenGpus): Promise<z.
   await servers.open(true);
   const service = localService(servers.config.home);
   if (service === undefined) throw new Error('the local run service has no address');
-  const answer = await fetch(`${new URL(service.base).origin}/control/gpus`, {
+  const answer = await fetchOutside(`${new URL(service.base).origin}/control/gpus`, {
     method: 'POST',
     headers: { authorization: `Bearer ${service.key.value}`, 'content-type': 'application/json' },
     body: JSON.stringify(given),

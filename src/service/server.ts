@@ -20,6 +20,8 @@ export {
   type DeploymentSpec,
 } from './deployments.ts';
 
+export { lookAtServer } from './executors/remote/look-at-server.ts';
+
 export type LocalServiceOptions = {
   /** 0 takes any free port. */
   readonly port: number;

@@ -44,7 +44,7 @@ export async function openRealService(
   base: string,
 ): Promise<{ readonly base: string; readonly close: () => void }> {
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const isProfile = request.url?.endsWith('/platform/profile') ?? false;
+    const isProfile = request.url?.includes('/platform/profile') ?? false;
     const { authorization = '' } = request.headers;
     const path = isProfile ? '/none' : request.url;
     const body = request.method === 'POST' ? { body: await text(request) } : {};

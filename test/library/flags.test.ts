@@ -14,6 +14,7 @@ import type {
   CommandOptions,
   CompareOptions,
   ConnectOptions,
+  Deployments,
   EventsOptions,
   ExportOptions,
   LogsOptions,
@@ -39,6 +40,7 @@ type Option =
   | Of<'CommandOptions', CommandOptions>
   | Of<'CompareOptions', CompareOptions>
   | Of<'ConnectOptions', ConnectOptions>
+  | Of<'Deployments', Deployments>
   | Of<'EventsOptions', EventsOptions>
   | Of<'ExportOptions', ExportOptions>
   | Of<'LogsOptions', LogsOptions>
@@ -77,6 +79,9 @@ const ALL: Table = {
   ...optionsIn(OPTIONS),
   api: 'ServiceOptions.api',
   local: 'ConnectOptions.service',
+  workflow: 'Deployments.add',
+  comfyui: 'Deployments.add',
+  comfyuiHeaders: 'Deployments.add',
   yes: { only: 'answers the question after a canary, which the library never asks' },
   again: 'BatchOptions.reuse',
   reuse: 'BatchOptions.reuse',
@@ -137,6 +142,9 @@ const FLAGS: Readonly<Record<string, Table>> = {
     ...LISTED,
     api: 'ServiceOptions.api',
     local: 'ConnectOptions.service',
+    workflow: 'Deployments.add',
+    comfyui: 'Deployments.add',
+    comfyuiHeaders: 'Deployments.add',
     sheet: { only: 'prints a template of a sheet' },
   },
   logs: { ...LISTED, attempt: 'LogsOptions.attempt' },

@@ -9,6 +9,7 @@ import type { CreatedSchedule } from '../../temporal/schedules.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
+import { withOwnGpus } from '../flags/own-gpus.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
 import { createSchedule } from '../../library/schedules.ts';
 import { asCommand } from '../run/questions.ts';
@@ -46,8 +47,8 @@ export default async function create(
 ): Promise<number> {
   const printer = printerFor(this);
   const config = configOf(flags);
-  const definition = await definitionOf(config, flags, name, sheet);
   await using servers = serversFor(config, printer);
+  const definition = await definitionOf(config, await withOwnGpus(servers, flags), name, sheet);
   const { handle, how, today, isEmbedded } = await createSchedule(servers, definition, {
     replace: flags.replace,
     words: asCommand(this.process.argv),

@@ -23,6 +23,8 @@ import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context } from '../context.ts';
 import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
+import { gpusOf } from '../flags/own-gpus.ts';
+import type { GivenGpus } from '../../library/own-gpus.ts';
 import { checkSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings, finding, type Finding } from './cluster-checks.ts';
@@ -43,6 +45,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
     ['run service', () => serviceText(config)],
     ['webhooks', async () => webhookText(config)],
     ['folders', () => foldersText(config)],
+    ...gpuChecks(gpusOf(flags)),
   ];
   const findings: Finding[] = [];
   for (const [part, check] of checks) findings.push(await finding(part, check));
@@ -59,6 +62,27 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
   sayNext(printer, flags.output, nextOf(config, findings, flags.cluster));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
 }
+
+/** Of the servers that the flags name, and of a workflow on each. */
+const gpuChecks = ({ servers, workflows }: GivenGpus) =>
+  servers.map(
+    (server) =>
+      [
+        'comfyui',
+        async () => {
+          const { lookAtServer } = await import('../../service/server.ts');
+          const { url, version, gpu, waiting, faults } = await lookAtServer(server, workflows);
+          if (version === undefined) throw problem('E614', { url, reason: faults.join('; ') });
+          if (faults.length > 0)
+            throw problem('E602', {
+              what: `${url} cannot run ${faults.join('; ')}`,
+              hint: 'install there what is missing, or change the workflow and export it again',
+            });
+          const able = workflows.map(({ name }) => `, ${name} can run`).join('');
+          return `${url}, ComfyUI ${version}, ${server.gpu ?? gpu}, ${waiting} in its queue${able}`;
+        },
+      ] as const,
+  );
 
 /** Without a run service, only a rehearsal is possible. */
 function nextOf({ apiUrl }: Config, findings: readonly Finding[], cluster: boolean): Next {

@@ -79,6 +79,7 @@ export const doctorFlags = {
   api,
   out,
   cluster: boolean('also ask every worker and receiver of the cluster'),
+  ...ownFlags,
   output,
 } as const;
 

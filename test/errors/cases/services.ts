@@ -30,6 +30,13 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       says: /read from RUNSHEET_API_KEY and ends in …6789; put a valid key there/,
     },
     {
+      code: 'E614',
+      name: 'no ComfyUI answers at the address of a GPU server',
+      args: ['service', '--comfyui', 'http://127.0.0.1:1'],
+      leads: [],
+      says: /start it \(python main\.py --listen\), or give the address at which it answers/,
+    },
+    {
       code: 'E302',
       name: 'a deployment with an umlaut and quotes is misspelt',
       arrange,

@@ -1,18 +1,16 @@
 // A user's own GPU servers and workflows, as they are given and kept: a service that starts again needs no flags for them.
 
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { blob } from 'node:stream/consumers';
 import { z } from 'zod';
 import { parseExactly } from '../../../batch/digits.ts';
 import { errorMessage, problem } from '../../../errors/error.ts';
-import { keepSecret } from '../../../errors/redact.ts';
 import { openDownloads } from '../../../run-service/download.ts';
 import type { Database, ServerRow } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
 import { Unreachable, type Backend } from './backend.ts';
-import { openComfyui } from './comfyui.ts';
+import { addressOf, openServer } from './server-address.ts';
 import { classesAt, Remote, type RemoteWorld } from './remote.ts';
 import { readGraph, workflowOf, type Workflow } from './workflow.ts';
 
@@ -104,11 +102,7 @@ export class OwnGpus {
 
   #open(row: ServerRow): Backend {
     const { url, clientId, headersFile, gpu } = row;
-    const backend = openComfyui({
-      url,
-      clientId,
-      headers: headersFile === null ? {} : headersIn(headersFile),
-    });
+    const { backend } = openServer({ url, headersFile }, clientId);
     this.#backends.set(url, backend);
     this.executor.addServer(new URL(url).host, gpu ?? undefined, backend);
     this.#world.database.beDurable();
@@ -175,36 +169,6 @@ export class OwnGpus {
         ...(options === undefined ? {} : { options: [...options] }),
       })),
     };
-  }
-}
-
-/** Without a trailing slash; a password in it would be printed with it. */
-function addressOf(given: string): string {
-  const { origin, pathname, username, password } = new URL(given);
-  if (username !== '' || password !== '')
-    throw problem('E602', {
-      what: `the address of a GPU server has credentials`,
-      hint: 'put "Authorization: Basic …" into a file, and name it with --comfyui-headers',
-    });
-  return `${origin}${pathname.replace(/\/+$/, '')}`;
-}
-
-/** `Name: value`, a line each. */
-function headersIn(file: string): Readonly<Record<string, string>> {
-  try {
-    const lines = readFileSync(file, 'utf8')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter(Boolean);
-    return Object.fromEntries(
-      lines.map((line) => {
-        const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
-        if (name === undefined || value === undefined) throw new Error('a line is not "Name: value"');
-        return [name.toLowerCase(), keepSecret(value)];
-      }),
-    );
-  } catch (error) {
-    throw problem('E611', { file, why: `cannot be read: ${errorMessage(error)}` }, { cause: error });
   }
 }
 

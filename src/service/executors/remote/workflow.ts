@@ -9,9 +9,9 @@ import { uuidOf } from '../../identity.ts';
 import type { ClassInput, Graph, NodeClass } from './backend.ts';
 
 /** Where the value of an input goes. */
-export type Field = { readonly node: string; readonly field: string; readonly isFile: boolean };
+type Field = { readonly node: string; readonly field: string; readonly isFile: boolean };
 
-export type InputType = {
+type InputType = {
   readonly name: string;
   readonly type: string;
   readonly default: unknown;
@@ -126,7 +126,7 @@ const OPTIONS_SHOWN = 5;
 type Bounds = Partial<Pick<ClassInput, 'min' | 'max' | 'options' | 'isFile'>>;
 
 /** Why a value is none of those that an input may have; undefined if it may, or if nothing is known. */
-export function faultIn(value: unknown, bounds: Bounds | undefined): string | undefined {
+function faultIn(value: unknown, bounds: Bounds | undefined): string | undefined {
   if (bounds === undefined || isLink(value)) return undefined;
   const { min, max, options } = bounds;
   // Files are put there before the run.

@@ -1,0 +1,38 @@
+// What a GPU server is, and what a workflow lacks there, without giving it anything to do.
+
+import { errorMessage } from '../../../errors/error.ts';
+import { openServer, type GivenServer } from './server-address.ts';
+import { Unreachable } from './backend.ts';
+import { classesAt } from './remote.ts';
+import { faultsOf, readGraph } from './workflow.ts';
+
+export type ServerReport = {
+  readonly url: string;
+  /** undefined if it does not answer. */
+  readonly version?: string;
+  readonly gpu?: string;
+  readonly waiting?: number;
+  /** What keeps it, or each workflow, from running. */
+  readonly faults: readonly string[];
+};
+
+/** Throws E602 for a file that is no workflow. */
+export async function lookAtServer(
+  given: GivenServer,
+  workflows: readonly { readonly name: string; readonly text: string }[],
+): Promise<ServerReport> {
+  const graphs = workflows.map(({ name, text }) => ({ name, graph: readGraph(name, text) }));
+  const { url, backend } = openServer(given, 'runsheet-doctor');
+  try {
+    const [{ version, gpu }, waiting] = await Promise.all([backend.describe(), backend.probe()]);
+    const faults: string[] = [];
+    for (const { name, graph } of graphs)
+      for (const fault of faultsOf(graph, await classesAt(backend, graph))) faults.push(`${name}: ${fault}`);
+    return { url, version, gpu, waiting, faults };
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+    return { url, faults: [errorMessage(error)] };
+  } finally {
+    await backend.close();
+  }
+}
