@@ -21,6 +21,8 @@ export type GivenGpus = {
     readonly name: string;
     /** As ComfyUI exports it for its API. */
     readonly text: string;
+    /** Names for inputs: `{ prompt: ['6.text'] }`. */
+    readonly inputs?: Readonly<Record<string, readonly string[]>> | undefined;
   }[];
 };
 

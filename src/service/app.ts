@@ -77,7 +77,8 @@ export function createApp(
   serveV1(app, service);
   serveFiles(app, service);
   serveDashboard(app, service, { listensHere, door });
-  serveControl(app, service, known);
+  // Whoever may control it could make it read files and call addresses, so a key is not enough for other machines.
+  if (listensHere) serveControl(app, service, known);
   return { app, routes };
 }
 

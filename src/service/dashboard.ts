@@ -8,7 +8,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { PageLogin } from '../host/page-login.ts';
 import { sendDashboard } from './dashboard-page.ts';
 import { isLoopback } from './webhooks/webhooks.ts';
-import { fileAt } from './routes/files.ts';
+import { fileAt, sendFile } from './routes/files.ts';
 import { notFound, route } from './routes/refusals.ts';
 
 const MOST = { next: 4, ended: 24 } as const;
@@ -66,7 +66,10 @@ function textOf(inputs: string): string {
 }
 
 function pictureOf({ executorOf }: Service, row: RunRow): string {
-  const first = row.status === 'success' ? executorOf(row.deploymentId).outputs(row)[0]?.files[0] : undefined;
+  const outputs = row.status === 'success' ? executorOf(row.deploymentId).outputs(row) : [];
+  const first = outputs
+    .flatMap(({ files }) => files)
+    .find(({ filename }) => /\.(?:png|jpe?g|webp|gif|avif)$/i.test(filename));
   return first === undefined ? '' : `/live/runs/${row.id}/${encodeURIComponent(first.filename)}`;
 }
 
@@ -123,7 +126,7 @@ export function serveDashboard(
     '/live/runs/:run/:file',
     guarded((request, reply) => {
       const { file } = fileAt(service, request.params) ?? {};
-      return file === undefined ? notFound(reply) : reply.type(file.type).send(file.content);
+      return file === undefined ? notFound(reply) : sendFile(reply, file);
     }),
   );
 }

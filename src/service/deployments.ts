@@ -88,17 +88,49 @@ export const DEMO_DEPLOYMENTS: readonly DeploymentSpec[] = [
   deploymentSpecSchema.parse({ name: 'anything', runSpread: 0.2 }),
 ];
 
+/** A deployment that the user's own GPUs execute; `workflow` is a file. */
+const workflowSpecSchema = z.strictObject({
+  name: z.string().min(1).max(100),
+  workflow: z.string().min(1),
+  /** Names for inputs: `{ "prompt": ["6.text"] }`. */
+  inputs: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+});
+
+const entriesSchema = z
+  .array(
+    z.unknown().transform((entry, context) => {
+      const schema =
+        typeof entry === 'object' && entry !== null && 'workflow' in entry
+          ? workflowSpecSchema
+          : deploymentSpecSchema;
+      const read = schema.safeParse(entry);
+      if (read.success) return read.data;
+      for (const { message, path } of read.error.issues)
+        context.issues.push({ code: 'custom', message, path, input: entry });
+      return z.NEVER;
+    }),
+  )
+  .min(1);
+
+export type DeploymentsFile = {
+  readonly simulated: readonly DeploymentSpec[];
+  readonly workflows: readonly z.output<typeof workflowSpecSchema>[];
+};
+
 /** Reads a deployments file, a JSON array. Throws E602, which names the invalid entry and its problem. */
-export function readDeployments(fileText: string): readonly DeploymentSpec[] {
-  const read = z.array(deploymentSpecSchema).min(1).safeParse(jsonOf(fileText));
+export function readDeployments(fileText: string): DeploymentsFile {
+  const read = entriesSchema.safeParse(jsonOf(fileText));
   if (!read.success) {
     throw problem('E602', {
       what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
-      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required`,
+      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs`,
     });
   }
   refuseRepeats(read.data);
-  return read.data;
+  return {
+    simulated: read.data.flatMap((entry) => ('workflow' in entry ? [] : [entry])),
+    workflows: read.data.flatMap((entry) => ('workflow' in entry ? [entry] : [])),
+  };
 }
 
 function jsonOf(text: string): unknown {
@@ -117,15 +149,11 @@ function placed(issue: z.core.$ZodIssue): string {
 }
 
 /** Throws E602 if two deployments have the same name or id. */
-export function refuseRepeats(specs: readonly DeploymentSpec[]): void {
+export function refuseRepeats(specs: readonly { readonly name: string; readonly id?: string }[]): void {
   for (const field of ['name', 'id'] as const) {
-    const seen = new Set<string>();
-    for (const spec of specs) {
-      if (seen.has(spec[field])) {
-        throw problem('E602', { what: `two deployments have the ${field} "${spec[field]}"` });
-      }
-      seen.add(spec[field]);
-    }
+    const values = specs.flatMap((spec) => spec[field] ?? []);
+    const twice = values.find((value, index) => values.indexOf(value) < index);
+    if (twice !== undefined) throw problem('E602', { what: `two deployments have the ${field} "${twice}"` });
   }
 }
 

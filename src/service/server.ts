@@ -17,7 +17,7 @@ export {
   DEMO_DEPLOYMENTS,
   deploymentSpecSchema,
   readDeployments,
-  type DeploymentSpec,
+  type DeploymentsFile,
 } from './deployments.ts';
 
 export { lookAtServer } from './executors/remote/look-at-server.ts';
@@ -27,6 +27,8 @@ export type LocalServiceOptions = {
   readonly port: number;
   /** Default: 127.0.0.1. */
   readonly host?: string;
+  /** The base of the addresses of files and uploads, if others reach the service by another address than the one it listens at. */
+  readonly publicUrl?: string;
   /** `token`, or `owner:token` if several owners share the service. */
   readonly tokens: readonly string[];
   /** Divides every duration: cold starts, run times, time-outs. Recorded times are real times. */
@@ -45,14 +47,16 @@ export type LocalServiceOptions = {
   /** The seed of faults and run times. */
   readonly seed: number;
   readonly log?: Log;
+  /** How long the files of runs on own GPUs are kept, at least (default: 7 days). */
+  readonly keepFilesMs?: number;
   /** How own GPU servers are watched, for tests. */
   readonly timing?: Partial<Timing>;
 };
 
 export type LocalService = {
-  /** `http://127.0.0.1:PORT` */
+  /** Where this machine reaches it: `http://127.0.0.1:PORT` */
   readonly url: string;
-  /** The base address of its V2 API. */
+  /** The base address of its V2 API, for those who use it. */
   readonly base: string;
   /** The base address of its V1 API. */
   readonly legacyBase: string;
@@ -67,6 +71,8 @@ export type LocalService = {
   close(): Promise<void>;
 };
 
+const KEEP_FILES_MS = 7 * 86_400_000;
+
 /** Starts the service and continues the runs in its database. Throws E602 for invalid options. */
 export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
   const { host = '127.0.0.1', log = () => undefined } = options;
@@ -75,6 +81,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
   const service = createService({
     behaviour: 'specification',
     webhooksAnywhere: false,
+    keepFilesMs: KEEP_FILES_MS,
     ...options,
     log,
     outside: {
@@ -84,15 +91,18 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     },
   });
   const door = openPageLogin('/');
-  const { app, routes } = createApp(service, { ...options, door, listensHere: isLoopback(spelled(host)) });
+  const publicUrl = options.publicUrl?.replace(/\/+$/, '');
+  const listensHere = publicUrl === undefined && isLoopbackHost(host);
+  const { app, routes } = createApp(service, { ...options, door, listensHere });
   try {
     const url = await listen(app, host, options.port);
-    service.open(url);
-    log('listening', { url });
+    const address = publicUrl ?? url;
+    service.open(address);
+    log('listening', { url, address });
     return {
       url,
-      base: `${url}${API}`,
-      legacyBase: `${url}${V1}`,
+      base: `${address}${API}`,
+      legacyBase: `${address}${V1}`,
       dashboardPage: door.address(url),
       routes,
       addGpus: (given) => service.gpus.add(given),
@@ -120,6 +130,9 @@ function reachable(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return spelled(host);
 }
+
+/** Whether only this machine can connect to a service that listens on `host`. */
+export const isLoopbackHost = (host: string): boolean => isLoopback(spelled(host));
 
 /** The host as written in a URL. */
 const spelled = (host: string): string => (host.includes(':') ? `[${host}]` : host);

@@ -78,6 +78,8 @@ type Options = {
   /** Whether webhooks may go to other machines. */
   readonly webhooksAnywhere: boolean;
   readonly outside: Outside;
+  /** How long the files of runs on own GPUs are kept, at least. */
+  readonly keepFilesMs: number;
   /** How own GPU servers are watched, for tests. */
   readonly timing?: Partial<Timing>;
 };
@@ -108,6 +110,7 @@ export function createService(options: Options): LivingService {
     simulated: options.deployments,
     origin: () => address.origin,
     file: options.database,
+    keepFilesMs: options.keepFilesMs,
     ...(options.timing && { timing: options.timing }),
   });
   const executorOf = (deploymentId: string): Executor => executors.of(deploymentId);

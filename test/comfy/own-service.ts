@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { PATHS } from '../../src/run-service/contract/paths.ts';
-import { startLocalService, type LocalService } from '../../src/service/server.ts';
+import { startLocalService, type LocalService, type LocalServiceOptions } from '../../src/service/server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
@@ -41,18 +41,21 @@ export class OwnService implements AsyncDisposable {
   readonly #database = join(freshFolder(), 'runs.db');
   readonly #timing: object;
   #service: LocalService | undefined;
+  options: Partial<LocalServiceOptions>;
   deployment = '';
 
-  constructor(timing: object = {}) {
+  constructor(timing: object = {}, options: Partial<LocalServiceOptions> = {}) {
     this.#timing = { ...TIMING, ...timing };
+    this.options = options;
   }
 
   static async of(
     servers: readonly ComfyStandIn[],
     graph: Graph = portrait(),
     timing: object = {},
+    options: Partial<LocalServiceOptions> = {},
   ): Promise<OwnService> {
-    const own = new OwnService(timing);
+    const own = new OwnService(timing, options);
     await own.open();
     await own.add(servers, graph);
     return own;
@@ -68,6 +71,7 @@ export class OwnService implements AsyncDisposable {
       faults: {},
       seed: 1,
       timing: this.#timing,
+      ...this.options,
     });
   }
 
@@ -95,7 +99,7 @@ export class OwnService implements AsyncDisposable {
     path: string,
     body?: object,
   ): Promise<{ readonly status: number; readonly json: unknown }> {
-    const answer = await fetch(`${this.service.base}${path}`, {
+    const answer = await fetch(`${this.service.url}/api${path}`, {
       method,
       headers: { authorization: 'Bearer key', 'content-type': 'application/json' },
       ...(body && { body: JSON.stringify(body) }),

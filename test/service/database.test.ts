@@ -81,6 +81,7 @@ it('a service whose database fails stops its clock and accepts no more runs', as
     seed: 1,
     log: (event) => events.push(event),
     webhooksAnywhere: false,
+    keepFilesMs: 0,
     outside: { clock: createWallClock, newId: () => randomUUID(), caller: openCaller({ anywhere: false }) },
   });
   const spec = present(DEMO_DEPLOYMENTS[0]);

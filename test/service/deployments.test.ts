@@ -14,11 +14,17 @@ const thrownBy = (work: () => unknown): RunsheetError => {
 
 describe('a deployments file', () => {
   it('needs only names, and derives the same id from a name every time', () => {
-    const [first, second] = readDeployments('[{"name": "a"}, {"name": "b"}]');
+    const [first, second] = readDeployments('[{"name": "a"}, {"name": "b"}]').simulated;
     expect(first).toMatchObject({ name: 'a', gpu: 'A10G', concurrencyLimit: 2, runTimeoutSeconds: 300 });
     expect(first?.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect(readDeployments('[{"name": "a"}]')[0]?.id).toBe(first?.id);
+    expect(readDeployments('[{"name": "a"}]').simulated[0]?.id).toBe(first?.id);
     expect(second?.id).not.toBe(first?.id);
+  });
+
+  it('has workflows for own GPUs beside simulated deployments', () => {
+    const portrait = { name: 'portrait', workflow: 'portrait_api.json', inputs: { prompt: ['6.text'] } };
+    const { simulated, workflows } = readDeployments(JSON.stringify([portrait, { name: 'a' }]));
+    expect([simulated.map(({ name }) => name), workflows]).toEqual([['a'], [portrait]]);
   });
 
   it.each([
@@ -29,6 +35,8 @@ describe('a deployments file', () => {
     ['[{"name": "a", "gpu": "RTX"}]', 'entry 1 gpu'],
     ['[{"name": "a", "runSeconds": {"T4": 3}}]', 'entry 1 runSeconds'],
     ['[{"name": "a", "concurrency": 3}]', '"concurrency"'],
+    ['[{"name": "a", "workflow": "a.json", "gpu": "T4"}]', 'entry 1: Unrecognized key: "gpu"'],
+    ['[{"name": "a", "workflow": "a.json"}, {"name": "a"}]', 'two deployments have the name "a"'],
     ['[{"name": "a"}, {"name": "a"}]', 'two deployments have the name "a"'],
   ])('%s is refused with the name of the field', (text, words) => {
     const error = thrownBy(() => readDeployments(text));

@@ -90,14 +90,13 @@ export const controlFlags = {
 export type ControlFlags = FlagsOf<typeof controlFlags>;
 
 const { deployment, ...options } = optionFlags;
+export const workflowFlag = textFlag(
+  '[name=]file',
+  'run this ComfyUI workflow, exported for its API, on GPUs of your own; the deployment is called name (default: as the file)',
+);
 /** GPU servers and a workflow of the user's own, in place of a run service. */
 export const ownFlags = {
-  workflow: optional(
-    textFlag(
-      '[name=]file',
-      'run this ComfyUI workflow, exported for its API, on GPUs of your own; the deployment is called name (default: as the file)',
-    ),
-  ),
+  workflow: optional(workflowFlag),
   comfyui: repeatable(
     textFlag('[gpu=]url', 'a ComfyUI of your own, such as http://127.0.0.1:8188; repeat it for more'),
   ),

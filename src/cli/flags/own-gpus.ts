@@ -8,12 +8,15 @@ import type { GivenGpus } from '../../library/own-gpus.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { OwnFlags } from './flags.ts';
 
-type Given = Pick<OwnFlags, 'workflow' | 'comfyui' | 'comfyuiHeaders'>;
+type Given = Pick<OwnFlags, 'comfyui' | 'comfyuiHeaders'> & {
+  readonly workflow?: string | readonly string[];
+};
 
-const isGiven = ({ workflow, comfyui = [] }: Given): boolean => workflow !== undefined || comfyui.length > 0;
+export const namesGpus = ({ workflow = [], comfyui = [] }: Given): boolean =>
+  workflow.length > 0 || comfyui.length > 0;
 
 /** Throws E602 for flags that do not belong together, and the fault of a file that cannot be read. */
-export function gpusOf({ workflow, comfyui = [], comfyuiHeaders }: Given): GivenGpus {
+export function gpusOf({ workflow = [], comfyui = [], comfyuiHeaders }: Given): GivenGpus {
   if (comfyuiHeaders !== undefined && comfyui.length === 0)
     throw problem('E602', {
       what: '--comfyui-headers needs --comfyui',
@@ -29,23 +32,24 @@ export function gpusOf({ workflow, comfyui = [], comfyuiHeaders }: Given): Given
         });
       return { url, ...(gpu && { gpu }), ...(comfyuiHeaders && { headersFile: resolve(comfyuiHeaders) }) };
     }),
-    workflows: workflow === undefined ? [] : [workflowIn(workflow)],
+    workflows: [workflow].flat().map(workflowIn),
   };
 }
 
 /** `portrait=portrait_api.json`, or the file alone. */
 function workflowIn(given: string): GivenGpus['workflows'][number] {
   const [, name, path = given] = /^([^=/\\]+)=(.+)$/.exec(given) ?? [];
+  const text = workflowText(path, '--workflow needs a file');
+  return { name: name ?? basename(path).replace(/([_-]api)?\.json$/i, ''), text };
+}
+
+/** Throws the fault of a file that cannot be read; `need` is what names the file. */
+export function workflowText(path: string, need: string): string {
   try {
-    const text = readFileSync(path, 'utf8');
-    return { name: name ?? basename(path).replace(/([_-]api)?\.json$/i, ''), text };
+    return readFileSync(path, 'utf8');
   } catch (error) {
-    throw (
-      fileFault(error, {
-        path,
-        hint: '--workflow needs a file: in ComfyUI, choose Workflow → Export (API)',
-      }) ?? error
-    );
+    const hint = `${need}: in ComfyUI, choose Workflow → Export (API)`;
+    throw fileFault(error, { path, hint }) ?? error;
   }
 }
 
@@ -53,7 +57,7 @@ function workflowIn(given: string): GivenGpus['workflows'][number] {
 export async function withOwnGpus<
   F extends Given & { readonly local: boolean; readonly deployment?: string },
 >(servers: Servers, flags: F): Promise<F> {
-  if (!isGiven(flags)) return flags;
+  if (!namesGpus(flags)) return flags;
   const { addOwnGpus } = await import('../../library/own-gpus.ts');
   const [added] = await addOwnGpus(servers, gpusOf(flags));
   return { ...flags, local: true, ...(added && { deployment: added.id }) };

@@ -17,6 +17,7 @@ import {
   shownFlags,
   textFlag,
   wholeFlag,
+  workflowFlag,
 } from '../flags/flags.ts';
 
 const number = wholeFlag(0);
@@ -30,9 +31,22 @@ const factorNumber = parsed((input): number => {
     : fail(`is not a number above 0, up to ${SPEED_MOST.toLocaleString('en-US')}`);
 });
 
+const publicAddress = parsed((input): string =>
+  /^https?:$/.test(URL.parse(input)?.protocol ?? '')
+    ? input
+    : fail('is no address', 'for example --public-url https://runs.studio.example'),
+);
+
 /** How to start the local run service. */
 export const serviceFlags = {
-  port: { ...port('port', 'port on the loopback interface; 0 chooses a free one'), default: '0' },
+  port: { ...port('port', 'port; 0 chooses a free one'), default: '0' },
+  host: {
+    ...textFlag('address', 'where it listens; for other machines, such as 0.0.0.0, it needs keys'),
+    default: '127.0.0.1',
+  },
+  publicUrl: optional(
+    publicAddress('url', 'the address by which others reach it: the base of addresses of files and uploads'),
+  ),
   tokenFile: optional(
     textFlag('file', 'file with the accepted API keys, one per line (default: one random key)'),
   ),
@@ -40,6 +54,10 @@ export const serviceFlags = {
   token: { ...repeatable(textFlag('key', 'refused: use --token-file')), hidden: true },
   speed: { ...factorNumber('x', 'run x times as fast: every waiting time is divided by x'), default: '1' },
   db: { ...textFlag('file', 'database file; :memory: keeps nothing'), default: ':memory:' },
+  keepFiles: {
+    ...age('time', 'how long the files of runs on your own GPUs are kept, at least'),
+    default: '7d',
+  },
   deployments: optional(
     textFlag('file', 'JSON file of deployments and their machines (default: demo deployments)'),
   ),
@@ -54,6 +72,7 @@ export const serviceFlags = {
   seed: { ...number('n', 'seed of the random faults and run times'), default: '1' },
   embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
   ...ownFlags,
+  workflow: repeatable(workflowFlag),
   output,
 } as const;
 

@@ -4,20 +4,23 @@ import type { FlagsOf } from '../flags/flags.ts';
 import type { serviceFlags } from './server-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { EXIT, problem, errorMessage } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import {
   DEMO_DEPLOYMENTS,
+  isLoopbackHost,
   readDeployments,
   startLocalService,
-  type DeploymentSpec,
+  type DeploymentsFile,
 } from '../../service/server.ts';
 import { openLog } from '../../host/log.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { gpusOf } from '../flags/own-gpus.ts';
+import { gpusOf, namesGpus, workflowText } from '../flags/own-gpus.ts';
+import type { GivenGpus } from '../../library/own-gpus.ts';
 import { serviceSchema } from '../json/servers.ts';
 import { shaped } from '../json/shape.ts';
 import { tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
@@ -30,19 +33,24 @@ export default async function service(this: Context, flags: Flags): Promise<numb
   const log = openLog(config.logLevel, 'service');
   const broken = Promise.withResolvers<never>();
   const configured = [...config.serviceTokens, ...tokensOf(flags)];
+  refuseOpenDoors(flags, configured.length > 0);
+  const { simulated, workflows } = deploymentsOf(flags);
   // Only a generated key is printed.
   const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
   const tokens = [...configured, ...generated];
   const running = await startLocalService({
     port: flags.port,
+    host: flags.host,
+    ...(flags.publicUrl && { publicUrl: flags.publicUrl }),
     tokens,
     speed: flags.speed,
     database: flags.db,
-    deployments: deploymentsOf(flags.deployments),
+    deployments: simulated,
     faults: faultsOf(flags.fault),
     behaviour: flags.behaviour,
     only: flags.only,
     webhooksAnywhere: flags.webhooksAnywhere,
+    keepFilesMs: flags.keepFiles,
     seed: flags.seed,
     log(event, facts) {
       log.debug(facts, event);
@@ -50,7 +58,13 @@ export default async function service(this: Context, flags: Flags): Promise<numb
         broken.reject(problem('E603', { database: flags.db, reason: String(facts['reason']) }));
     },
   });
-  await running.addGpus(gpusOf(flags));
+  const given = gpusOf(flags);
+  try {
+    await running.addGpus({ ...given, workflows: [...workflows, ...given.workflows] });
+  } catch (error) {
+    await running.close();
+    throw error;
+  }
   if (flags.embedded) {
     const port = Number(new URL(running.url).port);
     tellStack({ type: 'ready', url: running.base, port, page: running.dashboardPage });
@@ -95,10 +109,33 @@ function textOf(file: string): string {
   }
 }
 
-function deploymentsOf(file: string | undefined): readonly DeploymentSpec[] {
-  if (file === undefined) return DEMO_DEPLOYMENTS;
+/** Throws E602 if others could connect without a key, or would get addresses that lead nowhere. */
+function refuseOpenDoors({ host, publicUrl }: Flags, hasKeys: boolean): void {
+  if (isLoopbackHost(host) && publicUrl === undefined) return;
+  const flag = isLoopbackHost(host) ? '--public-url' : `--host ${host}`;
+  if (!hasKeys)
+    throw problem('E602', {
+      what: `${flag} lets other machines use the service, so it needs keys`,
+      hint: 'put them into a file, one <owner>:<key> per line, and add --token-file <file>; or set RUNSHEET_SERVICE_TOKEN',
+    });
+  if (publicUrl === undefined && ['0.0.0.0', '::'].includes(host))
+    throw problem('E602', {
+      what: `${flag} is no address that other machines could use`,
+      hint: 'add the one by which they reach the service, such as --public-url https://runs.studio.example',
+    });
+}
+
+/** Without a file and GPUs there are demo deployments, which nobody should mistake for real ones. */
+function deploymentsOf(flags: Flags): Pick<DeploymentsFile, 'simulated'> & Pick<GivenGpus, 'workflows'> {
+  const { deployments: file } = flags;
+  if (file === undefined) return { simulated: namesGpus(flags) ? [] : DEMO_DEPLOYMENTS, workflows: [] };
   try {
-    return readDeployments(readFileSync(file, 'utf8'));
+    const { simulated, workflows } = readDeployments(readFileSync(file, 'utf8'));
+    const read = workflows.map(({ name, workflow, inputs }) => {
+      const text = workflowText(resolve(dirname(file), workflow), `the deployment ${name} needs a file`);
+      return { name, text, inputs };
+    });
+    return { simulated, workflows: read };
   } catch (error) {
     throw fileFault(error, { path: file, hint: '--deployments needs a JSON file of deployments' }) ?? error;
   }

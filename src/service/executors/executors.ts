@@ -29,6 +29,8 @@ type World = {
   readonly log: (event: string, facts: Record<string, unknown>) => void;
   /** The SQLite file; the files of runs are kept beside it. */
   readonly file: string;
+  /** How long the files of runs on own GPUs are kept, at least. */
+  readonly keepFilesMs: number;
   readonly timing?: Partial<Timing>;
 };
 
@@ -38,7 +40,7 @@ const TIMING: Timing = {
   lateMs: 5_000,
   moveAfterMs: 600_000,
 };
-const KEEP_FILES_MS = 7 * 86_400_000;
+const TIDY_EVERY_MS = 3_600_000;
 
 export type Executors = {
   of(deploymentId: string): Executor;
@@ -55,7 +57,11 @@ export function openExecutors(world: World): Executors {
   const files = new KeptFiles(
     file === ':memory:' ? mkdtempSync(join(tmpdir(), 'runsheet-files-')) : `${file}.files`,
   );
-  files.drop(clock.now() - KEEP_FILES_MS);
+  const tidy = (): void => {
+    files.drop(clock.now() - world.keepFilesMs);
+    clock.at(clock.now() + TIDY_EVERY_MS, tidy);
+  };
+  tidy();
   const { commit, events, origin, log } = world;
   const timing = { ...TIMING, ...world.timing };
   const gpus = new OwnGpus({

@@ -24,8 +24,21 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
     if (shouldInject('script-file')) return reply.type('text/html').send(PAGE);
     return Buffer.isBuffer(file.content)
       ? sendPicture(reply, file.content, { shouldInject, fetched })
-      : reply.type(file.type).header('content-length', file.bytes).send(file.content);
+      : sendFile(reply, file);
   });
+}
+
+/** A browser must never show what somebody's run has made as a page of this service. */
+export function sendFile(reply: FastifyReply, { type, bytes, content }: OutputFile): FastifyReply {
+  const isShown = /^(?:image\/(?!svg)|video\/|audio\/)/.test(type);
+  return reply
+    .type(type)
+    .headers({
+      'content-length': bytes,
+      'x-content-type-options': 'nosniff',
+      ...(!isShown && { 'content-disposition': 'attachment' }),
+    })
+    .send(content);
 }
 
 type FileOfRun = { readonly row: RunRow; readonly file: OutputFile };

@@ -83,7 +83,7 @@ export function serveUploaded(app: FastifyInstance, service: Service): void {
     if (!upload?.bytes) return notFound(reply);
     return reply
       .type(upload.type)
-      .header('content-disposition', 'attachment')
+      .headers({ 'content-disposition': 'attachment', 'x-content-type-options': 'nosniff' })
       .send(Buffer.from(upload.bytes));
   });
 }

@@ -3,7 +3,15 @@
 //      <folder>/<day>/<run>/<n>.png     written as .part, and renamed when it is whole
 
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Transform } from 'node:stream';
@@ -14,7 +22,6 @@ import type { Backend, FileRef, Made } from './backend.ts';
 import { FileGone } from './desk.ts';
 
 const FILE_BYTES_MOST = 8 * 2 ** 30;
-const DAY_MS = 86_400_000;
 
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -78,13 +85,15 @@ export class KeptFiles {
     return { filename, path, type: typeOf(extension), bytes, sha256: hash.digest('hex') };
   }
 
-  open({ path, type, bytes }: StoredFile): OutputFile {
-    return { type, bytes, content: createReadStream(join(this.#folder, path)) };
+  /** undefined if it was dropped. */
+  open({ path, type, bytes }: StoredFile): OutputFile | undefined {
+    const file = join(this.#folder, path);
+    return existsSync(file) ? { type, bytes, content: createReadStream(file) } : undefined;
   }
 
-  /** Deletes the files of runs of days before. */
-  drop(before: number): void {
-    const first = dayOf(before - DAY_MS);
+  /** Deletes the files of runs of days before: at the end of a day, all files of the day are older. */
+  drop(beforeMs: number): void {
+    const first = dayOf(beforeMs);
     try {
       for (const day of readdirSync(this.#folder))
         if (/^\d{4}-\d\d-\d\d$/.test(day) && day < first)

@@ -1,0 +1,59 @@
+// `runsheet service` for several people, in front of a ComfyUI.
+
+import { afterAll, expect, it } from 'vitest';
+import { portrait } from '../comfy/own-service.ts';
+import { ComfyStandIn } from '../comfy/stand-in.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { Stage } from '../stage/stage.ts';
+
+const stage = new Stage();
+afterAll(() => stage.close());
+
+const SHARED = ['service', '--host', '0.0.0.0', '--db', stage.path('runs.db')];
+const withKeys = (): readonly string[] => [
+  '--token-file',
+  stage.write('keys', 'ann:key-of-ann\nben:key-of-ben\n'),
+];
+
+it('offers the workflows of flags and of a file, and simulated deployments only if the file has some', async () => {
+  await using comfy = new ComfyStandIn({ folder: freshFolder() });
+  await comfy.start();
+  const fox = stage.write('fox_api.json', JSON.stringify(portrait()));
+  stage.write('flows/bold.json', JSON.stringify(portrait({ seconds: 1 })));
+  const entries = [
+    { name: 'portrait', workflow: 'bold.json', inputs: { prompt: ['3.text'], wait: ['5.seconds'] } },
+    { name: 'simulated' },
+  ];
+  const file = stage.write('flows/deployments.json', JSON.stringify(entries));
+  const gpus = ['--comfyui', `RTX 4090=${comfy.url}`, '--workflow', fox, '--workflow', `hound=${fox}`];
+  const address = ['--public-url', 'https://runs.example'];
+  const service = stage.start([...SHARED, ...withKeys(), ...address, ...gpus, '--deployments', file]);
+  await service.says(/RUNSHEET_API_URL=https:\/\/runs\.example\/api\n/);
+  const [, url = ''] = await service.says(/listens at (\S+);/);
+  const answer = await fetch(`${url}/api/deployments`, { headers: { authorization: 'Bearer key-of-ann' } });
+  const found = (await answer.json()) as readonly { name: string; gpu: string; input_types: unknown }[];
+  expect(found.map(({ name, gpu }) => [name, gpu])).toEqual([
+    ['simulated', 'A10G'],
+    ['portrait', 'RTX 4090'],
+    ['hound', 'RTX 4090'],
+  ]);
+  expect(found[1]?.input_types).toMatchObject([{ input_id: 'prompt' }, { input_id: 'wait' }, {}, {}, {}]);
+  expect(service.stdout + service.stderr).not.toContain('key-of-');
+});
+
+it.each([
+  ['keys', SHARED, /--host 0\.0\.0\.0 lets other machines use the service, so it needs keys.*--token-file/s],
+  [
+    'an address that others can use',
+    [...SHARED, ...withKeys()],
+    /--host 0\.0\.0\.0 is no address that other machines could use.*--public-url https/s,
+  ],
+  [
+    'keys behind a proxy too',
+    ['service', '--public-url', 'https://runs.example'],
+    /--public-url lets other machines/,
+  ],
+])('needs %s', async (_what, args, says) => {
+  const { code, stderr } = await stage.run(args);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
+});

@@ -1,0 +1,74 @@
+// The service for several people: reached from other machines, under an address that is not its own.
+
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { OwnService, portrait, type Run } from './own-service.ts';
+import { ComfyStandIn } from './stand-in.ts';
+
+async function comfy(): Promise<ComfyStandIn> {
+  const standIn = new ComfyStandIn({ folder: freshFolder() });
+  await standIn.start();
+  return standIn;
+}
+
+const SHARED = { host: '0.0.0.0', publicUrl: 'https://runs.example/gpus/' };
+const urlOf = ({ outputs }: Run): string => Object.values(outputs[0]?.data ?? {})[0]?.[0]?.url ?? '';
+
+describe('a service that other machines reach', () => {
+  it('names files and uploads by its public address', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu], portrait(), {}, SHARED);
+    expect(own.service.base).toBe('https://runs.example/gpus/api');
+    const url = urlOf(await own.until(await own.queue({})));
+    expect(url).toMatch(/^https:\/\/runs\.example\/gpus\/files\/runs\//);
+    const local = url.replace('https://runs.example/gpus', own.service.url);
+    expect((await fetch(local)).headers.get('content-type')).toBe('image/png');
+    const form = new FormData();
+    form.set('file', new Blob(['x'], { type: 'image/png' }), 'cat.png');
+    const headers = { authorization: 'Bearer key' };
+    const answer = await fetch(`${own.service.url}/api/file/upload`, { method: 'POST', headers, body: form });
+    expect(await answer.json()).toMatchObject({
+      file_url: expect.stringMatching(/^https:\/\/runs\.example/),
+    });
+  });
+
+  it.each([
+    ['listens for others', { host: '0.0.0.0' }],
+    ['is behind a proxy', { publicUrl: 'https://runs.example' }],
+  ])('cannot be controlled with a key if it %s', async (_how, options) => {
+    await using own = new OwnService({}, options);
+    await own.open();
+    const headers = { authorization: 'Bearer key' };
+    for (const path of ['ledger', 'faults'])
+      expect((await fetch(`${own.service.url}/control/${path}`, { headers })).status).toBe(404);
+    const added = await fetch(`${own.service.url}/control/gpus`, { method: 'POST', headers, body: '{}' });
+    expect(added.status).toBe(404);
+    expect((await fetch(own.service.dashboardPage)).status).toBe(403);
+  });
+});
+
+describe('the files of runs', () => {
+  it('are kept until their whole day is older', () => {
+    const folder = freshFolder();
+    for (const day of ['2026-03-01', '2026-03-02', '2026-03-03', 'mine']) mkdirSync(join(folder, day));
+    new KeptFiles(folder).drop(Date.parse('2026-03-02T23:59:59Z'));
+    expect(readdirSync(folder).toSorted()).toEqual(['2026-03-02', '2026-03-03', 'mine']);
+  });
+
+  it('answer 404 when they are dropped, and the run stays', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu]);
+    const id = await own.queue({});
+    await own.until(id);
+    await own.close();
+    // As if they were two days old.
+    own.options = { keepFilesMs: -2 * 86_400_000 };
+    await own.open();
+    const run = await own.run(id);
+    expect(run.status).toBe('success');
+    expect((await fetch(urlOf(run))).status).toBe(404);
+  });
+});
