@@ -23,11 +23,13 @@ import { NewBatch, type CreatedBatch, type CreateParams, type DraftBatch } from 
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
 import {
   QuestionsOpen,
+  type ChangedDeployment,
   type EarlierBatches,
   type Patch,
   type Question,
   type RowsElsewhere,
 } from './questions.ts';
+import { changedBefore } from './reuse/changed-deployment.ts';
 import { findUnchanged } from './reuse/reuse.ts';
 import type { Proposed } from './settle.ts';
 
@@ -72,6 +74,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #files: SheetOfFiles | undefined;
   #results: BatchFolder | undefined;
   #unchanged: BatchFolder | undefined;
+  #changed: ChangedDeployment | undefined;
   #params: CreateParams | undefined;
   #new: NewBatch | undefined;
   #answers: BatchRequest['answers'];
@@ -139,7 +142,14 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
               file: this.#results.file,
             },
           ];
-    return [...own, ...(this.#new?.questions ?? [])];
+    const changed: Question[] =
+      this.#changed === undefined ||
+      this.#again ||
+      this.#answers?.changed === 'new' ||
+      this.existing !== undefined
+        ? []
+        : [{ id: 'changed', ...this.#changed }];
+    return [...own, ...changed, ...(this.#new?.questions ?? [])];
   }
 
   /** Adds answers; stages that they do not touch are kept. */
@@ -252,6 +262,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     if (this.#from !== undefined) this.#files = await SheetOfFiles.of(config, this.#from, common);
     this.#params = this.#files === undefined ? common : { ...common, ...this.#files.params };
     this.#new = await NewBatch.of(this.#params);
+    if (request.madeFor === undefined) this.#changed = await changedBefore(config, this.#params);
   }
 
   /** The batches of the same rows that workers of the cluster run in other places. Nothing is paid for in a rehearsal. */

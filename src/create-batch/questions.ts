@@ -15,6 +15,8 @@ export type Answers = {
   readonly open?: 'again';
   /** Rows that a batch in another place has. */
   readonly elsewhere?: 'again';
+  /** Rows that a batch ran with an earlier version of the deployment. */
+  readonly changed?: 'new';
   /** A sheet with results of a batch. */
   readonly ofBatch?: 'new';
   /** GPUs that the service may ignore. */
@@ -24,13 +26,19 @@ export type Answers = {
 };
 
 /** Every row is bought, whatever other batches have. */
-export const AGAIN: Answers = { earlier: 'again', open: 'again', elsewhere: 'again', ofBatch: 'new' };
+export const AGAIN: Answers = {
+  earlier: 'again',
+  open: 'again',
+  elsewhere: 'again',
+  changed: 'new',
+  ofBatch: 'new',
+};
 
 /** What a program decides about rows that other batches have; `refuse`: it has to be asked. */
 export type ReuseWish = 'refuse' | 'reuse' | 'again';
 
 export const answersTo = (wish: ReuseWish = 'refuse'): Answers =>
-  wish === 'again' ? AGAIN : wish === 'reuse' ? { earlier: 'reuse' } : {};
+  wish === 'again' ? AGAIN : wish === 'reuse' ? { earlier: 'reuse', changed: 'new' } : {};
 
 /** Rows of the new batch that one earlier batch has. */
 export type SharedRows = {
@@ -61,6 +69,19 @@ export type IgnoredGpus = {
 /** Rows that a batch in another place has. */
 export type RowsElsewhere = { readonly batch: string; readonly out: string; readonly rows: number };
 
+/** A batch of the same sheet, with an earlier version of the deployment. */
+export type ChangedDeployment = {
+  /** Its name. */
+  readonly deployment: string;
+  readonly sheet: string;
+  readonly batch: string;
+  readonly rows: number;
+  /** Whether it is a workflow file on the user's own GPUs. */
+  readonly isOwn: boolean;
+  /** As far as they are known. */
+  readonly changes: readonly string[];
+};
+
 export type Question =
   | { readonly id: 'guesses'; readonly sheet: string; readonly guesses: readonly Guess[] }
   | { readonly id: 'ofBatch'; readonly sheet: string; readonly batch: string; readonly file: BatchFile }
@@ -72,6 +93,7 @@ export type Question =
       readonly unknown: readonly SharedRows[];
     }
   | { readonly id: 'elsewhere'; readonly rows: number; readonly others: readonly RowsElsewhere[] }
+  | ({ readonly id: 'changed' } & ChangedDeployment)
   | ({ readonly id: 'otherGpu' } & IgnoredGpus)
   | {
       readonly id: 'boughtBefore';
@@ -166,6 +188,7 @@ const ANSWERS: {
     again(`run all ${plural(question.rows)} again`, { earlier: 'again' }),
   ],
   elsewhere: ({ rows }) => [again(`buy them again: run all ${plural(rows)} here`, { elsewhere: 'again' })],
+  changed: ({ rows }) => [again(`run all ${plural(rows)} with the new version`, { changed: 'new' })],
   otherGpu: () => yes([['--accept-gpu']], 'acceptGpu: true', { otherGpu: 'accept' }),
   boughtBefore: () => yes([['--yes']], 'mayBuyTwice: true', { boughtBefore: 'again' }),
 };
@@ -217,6 +240,8 @@ export function questionText(question: Question): string {
       return knownText(question);
     case 'elsewhere':
       return elsewhereText(question);
+    case 'changed':
+      return changedText(question);
     case 'otherGpu':
       return ignoredText(question);
     case 'boughtBefore':
@@ -249,6 +274,8 @@ export function refusal([question, ...others]: readonly Question[], words: Words
       const there = words(thereOf(question), assumed);
       return problem('E539', { rows: elsewhereText(question), there, again: first });
     }
+    case 'changed':
+      return problem('E545', { rows: changedText(question), batch: question.batch, again: first });
     case 'otherGpu':
       return problem('E314', { what: terminalLine(ignoredText(question)), accept: first });
     case 'boughtBefore':
@@ -323,6 +350,12 @@ function elsewhereText({
   const sum = sumOf(others);
   const places = others.map(({ batch, out }) => `${batch} in ${out}`);
   return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;
+}
+
+/** `300 rows of prompts.csv are in prompts-7f3a, with an earlier version of portrait (5.steps 20 → 30)`. */
+function changedText({ deployment, sheet, batch, rows, changes }: ChangedDeployment): string {
+  const what = changes.length === 0 ? '' : ` (${list(changes)})`;
+  return `${plural(rows)} of ${sheet} ${rows === 1 ? 'is' : 'are'} in ${batch}, with an earlier version of ${deployment}${what}`;
 }
 
 function boughtText({ rows, paid, expectedUsd }: Question & { readonly id: 'boughtBefore' }): string {

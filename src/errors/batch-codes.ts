@@ -124,6 +124,10 @@ export const BATCH_ENTRIES = {
     f.rows,
     `to go on with that batch, where it is:\n  ${f.there}\nto buy these rows again here:\n  ${f.again}`,
   ]),
+  E545: entry<{ rows: string; batch: string; again: string }>(usage, (f) => [
+    f.rows,
+    `to go on with that batch, which keeps its version:\n  runsheet resume ${f.batch}\nto run all rows with the new version:\n  ${f.again}`,
+  ]),
   E532: entry<{
     name: string;
     batch: string;

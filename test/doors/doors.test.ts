@@ -17,6 +17,7 @@ const IN_WORDS: Readonly<Record<Question, RegExp>> = {
   earlier: /are done in old/,
   open: /still open in old/,
   elsewhere: /in another folder/,
+  changed: /with an earlier version of/,
   ofBatch: /these are rows of old/,
   otherGpu: /asks? for H100/,
   changedRows: /would change/,

@@ -31,6 +31,7 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
   earlier: more,
   open: more,
   elsewhere: more,
+  changed: (before) => before,
   otherGpu: (before) =>
     before === KEYED ? 'id,prompt,seed,gpu\nnew,a newt,4,H100\n' : 'prompt,seed,gpu\na newt,4,H100\n',
   changedRows: (before) => before.replace('a fox', 'a red fox'),
@@ -45,6 +46,7 @@ export async function sceneOf(question: Question, door: Door): Promise<Scene> {
   const batch = await console.batch(old, 'old', 'portraits', key);
   if (question !== 'open') await endBatch(batch);
   const sheet = join(console.folder, 'old.csv');
+  if (question === 'changed') giveOtherId(join(batch.folder, 'batch.json'));
   if (question === 'elsewhere') vi.stubEnv('RUNSHEET_OUT', join(console.folder, 'other'));
   const text =
     question === 'ofBatch'
@@ -52,6 +54,18 @@ export async function sceneOf(question: Question, door: Door): Promise<Scene> {
       : SHEETS[question](before);
   writeFileSync(sheet, Buffer.from(text, question === 'guesses' ? 'latin1' : 'utf8'));
   return { question, console, sheet, batch };
+}
+
+/** As if the deployment had been made again since. */
+function giveOtherId(path: string): void {
+  const file = JSON.parse(readFileSync(path, 'utf8')) as {
+    content: string;
+    deployment: { id: string };
+  };
+  file.deployment.id = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
+  // It is part of what makes two batches the same.
+  file.content = file.content.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
+  writeFileSync(path, JSON.stringify(file));
 }
 
 /** Further rows have the columns of their batch. */

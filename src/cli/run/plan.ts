@@ -70,7 +70,7 @@ function sayPlan(printer: Printer, config: Config, planned: Planned): void {
   printBatch(printer, config, draft);
   for (const note of notes) printer.notice(`  earlier   ${note}`);
   for (const { id, text } of questions)
-    if (id === 'elsewhere') printer.notice(terminalLine(`  elsewhere ${text}`));
+    if (id === 'elsewhere' || id === 'changed') printer.notice(terminalLine(`  ${id.padEnd(9)} ${text}`));
   for (const line of forecastLines(estimate)) printer.notice(line);
   for (const line of canaryPlanLines(draft.canary)) printer.notice(line);
   if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);

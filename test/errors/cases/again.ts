@@ -122,6 +122,31 @@ export const AGAIN: readonly Case[] = [
     undo: ({ real }) => real?.close(),
   },
   {
+    code: 'E545',
+    name: 'a batch has the sheet with an earlier version of the deployment',
+    arrange: async (ground) => {
+      await ground.must(
+        'run',
+        ground.sheet('new "me".csv', 'prompt\nchanged\n'),
+        '-d',
+        'Porträts',
+        '--name',
+        'changed',
+      );
+      // As if the deployment had been made again since.
+      const path = ground.stage.path('batches', 'changed', 'batch.json');
+      const file = JSON.parse(readFileSync(path, 'utf8')) as {
+        content: string;
+        deployment: { id: string };
+      };
+      file.deployment.id = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
+      file.content = file.content.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
+      writeFileSync(path, JSON.stringify(file));
+    },
+    args: ['submit', 'new "me".csv', '-d', 'Porträts'],
+    leads: [0, 0],
+  },
+  {
     code: 'E562',
     name: 'a schedule has other settings',
     arrange: (ground) =>
