@@ -23,6 +23,8 @@ export type GivenGpus = {
     readonly text: string;
     /** Names for inputs: `{ prompt: ['6.text'] }`. */
     readonly inputs?: Readonly<Record<string, readonly string[]>> | undefined;
+    /** When a run is a timeout (default: an hour). */
+    readonly runTimeoutSeconds?: number | undefined;
   }[];
 };
 

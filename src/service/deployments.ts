@@ -94,6 +94,7 @@ const workflowSpecSchema = z.strictObject({
   workflow: z.string().min(1),
   /** Names for inputs: `{ "prompt": ["6.text"] }`. */
   inputs: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+  runTimeoutSeconds: z.number().positive().optional(),
 });
 
 const entriesSchema = z
@@ -123,7 +124,7 @@ export function readDeployments(fileText: string): DeploymentsFile {
   if (!read.success) {
     throw problem('E602', {
       what: `the deployments file is invalid: ${read.error.issues.map(placed).join('; ')}`,
-      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs`,
+      hint: `fields: ${Object.keys(deploymentSpecSchema.in.shape).join(', ')}; only name is required; or, on your own GPUs: name, workflow, inputs, runTimeoutSeconds`,
     });
   }
   refuseRepeats(read.data);

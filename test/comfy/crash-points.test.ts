@@ -48,7 +48,7 @@ const POINTS: readonly Point[] = [
       scene.gpu.wake();
     },
     times: 1,
-    says: /^$/,
+    says: /^goes to \S+$/,
   },
   {
     name: 'the service dies, and the run ends before it is back',
@@ -61,7 +61,7 @@ const POINTS: readonly Point[] = [
       await scene.own.open();
     },
     times: 1,
-    says: /^$/,
+    says: /^goes to \S+$/,
   },
   {
     name: 'the answer to the POST is lost after the run was queued',
@@ -70,7 +70,7 @@ const POINTS: readonly Point[] = [
       gpu.wake();
     },
     times: 1,
-    says: /^$/,
+    says: /^goes to \S+$/,
   },
   {
     name: 'ComfyUI dies while it executes the run',

@@ -22,7 +22,7 @@ export const portrait = (more: { seconds?: number; saver?: string; draw?: string
   '9': { class_type: more.saver ?? 'SaveImage', inputs: { images: ['5', 0], filename_prefix: 'ComfyUI' } },
 });
 
-const TIMING = { lookMs: 20, lookWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };
+export const TIMING = { lookMs: 20, lookWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };
 
 export type Run = {
   readonly id: string;

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CASES } from './all.ts';
 import type { Case } from './case.ts';
+import { openComfy } from './comfy.ts';
 import { openLocal } from './local.ts';
 import { openService, type Service } from './service.ts';
 import { NEEDS, type Flavour, type Target } from './target.ts';
@@ -25,6 +26,13 @@ const local = (flavour: Flavour): Suite => ({
   skips: () => undefined,
 });
 
+const comfy = (flavour: Flavour): Suite => ({
+  subject: `the local service in front of ComfyUIs, behaviour ${flavour}`,
+  flavour,
+  open: () => openComfy(flavour, PATIENCE_MS),
+  skips: ({ needs = [] }) => (needs.includes('rented GPUs') ? 'needs: rented GPUs' : undefined),
+});
+
 const remote = (target: Target): Suite => ({
   subject: `the service at ${target.base}`,
   flavour: target.flavour,
@@ -37,7 +45,10 @@ const remote = (target: Target): Suite => ({
 });
 
 const url = env['RUNSHEET_CONFORMANCE_URL'];
-const SUITES = url === undefined ? [local('specification'), local('vendor')] : [remote(targetOf(url))];
+const SUITES =
+  url === undefined
+    ? (['specification', 'vendor'] as const).flatMap((flavour) => [local(flavour), comfy(flavour)])
+    : [remote(targetOf(url))];
 
 describe.each(SUITES)('$subject', ({ flavour, open, skips }) => {
   let service: Service;

@@ -1,6 +1,6 @@
 // The local run service as a target: at a thousand times the speed, with one deployment per behaviour.
 
-import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
+import { deploymentSpecSchema, startLocalService, type LocalService } from '../../src/service/server.ts';
 import { openService, type Service } from './service.ts';
 import type { Flavour, Target } from './target.ts';
 
@@ -31,13 +31,15 @@ const KINDS = {
 };
 
 const KEY = 'key-of-the-suite';
+const OTHER = 'key-of-another';
+const REVOKED = 'key-that-was-revoked';
+export const TOKENS = [KEY, `another:${OTHER}`, REVOKED];
 
 /** Opens the local service. `patienceMs` is how long a case waits for anything. */
 export async function openLocal(flavour: Flavour, patienceMs: number): Promise<Service> {
-  const revoked = 'key-that-was-revoked';
   const service = await startLocalService({
     port: 0,
-    tokens: [KEY, 'another:key-of-another', revoked],
+    tokens: TOKENS,
     speed: 1000,
     database: ':memory:',
     deployments: [USUAL, ...Object.values(KINDS)],
@@ -45,34 +47,42 @@ export async function openLocal(flavour: Flavour, patienceMs: number): Promise<S
     behaviour: flavour,
     seed: 1,
   });
+  return asTarget(service, {
+    deploymentId: USUAL.id,
+    deployments: {
+      long: KINDS.long.id,
+      booting: KINDS.booting.id,
+      full: KINDS.full.id,
+      hasty: KINDS.hasty.id,
+      failing: KINDS.failing.id,
+    },
+    flavour,
+    patienceMs,
+  });
+}
+
+/** A service with `TOKENS` as the target of the cases, which close it. */
+export async function asTarget(
+  { url, close }: LocalService,
+  own: Omit<Target, 'base' | 'key' | 'reachesUs' | 'pauseMs'>,
+): Promise<Service> {
   const headers = { authorization: `Bearer ${KEY}` };
-  await fetch(`${service.url}/control/tokens/${revoked}/revoke`, { method: 'POST', headers });
-  const received = await openService(targetAt(service.url, flavour, patienceMs));
+  await fetch(`${url}/control/tokens/${REVOKED}/revoke`, { method: 'POST', headers });
+  const received = await openService({
+    base: `${url}/api`,
+    legacyBase: `${url}/v1/api`,
+    key: KEY,
+    otherKey: OTHER,
+    revokedKey: REVOKED,
+    reachesUs: true,
+    pauseMs: 5,
+    ...own,
+  });
   return {
     ...received,
     close: async () => {
       await received.close();
-      await service.close();
+      await close();
     },
   };
 }
-
-const targetAt = (url: string, flavour: Flavour, patienceMs: number): Target => ({
-  base: `${url}/api`,
-  legacyBase: `${url}/v1/api`,
-  key: KEY,
-  otherKey: 'key-of-another',
-  revokedKey: 'key-that-was-revoked',
-  deploymentId: USUAL.id,
-  deployments: {
-    long: KINDS.long.id,
-    booting: KINDS.booting.id,
-    full: KINDS.full.id,
-    hasty: KINDS.hasty.id,
-    failing: KINDS.failing.id,
-  },
-  flavour,
-  reachesUs: true,
-  patienceMs,
-  pauseMs: 5,
-});

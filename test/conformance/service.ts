@@ -148,15 +148,19 @@ export function problemsOf(answer: Answer): readonly Problem[] {
   return detail as Problem[];
 }
 
-/** The request of the run that most cases read; it sets every field. */
+/** The request of the run that most cases read; it sets every field, inputs included. */
 export const FULL_REQUEST = {
-  inputs: { prompt: 'a cat', seed: 7, steps: 20, tags: ['a', 'b'] },
   webhook: 'https://runsheet.invalid/hook/1?a=b&c=%20d',
   webhook_intermediate_status: true,
   gpu: 'L4',
   flags: ['provider_v2'],
 } as const;
 
+const INPUTS = { prompt: 'a cat', seed: 7, steps: 20, tags: ['a', 'b'] };
+export const inputsFor = ({ inputs = INPUTS }: Target): Json => inputs;
+
 /** A run of `FULL_REQUEST` that has ended. */
 export const finished = (service: Service): Promise<Json> =>
-  service.once('finished', async () => service.ended(await service.queue(FULL_REQUEST)));
+  service.once('finished', async () =>
+    service.ended(await service.queue({ ...FULL_REQUEST, inputs: inputsFor(service) })),
+  );

@@ -1,5 +1,7 @@
 // The target of the cases: a service and its optional features.
 
+import type { Json } from './receiver.ts';
+
 /** If the specification and the real service differ, a case belongs to one of them. */
 export type Flavour = 'specification' | 'vendor';
 
@@ -10,6 +12,8 @@ export const NEEDS = {
   'revoked key': (target: Target) => target.revokedKey !== undefined,
   'webhooks that reach this machine': (target: Target) => target.reachesUs,
   'deployments of all kinds': (target: Target) => target.deployments !== undefined,
+  // Own GPUs have no machines that boot, no GPU of one's choice, only the inputs of their workflow, and no node after the end.
+  'rented GPUs': (target: Target) => target.isOwn !== true,
 } as const;
 export type Need = keyof typeof NEEDS;
 
@@ -26,8 +30,8 @@ export type Target = {
   readonly deployments?: {
     /** Its runs start, and do not end during any case. */
     readonly long: string;
-    /** Its containers boot for hours. */
-    readonly booting: string;
+    /** Its containers boot for hours; only of rented GPUs. */
+    readonly booting?: string;
     /** One run occupies its only slot for hours, and all others wait. */
     readonly full: string;
     /** Its runs end as timeout. */
@@ -36,6 +40,12 @@ export type Target = {
     readonly failing: string;
   };
   readonly flavour: Flavour;
+  /** Whether runs are executed on GPUs of the user's own. */
+  readonly isOwn?: boolean;
+  /** Those of the run that most cases read (default: of all kinds). */
+  readonly inputs?: Json;
+  /** Those of a run that lasts long enough to be seen at work (default: none). */
+  readonly lasting?: Json;
   /** Whether webhooks to the loopback address arrive here. */
   readonly reachesUs: boolean;
   /** How long to wait for expected events, in milliseconds. */

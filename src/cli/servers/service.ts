@@ -131,9 +131,12 @@ function deploymentsOf(flags: Flags): Pick<DeploymentsFile, 'simulated'> & Pick<
   if (file === undefined) return { simulated: namesGpus(flags) ? [] : DEMO_DEPLOYMENTS, workflows: [] };
   try {
     const { simulated, workflows } = readDeployments(readFileSync(file, 'utf8'));
-    const read = workflows.map(({ name, workflow, inputs }) => {
-      const text = workflowText(resolve(dirname(file), workflow), `the deployment ${name} needs a file`);
-      return { name, text, inputs };
+    const read = workflows.map(({ workflow, ...entry }) => {
+      const text = workflowText(
+        resolve(dirname(file), workflow),
+        `the deployment ${entry.name} needs a file`,
+      );
+      return { ...entry, text };
     });
     return { simulated, workflows: read };
   } catch (error) {

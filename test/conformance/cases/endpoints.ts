@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
 import type { Json } from '../receiver.ts';
-import { finished, FULL_REQUEST, UNKNOWN_ID, problemsOf, QUEUE, type Service } from '../service.ts';
+import { finished, inputsFor, UNKNOWN_ID, problemsOf, QUEUE, type Service } from '../service.ts';
 import { UUID } from './run.ts';
 
 const GET: readonly Case[] = [
@@ -67,7 +67,7 @@ const QUEUE_CASES: readonly Case[] = [
   }),
   buys(
     'gpu overrides the default GPU of the machine for this run',
-    { only: 'specification' },
+    { only: 'specification', needs: ['rented GPUs'] },
     async (service) => {
       const run = await service.ended(await service.queue({ gpu: 'H100' }));
       assert.equal(run['gpu'], 'H100');
@@ -113,12 +113,16 @@ const FIELDS: readonly Case[] = [
   buys('the default of inputs is an empty object', async (service) => {
     assert.deepEqual((await service.run(await service.queue()))['workflow_inputs'], {});
   }),
-  buys('inputs is free-form: a value may be any JSON value', { only: 'specification' }, async (service) => {
-    const inputs = { a: null, b: { c: [1, { d: true }] }, e: 0.5, 'f g': 'ü' };
-    assert.deepEqual((await service.run(await service.queue({ inputs })))['workflow_inputs'], inputs);
-  }),
+  buys(
+    'inputs is free-form: a value may be any JSON value',
+    { only: 'specification', needs: ['rented GPUs'] },
+    async (service) => {
+      const inputs = { a: null, b: { c: [1, { d: true }] }, e: 0.5, 'f g': 'ü' };
+      assert.deepEqual((await service.run(await service.queue({ inputs })))['workflow_inputs'], inputs);
+    },
+  ),
   buys('the inputs of a run are those of its request', async (service) => {
-    assert.deepEqual((await finished(service))['workflow_inputs'], FULL_REQUEST.inputs);
+    assert.deepEqual((await finished(service))['workflow_inputs'], inputsFor(service));
   }),
   free('webhook is a string', async (service) => {
     assert.deepEqual(await firstRefused(service, { webhook: 7 }), ['webhook']);
@@ -247,7 +251,7 @@ const REAL: readonly Case[] = [
   taken('any flags are accepted', { flags: ['made_up'] }),
   buys(
     'the GPU of a deployment takes precedence',
-    { only: 'vendor' },
+    { only: 'vendor', needs: ['rented GPUs'] },
     async (service) => void assert.equal((await finished(service))['gpu'], 'A10G'),
   ),
   free(

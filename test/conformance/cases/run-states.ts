@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { buys, free, type Case } from '../case.ts';
 import type { Json } from '../receiver.ts';
+import type { Need } from '../target.ts';
 import { finished, UNKNOWN_ID, problemsOf, type Service } from '../service.ts';
 
 const OF_ALL_KINDS = { needs: ['deployments of all kinds'] } as const;
@@ -10,7 +11,8 @@ const NINE = 'not-started queued started running uploading success failed timeou
 const waiting = (service: Service): Promise<string> =>
   service.once('waiting', async () => {
     const deployment_id = service.deployments?.full;
-    await service.queue({ deployment_id });
+    // One is executed, and one may be its machine's next.
+    for (let before = 0; before < 2; before++) await service.queue({ deployment_id });
     return service.queue({ deployment_id });
   });
 
@@ -39,7 +41,12 @@ const stateCase = (
   name: string,
   which: (service: Service) => Promise<Json>,
   check: (run: Json) => void,
-): Case => buys(name, OF_ALL_KINDS, async (service) => check(await which(service)));
+): Case => {
+  const needs: readonly Need[] = which === booting ? ['rented GPUs'] : [];
+  return buys(name, { needs: [...OF_ALL_KINDS.needs, ...needs] }, async (service) =>
+    check(await which(service)),
+  );
+};
 
 const waits = async (service: Service): Promise<Json> => service.run(await waiting(service));
 
@@ -69,7 +76,7 @@ const STATES: readonly Case[] = [
     assert.deepEqual([run['duration'], run['run_duration']], [null, null]),
   ),
   stateCase('live_status is null at first', waits, ({ live_status }) => assert.equal(live_status, null)),
-  buys('live_status contains `Executing` and the node', async (service) => {
+  buys('live_status contains `Executing` and the node', { needs: ['rented GPUs'] }, async (service) => {
     assert.match(String((await finished(service))['live_status']), /^Executing \S/);
   }),
   stateCase('progress is 0 at first', waits, ({ progress }) => assert.equal(progress, 0)),

@@ -87,7 +87,11 @@ const EVENTS: readonly Case[] = [
     REACHED,
     async (service) => {
       const inbox = service.inboxes.open();
-      await service.queue({ webhook: inbox.url, webhook_intermediate_status: true });
+      await service.queue({
+        inputs: service.lasting ?? {},
+        webhook: inbox.url,
+        webhook_intermediate_status: true,
+      });
       const all = await inbox.until((seen) => hasEnded(seen) && runningOf(seen).length > 1);
       assert.deepEqual(
         runningOf(all).filter(({ body }) => (body['outputs'] as unknown[]).length > 0),

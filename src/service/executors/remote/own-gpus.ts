@@ -12,7 +12,7 @@ import type { Deployment } from '../../deployments.ts';
 import { Unreachable, type Backend } from './backend.ts';
 import { addressOf, openServer } from './server-address.ts';
 import { classesAt, Remote, type RemoteWorld } from './remote.ts';
-import { readGraph, workflowOf, type Workflow } from './workflow.ts';
+import { RUN_TIMEOUT_SECONDS, readGraph, workflowOf, type Workflow } from './workflow.ts';
 
 const givenGpusSchema = z.strictObject({
   servers: z
@@ -33,6 +33,7 @@ const givenGpusSchema = z.strictObject({
         text: z.string(),
         /** Names for inputs: `{ prompt: ['6.text'] }`. */
         inputs: z.record(z.string(), z.array(z.string()).min(1)).default({}),
+        runTimeoutSeconds: z.number().positive().default(RUN_TIMEOUT_SECONDS),
       }),
     )
     .default([]),
@@ -73,7 +74,8 @@ export class OwnGpus {
     const { servers, workflows } = givenGpusSchema.parse(given);
     for (const server of servers) await this.#take(server);
     const made: Workflow[] = [];
-    for (const { name, text, inputs } of workflows) made.push(await this.#workflow(name, text, inputs));
+    for (const { name, text, inputs, runTimeoutSeconds } of workflows)
+      made.push({ ...(await this.#workflow(name, text, inputs)), runTimeoutSeconds });
     return made.map((workflow) => this.#serve(workflow));
   }
 

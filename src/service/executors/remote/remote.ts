@@ -188,8 +188,13 @@ export class Remote implements Executor {
     if (run === undefined || server === undefined || workflow === undefined) return false;
     const { lines, deaths } = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
-    const state = { ...newState(server.name, lines), deaths };
     const { now, commit, events } = this.#world;
+    const state = withLine(
+      { ...newState(server.name, lines), deaths },
+      'info',
+      `goes to ${server.name}`,
+      now(),
+    );
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now()));
     server.take(assigned({ ...run, gpu: server.gpu }, workflow, state, true));
     return true;
@@ -237,7 +242,13 @@ export class Remote implements Executor {
       keep: ({ run, state }) => events.keep(run, JSON.stringify(state)),
       reached: ({ run }, change) => events.reached(run, change),
       progress: ({ run, work }) => events.progress(run, { status: 'running', atMs: now(), work }),
-      ended: ({ run }, change, startedMs) => events.ended(run, change, startedMs),
+      ended: ({ run, state }, change, startedMs) => {
+        // Too quick to be seen at work.
+        if (startedMs !== undefined && state.startedMs === undefined)
+          for (const status of ['started', 'running'] as const)
+            events.reached(run, { status, atMs: startedMs, work: NO_WORK });
+        events.ended(run, change, startedMs);
+      },
       doubtful: (one) => {
         events.keep(one.run, JSON.stringify(one.state));
         events.doubtful(one.run);

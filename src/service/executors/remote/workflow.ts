@@ -35,7 +35,7 @@ export type Workflow = {
   readonly runTimeoutSeconds: number;
 };
 
-const RUN_TIMEOUT_SECONDS = 3_600;
+export const RUN_TIMEOUT_SECONDS = 3_600;
 
 const nodeSchema = z.looseObject({
   class_type: z.string().min(1),
