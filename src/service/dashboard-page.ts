@@ -28,7 +28,8 @@ dl { display: flex; gap: 32px; margin: 0; }
 dl div { display: flex; flex-direction: column; } dt { font-size: 12px; color: var(--soft); }
 dd { margin: 0; font-size: 24px; line-height: 1.2; font-variant-numeric: tabular-nums; }
 h2 { font-size: 16px; margin: 32px 0 12px; } h2 .soft { font-weight: 400; font-size: 13px; margin-left: 6px; }
-#pools { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 12px; }
+#servers:not(:empty) { margin-bottom: 12px; }
+#servers, #pools { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 12px; }
 .pool { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 18px; min-width: 0; }
 .pool h3 { margin: 0 0 10px; font-size: 15px; display: flex; gap: 10px; justify-content: space-between; overflow-wrap: anywhere; }
 .pool h3 .soft { font-weight: 400; font-size: 13px; }
@@ -78,6 +79,7 @@ const PAGE = `<!doctype html>
     <main>
       <section aria-labelledby="machines-title">
         <h2 id="machines-title">Machines</h2>
+        <div id="servers"></div>
         <div id="pools"></div>
       </section>
       <section aria-labelledby="work-title">

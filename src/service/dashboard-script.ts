@@ -59,6 +59,36 @@ const drawPool = ({ parts }, pool) => {
   cells.forEach((kind, index) => mark(parts.cells.children[index] ?? put(parts.cells, 'i'), kind));
 };
 
+const drawBar = (parts, parent, run) => {
+  parts.bar ??= put(parent, 'progress');
+  parts.bar.setAttribute('aria-label', 'progress of run ' + run.number);
+  parts.bar.max = 1;
+  if (parts.bar.value !== run.progress) parts.bar.value = run.progress;
+};
+
+const makeServer = () => {
+  const row = document.createElement('div');
+  row.className = 'pool';
+  const head = put(row, 'h3');
+  row.parts = { name: put(head, 'span'), gpu: put(head, 'span', 'soft'), state: put(row, 'p'), doing: put(row, 'p') };
+  return row;
+};
+const SERVER_KINDS = { busy: 'work', idle: 'good', away: 'bad', asked: 'odd' };
+const SERVER_WORDS = { busy: 'busy', idle: 'idle', away: 'does not answer', asked: 'has not answered yet' };
+const drawServer = ({ parts }, server) => {
+  say(parts.name, server.name);
+  say(parts.gpu, [server.gpu, server.version && 'ComfyUI ' + server.version].filter(Boolean).join(' \u00B7 '));
+  mark(parts.state, SERVER_KINDS[server.state]);
+  parts.words ??= put(parts.state, 'b');
+  parts.since ??= put(parts.state, 'span');
+  say(parts.words, SERVER_WORDS[server.state]);
+  say(parts.since, (server.seconds === null ? '' : ' for ' + span(server.seconds)) + (server.reason ? ': ' + server.reason : ''));
+  const { run } = server;
+  say(parts.doing, run === null ? '' : '#' + run.number + ' ' + run.deployment + (run.doing ? ': ' + run.doing : ''));
+  if (run === null) { parts.bar?.remove(); parts.bar = undefined; return; }
+  drawBar(parts, parts.doing.parentNode, run);
+};
+
 const makeRun = (run) => {
   const card = document.createElement('article');
   const frame = put(card, 'div', 'frame');
@@ -90,10 +120,7 @@ const drawRun = (card, run) => {
 const drawProgress = ({ parts }, run, kind) => {
   if (kind !== 'work') { parts.bar?.remove(); parts.bar = undefined; parts.doing?.remove(); parts.doing = undefined; return; }
   parts.doing ??= put(parts.frame, 'span', 'doing');
-  parts.bar ??= put(parts.frame, 'progress');
-  parts.bar.setAttribute('aria-label', 'progress of run ' + run.number);
-  parts.bar.max = 1;
-  if (parts.bar.value !== run.progress) parts.bar.value = run.progress;
+  drawBar(parts, parts.frame, run);
   say(parts.doing, run.doing);
 };
 
@@ -110,6 +137,7 @@ const draw = (live) => {
   const figures = [figure('queued', sum('waiting')), figure('running', sum('busy')), figure('warm', sum('idle')), figure('runs in total', live.runs)];
   keyed(at('figures'), figures, ({ name }) => name, makeFigure, (box, { value }) => say(box.value, count(value)));
   say(at('behaviour'), 'Behaviour: ' + live.behaviour + '.');
+  keyed(at('servers'), live.servers, ({ name }) => name, makeServer, drawServer);
   keyed(at('pools'), live.pools, ({ name }) => name, makePool, drawPool);
   keyed(at('atWork'), live.atWork, ({ id }) => id, makeRun, drawRun);
   const more = sum('busy') - live.atWork.length;

@@ -1,4 +1,4 @@
-// The data of the dashboard: the machines of each deployment, and the active, the next and the last ended runs.
+// The data of the dashboard: the machines of each deployment, the user's own GPU servers, and the active, the next and the last ended runs.
 
 import { parseExactly } from '../batch/digits.ts';
 import type { RunRow } from './runs/run-row.ts';
@@ -25,6 +25,7 @@ function dashboardOf(service: Service) {
     behaviour: service.behaviour.name,
     runs: dashboardRuns.runs,
     pools,
+    servers: serversOf(service, nowMs),
     atWork: dashboardRuns.atWork.map(shown),
     next: dashboardRuns.next.map(shown),
     ended: dashboardRuns.ended.map(shown),
@@ -37,6 +38,32 @@ function poolsOf({ deployments, executorOf }: Service) {
   return [...deployments.values()].map(({ id, name, gpu, concurrencyLimit }) => {
     const { busy = 0, idle = 0, waiting = 0 } = executorOf(id).census().get(id) ?? {};
     return { name, gpu, limit: concurrencyLimit, busy, idle, waiting };
+  });
+}
+
+/** The user's own GPU servers: what each does, and for how many seconds. */
+function serversOf({ gpus, deployments }: Service, nowMs: number) {
+  return gpus.executor.servers.map(({ name, gpu, version, away, runs, load, idleSinceMs }) => {
+    const one = [...runs.values()].find(({ phase, state }) => phase === 'sent' && state.startedMs);
+    const state = away ? 'away' : version === '' ? 'asked' : load > 0 ? 'busy' : 'idle';
+    const sinceMs = { away: away?.sinceMs, asked: 0, busy: one?.state.startedMs, idle: idleSinceMs }[state];
+    return {
+      name,
+      gpu,
+      version,
+      state,
+      seconds: sinceMs ? (nowMs - sinceMs) / 1000 : null,
+      /** Why it is away. */
+      reason: away?.reason ?? '',
+      run: one
+        ? {
+            number: one.run.number,
+            deployment: deployments.get(one.run.deploymentId)?.name ?? one.run.deploymentId,
+            doing: one.work.liveStatus ?? '',
+            progress: one.work.progress,
+          }
+        : null,
+    };
   });
 }
 

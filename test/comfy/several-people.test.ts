@@ -3,6 +3,8 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import Fastify from 'fastify';
+import { sendFile } from '../../src/service/routes/files.ts';
 import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { OwnService, portrait, type Run } from './own-service.ts';
@@ -51,6 +53,23 @@ describe('a service that other machines reach', () => {
 });
 
 describe('the files of runs', () => {
+  it.each([
+    ['image/png', undefined],
+    ['video/mp4', undefined],
+    ['image/svg+xml', 'attachment'],
+    ['text/html; charset=utf-8', 'attachment'],
+    ['application/octet-stream', 'attachment'],
+  ])(
+    'of the type %s are sent with the disposition %s, and no browser guesses the type',
+    async (type, how) => {
+      const app = Fastify();
+      app.get('/', (_request, reply) => sendFile(reply, { type, bytes: 1, content: Buffer.from('<') }));
+      const { headers } = await app.inject('/');
+      expect([headers['content-type'], headers['content-disposition']]).toEqual([type, how]);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    },
+  );
+
   it('are kept until their whole day is older', () => {
     const folder = freshFolder();
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03', 'mine']) mkdirSync(join(folder, day));

@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
-import { runInNewContext } from 'node:vm';
 import { parseHTML } from 'linkedom';
-import { onTestFinished, describe, expect, it } from 'vitest';
-import type { Dashboard } from '../../src/service/dashboard.ts';
-import { openService, type Asking } from './asking.ts';
+import { describe, expect, it } from 'vitest';
+import { openService } from './asking.ts';
+import { cookieOf, dashboardOf, openPage } from './live-page.ts';
 
 const SLOW = { runSeconds: 3000, coldStartSeconds: 0 };
 
@@ -147,42 +146,3 @@ describe('requests from other machines', () => {
     expect(opened.headers['set-cookie']).toMatch(/; HttpOnly; SameSite=Lax$/);
   });
 });
-
-/** The headers of a browser that has opened the dashboard's address. */
-async function cookieOf({ service }: Pick<Asking, 'service'>): Promise<{ readonly cookie: string }> {
-  const { headers } = await fetch(service.dashboardPage, { redirect: 'manual' });
-  return { cookie: headers.get('set-cookie')?.split(';')[0] ?? '' };
-}
-
-const dashboardOf = async ({ service }: Pick<Asking, 'service'>): Promise<Dashboard> =>
-  (await (await fetch(`${service.url}/live`, { headers: await cookieOf({ service }) })).json()) as Dashboard;
-
-/** The page with its running script, after its first request; `next` triggers the request of the next second. */
-async function openPage(service: Asking['service']) {
-  const { url } = service;
-  const headers = await cookieOf({ service });
-  const { document } = parseHTML(await (await fetch(url, { headers })).text());
-  let wake = (): void => undefined;
-  let rested = new Promise<void>((resolve) => (wake = resolve));
-  let look = (): void => undefined;
-  const context = {
-    document,
-    fetch: (path: string) => fetch(url + path, { headers }),
-    setTimeout: (work: () => void) => {
-      look = work;
-      wake();
-    },
-    clearTimeout: () => undefined,
-  };
-  onTestFinished(() => {
-    look = () => undefined;
-  });
-  runInNewContext(document.querySelector('script')?.textContent ?? '', context);
-  await rested;
-  const next = async (): Promise<void> => {
-    rested = new Promise((resolve) => (wake = resolve));
-    look();
-    await rested;
-  };
-  return { document, next };
-}

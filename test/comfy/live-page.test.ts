@@ -1,0 +1,65 @@
+// The live page of a service in front of ComfyUIs.
+
+import { describe, expect, it } from 'vitest';
+import type { Dashboard } from '../../src/service/dashboard.ts';
+import { cookieOf, dashboardOf, openPage } from '../service/live-page.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { OwnService, portrait } from './own-service.ts';
+import { ComfyStandIn } from './stand-in.ts';
+
+type Server = Dashboard['servers'][number];
+
+async function comfy(): Promise<ComfyStandIn> {
+  const standIn = new ComfyStandIn({ folder: freshFolder(), device: 'cuda:0 NVIDIA GeForce RTX 4090' });
+  await standIn.start();
+  return standIn;
+}
+
+async function serverOf(own: OwnService, isDone: (server: Server) => boolean): Promise<Server> {
+  for (const endMs = Date.now() + 10_000; ;) {
+    const [server] = (await dashboardOf(own)).servers;
+    if (server !== undefined && isDone(server)) return server;
+    if (Date.now() > endMs) throw new Error(`waited in vain: ${JSON.stringify(server)}`);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
+
+describe('the live page', () => {
+  it('shows what a ComfyUI executes and how far it is, the picture afterwards, and when it is away', async () => {
+    await using gpu = await comfy();
+    const graph = portrait({ seconds: 3600 });
+    Object.assign(graph['5']?.inputs ?? {}, { steps: 2 });
+    await using own = await OwnService.of([gpu], graph);
+    const idle = await serverOf(own, ({ state }) => state === 'idle');
+    expect(idle).toMatchObject({
+      name: new URL(gpu.url).host,
+      version: expect.stringMatching(/^\d/),
+      run: null,
+    });
+    expect(idle.gpu).toContain('RTX 4090');
+    const id = await own.queue({ prompt: 'a hound' });
+    await serverOf(own, ({ run }) => run?.doing === 'Executing Sleep');
+    gpu.wake();
+    const busy = await serverOf(own, ({ run }) => (run?.progress ?? 0) > 0);
+    expect(busy).toMatchObject({
+      state: 'busy',
+      seconds: expect.any(Number),
+      run: { number: 1, deployment: 'portrait' },
+    });
+    const page = await openPage(own.service);
+    const text = () => page.document.querySelector('#servers')?.textContent ?? '';
+    expect(text()).toMatch(/RTX 4090 · ComfyUI \d.*busy for .* s#1 portrait: Executing Sleep/);
+    expect(page.document.querySelectorAll('#servers progress')).toHaveLength(1);
+    gpu.wake();
+    await own.until(id);
+    await page.next();
+    expect(page.document.querySelectorAll('#servers progress')).toHaveLength(0);
+    const picture = page.document.querySelector('#ended img')?.getAttribute('src') ?? '';
+    const answer = await fetch(`${own.service.url}${picture}`, { headers: await cookieOf(own) });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png']);
+    await gpu.kill();
+    await serverOf(own, ({ state }) => state === 'away');
+    await page.next();
+    expect(text()).toMatch(/does not answer for .* s: \S/);
+  });
+});
