@@ -8,6 +8,7 @@ const WHOLE = [
   'test/workflows/**/*.test.ts',
   'test/library/*.long.test.ts',
   'test/create-batch/killed-creator.long.test.ts',
+  'test/comfy/own-gpus.long.test.ts',
   'test/package{,.long}.test.ts',
 ];
 

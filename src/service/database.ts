@@ -48,8 +48,6 @@ export type ServerRow = {
   readonly url: string;
   readonly gpu: string | null;
   readonly headersFile: string | null;
-  /** By which its socket knows us. */
-  readonly clientId: string;
 };
 
 /** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, of another version, or not a database. */
@@ -189,7 +187,7 @@ function writersOf(db: DatabaseSync, begin: () => void) {
 function ownGpusIn(db: DatabaseSync) {
   const servers = db.prepare('SELECT * FROM server ORDER BY rowid');
   const keepServer = db.prepare(
-    'INSERT INTO server VALUES ($url, $gpu, $headersFile, $clientId) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
+    'INSERT INTO server VALUES ($url, $gpu, $headersFile) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
   );
   const workflows = db.prepare('SELECT json FROM workflow ORDER BY place');
   const keepWorkflow = db.prepare(

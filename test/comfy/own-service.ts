@@ -50,7 +50,7 @@ export class OwnService implements AsyncDisposable {
   }
 
   static async of(
-    servers: readonly ComfyStandIn[],
+    servers: readonly Pick<ComfyStandIn, 'url'>[],
     graph: Graph = portrait(),
     timing: object = {},
     options: Partial<LocalServiceOptions> = {},
@@ -75,7 +75,7 @@ export class OwnService implements AsyncDisposable {
     });
   }
 
-  async add(servers: readonly ComfyStandIn[], graph: Graph): Promise<string> {
+  async add(servers: readonly Pick<ComfyStandIn, 'url'>[], graph: Graph): Promise<string> {
     const [added] = await this.service.addGpus({
       servers: servers.map(({ url }) => ({ url })),
       workflows: [{ name: 'portrait', text: JSON.stringify(graph) }],

@@ -33,6 +33,8 @@ export type RunState = {
   readonly isSent: boolean;
   /** How often a server has stopped while it executed it. */
   readonly deaths: number;
+  /** Servers that did not answer, and may still have it. */
+  readonly left?: readonly string[];
   readonly startedMs?: number;
   /** How it has ended there, until its files are kept. */
   readonly made?: { readonly outputs: readonly Made[]; readonly ranMs: number; readonly atMs: number };
@@ -47,15 +49,17 @@ export type AssignedRun = {
   phase: 'placed' | 'sent' | 'storing';
   /** A server may have it already: it is looked for before it is sent. */
   mustLook: boolean;
+  // By the clock that nobody sets.
   /** Since when it was not found there. */
-  absentSinceMs: number | undefined;
+  absentSince: number | undefined;
   /** It is sent after this time. */
-  notBeforeMs: number;
-  /** The connection of the socket during which it was accepted; undefined if that is not known. */
+  notBefore: number;
+  runningSince: number | undefined;
+  /** The last connection of the socket during which it was there; undefined if that is not known. */
   connection: number | undefined;
   work: Work;
   /** What the socket has said that it made, and whether it said that it succeeded. */
-  readonly heard: { readonly made: Made[]; hasSucceeded: boolean };
+  heard: { readonly made: Made[]; hasSucceeded: boolean };
 };
 
 export const newState = (server: string, lines: readonly LogLine[] = []): RunState => ({
@@ -71,12 +75,16 @@ export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNe
   state,
   phase: state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed',
   mustLook: !isNew,
-  absentSinceMs: undefined,
-  notBeforeMs: 0,
+  absentSince: undefined,
+  notBefore: 0,
+  runningSince: undefined,
   connection: undefined,
   work: NO_WORK,
-  heard: { made: [], hasSucceeded: false },
+  heard: nothingHeard(),
 });
+
+/** Of a run that begins, perhaps again. */
+export const nothingHeard = (): AssignedRun['heard'] => ({ made: [], hasSucceeded: false });
 
 const LINES_MOST = 50;
 

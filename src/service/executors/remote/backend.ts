@@ -78,14 +78,19 @@ export type NodeClass = {
   readonly isPaid: boolean;
 };
 
+export type Listening = {
+  /** Whether somebody is at the other end; a connection without an answer is over, and another one is made. */
+  isAlive(): Promise<boolean>;
+  close(): void;
+};
+
 export type Backend = {
-  /** How many runs wait or run there, whoever sent them. */
-  probe(): Promise<number>;
   /** Its version, and its GPU as a person calls it. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
   /** undefined for a class that it does not have. */
   nodeClass(name: string): Promise<NodeClass | undefined>;
   submit(id: string, graph: Graph): Promise<Submitted>;
+  /** What it knows of these, and of all others that wait or run there, whoever sent them. */
   look(ids: readonly string[]): Promise<ReadonlyMap<string, Seen>>;
   /** Asks; the run is gone when `look` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
@@ -93,6 +98,6 @@ export type Backend = {
   file(ref: FileRef): Promise<Readable | undefined>;
   /** Returns the name by which a workflow reads it. */
   put(file: { readonly name: string; readonly content: Blob }): Promise<string>;
-  listen(on: (heard: Heard) => void): () => void;
+  listen(on: (heard: Heard) => void): Listening;
   close(): Promise<void>;
 };

@@ -1,30 +1,34 @@
 // ComfyUI's websocket: what a run does right now. It only hastens: whatever it says, the queue and the history decide. A socket
 // that never broke also shows that the server was never restarted, because its memory and the socket end together.
 
-import { WebSocket, type Dispatcher } from 'undici';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ping, WebSocket, type Dispatcher } from 'undici';
 import { z } from 'zod';
-import type { Heard } from './backend.ts';
+import type { Heard, Listening } from './backend.ts';
 import { madeBy } from './comfyui-history.ts';
 import { jsonIn } from '../../../errors/outside-text.ts';
 
 type Address = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly clientId: string;
   readonly dispatcher: Dispatcher;
 };
 
 const AGAIN_MS = { first: 500, most: 15_000 };
+const PONG_MS = 5_000;
 
 /** Connects again until it is closed. */
-export function hearSocket(address: Address, on: (heard: Heard) => void): () => void {
+export function hearSocket(
+  { url, headers, dispatcher }: Address,
+  newClientId: () => string,
+  on: (heard: Heard) => void,
+): Listening {
   let socket: WebSocket | undefined;
   let timer: NodeJS.Timeout | undefined;
   let waitMs = AGAIN_MS.first;
   let isClosed = false;
   const connect = (): void => {
-    const { url, headers, clientId, dispatcher } = address;
-    const opened = new WebSocket(`${url.replace(/^http/, 'ws')}/ws?clientId=${clientId}`, {
+    const opened = new WebSocket(`${url.replace(/^http/, 'ws')}/ws?clientId=${newClientId()}`, {
       headers,
       dispatcher,
     });
@@ -40,19 +44,53 @@ export function hearSocket(address: Address, on: (heard: Heard) => void): () => 
     });
     // An error is followed by a close.
     opened.addEventListener('error', () => undefined);
-    opened.addEventListener('close', () => {
-      if (isClosed) return;
+    const closed = (): void => {
+      if (isClosed || socket !== opened) return;
+      socket = undefined;
       if (wasOpen) on({ kind: 'disconnected' });
       timer = setTimeout(connect, waitMs);
       waitMs = Math.min(waitMs * 2, AGAIN_MS.most);
-    });
+    };
+    opened.addEventListener('close', closed);
+    over = () => {
+      closed();
+      opened.close();
+    };
   };
+  let over = (): void => undefined;
   connect();
-  return () => {
-    isClosed = true;
-    clearTimeout(timer);
-    socket?.close();
+  return {
+    async isAlive() {
+      const asked = socket;
+      if (asked === undefined) return false;
+      const isAnswered = await pong(asked);
+      if (!isAnswered && asked === socket) over();
+      return isAnswered;
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+      socket?.close();
+    },
   };
+}
+
+/** A machine without power closes no connection. */
+async function pong(socket: WebSocket): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const hear = (message: unknown): void => {
+    if ((message as { readonly websocket: unknown }).websocket === socket) resolve(true);
+  };
+  subscribe('undici:websocket:pong', hear);
+  const timer = setTimeout(() => resolve(false), PONG_MS);
+  socket.addEventListener('close', () => resolve(false));
+  ping(socket);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    unsubscribe('undici:websocket:pong', hear);
+  }
 }
 
 const messageSchema = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()) });

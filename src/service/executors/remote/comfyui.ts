@@ -1,6 +1,7 @@
 // ComfyUI's own HTTP interface. Two of its habits decide how it is used: the same id that is sent twice is executed twice, so
 // whoever sends again must look first; and a run only moves forward, from the queue into the history, so the queue is read first.
 
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { jsonIn } from '../../../errors/outside-text.ts';
@@ -14,18 +15,17 @@ export type ServerAddress = {
   readonly url: string;
   /** For every request, such as an authorization that a proxy wants. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The websocket's name for us: progress goes only to the client that sent a run. */
-  readonly clientId: string;
 };
 
 /** The validation of a large workflow may load custom nodes. */
 const SUBMIT_MS = 120_000;
 
-export function openComfyui({ url, headers, clientId }: ServerAddress): Backend {
+export function openComfyui({ url, headers }: ServerAddress): Backend {
   const http = openHttp(url, headers);
   const { read, post } = http;
+  /** The websocket's name for us: progress goes only to the client that sent a run. */
+  let clientId: string = randomUUID();
   return {
-    probe: async () => (await read('/prompt', probeSchema)).exec_info.queue_remaining,
     async describe() {
       const { system, devices } = await read('/system_stats', statsSchema);
       return { version: system.comfyui_version ?? 'unknown', gpu: gpuName(devices[0]?.name) };
@@ -39,13 +39,16 @@ export function openComfyui({ url, headers, clientId }: ServerAddress): Backend 
       submit(http, id, JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId })),
     async look(ids) {
       const { running, waiting } = await queueOf(http);
-      const seen = ids.map(async (id): Promise<readonly [string, Seen]> => {
-        if (running.has(id)) return [id, { at: 'running' }];
-        if (waiting.has(id)) return [id, { at: 'waiting' }];
+      const left = ids.filter((id) => !running.has(id) && !waiting.has(id));
+      const seen = left.map(async (id): Promise<readonly [string, Seen]> => {
         const entry: Entry | undefined = (await read(`/history/${id}`, historySchema))[id];
         return [id, entry === undefined ? { at: 'absent' } : { at: 'ended', end: endOf(entry) }];
       });
-      return new Map(await Promise.all(seen));
+      return new Map<string, Seen>([
+        ...[...waiting].map((id) => [id, { at: 'waiting' }] as const),
+        ...[...running].map((id) => [id, { at: 'running' }] as const),
+        ...(await Promise.all(seen)),
+      ]);
     },
     // Interrupting what does not run would end the run of somebody else in older releases.
     cancel: (id, at) =>
@@ -60,8 +63,10 @@ export function openComfyui({ url, headers, clientId }: ServerAddress): Backend 
       const put = await http.upload('/upload/image', form, uploadSchema);
       return put.subfolder === '' ? put.name : `${put.subfolder}/${put.name}`;
     },
-    listen: (on) => hearSocket({ url, headers, clientId, dispatcher: http.dispatcher }, on),
-    close: () => http.dispatcher.destroy(),
+    // Another name for each connection: ComfyUI forgets a name when an older connection with it ends, however late.
+    listen: (on) =>
+      hearSocket({ url, headers, dispatcher: http.dispatcher }, () => (clientId = randomUUID()), on),
+    close: http.close,
   };
 }
 
@@ -82,7 +87,6 @@ async function queueOf({ read }: Http): Promise<Record<'running' | 'waiting', Re
   return { running: new Set(queue_running.map(idOf)), waiting: new Set(queue_pending.map(idOf)) };
 }
 
-const probeSchema = z.object({ exec_info: z.object({ queue_remaining: z.number() }) });
 const itemSchema = z.tuple([z.number(), z.string()]).rest(z.unknown());
 const queueSchema = z.object({ queue_running: z.array(itemSchema), queue_pending: z.array(itemSchema) });
 const idOf = (item: z.output<typeof itemSchema>): string => item[1];

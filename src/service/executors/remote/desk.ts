@@ -6,6 +6,7 @@ import type { Backend, Graph, Made } from './backend.ts';
 
 /** What is learned of a server when it answers for the first time. */
 export type MetServer = {
+  readonly name: string;
   readonly backend: Backend;
   /** What a person calls its GPU. */
   gpu: string;
@@ -46,6 +47,10 @@ export type Desk = {
   readonly free: () => void;
   /** Gives the run to another server; false if there is none. */
   readonly move: (one: AssignedRun, why: string) => boolean;
+  /** Takes a run back that was moved, unless it has ended; undefined then. */
+  readonly reclaim: (one: AssignedRun, server: MetServer) => AssignedRun | undefined;
+  /** Whether this is a run of ours that has ended. */
+  readonly isOver: (runId: string) => boolean;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
 };
 

@@ -5,17 +5,18 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
-import { noteHeard, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import { noteHeard, nothingHeard, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
 import {
   Unreachable,
   type Backend,
   type End,
-  type Graph,
   type Heard,
+  type Listening,
   type Made,
   type Seen,
 } from './backend.ts';
 import { FileGone, type Desk, type MetServer, type Timing } from './desk.ts';
+import { Outbox } from './outbox.ts';
 
 const FAILURES_MOST = 3;
 const DEATHS_MOST = 2;
@@ -27,14 +28,14 @@ export class GpuServer implements MetServer {
   gpu: string;
   version = '';
   readonly runs = new Map<string, AssignedRun>();
-  /** Runs that have ended for the service and may still be there. */
-  readonly leaving = new Set<string>();
+  /** Runs that have ended for the service, or were moved, and may still be there. */
+  readonly leaving = new Map<string, AssignedRun | undefined>();
   /** The workflow whose models are loaded, and since when it serves it. */
   serves: { readonly deploymentId: string; readonly sinceMs: number } | undefined;
   idleSinceMs = 0;
   /** Why each deployment cannot run here; undefined if it can. Absent until it is known. */
   readonly misfits = new Map<string, string | undefined>();
-  away: { readonly sinceMs: number; readonly reason: string } | undefined;
+  away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
   isMet = false;
   readonly #desk: Desk;
   readonly #timing: Timing;
@@ -45,7 +46,8 @@ export class GpuServer implements MetServer {
   #socket = { connection: 0, isOpen: false };
   #wake = Promise.withResolvers<void>();
   #ended: Promise<void> = Promise.resolve();
-  #deafen: () => void = () => undefined;
+  #listening: Listening | undefined;
+  readonly #outbox: Outbox;
 
   constructor(
     {
@@ -61,19 +63,30 @@ export class GpuServer implements MetServer {
     this.gpu = gpu ?? '';
     this.#desk = desk;
     this.#timing = timing;
+    const { runs } = this;
+    this.#outbox = new Outbox({
+      name,
+      backend,
+      runs,
+      desk,
+      timing,
+      connection: () => (this.#socket.isOpen ? this.#socket.connection : undefined),
+      accepted: (one, connection) => this.#accepted(one, connection),
+      refused: (one, reason) => this.#finish(one, 'failed', reason),
+    });
   }
 
   start(): void {
-    this.#deafen = this.backend.listen((heard) => this.#hear(heard));
+    this.#listening = this.backend.listen((heard) => this.#hear(heard));
     this.#ended = this.#tend();
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#deafen();
+    this.#listening?.close();
     this.wake();
     await this.backend.close();
-    await this.#ended;
+    await Promise.all([this.#ended, this.#outbox.ended()]);
   }
 
   get load(): number {
@@ -112,7 +125,7 @@ export class GpuServer implements MetServer {
   cancel(runId: string): void {
     const one = this.runs.get(runId);
     this.runs.delete(runId);
-    if (one !== undefined && one.phase !== 'storing') this.leaving.add(runId);
+    if (one !== undefined && one.phase !== 'storing') this.leaving.set(runId, undefined);
     this.wake();
   }
 
@@ -135,10 +148,13 @@ export class GpuServer implements MetServer {
   }
 
   async #round(): Promise<void> {
+    let isSeen = false;
     try {
-      await this.#meet();
-      await this.#send();
       await this.#look();
+      isSeen = true;
+      await this.#meet();
+      this.#outbox.start();
+      if (this.#outbox.trouble !== undefined) throw this.#outbox.trouble;
       this.#failures = 0;
       this.away = undefined;
       this.#desk.free();
@@ -148,7 +164,7 @@ export class GpuServer implements MetServer {
       this.#failures += 1;
       const reason = errorMessage(error);
       if (!(error instanceof Unreachable)) this.#desk.say('server-fault', { server: this.name, reason });
-      if (this.#failures >= FAILURES_MOST) this.#isAway(reason);
+      if (this.#failures >= FAILURES_MOST) this.#isAway(reason, isSeen);
     }
   }
 
@@ -160,64 +176,18 @@ export class GpuServer implements MetServer {
     if (!this.isMet) this.wake();
   }
 
-  #isAway(reason: string): void {
-    const now = this.#desk.now();
-    this.away ??= { sinceMs: now, reason };
+  /** `isSeen`: it only takes no runs, and what it has is looked at. */
+  #isAway(reason: string, isSeen: boolean): void {
+    this.away ??= { sinceMs: this.#desk.now(), began: performance.now(), reason };
     this.isMet = false;
-    const { sinceMs } = this.away;
-    if (now - sinceMs < this.#timing.moveAfterMs) return;
+    const { sinceMs, began } = this.away;
+    if (performance.now() - began < this.#timing.moveAfterMs) return;
+    const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
     for (const [id, one] of this.runs) {
-      if (one.phase === 'storing') continue;
-      const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
-      if (!this.#desk.move(one, why)) return;
+      if ((isSeen && one.phase !== 'placed') || !this.#desk.move(one, why)) continue;
       this.runs.delete(id);
-      // It is deleted or interrupted there when the server is back.
-      this.leaving.add(id);
-    }
-  }
-
-  async #send(): Promise<void> {
-    for (const one of this.runs.values()) {
-      if (one.phase !== 'placed' || one.notBeforeMs > this.#desk.now()) continue;
-      if (one.mustLook && (await this.#isThere(one))) continue;
-      if (this.runs.get(one.run.id) === one) await this.#sendOne(one);
-    }
-  }
-
-  /** Or may still arrive. */
-  async #isThere(one: AssignedRun): Promise<boolean> {
-    const seen = (await this.backend.look([one.run.id])).get(one.run.id);
-    if (seen === undefined || seen.at !== 'absent') {
-      this.#accepted(one, undefined);
-      return true;
-    }
-    one.absentSinceMs ??= this.#desk.now();
-    return this.#desk.now() - one.absentSinceMs < this.#timing.lateMs;
-  }
-
-  async #sendOne(one: AssignedRun): Promise<void> {
-    let graph: Graph;
-    try {
-      graph = await this.#desk.graphOf(one, this.backend);
-    } catch (error) {
-      if (error instanceof Unreachable) throw error;
-      return this.#finish(one, 'failed', errorMessage(error));
-    }
-    const { connection, isOpen } = this.#socket;
-    const submitted = await this.backend.submit(one.run.id, graph);
-    one.absentSinceMs = undefined;
-    switch (submitted.kind) {
-      case 'accepted':
-        return this.#accepted(one, isOpen ? connection : undefined);
-      case 'refused':
-        return this.#finish(one, 'failed', `failed validation: ${submitted.reason}`);
-      case 'busy':
-        one.notBeforeMs = this.#desk.now() + submitted.afterMs;
-        one.work = { ...NO_WORK, liveStatus: `${this.name} takes no runs: ${submitted.reason}` };
-        return undefined;
-      case 'unclear':
-        one.mustLook = true;
-        throw new Unreachable(submitted.reason);
+      // When the server is back, it is deleted or interrupted there, unless it has ended.
+      this.leaving.set(id, one);
     }
   }
 
@@ -228,6 +198,7 @@ export class GpuServer implements MetServer {
     one.mustLook = false;
     one.connection = connection;
     this.#keep(one, { ...one.state, isSent: true });
+    this.wake();
   }
 
   #keep(one: AssignedRun, state: RunState): void {
@@ -237,22 +208,34 @@ export class GpuServer implements MetServer {
 
   async #look(): Promise<void> {
     const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
-    const ids = [...sent.map(({ run }) => run.id), ...this.leaving];
-    if (ids.length === 0) return void (await this.backend.probe());
+    const ids = [...sent.map(({ run }) => run.id), ...this.leaving.keys()];
+    const { isOpen, connection } = this.#socket;
     const seen = await this.backend.look(ids);
     for (const one of sent) {
       const at = seen.get(one.run.id);
-      if (at !== undefined && this.runs.get(one.run.id) === one && one.phase === 'sent') this.#saw(one, at);
+      if (at === undefined || this.runs.get(one.run.id) !== one || one.phase !== 'sent') continue;
+      if (isOpen && (at.at === 'waiting' || at.at === 'running')) one.connection = connection;
+      await this.#saw(one, at);
     }
-    for (const id of this.leaving) {
-      const at = seen.get(id)?.at ?? 'absent';
-      if (at === 'waiting' || at === 'running') await this.backend.cancel(id, at);
-      else this.#left(id);
-    }
+    for (const [id, at] of seen) await this.#clear(id, at);
   }
 
-  #left(id: string): void {
+  /** Removes what nobody waits for, also if the service that sent it was another process. */
+  async #clear(id: string, seen: Seen): Promise<void> {
+    const isLeaving = this.leaving.has(id);
+    if (this.runs.has(id) || !(isLeaving || this.#desk.isOver(id))) return;
+    if (seen.at === 'waiting' || seen.at === 'running') {
+      if (!isLeaving) this.leaving.set(id, undefined);
+      return this.backend.cancel(id, seen.at);
+    }
+    // Its request is still under way.
+    if (this.#outbox.posting === id) return;
+    const moved = this.leaving.get(id);
     this.leaving.delete(id);
+    if (moved !== undefined && seen.at === 'ended' && seen.end.status === 'success') {
+      const back = this.#desk.reclaim(moved, this);
+      if (back !== undefined) this.take(back);
+    }
     this.#isFree();
   }
 
@@ -261,7 +244,7 @@ export class GpuServer implements MetServer {
     this.#desk.free();
   }
 
-  #saw(one: AssignedRun, seen: Seen): void {
+  #saw(one: AssignedRun, seen: Seen): void | Promise<void> {
     switch (seen.at) {
       case 'waiting':
         return;
@@ -276,16 +259,17 @@ export class GpuServer implements MetServer {
 
   #runs(one: AssignedRun): void {
     const now = this.#desk.now();
-    const { startedMs } = one.state;
-    if (startedMs === undefined) {
+    const { startedMs = now } = one.state;
+    one.runningSince ??= performance.now() - Math.max(0, now - startedMs);
+    if (one.state.startedMs === undefined) {
       one.state = { ...one.state, startedMs: now };
       this.#desk.commit(() => {
         this.#desk.keep(one);
         this.#desk.reached(one, { status: 'started', atMs: now, work: NO_WORK });
         this.#desk.reached(one, { status: 'running', atMs: now, work: one.work });
       });
-    } else if (now - startedMs > one.workflow.runTimeoutSeconds * 1000) {
-      this.leaving.add(one.run.id);
+    } else if (performance.now() - one.runningSince > one.workflow.runTimeoutSeconds * 1000) {
+      this.leaving.set(one.run.id, undefined);
       this.#finish(one, 'timeout', 'the time limit of the run was reached');
     }
   }
@@ -331,30 +315,35 @@ export class GpuServer implements MetServer {
     }
   }
 
-  #isLost(one: AssignedRun): void {
+  async #isLost(one: AssignedRun): Promise<void> {
     const { made, hasSucceeded } = one.heard;
     const { startedMs } = one.state;
     if (hasSucceeded) return this.#made(one, made, this.#desk.now() - (startedMs ?? this.#desk.now()));
     // A restart would have ended the socket.
-    if (one.connection !== undefined && this.#socket.isOpen && one.connection === this.#socket.connection)
-      return this.#finish(one, 'cancelled', `somebody removed it from ${this.name}`);
+    if (this.#socket.isOpen && one.connection === this.#socket.connection) {
+      // If it is not alive, it is over now, and the next look decides.
+      if ((await this.#listening?.isAlive()) === true && this.runs.get(one.run.id) === one)
+        this.#finish(one, 'cancelled', `somebody removed it from ${this.name}`);
+      return;
+    }
+    // Whether it had begun is not always known.
+    if (one.workflow.isPaid) return this.#isDoubtful(one);
     const wasRunning = startedMs !== undefined;
-    if (wasRunning && one.workflow.isPaid) return this.#isDoubtful(one);
     const { startedMs: _, ...state } = one.state;
     const deaths = state.deaths + (wasRunning ? 1 : 0);
     if (deaths >= DEATHS_MOST)
       return this.#finish(one, 'failed', `${this.name} stopped twice while it executed this run`);
     const text = wasRunning
       ? `${this.name} stopped while it executed this run: it is executed again`
-      : `${this.name} was restarted before it began with this run: it is sent again`;
-    [one.phase, one.work] = ['placed', NO_WORK];
+      : `${this.name} was restarted when it had this run, and may have begun with it: it is sent again`;
+    [one.phase, one.work, one.heard, one.runningSince] = ['placed', NO_WORK, nothingHeard(), undefined];
     this.#keep(one, withLine({ ...state, isSent: false, deaths }, 'info', text, this.#desk.now()));
     this.wake();
   }
 
   /** A paid service may have executed it, and nobody can say. */
   #isDoubtful(one: AssignedRun): void {
-    const text = `${this.name} stopped while it executed this run, which calls a paid service: it is not sent again`;
+    const text = `${this.name} stopped when it had this run, which calls a paid service: it is not sent again`;
     one.state = withLine(one.state, 'error', text, this.#desk.now());
     this.runs.delete(one.run.id);
     this.#desk.commit(() => this.#desk.doubtful(one));

@@ -13,6 +13,8 @@ const HEADERS_MS = 120_000;
 const BODY_MS = 60_000;
 const ANSWER_BYTES = 64 << 20;
 const CONNECTIONS = 8;
+/** Of their own, because files may take long, and a server that cannot be looked at is taken for dead. */
+const FILE_CONNECTIONS = 4;
 
 const JSON_BODY = { 'content-type': 'application/json' };
 
@@ -31,11 +33,17 @@ type Sent = {
 export type Http = ReturnType<typeof openHttp>;
 
 export function openHttp(url: string, headers: Readonly<Record<string, string>>) {
-  const dispatcher = openOutgoing({ connections: CONNECTIONS, headersMs: HEADERS_MS, bodyMs: BODY_MS });
-  const send = async (path: string, options: Sent): Promise<Dispatcher.ResponseData<unknown>> => {
+  const [dispatcher, files] = [CONNECTIONS, FILE_CONNECTIONS].map((connections) =>
+    openOutgoing({ connections, headersMs: HEADERS_MS, bodyMs: BODY_MS }),
+  ) as [Dispatcher, Dispatcher];
+  const send = async (
+    path: string,
+    options: Sent,
+    way: Dispatcher = dispatcher,
+  ): Promise<Dispatcher.ResponseData<unknown>> => {
     try {
       return await request(`${url}${path}`, {
-        dispatcher,
+        dispatcher: way,
         ...options,
         headers: typeof options.body === 'string' ? { ...headers, ...JSON_BODY } : headers,
       });
@@ -43,8 +51,8 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       throw new Unreachable(errorMessage(error), { cause: error });
     }
   };
-  const answerTo = async (path: string, options: Sent): Promise<Answer> => {
-    const answer = await send(path, options);
+  const answerTo = async (path: string, options: Sent, way?: Dispatcher): Promise<Answer> => {
+    const answer = await send(path, options, way);
     return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
   };
   /** A POST with a body, a GET without. */
@@ -60,6 +68,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
   };
   return {
     dispatcher,
+    close: async (): Promise<void> => void (await Promise.all([dispatcher.destroy(), files.destroy()])),
     ask,
     read: async <T>(path: string, schema: z.ZodType<T>): Promise<T> => parsed(path, await ask(path), schema),
     post: async (path: string, body: object): Promise<void> => {
@@ -67,10 +76,10 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
     },
     upload: async <T>(path: string, form: FormData, schema: z.ZodType<T>): Promise<T> =>
-      parsed(path, await answerTo(path, { method: 'POST', body: form as unknown as Form }), schema),
+      parsed(path, await answerTo(path, { method: 'POST', body: form as unknown as Form }, files), schema),
     /** undefined if it is not there. */
     open: async (path: string): Promise<Readable | undefined> => {
-      const { statusCode, body } = await send(path, {});
+      const { statusCode, body } = await send(path, {}, files);
       if (statusCode === 200) return body;
       await body.dump();
       if (statusCode === 404) return undefined;

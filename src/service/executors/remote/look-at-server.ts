@@ -22,13 +22,13 @@ export async function lookAtServer(
   workflows: readonly { readonly name: string; readonly text: string }[],
 ): Promise<ServerReport> {
   const graphs = workflows.map(({ name, text }) => ({ name, graph: readGraph(name, text) }));
-  const { url, backend } = openServer(given, 'runsheet-doctor');
+  const { url, backend } = openServer(given);
   try {
-    const [{ version, gpu }, waiting] = await Promise.all([backend.describe(), backend.probe()]);
+    const [{ version, gpu }, seen] = await Promise.all([backend.describe(), backend.look([])]);
     const faults: string[] = [];
     for (const { name, graph } of graphs)
       for (const fault of faultsOf(graph, await classesAt(backend, graph))) faults.push(`${name}: ${fault}`);
-    return { url, version, gpu, waiting, faults };
+    return { url, version, gpu, waiting: seen.size, faults };
   } catch (error) {
     if (!(error instanceof Unreachable)) throw error;
     return { url, faults: [errorMessage(error)] };

@@ -1,6 +1,6 @@
 // A user's own GPU servers and workflows, as they are given and kept: a service that starts again needs no flags for them.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { blob } from 'node:stream/consumers';
 import { z } from 'zod';
@@ -41,10 +41,10 @@ const givenGpusSchema = z.strictObject({
 
 type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
 
-type World = Omit<RemoteWorld, 'putFiles'> & {
+type World = Omit<RemoteWorld, 'putFiles' | 'isOver'> & {
   readonly database: Pick<
     Database,
-    'servers' | 'keepServer' | 'workflows' | 'keepWorkflow' | 'beDurable' | 'uploadOf'
+    'servers' | 'keepServer' | 'workflows' | 'keepWorkflow' | 'beDurable' | 'uploadOf' | 'find'
   >;
   readonly deployments: Map<string, Deployment>;
   /** The address of the service itself, whose uploads it reads directly. */
@@ -58,7 +58,11 @@ export class OwnGpus {
 
   constructor(world: World) {
     this.#world = world;
-    this.executor = new Remote({ ...world, putFiles: fileCarrier(world) });
+    this.executor = new Remote({
+      ...world,
+      isOver: (id) => (world.database.find(id)?.endedMs ?? null) !== null,
+      putFiles: fileCarrier(world),
+    });
   }
 
   /** Those of before, whether their servers answer or not. */
@@ -87,7 +91,6 @@ export class OwnGpus {
       url,
       gpu: given.gpu ?? before?.gpu ?? null,
       headersFile: given.headersFile ?? before?.headersFile ?? null,
-      clientId: before?.clientId ?? randomUUID(),
     };
     const backend = this.#backends.get(url) ?? this.#open(row);
     try {
@@ -103,8 +106,8 @@ export class OwnGpus {
   }
 
   #open(row: ServerRow): Backend {
-    const { url, clientId, headersFile, gpu } = row;
-    const { backend } = openServer({ url, headersFile }, clientId);
+    const { url, gpu } = row;
+    const { backend } = openServer(row);
     this.#backends.set(url, backend);
     this.executor.addServer(new URL(url).host, gpu ?? undefined, backend);
     this.#world.database.beDurable();

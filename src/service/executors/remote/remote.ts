@@ -35,12 +35,16 @@ export type RemoteWorld = {
     inputs: Readonly<Record<string, unknown>>,
     backend: Backend,
   ) => Promise<ReadonlyMap<string, string>>;
+  /** Whether this is a run that has ended. */
+  readonly isOver: (runId: string) => boolean;
   readonly timing: Timing;
   readonly say: (event: string, facts: Record<string, unknown>) => void;
 };
 
 /** One executes, and one waits there, so that no server idles between two runs. */
 const RUNS_A_SERVER = 2;
+/** The server of a run that was moved and has no other one yet. */
+const NOWHERE = '';
 /** A server keeps its models for so long, even if others wait. */
 const STAYS_MS = 60_000;
 
@@ -91,13 +95,24 @@ export class Remote implements Executor {
       // Nobody can say how it has ended.
       if (status === 'timeout' || workflow === undefined) continue;
       const state = text === null ? undefined : (JSON.parse(text) as RunState);
-      const server = this.#servers.get(state?.server ?? '');
-      if (state === undefined) this.#lineOf(run.deploymentId).join(run.number, run);
-      else if (server === undefined)
-        this.#takeBack(assigned(run, workflow, state, false), `${state.server} is no server any more`);
-      else server.take(assigned(run, workflow, state, false));
+      const one = state && assigned(run, workflow, state, false);
+      for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.set(run.id, one);
+      if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
+      if (state === undefined || one === undefined || state.server === NOWHERE)
+        this.#lineOf(run.deploymentId).join(run.number, run);
+      else this.#continue(one);
     }
     this.#serve();
+  }
+
+  #continue(one: AssignedRun): void {
+    const { server: name } = one.state;
+    const server = this.#servers.get(name);
+    if (server !== undefined) return server.take(one);
+    const why = `${name} is no server any more`;
+    if (mayMove(one)) return this.#takeBack(one, why);
+    one.state = withLine(one.state, 'error', `${why}, and this run calls a paid service`, this.#world.now());
+    this.#desk.commit(() => this.#desk.doubtful(one));
   }
 
   cancel(run: LiveRun): void {
@@ -186,15 +201,10 @@ export class Remote implements Executor {
     const server = this.#serverFor(deploymentId);
     const run = workflow === undefined || server === undefined ? undefined : line.next();
     if (run === undefined || server === undefined || workflow === undefined) return false;
-    const { lines, deaths } = this.#moved.get(run.number) ?? newState(server.name);
+    const moved = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const state = withLine(
-      { ...newState(server.name, lines), deaths },
-      'info',
-      `goes to ${server.name}`,
-      now(),
-    );
+    const state = withLine({ ...moved, server: server.name }, 'info', `goes to ${server.name}`, now());
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now()));
     server.take(assigned({ ...run, gpu: server.gpu }, workflow, state, true));
     return true;
@@ -207,6 +217,8 @@ export class Remote implements Executor {
     const warm = idle.find(({ serves }) => serves?.deploymentId === deploymentId);
     if (warm !== undefined) return warm;
     if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
+    // One that is asked at this moment may be idle.
+    if (this.servers.some(({ isMet, away }) => !isMet && away === undefined)) return undefined;
     const next = able.filter((one) => one.load < RUNS_A_SERVER && !this.#mustStay(one, deploymentId));
     return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
   }
@@ -227,14 +239,39 @@ export class Remote implements Executor {
   }
 
   /** The run waits for another server. */
-  #takeBack({ run, state }: AssignedRun, why: string): void {
+  #takeBack({ run, state: { server, deaths, lines, left = [] } }: AssignedRun, why: string): void {
     const { now, commit, events } = this.#world;
-    this.#moved.set(run.number, withLine(state, 'info', `${why}; the run goes to another server`, now()));
-    commit(() => events.lost(run, 0, true));
+    const waiting = { ...newState(NOWHERE, lines), deaths, left: [...left, server] };
+    const state = withLine(waiting, 'info', `${why}; the run goes to another server`, now());
+    this.#moved.set(run.number, state);
+    commit(() => {
+      events.lost(run, 0, true);
+      events.keep(run, JSON.stringify(state));
+    });
     this.#lineOf(run.deploymentId).join(run.number, run);
   }
 
-  #deskFor({ now, commit, events, files, say }: RemoteWorld): Desk {
+  /** A server that did not answer has finished the run meanwhile: the first end counts. */
+  #reclaim({ run, workflow, state: { lines } }: AssignedRun, server: MetServer): AssignedRun | undefined {
+    const holder = this.servers.find(({ runs }) => runs.has(run.id));
+    if (holder?.runs.get(run.id)?.phase === 'storing') return undefined;
+    if (!this.#lineOf(run.deploymentId).leave(run.number) && holder === undefined) return undefined;
+    holder?.cancel(run.id);
+    this.#moved.delete(run.number);
+    const { now, commit, events } = this.#world;
+    const state = { ...newState(server.name, lines), isSent: true, left: holder ? [holder.name] : [] };
+    const here = { ...run, gpu: server.gpu };
+    const one = assigned(
+      here,
+      workflow,
+      withLine(state, 'info', `${server.name} has it after all`, now()),
+      false,
+    );
+    commit(() => events.took(here, server.name, JSON.stringify(one.state), now()));
+    return one;
+  }
+
+  #deskFor({ now, commit, events, files, say, isOver }: RemoteWorld): Desk {
     return {
       now,
       commit,
@@ -259,15 +296,19 @@ export class Remote implements Executor {
       free: () => this.#serve(),
       move: (one, why) => {
         const { deploymentId } = one.run;
-        const isOther = this.servers.some(
-          (other) => other.name !== one.state.server && this.#mayServe(other, deploymentId),
-        );
+        const isOther =
+          mayMove(one) &&
+          this.servers.some(
+            (other) => other.name !== one.state.server && this.#mayServe(other, deploymentId),
+          );
         if (isOther) {
           this.#takeBack(one, why);
           setImmediate(() => this.#serve());
         }
         return isOther;
       },
+      reclaim: (one, server) => this.#reclaim(one, server),
+      isOver,
     };
   }
 
@@ -296,6 +337,10 @@ export async function classesAt(backend: Backend, graph: Graph): Promise<Readonl
   );
   return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
 }
+
+/** A paid service is not asked twice on suspicion. */
+const mayMove = ({ workflow, state, mustLook }: AssignedRun): boolean =>
+  !workflow.isPaid || !(state.isSent || mustLook);
 
 const stateOf = (text: string | null): RunState | undefined =>
   text === null ? undefined : (JSON.parse(text) as RunState);

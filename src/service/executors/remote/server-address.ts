@@ -8,14 +8,14 @@ import { openComfyui } from './comfyui.ts';
 
 export type GivenServer = { readonly url: string; readonly headersFile?: string | null | undefined };
 
-export function openServer(
-  { url: given, headersFile }: GivenServer,
-  clientId: string,
-): { readonly url: string; readonly backend: Backend } {
+export function openServer({ url: given, headersFile }: GivenServer): {
+  readonly url: string;
+  readonly backend: Backend;
+} {
   const url = addressOf(given);
   return {
     url,
-    backend: openComfyui({ url, clientId, headers: headersFile == null ? {} : headersIn(headersFile) }),
+    backend: openComfyui({ url, headers: headersFile == null ? {} : headersIn(headersFile) }),
   };
 }
 

@@ -1,0 +1,97 @@
+// Sends the runs that a server has been given, one after another. Nobody waits for it: a request without an answer must not keep
+// the others from being looked at or cancelled.
+
+import { errorMessage } from '../../../errors/error.ts';
+import { NO_WORK } from '../executor.ts';
+import type { AssignedRun } from './assigned-run.ts';
+import { Unreachable, type Backend, type Graph } from './backend.ts';
+import type { Desk, Timing } from './desk.ts';
+
+type Sender = {
+  readonly name: string;
+  readonly backend: Backend;
+  readonly runs: ReadonlyMap<string, AssignedRun>;
+  readonly desk: Desk;
+  readonly timing: Timing;
+  /** The connection of the socket; undefined if there is none. */
+  readonly connection: () => number | undefined;
+  readonly accepted: (one: AssignedRun, connection: number | undefined) => void;
+  readonly refused: (one: AssignedRun, reason: string) => void;
+};
+
+export class Outbox {
+  /** The run whose request has no answer yet. */
+  posting: string | undefined;
+  /** Why the last request failed; undefined if it did not. */
+  trouble: Error | undefined;
+  readonly #sender: Sender;
+  #sending: Promise<void> | undefined;
+
+  constructor(sender: Sender) {
+    this.#sender = sender;
+  }
+
+  /** Sends what is there, and what comes meanwhile. */
+  start(): void {
+    this.#sending ??= this.#send()
+      .then(
+        () => (this.trouble = undefined),
+        (error: Error) => (this.trouble = error),
+      )
+      .then(() => {
+        this.#sending = undefined;
+        this.posting = undefined;
+      });
+  }
+
+  ended = (): Promise<void> => this.#sending ?? Promise.resolve();
+
+  async #send(): Promise<void> {
+    const { runs } = this.#sender;
+    for (const one of runs.values()) {
+      if (one.phase !== 'placed' || one.notBefore > performance.now()) continue;
+      if (one.mustLook && (await this.#isThere(one))) continue;
+      if (runs.get(one.run.id) === one) await this.#sendOne(one);
+    }
+  }
+
+  /** Or may still arrive. */
+  async #isThere(one: AssignedRun): Promise<boolean> {
+    const seen = (await this.#sender.backend.look([one.run.id])).get(one.run.id);
+    if (seen === undefined || seen.at !== 'absent') {
+      this.#sender.accepted(one, undefined);
+      return true;
+    }
+    one.absentSince ??= performance.now();
+    return performance.now() - one.absentSince < this.#sender.timing.lateMs;
+  }
+
+  async #sendOne(one: AssignedRun): Promise<void> {
+    const { backend, desk, name, connection, accepted, refused } = this.#sender;
+    let graph: Graph;
+    try {
+      graph = await desk.graphOf(one, backend);
+    } catch (error) {
+      if (error instanceof Unreachable) throw error;
+      return refused(one, errorMessage(error));
+    }
+    if (this.#sender.runs.get(one.run.id) !== one) return undefined;
+    const before = connection();
+    [this.posting, one.mustLook] = [one.run.id, true];
+    const submitted = await backend.submit(one.run.id, graph);
+    [this.posting, one.absentSince] = [undefined, undefined];
+    switch (submitted.kind) {
+      case 'accepted':
+        return accepted(one, before);
+      case 'refused':
+        return refused(one, `failed validation: ${submitted.reason}`);
+      case 'busy':
+        one.mustLook = false;
+        one.notBefore = performance.now() + submitted.afterMs;
+        one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${submitted.reason}` };
+        return undefined;
+      case 'unclear':
+        throw new Unreachable(submitted.reason);
+    }
+  }
+}

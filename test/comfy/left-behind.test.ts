@@ -1,0 +1,265 @@
+// What a server still has of runs that are over or went elsewhere, and what nobody may conclude from its silence.
+
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { until } from '../stage/stage.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { OwnService, portrait, type Run } from './own-service.ts';
+import { ComfyStandIn } from './stand-in.ts';
+
+async function comfy(device?: string): Promise<ComfyStandIn> {
+  const standIn = new ComfyStandIn({ folder: freshFolder(), ...(device !== undefined && { device }) });
+  await standIn.start();
+  return standIn;
+}
+
+const FIRST = 'cuda:0 First : cudaMallocAsync';
+const isRunning = ({ status }: Run): boolean => status === 'running';
+const sleeping = portrait({ seconds: 3_600 });
+
+const timesOf = (servers: readonly ComfyStandIn[], id: string): number =>
+  servers.flatMap(({ executions }) => executions).filter(({ prompt_id }) => prompt_id === id).length;
+
+const soon = (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> =>
+  until(isSo, what, 10_000);
+
+async function queueAt(gpu: ComfyStandIn): Promise<readonly string[]> {
+  const { queue_running, queue_pending } = (await (await fetch(`${gpu.url}/queue`)).json()) as Record<
+    'queue_running' | 'queue_pending',
+    [number, string][]
+  >;
+  return [...queue_running, ...queue_pending].map(([, id]) => id);
+}
+
+describe('a run that is over', () => {
+  it('leaves its server, also if the service was restarted before it could say so', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu], sleeping);
+    const [runs, waits] = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
+    await own.until(runs, isRunning);
+    await soon(async () => (await queueAt(gpu)).includes(waits), 'the second run waits there');
+    gpu.freeze();
+    await own.ask('POST', `/run/${waits}/cancel`);
+    await own.close();
+    gpu.thaw();
+    await own.open();
+    await soon(async () => !(await queueAt(gpu)).includes(waits), 'the second run is gone');
+    gpu.wake();
+    expect((await own.until(runs)).status).toBe('success');
+    expect([timesOf([gpu], runs), timesOf([gpu], waits)]).toEqual([1, 0]);
+  });
+});
+
+describe('a run of a server that does not answer for long', () => {
+  type Scene = AsyncDisposable & {
+    readonly first: ComfyStandIn;
+    readonly second: ComfyStandIn;
+    readonly way: Way;
+    readonly own: OwnService;
+    readonly wake: () => void;
+  };
+
+  /** Two servers, of which the first can be cut off. */
+  async function scene(graph = sleeping): Promise<Scene> {
+    const [first, second] = [await comfy(FIRST), await comfy()];
+    const way = await openWay(() => Number(new URL(first.url).port));
+    const own = await OwnService.of([way, second], graph);
+    let waking: NodeJS.Timeout | undefined;
+    return {
+      first,
+      second,
+      way,
+      own,
+      wake: () => (waking = setInterval(() => (first.wake(), second.wake()), 20)),
+      [Symbol.asyncDispose]: async () => {
+        clearInterval(waking);
+        for (const one of [own, way, first, second]) await one[Symbol.asyncDispose]();
+      },
+    };
+  }
+
+  /** The first server executes a run and has another one; then it is cut off, and both go to the second one. */
+  async function moved({ first, second, way, own }: Scene): Promise<readonly [string, string]> {
+    for (const prompt of ['one', 'two', 'three', 'four']) await own.queue({ prompt });
+    await soon(
+      async () => (await queueAt(first)).length + (await queueAt(second)).length === 4,
+      'all are sent',
+    );
+    const [runs = '', waits = ''] = await queueAt(first);
+    await own.until(runs, isRunning);
+    way.cut();
+    await soon(async () => (await own.log(waits)).includes('goes to another server'), 'they are moved');
+    return [runs, waits];
+  }
+
+  it('is not executed there afterwards, also if the service was restarted meanwhile', async () => {
+    await using at = await scene();
+    const { first, second, way, own } = at;
+    const [runs, waits] = await moved(at);
+    await own.close();
+    await own.open();
+    way.join();
+    await soon(async () => !(await queueAt(first)).includes(waits), 'it is gone');
+    at.wake();
+    const ends = await Promise.all([runs, waits].map((id) => own.until(id)));
+    expect(ends.map(({ status }) => status)).toEqual(['success', 'success']);
+    expect(timesOf([first, second], waits)).toBe(1);
+    expect(await own.log(waits)).toContain('goes to another server');
+  });
+
+  it('has the end that came first, and leaves the other server', async () => {
+    await using at = await scene();
+    const { first, second, way, own } = at;
+    const [runs, waits] = await moved(at);
+    const ended = once(first, 'ended');
+    first.wake();
+    await ended;
+    way.join();
+    expect(await own.until(runs)).toMatchObject({ status: 'success', gpu: 'First' });
+    await soon(async () => !(await queueAt(second)).includes(runs), 'it is gone from the other server');
+    at.wake();
+    expect((await own.until(waits)).status).toBe('success');
+    expect(timesOf([first, second], runs)).toBe(1);
+  });
+
+  it('stays there if it calls a paid service', async () => {
+    await using at = await scene(portrait({ draw: 'PaidDraw', seconds: 3_600 }));
+    const { first, second, way, own } = at;
+    const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
+    const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
+    const there = runs.find(({ gpu }) => gpu === 'First')?.id ?? '';
+    way.cut();
+    await own.until(there, (run) => run.live_status?.includes('has not answered since') === true);
+    const later = await own.queue({ prompt: 'three' });
+    at.wake();
+    await own.until(later);
+    way.join();
+    expect(await own.until(there)).toMatchObject({ status: 'success', gpu: 'First' });
+    expect(timesOf([first, second], there)).toBe(1);
+  });
+
+  it('is executed elsewhere if its files can never be copied', async () => {
+    await using at = await scene();
+    const { first, way, own } = at;
+    const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
+    const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
+    const there = runs.find(({ gpu }) => gpu === 'First')?.id ?? '';
+    for (let nth = 0; nth < 50; nth++) first.answerNext('/view', { done: false, with: 500 });
+    first.wake();
+    await own.until(there, (run) => run.live_status?.includes('cannot be copied') === true);
+    way.cut();
+    at.wake();
+    expect(await own.until(there)).toMatchObject({ status: 'success', gpu: 'CPU' });
+  });
+});
+
+describe('a paid run', () => {
+  it('is doubtful if it was sent, and its server was restarted while the service was closed', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
+    const first = await own.queue({ prompt: 'one' });
+    await own.until(first, isRunning);
+    const id = await own.queue({ prompt: 'two' });
+    await soon(async () => (await queueAt(gpu)).includes(id), 'it is sent');
+    await own.close();
+    const ended = once(gpu, 'ended');
+    const began = once(gpu, 'began');
+    gpu.wake();
+    await ended;
+    await began;
+    await gpu.kill();
+    await gpu.start();
+    await own.open();
+    const run = await own.until(id, ({ status }) => status === 'timeout');
+    expect([run.ended_at, timesOf([gpu], id)]).toEqual([null, 1]);
+  });
+});
+
+describe('silence is no end', () => {
+  it('a request without an answer delays neither the ends of other runs nor cancels', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu], sleeping);
+    const runs = await own.queue({ prompt: 'one' });
+    await own.until(runs, isRunning);
+    gpu.answerNext('/prompt', { done: true, with: 'silence' });
+    const faulty = once(gpu, 'faulty');
+    const waits = await own.queue({ prompt: 'two' });
+    await faulty;
+    await own.ask('POST', `/run/${waits}/cancel`);
+    await soon(async () => !(await queueAt(gpu)).includes(waits), 'it is removed');
+    gpu.wake();
+    expect((await own.until(runs)).status).toBe('success');
+    expect(timesOf([gpu], waits)).toBe(0);
+  });
+
+  it('files that are not sent do not keep the server from being looked at', async () => {
+    await using gpu = await comfy();
+    await using own = await OwnService.of([gpu]);
+    for (let nth = 0; nth < 12; nth++) gpu.answerNext('/view', { done: false, with: 'silence' });
+    const ids: string[] = [];
+    for (let nth = 0; nth < 12; nth++) ids.push(await own.queue({ prompt: `${nth}` }));
+    await soon(() => gpu.executions.filter(({ end }) => end === 'success').length === 12, 'all are executed');
+    const probe = await own.queue({ prompt: 'the last' });
+    await soon(() => timesOf([gpu], probe) === 1, 'another one is executed');
+    expect((await own.run(ids[0] ?? '')).status).toBe('running');
+  });
+
+  it('a connection that nobody closed proves nothing once its machine is gone', async () => {
+    await using gpu = await comfy();
+    await using way = await openWay(() => Number(new URL(gpu.url).port));
+    await using own = await OwnService.of([way], sleeping);
+    const id = await own.queue({ prompt: 'one' });
+    await own.until(id, isRunning);
+    way.lose();
+    await gpu.kill();
+    const begun = once(gpu, 'began');
+    await gpu.start();
+    await begun;
+    gpu.wake();
+    expect((await own.until(id)).status).toBe('success');
+    expect(await own.log(id)).toContain('it is executed again');
+  });
+});
+
+type Way = AsyncDisposable & {
+  readonly url: string;
+  /** The websockets of now are lost without a word. */
+  lose(): void;
+  /** All connections end, and there are no new ones until `join`. */
+  cut(): void;
+  join(): void;
+};
+
+async function openWay(port: () => number): Promise<Way> {
+  const open = new Map<Socket, Socket>();
+  const [sockets, lost] = [new Set<Socket>(), new Set<Socket>()];
+  let isCut = false;
+  const server = createServer((near) => {
+    if (isCut) return void near.destroy();
+    const far = connect(port(), '127.0.0.1');
+    open.set(near, far);
+    near.once('data', (bytes) => /^upgrade:/im.test(String(bytes)) && sockets.add(near));
+    near.on('data', (bytes) => void far.write(bytes)).on('error', () => far.destroy());
+    near.on('close', () => far.destroy());
+    far.on('data', (bytes) => void near.write(bytes)).on('error', () => undefined);
+    far.on('close', () => lost.has(near) || near.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = (): void => {
+    isCut = true;
+    for (const near of open.keys()) near.destroy();
+  };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lose: () => sockets.forEach((near) => lost.add(near)),
+    cut,
+    join: () => (isCut = false),
+    [Symbol.asyncDispose]: async () => {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
