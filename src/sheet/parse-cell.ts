@@ -39,7 +39,14 @@ const FLOAT: Flaw = {
   type: 'a finite number',
   hint: 'write it like 7.5; comma, NaN and Infinity are not allowed',
 };
-const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false, in lower case' };
+const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false' };
+/** Excel writes TRUE and FALSE. */
+const BOOLEANS: ReadonlyMap<string, string> = new Map([
+  ['true', 'true'],
+  ['yes', 'true'],
+  ['false', 'false'],
+  ['no', 'false'],
+]);
 
 /** `1.000` is one in one country, and a thousand in another. */
 export const MAY_BE_THOUSANDS = /^-?[1-9]\d{0,2}(\.000)+$/;
@@ -52,9 +59,9 @@ const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
 const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
   string: JSON.stringify,
-  int: (text) => (MAY_BE_THOUSANDS.test(text) ? THOUSANDS : intFrom(text.replace(/\.0+$/, ''))),
-  float: (text) => (DECIMAL.test(text) ? finite(text) : FLOAT),
-  bool: (text) => (text === 'true' || text === 'false' ? text : BOOL),
+  int: (text) => (MAY_BE_THOUSANDS.test(text.trim()) ? THOUSANDS : intFrom(text.trim().replace(/\.0+$/, ''))),
+  float: (text) => floatFrom(text.trim().replace(/^(-?)\./, '$10.')),
+  bool: (text) => BOOLEANS.get(text.trim().toLowerCase()) ?? BOOL,
   json: jsonIn,
   auto: (text) => (integerFrom(text) === undefined ? JSON.stringify(text) : text),
 };
@@ -69,6 +76,8 @@ const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
   json: canonical,
   auto: canonical,
 };
+
+const floatFrom = (text: string): Reading => (DECIMAL.test(text) ? finite(text) : FLOAT);
 
 function intFrom(text: string): Reading {
   return integerFrom(text) === undefined ? INT : text;
@@ -99,6 +108,15 @@ function jsonIn(text: string): Reading {
   const read = readJson(text);
   if ('what' in read) return { type: 'JSON', hint: `character ${read.at + 1}: ${read.what}` };
   return flawOf(read.value) ?? canonical(read.value);
+}
+
+/** A choice as the deployment writes it, whatever its case and the spaces around it. */
+export function asChoice(json: string, { options = [] }: Pick<InputType, 'options'>): string {
+  if (options.length === 0 || !json.startsWith('"')) return json;
+  const text = JSON.parse(json) as string;
+  const plain = (one: string): string => one.trim().toLowerCase();
+  const alike = options.includes(text) ? [] : options.filter((one) => plain(one) === plain(text));
+  return alike.length === 1 ? JSON.stringify(alike[0]) : json;
 }
 
 /** A value that the deployment does not accept (E201). */

@@ -1,6 +1,6 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
-import { type Kind, notAllowed, readText, readValue } from './parse-cell.ts';
+import { type Kind, asChoice, notAllowed, readText, readValue } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
@@ -83,8 +83,9 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
     wrong.push(problem('E202', { value: shown(look, index), column, ...reading }, place()));
     return undefined;
   }
-  const not = feed.type && notAllowed(reading, feed.type);
-  if (not === undefined) return reading;
+  const chosen = feed.type ? asChoice(reading, feed.type) : reading;
+  const not = feed.type && notAllowed(chosen, feed.type);
+  if (not === undefined) return chosen;
   const what = `${JSON.stringify(shown(look, index))} in column "${column}" ${not.what}`;
   wrong.push(problem('E201', { ...not, what }, place()));
   return undefined;
@@ -158,9 +159,14 @@ function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): R
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }
 
-/** Omitted from the row: an empty CSV cell, null or a missing member in JSON. */
+/** Omitted from the row: a CSV cell that is empty or looks so, null or a missing member in JSON. */
 const isEmpty = (cell: unknown, { members }: SheetRecord): boolean =>
-  cell === undefined || cell === null || (cell === '' && members === undefined);
+  cell === undefined ||
+  cell === null ||
+  (members === undefined && typeof cell === 'string' && BLANK.test(cell));
+
+/** Spaces, and letters that nobody sees. */
+const BLANK = /^[\s\u200B-\u200D\u2060\uFEFF]*$/;
 
 /** The text of a cell as in the sheet, because JSON.parse changes numbers such as 1e400. */
 function shown({ plan, record }: Look, index: number): string {

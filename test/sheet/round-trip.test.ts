@@ -63,7 +63,7 @@ describe('pages', () => {
         const rows = await rowsOf({ text, options: { types }, chunk: size });
         expect(rows.map(({ inputs }) => inputs)).toEqual(
           given.map((cells) =>
-            Object.fromEntries(cells.flatMap((of, at) => (of === '' ? [] : [[`c${at}`, of]]))),
+            Object.fromEntries(cells.flatMap((of, at) => (of.trim() === '' ? [] : [[`c${at}`, of]]))),
           ),
         );
         const cells = await collected(readCells(opened(text, size), { ...PLAIN, types }, columns));

@@ -120,8 +120,8 @@ describe('the text of a sheet', () => {
     expect(await inputsOf({ text })).toEqual([JSON.stringify({ a: 'x, "y"', b: '1\r\n2\n3' })]);
   });
 
-  it('reads a line of spaces as a value if there is one column', async () => {
-    expect(await inputsOf({ text: 'a\n  \nx\n' })).toEqual(['{"a":"  "}', '{"a":"x"}']);
+  it('reads a line of spaces as a row without a value if there is one column', async () => {
+    expect(await inputsOf({ text: 'a\n  \nx\n' })).toEqual(['{}', '{"a":"x"}']);
   });
 
   it.each([

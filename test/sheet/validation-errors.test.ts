@@ -19,7 +19,12 @@ const bad: readonly [string, Sheet, readonly string[]][] = [
   ['a word for a number', { text: 'prompt,steps\na,20\nb,twenty\n', inputTypes: portrait }, ['E202 3:2']],
   ['a number out of bounds', { text: 'prompt,steps\na,41\n', inputTypes: portrait }, ['E201 2:2']],
   ['a value that is no option', { text: 'prompt,style\na,foto\n', inputTypes: portrait }, ['E201 2:2']],
-  ['a boolean in capitals', { text: 'prompt,hires\na,TRUE\n', inputTypes: portrait }, ['E202 2:2']],
+  ['a cross for a boolean', { text: 'prompt,hires\na,x\n', inputTypes: portrait }, ['E202 2:2']],
+  [
+    'a required cell that looks empty',
+    { text: 'prompt,seed\n \u200B,1\n', inputTypes: portrait },
+    ['E203 2:1'],
+  ],
   ['no finite number', { text: 'prompt,cfg\na,1e999\n', inputTypes: portrait }, ['E202 2:2']],
   ['broken JSON in a cell', { text: 'prompt,nodes\na,{1}\n', inputTypes: portrait }, ['E202 2:2']],
   ['a required cell left empty', { text: 'prompt,seed\na,1\n,2\n', inputTypes: portrait }, ['E203 3:1']],

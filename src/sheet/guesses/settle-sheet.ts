@@ -6,6 +6,7 @@ import { shellWord } from '../../errors/outside-text.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { mapColumns, type ColumnMapping } from '../column-mapping.ts';
 import { settleReading } from './guess-reading.ts';
+import { areOneSetting, isTellingSetting, nameProper } from './input-names.ts';
 import { rowGuesses, refuseRows, hiddenRows, sheetGuess } from './guess-rows.ts';
 import { type Guess, NOTHING, type Part, said, type Settled, toConfirm, plainName } from './guess.ts';
 import type { LeftOutRows } from '../left-out-rows.ts';
@@ -65,7 +66,7 @@ function matchColumns(
       map: { ...options.map, ...map },
       drop: [...options.drop, ...data],
     },
-    guesses: [...gpu.guesses, ...guesses],
+    guesses: [...gpu.guesses, ...guesses, ...withoutEffect(data, inputs)],
     data,
     keys: options.keyColumn === undefined ? keysIn(data) : [],
   };
@@ -77,7 +78,8 @@ function matchedIn(free: readonly string[], wanted: readonly string[]): Matches 
   const map: Record<string, string> = {};
   const guesses: Guess[] = [];
   for (const input of wanted) {
-    const alike = free.filter((name) => plainName(name) === plainName(input));
+    const exact = free.filter((name) => plainName(name) === plainName(input));
+    const alike = exact.length > 0 ? exact : free.filter((name) => nameProper(name) === nameProper(input));
     if (alike.length > 1) throw severalColumns(input, alike);
     const [column] = alike;
     if (column === undefined || column === input || wanted.includes(column)) continue;
@@ -88,7 +90,9 @@ function matchedIn(free: readonly string[], wanted: readonly string[]): Matches 
   const spelt = wanted.filter((input) => !isTaken.has(input));
   const left = free.filter((name) => !wanted.includes(name) && !Object.values(map).includes(name));
   for (const column of left) {
-    const input = spelt.find((name) => !Object.hasOwn(map, name) && isSlip(column, name));
+    const open = spelt.filter((name) => !Object.hasOwn(map, name));
+    const input =
+      open.find((name) => isSlip(column, name)) ?? only(open.filter((name) => areOneSetting(column, name)));
     if (input === undefined) continue;
     map[input] = column;
     const text = `column "${column}" is the input ${input}, not data`;
@@ -102,11 +106,27 @@ function severalColumns(input: string, columns: readonly string[]): RunsheetErro
   return problem('E208', { input, columns }, { correction: { add: oneOf({ input, columns }) } });
 }
 
-/** Half of a short name may differ by chance. */
+/** Three of four letters are right, and the first one: `weight` is no `height`. */
 function isSlip(column: string, input: string): boolean {
-  const half = Math.ceil(Math.min(column.length, input.length) / 2);
-  return nearest(plainName(column), [plainName(input)], Math.min(SLIP, half - 1)) !== undefined;
+  const [wrong, right] = [nameProper(column), nameProper(input)];
+  const quarter = Math.floor(Math.max(wrong.length, right.length) / 4);
+  return wrong[0] === right[0] && nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
 }
+
+const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
+
+/** A setting that the deployment does not have changes nothing, which its user may not know. */
+const withoutEffect = (data: readonly string[], inputs: readonly string[]): readonly Guess[] =>
+  data
+    .filter((name) => isTellingSetting(name) && !inputs.some((input) => areOneSetting(name, input)))
+    .map((name) =>
+      toConfirm(
+        'columns',
+        `column "${name}" has no effect: the deployment has no such input`,
+        '--drop',
+        name,
+      ),
+    );
 
 /** The message about columns without a meaning. */
 function keptAsData(data: readonly string[]): readonly Guess[] {

@@ -92,7 +92,8 @@ export class Survey {
 
   /** Reads all records until there are `most` rows. `hasTotals`: whether rows may be totals. */
   async read(records: AsyncIterable<SheetRecord>, { most, hasTotals, isLeftOut }: Reading): Promise<void> {
-    let next = (this.#plan.columns[0]?.line ?? 0) + 1;
+    const { columns } = this.#plan;
+    let next = (columns[0]?.line ?? 0) + 1 + breaksIn(columns.map(({ name }) => name));
     for await (const record of records) {
       for (let line = next; line < record.line; line += 1) if (!isLeftOut({ line })) this.blank += 1;
       const cells = record.cells.map(cellText);

@@ -1,6 +1,7 @@
 // Sheets as people have them: each is right at the first try, or one complete command away.
 
 import { describe, expect, it } from 'vitest';
+import { input } from '../laying.ts';
 import { read } from './reading.ts';
 
 describe('a sheet as people have it', () => {
@@ -28,6 +29,56 @@ describe('a sheet as people have it', () => {
       rows: ['{"prompt":"a, b","seed":1}'],
       guesses: ["separator ; (--delimiter ';')"],
     });
+  });
+
+  it('has notes, units and marks in its header', async () => {
+    const text = '"Prompt *\n(max. 77)",Seed (leave empty for random),CFG [1-30]\na fox,1,7\n';
+    expect(await read('a.csv', text)).toEqual({
+      rows: ['{"cfg":7,"prompt":"a fox","seed":1}'],
+      guesses: [
+        'column "Prompt *\n(max. 77)" is the input prompt (--map $\'prompt=Prompt *\\x0a(max. 77)\')',
+        'column "Seed (leave empty for random)" is the input seed (--map \'seed=Seed (leave empty for random)\')',
+        'column "CFG [1-30]" is the input cfg (--map \'cfg=CFG [1-30]\')',
+      ],
+    });
+  });
+
+  it('calls a setting by another well-known name, which is confirmed', async () => {
+    expect(await read('a.csv', 'prompt,guidance_scale\na fox,7.5\n')).toEqual({
+      rows: ['{"cfg":7.5,"prompt":"a fox"}'],
+      guesses: ['? column "guidance_scale" is the input cfg, not data (--map cfg=guidance_scale)'],
+    });
+  });
+
+  it('has a setting that the deployment lacks, which is confirmed', async () => {
+    expect(await read('a.csv', 'prompt,Width (px),shot\na fox,512,3\n')).toEqual({
+      rows: ['{"prompt":"a fox"}'],
+      guesses: [
+        '? column "Width (px)" has no effect: the deployment has no such input (--drop \'Width (px)\')',
+        "columns kept as data, sent to no input: Width (px), shot (--drop 'Width (px)' --drop shot)",
+      ],
+    });
+  });
+
+  it('has a column whose name only resembles an input', async () => {
+    const inputTypes = [input('prompt', 'string', { required: true }), input('height', 'int')];
+    expect(await read('a.csv', 'prompt,weight\na fox,0.5\n', {}, { inputTypes })).toMatchObject({
+      rows: ['{"prompt":"a fox"}'],
+    });
+  });
+
+  it('has booleans, choices and numbers as Excel and people write them', async () => {
+    const inputTypes = [
+      input('prompt', 'string', { required: true }),
+      input('hires', 'bool'),
+      input('sampler', 'enum', { options: ['euler', 'dpmpp_2m'] }),
+      input('steps', 'int'),
+    ];
+    const text = 'prompt,hires,sampler,steps\na fox,TRUE, Euler , 30 \n an owl ,No,DPMPP_2M,\n';
+    expect((await read('a.csv', text, {}, { inputTypes })).rows).toEqual([
+      '{"hires":true,"prompt":"a fox","sampler":"euler","steps":30}',
+      '{"hires":false,"prompt":" an owl ","sampler":"dpmpp_2m"}',
+    ]);
   });
 
   it('is Unicode text of Excel: UTF-16 with tabs', async () => {

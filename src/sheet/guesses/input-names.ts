@@ -1,0 +1,44 @@
+// What people call an input: with notes, units and marks around its name, or by another of its well-known names.
+
+import { plainName } from './guess.ts';
+
+/** Other names of a setting; the first one is what most deployments call it. */
+const KNOWN: readonly (readonly string[])[] = [
+  ['prompt', 'positive prompt', 'positive', 'caption', 'text'],
+  ['negative_prompt', 'negative', 'neg prompt', 'neg'],
+  ['seed', 'noise seed', 'random seed'],
+  ['steps', 'num inference steps', 'inference steps', 'sampling steps'],
+  ['cfg', 'cfg scale', 'guidance', 'guidance scale'],
+  ['sampler', 'sampler name', 'sampling method'],
+  ['scheduler', 'scheduler name'],
+  ['width', 'image width', 'w'],
+  ['height', 'image height', 'h'],
+  ['denoise', 'denoising strength', 'strength'],
+  ['model', 'checkpoint', 'ckpt', 'ckpt name', 'model name'],
+  ['image', 'input image', 'image url', 'init image', 'photo'],
+  ['aspect_ratio', 'ratio', 'ar'],
+];
+
+const SETTINGS: ReadonlyMap<string, number> = new Map(
+  KNOWN.flatMap((names, at) => names.map((name) => [plainName(name), at] as const)),
+);
+/** Settings that make another picture, so that leaving one out is no detail. Others may well be data. */
+const TELLING: ReadonlySet<number> = new Set(
+  ['negative', 'seed', 'steps', 'cfg', 'sampler', 'width', 'height', 'denoise'].map(
+    (name) => SETTINGS.get(name) ?? -1,
+  ),
+);
+
+/** `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]` and `Prompt *` without what is no name. */
+export const nameProper = (name: string): string =>
+  plainName(name.replaceAll(/\([^)]*\)|\[[^\]]*\]|[*:]/g, ' ').replaceAll(/\s+/g, ' '));
+
+/** Whether both are names of one well-known setting. */
+export function areOneSetting(column: string, input: string): boolean {
+  const setting = SETTINGS.get(nameProper(column));
+  return setting !== undefined && setting === SETTINGS.get(nameProper(input));
+}
+
+/** Whether the column is a setting that would change what a run makes. */
+export const isTellingSetting = (column: string): boolean =>
+  TELLING.has(SETTINGS.get(nameProper(column)) ?? -2);
