@@ -32,11 +32,12 @@ const KEYS = ['sku', 'id', 'key', 'article', 'name', 'filename'] as const;
 /** Two letters may be wrong. */
 const SLIP = 2;
 
-/** `inputs`: those of the deployment; without them, every column is an input. Throws E208 for two columns of one input. */
+/** `inputs`: those of the deployment; without them, every column is an input. `isAsked`: whether it requires one. Throws E208 for two columns of one input. */
 function matchColumns(
   names: readonly string[],
   options: SheetOptions,
   inputs: readonly string[] | undefined,
+  isAsked: boolean,
 ): MatchedColumns {
   const taken = new Set([
     ...Object.values(options.map),
@@ -55,9 +56,12 @@ function matchColumns(
     return { ...unmatched, data: free, keys: options.keyColumn === undefined ? keysIn(free) : [] };
   const { map, guesses } = matchedIn(free, wanted);
   const matched = new Set([...inputs.filter((input) => free.includes(input)), ...Object.values(map)]);
-  // A sheet without any column of the deployment is another sheet.
+  // A sheet without any column of the deployment is another sheet: what it lacks is said, or that nothing of it is known.
   const isOther = matched.size + Object.keys(options.map).length + set.size === 0;
-  if (isOther) return unmatched;
+  if (isOther)
+    return isAsked
+      ? { ...unmatched, options: { ...unmatched.options, drop: [...options.drop, ...free] } }
+      : unmatched;
   const data = free.filter((name) => !matched.has(name));
   return {
     options: {
@@ -186,7 +190,8 @@ export async function settleSheet(
   };
   if (columns === undefined) return { ...reading, problems: [], columns: [] };
   const names = columns.map(({ name }) => name);
-  const matched = matchColumns(names, reading.options, inputs);
+  const isAsked = inputTypes?.some(({ required }) => required) ?? false;
+  const matched = matchColumns(names, reading.options, inputs, isAsked);
   const guesses = [...reading.guesses, ...matched.guesses];
   const values = await leftToLayout(settleValues(source, matched, { columns, inputTypes, reading, leftOut }));
   if (values === undefined) return { options: matched.options, guesses, problems: [], columns: names };
