@@ -60,11 +60,12 @@ function interpolated(value: string, set: Readonly<Record<string, string>>): str
 }
 
 describe('docker-compose.yml', () => {
-  it('publishes the UI, which only shows, and the receiver, on loopback, and nothing else', () => {
+  it('publishes the UI, which only shows, the receiver and the run service, on loopback, and nothing else', () => {
     const ports = all.flatMap(([name, service]) => (service.ports ?? []).map((port) => [name, port]));
     expect(ports).toEqual([
       ['ui', expect.stringMatching(/^127\.0\.0\.1:.*:8080$/)],
       ['worker', expect.stringMatching(/^127\.0\.0\.1:.*:8480$/)],
+      ['service', expect.stringMatching(/^127\.0\.0\.1:.*:8090$/)],
     ]);
     expect(services['ui']?.environment).toMatchObject({ TEMPORAL_DISABLE_WRITE_ACTIONS: 'true' });
   });
@@ -97,8 +98,9 @@ describe('docker-compose.yml', () => {
   it('lets nothing reach the outside but what must', () => {
     const on = (network: string): readonly string[] =>
       all.filter(([, one]) => one.networks?.includes(network)).map(([name]) => name);
-    expect(on('inner')).toEqual(all.map(([name]) => name).filter((name) => name !== 'prepare'));
-    expect(on('outside')).toEqual(['ui', 'worker', 'runsheet']);
+    const outer = new Set(['prepare', 'service']);
+    expect(on('inner')).toEqual(all.map(([name]) => name).filter((name) => !outer.has(name)));
+    expect(on('outside')).toEqual(['ui', 'worker', 'runsheet', 'service']);
     expect(networks).toEqual({ inner: { internal: true }, outside: null });
     const others = all.filter(([, one]) => one.networks === undefined);
     expect(others.map(([name, { network_mode }]) => [name, network_mode])).toEqual([['prepare', 'none']]);

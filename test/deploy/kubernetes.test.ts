@@ -214,7 +214,7 @@ describe('deploy/kubernetes', () => {
       readonly resources: readonly string[];
     }[];
     const images = kustomizations.flatMap((one) => one.images ?? []);
-    expect(images).toHaveLength(2);
+    expect(images).toHaveLength(3);
     for (const image of images) expect(image).toMatchObject({ name: 'runsheet', newTag: version });
     const resources = kustomizations.flatMap((one) => one.resources);
     expect(resources).toContain('hpa.yaml');

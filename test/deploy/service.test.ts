@@ -1,0 +1,137 @@
+// The run service for several people: as a unit of systemd, in Kubernetes and with docker compose.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { refusal } from '../console/commands-in.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { manifest, ROOT } from './manifests.ts';
+
+const unit = readFileSync(join(ROOT, 'deploy/systemd/runsheet-service.service'), 'utf8');
+const valueOf = (name: string): string => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+const [program = '', ...unitArgs] = valueOf('ExecStart').split(' ');
+
+type Pod = {
+  readonly enableServiceLinks: boolean;
+  readonly securityContext: object;
+  readonly containers: readonly [
+    {
+      readonly args: readonly string[];
+      readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+      readonly securityContext: object;
+      readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+    },
+  ];
+  readonly volumes: readonly { readonly name: string }[];
+};
+const set = manifest('StatefulSet', 'runsheet-service') as {
+  readonly spec: {
+    readonly replicas: number;
+    readonly selector: { readonly matchLabels: object };
+    readonly template: { readonly metadata: { readonly labels: object }; readonly spec: Pod };
+    readonly volumeClaimTemplates: readonly { readonly metadata: { readonly name: string } }[];
+  };
+};
+const pod = set.spec.template.spec;
+const [container] = pod.containers;
+
+const compose = (
+  parse(readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+    readonly services: {
+      readonly service: { readonly command: readonly string[]; readonly secrets: string[] };
+    };
+  }
+).services.service;
+
+const PLACES: readonly (readonly [string, readonly string[]])[] = [
+  ['systemd', unitArgs],
+  ['Kubernetes', container.args],
+  ['docker compose', compose.command.flatMap((word) => word.replace(/\$\{\w+:-(.*)\}/, '$1').split('='))],
+];
+const flag = (args: readonly string[], name: string): string => args[args.indexOf(name) + 1] ?? '';
+
+describe.each(PLACES)('the run service of %s', (_where, args) => {
+  it('is started with a command that the program takes, with keys from a secret, an address, and what it keeps', async () => {
+    expect(await refusal([...args])).toBeUndefined();
+    expect(flag(args, '--token-file')).toMatch(/^(%d|\/run\/secrets(\/runsheet)?)\/service-keys$/);
+    expect(flag(args, '--public-url')).toMatch(/^https?:\/\/[\w.:]+$/);
+    expect(flag(args, '--db')).toMatch(/^(%S\/runsheet-service|\/state)\//);
+    expect(flag(args, '--deployments')).toMatch(/\/workflows\/deployments\.json$/);
+  });
+});
+
+describe('deploy/systemd/runsheet-service.service', () => {
+  it('is for one user, who reads the keys as a credential of systemd and writes to one folder', () => {
+    expect([program, valueOf('User'), valueOf('UMask')]).toEqual([
+      '/usr/local/bin/runsheet',
+      'runsheet',
+      '0077',
+    ]);
+    expect(valueOf('LoadCredential')).toBe('service-keys:/etc/runsheet/service-keys');
+    expect([valueOf('StateDirectory'), valueOf('StateDirectoryMode')]).toEqual(['runsheet-service', '0700']);
+    expect(valueOf('ReadWritePaths')).toBe('');
+  });
+
+  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+  it.runIf(hasSystemd)('is what systemd takes for right', () => {
+    const file = join(freshFolder(), 'runsheet-service.service');
+    // systemd looks whether the program exists.
+    writeFileSync(file, unit.replaceAll(program, process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  });
+});
+
+describe('deploy/kubernetes/service', () => {
+  it('is one pod, no root, which writes to its volume and /tmp only', () => {
+    expect([set.spec.replicas, pod.enableServiceLinks]).toEqual([1, false]);
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    const volumes = [...pod.volumes, ...set.spec.volumeClaimTemplates.map(({ metadata }) => metadata)];
+    expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
+      volumes.map(({ name }) => name).toSorted(),
+    );
+  });
+
+  it('names what exists: labels, ports and hosts', () => {
+    const { labels } = set.spec.template.metadata;
+    const service = manifest('Service', 'runsheet-service') as {
+      spec: { selector: object; ports: object[] };
+    };
+    const ingress = manifest('Ingress', 'runsheet-service') as { spec: { rules: { host: string }[] } };
+    const network = manifest('NetworkPolicy', 'runsheet-service') as {
+      spec: {
+        podSelector: { matchLabels: object };
+        egress: readonly { to: readonly { ipBlock?: { cidr: string; except?: readonly string[] } }[] }[];
+      };
+    };
+    for (const selector of [
+      set.spec.selector.matchLabels,
+      service.spec.selector,
+      network.spec.podSelector.matchLabels,
+    ])
+      expect(labels).toMatchObject(selector);
+    // The policy of workers must not be added to it.
+    const workers = manifest('NetworkPolicy', 'runsheet') as typeof network;
+    expect(labels).not.toMatchObject(workers.spec.podSelector.matchLabels);
+    expect(service.spec.ports).toMatchObject([{ targetPort: 'http' }]);
+    expect(container.ports).toEqual([
+      { name: 'http', containerPort: Number(flag(container.args, '--port')) },
+    ]);
+    expect(ingress.spec.rules.map(({ host }) => `https://${host}`)).toEqual([
+      flag(container.args, '--public-url'),
+    ]);
+    const closed = new BlockList();
+    const [all] = network.spec.egress.flatMap(({ to }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
+    for (const one of all?.except ?? []) closed.addSubnet(one.split('/')[0] ?? '', Number(one.split('/')[1]));
+    for (const address of ['169.254.169.254', '10.0.0.1', '192.168.1.1'])
+      expect(closed.check(address)).toBe(true);
+  });
+});
