@@ -73,14 +73,15 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     const interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
-    const { dashboardPage } = running;
+    // It is refused to other machines, and behind a proxy nobody can say who is another machine.
+    const page = isShared(flags) ? null : running.dashboardPage;
     if (flags.output === 'json')
-      printer.json(shaped(serviceSchema, { base, tokens: generated, live_page: dashboardPage }));
+      printer.json(shaped(serviceSchema, { base, tokens: generated, live_page: page }));
     else {
       printer.data(
         `RUNSHEET_API_URL=${base}${api}${generated[0] ? ` RUNSHEET_API_KEY=${generated[0]}` : ''}`,
       );
-      printer.data(`live page: ${onTerminal(this, dashboardPage)}`);
+      if (page !== null) printer.data(`live page: ${onTerminal(this, page)}`);
     }
     printer.notice(`the local run service listens at ${running.url}; Ctrl-C stops it`);
     await Promise.race([interrupts.first, broken.promise]);
@@ -109,9 +110,13 @@ function textOf(file: string): string {
   }
 }
 
+/** Whether other machines may use it. */
+const isShared = ({ host, publicUrl }: Flags): boolean => publicUrl !== undefined || !isLoopbackHost(host);
+
 /** Throws E602 if others could connect without a key, or would get addresses that lead nowhere. */
-function refuseOpenDoors({ host, publicUrl }: Flags, hasKeys: boolean): void {
-  if (isLoopbackHost(host) && publicUrl === undefined) return;
+function refuseOpenDoors(flags: Flags, hasKeys: boolean): void {
+  if (!isShared(flags)) return;
+  const { host, publicUrl } = flags;
   const flag = isLoopbackHost(host) ? '--public-url' : `--host ${host}`;
   if (!hasKeys)
     throw problem('E602', {
