@@ -9,7 +9,7 @@ import { Stage } from '../stage/stage.ts';
 const stage = new Stage();
 afterAll(() => stage.close());
 
-const SHARED = ['service', '--host', '0.0.0.0', '--db', stage.path('runs.db')];
+const SHARED = ['service', '--host', '0.0.0.0', '--db', ':memory:'];
 const withKeys = (): readonly string[] => [
   '--token-file',
   stage.write('keys', 'ann:key-of-ann\nben:key-of-ben\n'),
@@ -39,6 +39,13 @@ it('offers the workflows of flags and of a file, and simulated deployments only 
   ]);
   expect(found[1]?.input_types).toMatchObject([{ input_id: 'prompt' }, { input_id: 'wait' }, {}, {}, {}]);
   expect(service.stdout + service.stderr).not.toMatch(/key-of-|live page/);
+});
+
+it('has no demo deployments, which somebody could mistake for real ones', async () => {
+  const service = stage.start([...SHARED, ...withKeys(), '--public-url', 'https://runs.example']);
+  const [, url = ''] = await service.says(/listens at (\S+);/);
+  const answer = await fetch(`${url}/api/deployments`, { headers: { authorization: 'Bearer key-of-ann' } });
+  expect(await answer.json()).toEqual([]);
 });
 
 it.each([

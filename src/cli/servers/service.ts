@@ -130,10 +130,11 @@ function refuseOpenDoors(flags: Flags, hasKeys: boolean): void {
     });
 }
 
-/** Without a file and GPUs there are demo deployments, which nobody should mistake for real ones. */
+/** Demo deployments are only for one person without GPUs: nobody should mistake them for real ones. */
 function deploymentsOf(flags: Flags): Pick<DeploymentsFile, 'simulated'> & Pick<GivenGpus, 'workflows'> {
   const { deployments: file } = flags;
-  if (file === undefined) return { simulated: namesGpus(flags) ? [] : DEMO_DEPLOYMENTS, workflows: [] };
+  if (file === undefined)
+    return { simulated: namesGpus(flags) || isShared(flags) ? [] : DEMO_DEPLOYMENTS, workflows: [] };
   try {
     const { simulated, workflows } = readDeployments(readFileSync(file, 'utf8'));
     const read = workflows.map(({ workflow, ...entry }) => {
