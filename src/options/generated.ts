@@ -91,7 +91,7 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly gpuColumn?: string;
   /** Fill an input from this column (default: the column with the same name, whatever its case). */
   readonly map?: Readonly<Record<string, string>>;
-  /** Set an input to this value in every row. */
+  /** Set an input to this value in every row; {column} takes the cell of the row, such as prompt="a photo of {product}". */
   readonly set?: Readonly<Record<string, string>>;
   /** This column is data, not an input. */
   readonly drop?: readonly string[];

@@ -206,7 +206,7 @@ export const OPTIONS = {
     kind: pairs('value', 'steps=30'),
     scope: 'sheet',
     group: 'columns',
-    help: 'set an input to this value in every row',
+    help: 'set an input to this value in every row; {column} takes the cell of the row, such as prompt="a photo of {product}"',
   },
   drop: {
     kind: texts('column', 'notes'),

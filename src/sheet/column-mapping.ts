@@ -18,13 +18,14 @@ import { type Kind, kindOf, notAllowed, readText } from './parse-cell.ts';
 import { wrongGpu } from './not-a-gpu.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
+import { namesInTemplates, templateIn, type Template } from './templates.ts';
 
-/** One input: from a column (by its index), or the same JSON text in every row. */
+/** One input: from a column (by its index), the same JSON text in every row, or a text with cells of the row. */
 export type Feed = {
   readonly input: string;
   readonly kind: Kind;
   readonly type: InputType | undefined;
-  readonly from: { readonly column: number } | { readonly json: string };
+  readonly from: { readonly column: number } | { readonly json: string } | { readonly template: Template };
 };
 
 type Known = ReadonlyMap<string, InputType> | undefined;
@@ -45,7 +46,7 @@ export function mapColumns(
   const { givers, ...roles } = rolesOf(names, options, known && new Set(known.keys()));
   for (const giver of givers) if (giver.asked) refuseGiver(giver, known);
   for (const input of Object.keys(options.types)) refuseType(input, givers);
-  const feeds = givers.flatMap((giver) => feedOf(giver, options, known));
+  const feeds = givers.flatMap((giver) => feedOf(giver, options, known, names));
   const problems = [
     ...unknownInputs(file, columns, givers, feeds, known),
     ...missingInputs(file, columns, feeds, known),
@@ -95,16 +96,23 @@ function among(wrong: string, right: readonly string[]): string {
 }
 
 /** Empty if the deployment does not have the input, or if `--set` leaves it empty. */
-function feedOf(giver: Giver, options: SheetOptions, known: Known): readonly Feed[] {
+function feedOf(
+  giver: Giver,
+  options: SheetOptions,
+  known: Known,
+  names: readonly string[],
+): readonly Feed[] {
   const { input, from } = giver;
   const type = known?.get(input);
   if (known && !type) return [];
   const declared = Object.hasOwn(options.types, input) ? options.types[input] : undefined;
   const kind = declared ?? (type ? kindOf(type.type) : 'auto');
   if ('column' in from) return [{ input, kind, type, from }];
-  return from.set === ''
-    ? []
-    : [{ input, kind, type, from: { json: constantOf(giver.by, from.set, kind, type) } }];
+  // JSON has braces of its own.
+  const template = kind === 'json' ? [from.set] : templateIn(from.set, giver.by, names);
+  if (template.some((part) => typeof part === 'number')) return [{ input, kind, type, from: { template } }];
+  const text = template.join('');
+  return text === '' ? [] : [{ input, kind, type, from: { json: constantOf(giver.by, text, kind, type) } }];
 }
 
 function constantOf(by: string, text: string, kind: Kind, type: InputType | undefined): string {
@@ -189,6 +197,8 @@ function rolesOf(names: readonly string[], options: SheetOptions, inputs: Readon
   const mapped = mappedIn(names, options);
   const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
   for (const { from } of mapped) spokenFor.add(from.column);
+  for (const name of namesInTemplates(options.set, names))
+    if (inputs?.has(name) !== true) spokenFor.add(names.indexOf(name));
   const gpuColumn = gpuColumnOf(names, options, spokenFor, inputs);
   const keyColumn = options.keyColumn === undefined ? undefined : indexOf(names, options.keyColumn, '--key');
   const own = ownColumns(names).length;

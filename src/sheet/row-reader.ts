@@ -1,10 +1,11 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
-import { type Kind, asChoice, notAllowed, readText, readValue } from './parse-cell.ts';
+import { type Kind, type Reading, asChoice, notAllowed, readText, readValue } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './not-a-gpu.ts';
+import type { Template } from './templates.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
 
 type ReadRow = {
@@ -54,7 +55,13 @@ type NamedFeed = Feed & { readonly name: string };
 function inputsOf(look: Look, feeds: readonly NamedFeed[]): string {
   let members = '';
   for (const feed of feeds) {
-    const json = 'json' in feed.from ? feed.from.json : cellOf(look, feed, feed.from.column);
+    const { from } = feed;
+    const json =
+      'json' in from
+        ? from.json
+        : 'template' in from
+          ? filledOf(look, feed, from.template)
+          : cellOf(look, feed, from.column);
     if (json !== undefined) members += `${members === '' ? '' : ','}${feed.name}:${json}`;
   }
   return `{${members}}`;
@@ -79,6 +86,14 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
     record.members === undefined
       ? readText(textOf(look, index, feed.kind), feed.kind)
       : readValue(cell, feed.kind);
+  return accepted(look, feed, index, reading);
+}
+
+/** What the deployment accepts; else the error is noted at the cell. */
+function accepted(look: Look, feed: Feed, index: number, reading: Reading): string | undefined {
+  const { plan, record, row, wrong } = look;
+  const column = plan.columns[index]?.name ?? '';
+  const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
   if (typeof reading !== 'string') {
     wrong.push(problem('E202', { value: shown(look, index), column, ...reading }, place()));
     return undefined;
@@ -89,6 +104,23 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const what = `${JSON.stringify(shown(look, index))} in column "${column}" ${not.what}`;
   wrong.push(problem('E201', { ...not, what }, place()));
   return undefined;
+}
+
+/** The text with the cells of this row; undefined if nothing is left of it. */
+function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
+  const { cells } = look.record;
+  const textAt = (index: number): string => {
+    const cell = cells[index] ?? '';
+    return typeof cell === 'string' ? cell : JSON.stringify(cell);
+  };
+  const text = template.map((part) => (typeof part === 'number' ? textAt(part) : part)).join('');
+  const index = template.find((part) => typeof part === 'number') ?? 0;
+  const fault = markFault(look.record.marks?.get(index), 'string');
+  if (fault !== undefined) {
+    look.wrong.push(markedCell(look, index, fault));
+    return undefined;
+  }
+  return BLANK.test(text) ? undefined : accepted(look, feed, index, readText(text, feed.kind));
 }
 
 /** A number input takes the number under a format. */

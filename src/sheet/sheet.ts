@@ -192,11 +192,15 @@ const sizeIn = (inputs: string, sizedBy: readonly string[]): number =>
   sizeOf(parseExactly(inputs) as Readonly<Record<string, unknown>>, sizedBy);
 
 function inputsOf({ feeds, columns }: ColumnMapping): LaidOut['inputs'] {
-  return feeds.map(({ input, kind, from }) => ({
-    input,
-    kind,
-    from: 'json' in from ? { value: parseExactly(from.json) } : { column: columns[from.column]?.name ?? '' },
-  }));
+  const nameOf = (index: number): string => columns[index]?.name ?? '';
+  return feeds.map(({ input, kind, from }) => {
+    if ('json' in from) return { input, kind, from: { value: parseExactly(from.json) } };
+    if ('column' in from) return { input, kind, from: { column: nameOf(from.column) } };
+    const text = from.template
+      .map((part) => (typeof part === 'number' ? `{${nameOf(part)}}` : part))
+      .join('');
+    return { input, kind, from: { value: text } };
+  });
 }
 
 /** Adds place and hint to an error of opening the sheet. */

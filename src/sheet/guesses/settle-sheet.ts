@@ -17,6 +17,7 @@ import type { SheetSource } from '../sheet-source.ts';
 import { Survey, type BadGpu, type NumberSurvey } from './survey.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
 import { ownColumns } from '../result-columns.ts';
+import { namesInTemplates } from '../templates.ts';
 
 // Guesses what the columns of a sheet mean, from their names. Nothing is guessed about a column that an option names.
 
@@ -45,6 +46,8 @@ function matchColumns(
     options.gpuColumn,
     options.keyColumn,
   ]);
+  for (const name of namesInTemplates(options.set, names))
+    if (inputs?.includes(name) !== true) taken.add(name);
   const own = ownColumns(names).filter((name) => !taken.has(name));
   const set = new Set(Object.keys(options.set));
   const wanted = inputs?.filter((input) => !set.has(input) && !Object.hasOwn(options.map, input));

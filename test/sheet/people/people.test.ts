@@ -81,6 +81,29 @@ describe('a sheet as people have it', () => {
     ]);
   });
 
+  it('fills a text of the user with its cells', async () => {
+    const set = { prompt: 'a photo of {product} in {Style}, {{raw}}, {red|blue}' };
+    expect(await read('a.csv', 'Product,style,seed\nfox,oil,1\nowl,,2\n', { set })).toEqual({
+      rows: [
+        '{"prompt":"a photo of fox in oil, {raw}, {red|blue}","seed":1}',
+        '{"prompt":"a photo of owl in , {raw}, {red|blue}","seed":2}',
+      ],
+      guesses: [],
+    });
+    const json = '[{"product":"fox","size":7},{"product":"owl"}]';
+    const given = { format: 'json', set: { prompt: '{product} {size}' } } as const;
+    expect((await read('a.json', json, given)).rows).toEqual(['{"prompt":"fox 7"}', '{"prompt":"owl "}']);
+  });
+
+  it('is refused if a text of the user names a column that it does not have', async () => {
+    await expect(
+      read('a.csv', 'product,seed\nfox,1\n', { set: { prompt: 'a {prodct}' } }),
+    ).rejects.toMatchObject({
+      code: 'E602',
+      hint: 'did you mean {product}? columns: product, seed; for braces as text: {{prodct}}',
+    });
+  });
+
   it('is Unicode text of Excel: UTF-16 with tabs', async () => {
     const bytes = Buffer.concat([
       Buffer.from([0xff, 0xfe]),
