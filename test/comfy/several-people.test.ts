@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import Fastify from 'fastify';
 import { sendFile } from '../../src/service/routes/files.ts';
 import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
@@ -75,6 +75,16 @@ describe('the files of runs', () => {
     for (const day of ['2026-03-01', '2026-03-02', '2026-03-03', 'mine']) mkdirSync(join(folder, day));
     new KeptFiles(folder).drop(Date.parse('2026-03-02T23:59:59Z'));
     expect(readdirSync(folder).toSorted()).toEqual(['2026-03-02', '2026-03-03', 'mine']);
+  });
+
+  it('are gone with a service that keeps nothing', async () => {
+    const folder = freshFolder();
+    vi.stubEnv('TMPDIR', folder);
+    await using own = new OwnService({}, { database: ':memory:' });
+    await own.open();
+    await own.close();
+    vi.unstubAllEnvs();
+    expect(readdirSync(folder).filter((name) => name.startsWith('runsheet-files-'))).toEqual([]);
   });
 
   it('answer 404 when they are dropped, and the run stays', async () => {

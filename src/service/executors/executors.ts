@@ -1,6 +1,6 @@
 // The executors of the service: the simulation for the deployments of its file, and the user's own GPUs for workflows.
 
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from '../database.ts';
@@ -54,9 +54,9 @@ export function openExecutors(world: World): Executors {
   const inputsOf = (id: string): string => database.find(id)?.inputs ?? '{}';
   const specs = new Map(world.simulated.map((spec) => [spec.id, spec]));
   const rehearsal = createRehearsal({ ...world, deployments: specs, inputsOf });
-  const files = new KeptFiles(
-    file === ':memory:' ? mkdtempSync(join(tmpdir(), 'runsheet-files-')) : `${file}.files`,
-  );
+  const isKept = file !== ':memory:';
+  const folder = isKept ? `${file}.files` : mkdtempSync(join(tmpdir(), 'runsheet-files-'));
+  const files = new KeptFiles(folder);
   const tidy = (): void => {
     files.drop(clock.now() - world.keepFilesMs);
     clock.at(clock.now() + TIDY_EVERY_MS, tidy);
@@ -82,7 +82,10 @@ export function openExecutors(world: World): Executors {
     gpus,
     of: (deploymentId) => (deployments.get(deploymentId)?.isReal === true ? gpus.executor : rehearsal),
     census: () => sumOf(all.flatMap((one) => [...one.census().values()])),
-    close: async () => void (await Promise.all(all.map((one) => one.close()))),
+    async close() {
+      await Promise.all(all.map((one) => one.close()));
+      if (!isKept) rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 
