@@ -142,7 +142,9 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   const reached = db.prepare(
     'UPDATE run SET status = ?, updatedMs = ?, startedMs = coalesce(?, startedMs) WHERE number = ?',
   );
-  const ended = db.prepare('UPDATE run SET status = ?, endedMs = ?, updatedMs = ? WHERE number = ?');
+  const ended = db.prepare(
+    'UPDATE run SET status = ?, endedMs = ?, updatedMs = ? WHERE number = ? AND endedMs IS NULL',
+  );
   const lost = db.prepare('UPDATE run SET containerId = NULL, lostMs = lostMs + ? WHERE number = ?');
   const waits = db.prepare('UPDATE run SET queuedMs = NULL, startedMs = NULL, state = NULL WHERE number = ?');
   const delivered = db.prepare(

@@ -166,13 +166,15 @@ const shower =
   (row, isTrue = false) => {
     const nowMs = clock.now();
     const executor = executorOf(row.deploymentId);
+    const machine = deployments.get(row.deploymentId);
     return recordOf(row, {
       nowMs,
-      staleMs: isTrue ? Number.POSITIVE_INFINITY : STALE_MS / speed,
+      // A real run may wait for days.
+      staleMs: isTrue || machine?.isReal === true ? Number.POSITIVE_INFINITY : STALE_MS / speed,
       links: isTrue ? { origin: '' } : linksOf(row, nowMs),
       work: executor.view(row, nowMs),
       outputs: row.status === 'success' ? executor.outputs(row) : [],
-      machine: deployments.get(row.deploymentId),
+      machine,
     });
   };
 

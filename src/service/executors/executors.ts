@@ -51,7 +51,11 @@ export type Executors = {
 
 export function openExecutors(world: World): Executors {
   const { clock, database, deployments, file } = world;
-  const inputsOf = (id: string): string => database.find(id)?.inputs ?? '{}';
+  const inputsOf = (id: string): string => {
+    const row = database.find(id);
+    if (row === undefined) throw new Error(`the run ${id} was never stored`);
+    return row.inputs;
+  };
   const specs = new Map(world.simulated.map((spec) => [spec.id, spec]));
   const rehearsal = createRehearsal({ ...world, deployments: specs, inputsOf });
   const isKept = file !== ':memory:';

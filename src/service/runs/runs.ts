@@ -57,7 +57,8 @@ export function createRuns(world: World): Runs {
     cancel(id) {
       const row = database.find(id);
       if (row === undefined) return false;
-      if (row.endedMs === null) commit(() => cancel(world, row));
+      // Nobody knows how a doubtful run has ended, and a cancel does not change that.
+      if (row.endedMs === null && row.status !== 'timeout') commit(() => cancel(world, row));
       return true;
     },
     recover: () => commit(() => recover(world)),

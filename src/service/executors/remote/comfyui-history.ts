@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { withoutSecrets } from '../../../errors/redact.ts';
 import type { End, FileRef, Made } from './backend.ts';
 
 const entrySchema = z.object({
@@ -17,6 +18,8 @@ export type Entry = z.output<typeof entrySchema>;
 export const historySchema = z.record(z.string(), entrySchema);
 
 const REASON_MOST = 2_000;
+/** What a clock that was set back or forward makes of a run is no time. */
+const RAN_MOST_MS = 30 * 86_400_000;
 
 /** Only a run that says so twice has succeeded: a failure while it was set up leaves `success` of before. */
 export function endOf({ status, outputs }: Entry): End {
@@ -39,14 +42,17 @@ function ranMsOf(messages: ReadonlyMap<string, Readonly<Record<string, unknown>>
   const at = (name: string): number => Number(messages.get(name)?.['timestamp']);
   const end = ['execution_success', 'execution_error', 'execution_interrupted'].map(at).find(Number.isFinite);
   const ranMs = (end ?? Number.NaN) - at('execution_start');
-  return Number.isFinite(ranMs) ? Math.max(0, ranMs) : 0;
+  return Number.isFinite(ranMs) ? Math.min(Math.max(0, Math.round(ranMs)), RAN_MOST_MS) : 0;
 }
 
 /** `torch.OutOfMemoryError: …  (node 3, KSampler)`: clients find the kind of the failure by its type. */
 function reasonOf(error: Readonly<Record<string, unknown>>): string {
   const text = (name: string): string => (typeof error[name] === 'string' ? error[name] : '');
   const what = [text('exception_type'), text('exception_message').trim()].filter(Boolean).join(': ');
-  return shortened(terminalLine(`${what} (node ${text('node_id')}, ${text('node_type')})`), REASON_MOST);
+  return shortened(
+    withoutSecrets(terminalLine(`${what} (node ${text('node_id')}, ${text('node_type')})`)),
+    REASON_MOST,
+  );
 }
 
 const fileSchema = z.object({

@@ -2,6 +2,7 @@
 // whoever sends again must look first; and a run only moves forward, from the queue into the history, so the queue is read first.
 
 import { randomUUID } from 'node:crypto';
+import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { jsonIn } from '../../../errors/outside-text.ts';
@@ -169,7 +170,7 @@ const nodeErrorsSchema = z.record(
 );
 
 /** Nothing was accepted, and later it may be. */
-const BUSY: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 503]);
+const BUSY: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 407, 429, 503]);
 
 function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
   const body = jsonIn(text);
@@ -194,8 +195,8 @@ function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
       afterMs: retryAfterMs(headers['retry-after']),
       reason: `answered ${status}: ${shown(text)}`,
     };
-  // A 400 without an explanation comes from something in between; a 500 may have queued it.
-  return status === 400 || status === 404 || status === 413
+  // Something in between has answered; a 5xx may have queued it.
+  return status === 413
     ? { kind: 'refused', reason: `answered ${status}: ${shown(text)}` }
     : { kind: 'unclear', reason: `answered ${status}: ${shown(text)}` };
 }

@@ -357,6 +357,8 @@ export class GpuServer implements MetServer {
     ranMs?: number,
     atMs = this.#desk.now(),
   ): void {
+    // Cancelled meanwhile.
+    if (this.runs.get(one.run.id) !== one) return;
     const level = status === 'failed' ? 'error' : 'info';
     if (reason !== undefined) one.state = withLine(one.state, level, reason, atMs);
     this.runs.delete(one.run.id);

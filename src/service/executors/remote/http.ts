@@ -5,6 +5,7 @@ import { request, type Dispatcher, type FormData as Form } from 'undici';
 import type { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { jsonIn, shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { withoutSecrets } from '../../../errors/redact.ts';
 import { openOutgoing } from '../../../host/outgoing.ts';
 import { Unreachable } from './backend.ts';
 
@@ -75,8 +76,8 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       const { status, text } = await ask(path, JSON.stringify(body));
       if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
     },
-    upload: async <T>(path: string, form: FormData, schema: z.ZodType<T>): Promise<T> =>
-      parsed(path, await answerTo(path, { method: 'POST', body: form as unknown as Form }, files), schema),
+    upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> =>
+      parsed(path, await answerTo(path, { method: 'POST', body: form }, files), schema),
     /** undefined if it is not there. */
     open: async (path: string): Promise<Readable | undefined> => {
       const { statusCode, body } = await send(path, {}, files);
@@ -89,7 +90,8 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
 }
 
 const TEXT_MOST = 500;
-export const shown = (text: string): string => shortened(terminalLine(text), TEXT_MOST);
+/** A proxy may answer with the headers that it got. */
+export const shown = (text: string): string => shortened(withoutSecrets(terminalLine(text)), TEXT_MOST);
 
 async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];

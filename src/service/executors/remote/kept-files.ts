@@ -104,15 +104,19 @@ export class KeptFiles {
   }
 }
 
+/** In UTF-8, a letter may take four bytes of the 255 of a name. */
+const NAME_MOST = 60;
+
 const byNode = (a: Made, b: Made): number => a.node.localeCompare(b.node, 'en', { numeric: true });
 
 /** Names of a server are never paths here, and no two files of a run have the same. */
 function freeName(given: string, taken: ReadonlySet<string>): string {
-  const plain = given
-    .replaceAll(/[^\p{L}\p{N}._-]+/gu, '_')
-    .replace(/^\.+/, '_')
-    .slice(-120);
-  return taken.has(plain) ? `${taken.size + 1}-${plain}` : plain;
+  const plain = given.replaceAll(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
+  const cut = plain.slice(-NAME_MOST).toWellFormed().replaceAll('\uFFFD', '_');
+  for (let number = taken.size + 1; ; number += 1) {
+    const name = taken.has(cut) ? `${number}-${cut}` : cut;
+    if (!taken.has(name)) return name;
+  }
 }
 
 const TYPES: Readonly<Record<string, string>> = {

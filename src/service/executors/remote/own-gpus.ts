@@ -5,7 +5,7 @@ import { extname } from 'node:path';
 import { blob } from 'node:stream/consumers';
 import { z } from 'zod';
 import { parseExactly } from '../../../batch/digits.ts';
-import { errorMessage, problem } from '../../../errors/error.ts';
+import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
 import type { Database, ServerRow } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
@@ -41,6 +41,13 @@ const givenGpusSchema = z.strictObject({
 
 type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
 
+/** A server that was asked: `fault` says why it cannot be used now. */
+type Tried = {
+  readonly keep: () => void;
+  readonly drop: () => Promise<void>;
+  readonly fault?: RunsheetError;
+};
+
 type World = Omit<RemoteWorld, 'putFiles' | 'isOver'> & {
   readonly database: Pick<
     Database,
@@ -55,6 +62,8 @@ export class OwnGpus {
   readonly #world: World;
   readonly executor: Remote;
   readonly #backends = new Map<string, Backend>();
+  /** Sent with each request; another file changes them. */
+  readonly #headers = new Map<string, Record<string, string>>();
 
   constructor(world: World) {
     this.#world = world;
@@ -68,7 +77,7 @@ export class OwnGpus {
   /** Those of before, whether their servers answer or not. */
   restore(): void {
     const { database } = this.#world;
-    for (const row of database.servers()) this.#open(row);
+    for (const row of database.servers()) this.#restored(row);
     for (const text of database.workflows()) this.#serve(parseExactly(text) as Workflow);
     if (this.executor.servers.length > 0) database.beDurable();
   }
@@ -76,14 +85,24 @@ export class OwnGpus {
   /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers. */
   async add(given: unknown): Promise<readonly Deployment[]> {
     const { servers, workflows } = givenGpusSchema.parse(given);
-    for (const server of servers) await this.#take(server);
+    const tried: Tried[] = [];
+    for (const server of servers) tried.push(await this.#take(server));
+    const [fault] = tried.flatMap((one) => one.fault ?? []);
+    const isAlone =
+      tried.every((one) => one.fault !== undefined) && this.executor.servers.every(({ isMet }) => !isMet);
+    if (fault !== undefined && isAlone) {
+      await Promise.all(tried.map(({ drop }) => drop()));
+      throw fault;
+    }
+    // One of several may be away; it is kept, and used once it answers.
+    for (const { keep } of tried) keep();
     const made: Workflow[] = [];
     for (const { name, text, inputs, runTimeoutSeconds } of workflows)
       made.push({ ...(await this.#workflow(name, text, inputs)), runTimeoutSeconds });
     return made.map((workflow) => this.#serve(workflow));
   }
 
-  async #take(given: GivenServer): Promise<void> {
+  async #take(given: GivenServer): Promise<Tried> {
     const { database } = this.#world;
     const url = addressOf(given.url);
     const before = database.servers().find((row) => row.url === url);
@@ -92,26 +111,45 @@ export class OwnGpus {
       gpu: given.gpu ?? before?.gpu ?? null,
       headersFile: given.headersFile ?? before?.headersFile ?? null,
     };
-    const backend = this.#backends.get(url) ?? this.#open(row);
+    const opened = openServer(row);
+    const drop = (): Promise<void> => opened.backend.close();
+    const keep = (gpu: string | null) => (): void => {
+      database.keepServer({ ...row, gpu });
+      const known = this.#headers.get(url);
+      if (known === undefined) return this.#open(row, opened);
+      Object.assign(known, opened.headers);
+      void drop();
+    };
     try {
-      const { gpu } = await backend.describe();
-      database.keepServer({ ...row, gpu: row.gpu ?? gpu });
+      const { gpu } = await opened.backend.describe();
+      return { keep: keep(row.gpu ?? gpu), drop };
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      // One of several may be away; it is kept, and used once it answers.
-      if (this.executor.servers.every(({ isMet }) => !isMet))
-        throw problem('E614', { url, reason: errorMessage(error) });
-      database.keepServer(row);
+      return { keep: keep(row.gpu), drop, fault: problem('E614', { url, reason: errorMessage(error) }) };
     }
   }
 
-  #open(row: ServerRow): Backend {
-    const { url, gpu } = row;
-    const { backend } = openServer(row);
+  /** Under its host, or its whole address if another one has that. */
+  #open(
+    { url, gpu }: ServerRow,
+    { backend, headers }: Pick<ReturnType<typeof openServer>, 'backend' | 'headers'>,
+  ): void {
+    const { host } = new URL(url);
+    const isTaken = this.executor.servers.some(({ name }) => name === host);
     this.#backends.set(url, backend);
-    this.executor.addServer(new URL(url).host, gpu ?? undefined, backend);
+    this.#headers.set(url, headers);
+    this.executor.addServer(isTaken ? url : host, gpu ?? undefined, backend);
     this.#world.database.beDurable();
-    return backend;
+  }
+
+  /** A file that is gone must not keep the service from starting: its server is away, and says why. */
+  #restored(row: ServerRow): void {
+    try {
+      this.#open(row, openServer(row));
+    } catch (error) {
+      this.#world.say('server-without-headers', { server: row.url, reason: errorMessage(error) });
+      this.#open(row, openServer({ url: row.url }));
+    }
   }
 
   /** Of the first server that can run it. */
@@ -126,9 +164,12 @@ export class OwnGpus {
       try {
         return workflowOf(name, nodes, await classesAt(backend, nodes), inputs);
       } catch (error) {
-        first ??= error;
+        // What is wrong with the workflow says more than a server that does not answer.
+        if (first === undefined || first instanceof Unreachable) first = error;
       }
     }
+    if (first instanceof Unreachable)
+      throw problem('E614', { url: [...this.#backends.keys()].join(', '), reason: first.message });
     throw (
       first ??
       problem('E602', {

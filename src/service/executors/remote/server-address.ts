@@ -11,12 +11,11 @@ export type GivenServer = { readonly url: string; readonly headersFile?: string 
 export function openServer({ url: given, headersFile }: GivenServer): {
   readonly url: string;
   readonly backend: Backend;
+  readonly headers: Record<string, string>;
 } {
   const url = addressOf(given);
-  return {
-    url,
-    backend: openComfyui({ url, headers: headersFile == null ? {} : headersIn(headersFile) }),
-  };
+  const headers = headersFile == null ? {} : headersIn(headersFile);
+  return { url, headers, backend: openComfyui({ url, headers }) };
 }
 
 /** Without a trailing slash; a password in it would be printed with it. */
@@ -31,7 +30,7 @@ export function addressOf(given: string): string {
 }
 
 /** `Name: value`, a line each. */
-function headersIn(file: string): Readonly<Record<string, string>> {
+function headersIn(file: string): Record<string, string> {
   try {
     const lines = readFileSync(file, 'utf8')
       .split('\n')
@@ -41,10 +40,20 @@ function headersIn(file: string): Readonly<Record<string, string>> {
       lines.map((line) => {
         const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
         if (name === undefined || value === undefined) throw new Error('a line is not "Name: value"');
+        // `Bearer abc`: a text may contain the key alone.
+        const [, key] = /^\S+\s+(\S+)$/.exec(value) ?? [];
+        if (key !== undefined) keepSecret(key);
         return [name.toLowerCase(), keepSecret(value)];
       }),
     );
   } catch (error) {
-    throw problem('E611', { file, why: `cannot be read: ${errorMessage(error)}` }, { cause: error });
+    throw problem(
+      'E602',
+      {
+        what: `the headers in ${file} cannot be read: ${errorMessage(error)}`,
+        hint: 'one header a line: "Name: value"',
+      },
+      { cause: error },
+    );
   }
 }

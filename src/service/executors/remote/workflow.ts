@@ -52,7 +52,7 @@ const refuse = (name: string, why: string, hint: string, cause?: unknown): Error
 export function readGraph(name: string, text: string): Nodes {
   let value: unknown;
   try {
-    value = parseExactly(text);
+    value = parseExactly(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw refuse(name, `is not JSON: ${errorMessage(error)}`, EXPORT, error);
   }
@@ -88,13 +88,18 @@ export function workflowOf(
   const graph: Graph = Object.fromEntries(
     Object.entries(nodes).map(([node, { class_type, inputs: own }]) => [node, { class_type, inputs: own }]),
   );
-  const map = inputs.map((input) => [input.name, input.fields]);
+  const map = inputs
+    .map(
+      ({ name: input, fields }) =>
+        [input, fields.map(({ node, field }) => `${node}.${field}`).sort()] as const,
+    )
+    .sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     id: uuidOf('workflow file', canonical(graph), JSON.stringify(map)),
     name,
     graph,
     inputs,
-    savers: Object.keys(nodes).filter((node) => typeof nodes[node]?.inputs['filename_prefix'] === 'string'),
+    savers: Object.keys(nodes).filter((node) => nodes[node]?.inputs['filename_prefix'] !== undefined),
     isPaid: classesOf(nodes).some((one) => classes.get(one)?.isPaid === true),
     runTimeoutSeconds: RUN_TIMEOUT_SECONDS,
   };
@@ -324,7 +329,8 @@ export function filledGraph(
   // A node with an unchanged prefix may answer from the cache with the file of another run, whose name can be used again.
   for (const node of savers) {
     const own = filled[node];
-    if (own !== undefined) own.inputs['filename_prefix'] = `runsheet/${run.day}/${run.id}/${node}`;
+    if (own !== undefined)
+      own.inputs['filename_prefix'] = `runsheet/${run.day}/${run.id}/${node.replaceAll(/[^\w-]/g, '_')}`;
   }
   return filled;
 }
