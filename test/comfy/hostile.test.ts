@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -94,7 +94,7 @@ describe('headers', () => {
       response.writeHead(413).end(`too large; you sent ${request.headers.authorization}`);
     });
     await using gpu = await comfy();
-    const forward = async (path: string, response: import('node:http').ServerResponse): Promise<void> => {
+    const forward = async (path: string, response: ServerResponse): Promise<void> => {
       const answer = await fetch(`${gpu.url}${path}`);
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
     };

@@ -164,7 +164,7 @@ describe('a run', () => {
     const observed = watch(3_000, { shownAt: () => run({ status: 'timeout' }) });
     expect(observed[0]).toEqual({
       at: 0,
-      report: { kind: 'overdue', reason: 'the run was not updated for a day' },
+      report: { kind: 'overdue', reason: 'the service does not know how the run has ended' },
     });
   });
 
