@@ -46,6 +46,8 @@ export function createApp(
     forceCloseConnections: true,
     http: { headersTimeout: HEADERS_MS, connectionsCheckingInterval: 1_000 },
     bodyLimit: BODY_LIMIT_BYTES,
+    // Names of files, each letter of which may be twelve characters of an address.
+    routerOptions: { maxParamLength: 2_000 },
     exposeHeadRoutes: false,
     frameworkErrors: (error, _request, reply: FastifyReply) =>
       void reply.code(400).send({ detail: error.message }),

@@ -89,6 +89,11 @@ export class OwnService implements AsyncDisposable {
     return this.#service;
   }
 
+  /** The folder of the files that it keeps. */
+  get files(): string {
+    return `${this.#database}.files`;
+  }
+
   async close(): Promise<void> {
     await this.#service?.close();
     this.#service = undefined;

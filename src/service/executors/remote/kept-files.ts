@@ -13,7 +13,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { OutputFile } from '../executor.ts';
@@ -61,7 +61,7 @@ export class KeptFiles {
     const content = await backend.file(ref);
     if (content === undefined)
       throw new FileGone(`the file ${ref.filename} was deleted before it was copied`);
-    const extension = extname(filename);
+    const [extension = ''] = /\.[a-z\d]{1,8}$/i.exec(filename) ?? [];
     const path = join(day, runId, `${number}${extension}`);
     const target = join(this.#folder, path);
     mkdirSync(join(this.#folder, day, runId), { recursive: true, mode: 0o700 });
