@@ -122,7 +122,8 @@ function cancel(world: World, row: RunRow): void {
 function recover(world: World): void {
   const rows = world.database.alive();
   const known = Map.groupBy(
-    rows.map((row) => ({ ...row, run: liveRunOf(row) })),
+    // Not copied: there may be a hundred thousand.
+    rows.map((row) => Object.assign(row, { run: liveRunOf(row) })),
     (row) => world.executorOf(row.deploymentId),
   );
   for (const [executor, own] of known) executor.resume(own);
