@@ -19,6 +19,7 @@ export type Executed = {
 
 export type Owner = Stock & {
   readonly historyLimit: number;
+  readonly slowness: number;
   readonly thawed: Promise<void>;
   /** Aborted to end what sleeps at this moment. */
   readonly awake: AbortSignal;
@@ -90,7 +91,7 @@ export class ComfyProcess {
       checkpoints: this.#owner.checkpoints,
       cache: this.#cache,
       talk: (event, data, client) => this.#talk(event, data, client),
-      pause: (ms) => this.#pause(ms),
+      pause: (ms) => this.#pause(ms * this.#owner.slowness),
       wasInterrupted: () => {
         const was = this.#wasInterrupted;
         this.#wasInterrupted = false;

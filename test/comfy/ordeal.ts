@@ -214,11 +214,20 @@ async function killInTurns(
   const kills = { server: 0, service: 0, worker: 0, command: 0 };
   const chance = numbersFrom(seed);
   let command = stage.start(first);
+  /** A command that names only servers that start at this moment ends at once, and is given again. */
+  const begun = async (given: Running): Promise<Running> => {
+    if (!hasEnded(given) || !given.stderr.includes('E614')) return given;
+    await wait(1_000);
+    const next = stage.start(first);
+    await Promise.race([wait(5_000), next.ended]);
+    return begun(next);
+  };
   const progress = (): number =>
     Number(/ done=(\d+) .*$/.exec(command.stderr.trimEnd().split('\n').at(-1) ?? '')?.[1]);
   await until(() => onlooker.running.some((id) => id?.startsWith('00000000') === false), 'a run is executed');
   for (const victim of victims) {
     await Promise.race([wait(gapMs.least + chance() * gapMs.spread), command.ended]);
+    command = await begun(command);
     if (hasEnded(command)) break;
     say(`SIGKILL: ${victim}, at ${progress()} rows`);
     if (victim === 'server') {
@@ -238,7 +247,8 @@ async function killInTurns(
     }
     kills[victim] += 1;
   }
-  const { code, stderr } = await command.ended;
+  await command.ended;
+  const { code, stderr } = await (await begun(command)).ended;
   if (code !== 0) throw new Error(`the command ended with ${code}:\n${stderr}`);
   return kills;
 }

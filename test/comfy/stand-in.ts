@@ -17,6 +17,8 @@ export type StandInOptions = {
   /** A free one unless it is given; the same after each start. */
   readonly port?: number;
   readonly device?: string;
+  /** How many times as long as asked its Sleep takes (default: 1). */
+  readonly slowness?: number;
   /** The options of CheckpointLoaderSimple. */
   readonly checkpoints?: readonly string[];
   /** Node classes that this server lacks. */
@@ -42,6 +44,7 @@ export class ComfyStandIn
   checkpoints: readonly string[];
   files: ImageFiles;
   thawed: Promise<void> = Promise.resolve();
+  readonly slowness: number;
   readonly #options: StandInOptions;
   readonly #classes: ReadonlySet<string>;
   readonly #faults: { readonly path: string; readonly fault: Fault }[] = [];
@@ -53,6 +56,7 @@ export class ComfyStandIn
   constructor(options: StandInOptions) {
     super();
     this.#options = options;
+    this.slowness = options.slowness ?? 1;
     this.#port = options.port ?? 0;
     this.checkpoints = options.checkpoints ?? ['sd15.safetensors'];
     this.#classes = new Set(Object.keys(NODE_CLASSES).filter((name) => !options.without?.includes(name)));
