@@ -78,7 +78,7 @@ describe('a ComfyUI that lies', () => {
     expect(run.status).toBe('success');
     const names = filesOf(run).map(({ filename }) => filename);
     expect([names.length, new Set(names).size]).toEqual([wild.length, wild.length]);
-    expect(names.filter((name) => /[/\\]|^\.+$/.test(name) || [...name].length > 130)).toEqual([]);
+    expect(names.filter((name) => /[/\\]|^\.+$/.test(name) || Array.from(name).length > 130)).toEqual([]);
     for (const { url } of filesOf(run)) expect(await (await fetch(url)).text()).toBe('bytes');
     const kept = readdirSync(own.files, { recursive: true, withFileTypes: true });
     expect(kept.filter((entry) => entry.isFile()).map(({ name }) => name.split('.')[0])).toHaveLength(

@@ -71,15 +71,15 @@ describe('four servers, of which each is half as fast as the one before', () => 
     const { gpus, own } = at;
     const [fast] = gpus;
     const ids = await queueAll(own);
-    await until(() => (fast?.executions.length ?? 0) > 20, 'it executes');
+    await until(() => (fast?.executions.length ?? 0) > 10, 'it executes');
     fast?.freeze();
-    await until(() => gpus.slice(1).every(({ executions }) => executions.length > 15), 'the others go on');
+    await until(() => gpus.slice(1).every(({ executions }) => executions.length > 5), 'the others go on');
     await fast?.kill();
     await allEnded(own, ids);
     const executed = gpus.flatMap(({ executions }) => executions);
     const done = executed.filter(({ end }) => end === 'success').map(({ prompt_id }) => prompt_id);
     expect([...new Set(done)].toSorted()).toEqual(ids.toSorted());
-    // What it executed when it froze, whose end nobody saw.
-    expect(executed.length - ROWS).toBeLessThanOrEqual(1);
+    // A server has two runs at most, and nobody saw what it did with them.
+    expect(executed.length - ROWS).toBeLessThanOrEqual(2);
   });
 });
