@@ -12,9 +12,11 @@ export type GivenGpus = {
   readonly servers: readonly {
     /** `http://127.0.0.1:8188` */
     readonly url: string;
+    /** `comfy-api`: what speaks the Comfy API v2, such as Comfy Cloud (default: `comfyui`). */
+    readonly kind?: 'comfyui' | 'comfy-api';
     /** What its GPU is called (default: what the server says). */
     readonly gpu?: string;
-    /** A file with a line `Name: value` for each header that it wants. */
+    /** A file with a line `Name: value` for each header that it wants; for a Comfy API, a file with its key alone. */
     readonly headersFile?: string;
   }[];
   readonly workflows: readonly {

@@ -37,12 +37,12 @@ const SCHEMA = `
     id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB
   ) STRICT;
   CREATE TABLE IF NOT EXISTS server (
-    url TEXT PRIMARY KEY, gpu TEXT, headersFile TEXT
+    url TEXT PRIMARY KEY, kind TEXT NOT NULL, gpu TEXT, headersFile TEXT
   ) STRICT;
   CREATE TABLE IF NOT EXISTS workflow (id TEXT PRIMARY KEY, json TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
 `;
 
-const FORMAT = 6;
+const FORMAT = 7;
 
 /** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
 export function openFile(file: string): DatabaseSync {

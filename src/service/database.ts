@@ -46,7 +46,9 @@ type UploadRow = {
 /** A GPU server of the user's own. */
 export type ServerRow = {
   readonly url: string;
+  readonly kind: 'comfyui' | 'comfy-api';
   readonly gpu: string | null;
+  /** Its headers, or the key of an API. */
   readonly headersFile: string | null;
 };
 
@@ -189,7 +191,7 @@ function writersOf(db: DatabaseSync, begin: () => void) {
 function ownGpusIn(db: DatabaseSync) {
   const servers = db.prepare('SELECT * FROM server ORDER BY rowid');
   const keepServer = db.prepare(
-    'INSERT INTO server VALUES ($url, $gpu, $headersFile) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
+    'INSERT INTO server VALUES ($url, $kind, $gpu, $headersFile) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
   );
   const workflows = db.prepare('SELECT json FROM workflow ORDER BY place');
   const keepWorkflow = db.prepare(

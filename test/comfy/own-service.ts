@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { PATHS } from '../../src/run-service/contract/paths.ts';
 import { startLocalService, type LocalService, type LocalServiceOptions } from '../../src/service/server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
-import type { ComfyStandIn } from './stand-in.ts';
 
 type Graph = Record<
   string,
@@ -37,6 +36,9 @@ export type Run = {
   }[];
 };
 
+/** A stand-in, or what speaks another interface. */
+type Server = { readonly url: string; readonly kind?: 'comfy-api' };
+
 export class OwnService implements AsyncDisposable {
   readonly #database = join(freshFolder(), 'runs.db');
   readonly #timing: object;
@@ -50,7 +52,7 @@ export class OwnService implements AsyncDisposable {
   }
 
   static async of(
-    servers: readonly Pick<ComfyStandIn, 'url'>[],
+    servers: readonly Server[],
     graph: Graph = portrait(),
     timing: object = {},
     options: Partial<LocalServiceOptions> = {},
@@ -75,9 +77,9 @@ export class OwnService implements AsyncDisposable {
     });
   }
 
-  async add(servers: readonly Pick<ComfyStandIn, 'url'>[], graph: Graph): Promise<string> {
+  async add(servers: readonly Server[], graph: Graph): Promise<string> {
     const [added] = await this.service.addGpus({
-      servers: servers.map(({ url }) => ({ url })),
+      servers: servers.map(({ url, kind }) => ({ url, ...(kind && { kind }) })),
       workflows: [{ name: 'portrait', text: JSON.stringify(graph) }],
     });
     this.deployment = added?.id ?? '';

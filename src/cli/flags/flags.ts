@@ -103,6 +103,13 @@ export const ownFlags = {
   comfyuiHeaders: optional(
     textFlag('file', 'headers for it, "Name: value" a line, such as an authorization'),
   ),
+  comfyApi: repeatable(
+    textFlag(
+      '[gpu=]url',
+      'what speaks the Comfy API v2: Comfy Cloud, a deployment of yours, or comfy-api-proxy; repeat it for more',
+    ),
+  ),
+  comfyApiKeyFile: optional(textFlag('file', 'a file with the key for it')),
 } as const;
 export type OwnFlags = FlagsOf<typeof ownFlags>;
 

@@ -1,4 +1,4 @@
-// The flags of GPUs of the user's own: a workflow file, and the ComfyUI servers that run it.
+// The flags of GPUs of the user's own: a workflow file, and the servers that run it.
 
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -8,32 +8,44 @@ import type { GivenGpus } from '../../library/own-gpus.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { OwnFlags } from './flags.ts';
 
-type Given = Pick<OwnFlags, 'comfyui' | 'comfyuiHeaders'> & {
+type Given = Pick<OwnFlags, 'comfyui' | 'comfyuiHeaders' | 'comfyApi' | 'comfyApiKeyFile'> & {
   readonly workflow?: string | readonly string[];
 };
 
-export const namesGpus = ({ workflow = [], comfyui = [] }: Given): boolean =>
-  workflow.length > 0 || comfyui.length > 0;
+export const namesGpus = ({ workflow = [], comfyui = [], comfyApi = [] }: Given): boolean =>
+  workflow.length + comfyui.length + comfyApi.length > 0;
 
 /** Throws E602 for flags that do not belong together, and the fault of a file that cannot be read. */
-export function gpusOf({ workflow = [], comfyui = [], comfyuiHeaders }: Given): GivenGpus {
-  if (comfyuiHeaders !== undefined && comfyui.length === 0)
-    throw problem('E602', {
-      what: '--comfyui-headers needs --comfyui',
-      hint: 'add --comfyui http://127.0.0.1:8188',
-    });
+export function gpusOf(given: Given): GivenGpus {
+  const { workflow = [], comfyui = [], comfyuiHeaders, comfyApi = [], comfyApiKeyFile } = given;
   return {
-    servers: comfyui.map((text) => {
-      const [, gpu, url = text] = /^([^=/]+)=(https?:.*)$/.exec(text) ?? [];
-      if (!URL.canParse(url) || !/^https?:/.test(url))
-        throw problem('E602', {
-          what: `--comfyui ${text} is no address`,
-          hint: 'for example --comfyui http://127.0.0.1:8188, or with a name for its GPU: --comfyui "RTX 4090=http://gpu-1:8188"',
-        });
-      return { url, ...(gpu && { gpu }), ...(comfyuiHeaders && { headersFile: resolve(comfyuiHeaders) }) };
-    }),
+    servers: [
+      ...serversOf('comfyui', comfyui, ['--comfyui-headers', comfyuiHeaders]),
+      ...serversOf('comfy-api', comfyApi, ['--comfy-api-key-file', comfyApiKeyFile]),
+    ],
     workflows: [workflow].flat().map(workflowIn),
   };
+}
+
+const EXAMPLES = { comfyui: 'http://127.0.0.1:8188', 'comfy-api': 'http://127.0.0.1:8189' } as const;
+
+function serversOf(
+  kind: keyof typeof EXAMPLES,
+  given: readonly string[],
+  [fileFlag, file]: readonly [string, string | undefined],
+): GivenGpus['servers'] {
+  const example = EXAMPLES[kind];
+  if (file !== undefined && given.length === 0)
+    throw problem('E602', { what: `${fileFlag} needs --${kind}`, hint: `add --${kind} ${example}` });
+  return given.map((text) => {
+    const [, gpu, url = text] = /^([^=/]+)=(https?:.*)$/.exec(text) ?? [];
+    if (!URL.canParse(url) || !/^https?:/.test(url))
+      throw problem('E602', {
+        what: `--${kind} ${text} is no address`,
+        hint: `for example --${kind} ${example}, or with a name for its GPU: --${kind} "RTX 4090=${example}"`,
+      });
+    return { url, kind, ...(gpu && { gpu }), ...(file && { headersFile: resolve(file) }) };
+  });
 }
 
 /** `portrait=portrait_api.json`, or the file alone. */

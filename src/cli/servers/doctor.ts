@@ -68,7 +68,7 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
   servers.map(
     (server) =>
       [
-        'comfyui',
+        server.kind ?? 'comfyui',
         async () => {
           const { lookAtServer } = await import('../../service/server.ts');
           const { url, version, gpu, waiting, faults } = await lookAtServer(server, workflows);
@@ -79,7 +79,9 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
               hint: 'install there what is missing, or change the workflow and export it again',
             });
           const able = workflows.map(({ name }) => `, ${name} can run`).join('');
-          return `${url}, ComfyUI ${version}, ${server.gpu ?? gpu}, ${waiting} in its queue${able}`;
+          return server.kind === 'comfy-api'
+            ? `${url}, Comfy API ${version}, which says of a workflow only at its first run what it lacks`
+            : `${url}, ComfyUI ${version}, ${server.gpu ?? gpu}, ${waiting} in its queue${able}`;
         },
       ] as const,
   );

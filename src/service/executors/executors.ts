@@ -37,7 +37,9 @@ type World = {
 const TIMING: Timing = {
   lookMs: 1_000,
   lookWithSocketMs: 5_000,
+  lookPolledMs: 2_000,
   lateMs: 5_000,
+  spentMs: 60_000,
   moveAfterMs: 600_000,
 };
 const TIDY_EVERY_MS = 3_600_000;

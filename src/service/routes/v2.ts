@@ -89,6 +89,7 @@ async function queue(
   if (spec === undefined) return notFound(reply, 'Deployment not found');
   const problems = service.executorOf(spec.id).refusals(spec.id, order.inputs);
   if (problems.length > 0) return unprocessable(reply, problems);
+  if (service.executorOf(spec.id).isUnpaid(spec.id)) return reply.code(403).send({ detail: NO_CREDITS });
   const run = await service.runs.accept(order, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
   if (service.faults.shouldInject('twin', run)) await service.runs.accept(order, spec, owner);

@@ -81,6 +81,7 @@ export function createRehearsal(world: World): Executor {
 
   return {
     refusals: () => [],
+    isUnpaid: () => false,
     accept: (run) => machines.wait(run),
     resume(rows) {
       // The busy containers first and then the queue in order, so that the order and the limits hold.

@@ -8,7 +8,7 @@
 
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Work } from '../executor.ts';
-import type { Heard, Made } from './backend.ts';
+import type { Heard, Made, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
 /** A file that the service keeps. */
@@ -33,11 +33,16 @@ export type RunState = {
   readonly isSent: boolean;
   /** How often a server has stopped while it executed it. */
   readonly deaths: number;
+  readonly placedMs?: number;
+  /** How often it was to be executed, for servers whose every try has a key of its own. */
+  readonly tries?: number;
+  /** What the server calls it. */
+  readonly ref?: string;
   /** Servers that did not answer, and may still have it. */
   readonly left?: readonly string[];
   readonly startedMs?: number;
   /** How it has ended there, until its files are kept. */
-  readonly made?: { readonly outputs: readonly Made[]; readonly ranMs: number; readonly atMs: number };
+  readonly made?: { readonly outputs: readonly Made[]; readonly ranMs?: number; readonly atMs: number };
   readonly outputs?: readonly StoredOutput[];
   readonly lines: readonly LogLine[];
 };
@@ -54,6 +59,8 @@ export type AssignedRun = {
   absentSince: number | undefined;
   /** It is sent after this time. */
   notBefore: number;
+  /** Since when its try is known to be used, with nothing to show for it. */
+  spentSince: number | undefined;
   runningSince: number | undefined;
   /** The last connection of the socket during which it was there; undefined if that is not known. */
   connection: number | undefined;
@@ -77,6 +84,7 @@ export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNe
   mustLook: !isNew,
   absentSince: undefined,
   notBefore: 0,
+  spentSince: undefined,
   runningSince: undefined,
   connection: undefined,
   work: NO_WORK,
@@ -85,6 +93,31 @@ export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNe
 
 /** Of a run that begins, perhaps again. */
 export const nothingHeard = (): AssignedRun['heard'] => ({ made: [], hasSucceeded: false });
+
+/** `one`: undefined if only its id is known. */
+export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({
+  id,
+  tries: one?.state.tries ?? 1,
+  sinceMs: one?.state.placedMs ?? 0,
+  isRepeated: one?.mustLook ?? true,
+  ref: one?.state.ref,
+});
+
+/** True once whatever came of a used try had the time to show. */
+export function isSpent(one: AssignedRun, waitMs: number): boolean {
+  one.mustLook = true;
+  one.spentSince ??= performance.now();
+  one.notBefore = one.spentSince + waitMs;
+  if (performance.now() < one.notBefore) return false;
+  one.spentSince = undefined;
+  return true;
+}
+
+/** It is to be executed anew. */
+export function anotherTry(before: RunState): RunState {
+  const { startedMs: _, ref: __, ...state } = before;
+  return { ...state, isSent: false, tries: (state.tries ?? 1) + 1 };
+}
 
 const LINES_MOST = 50;
 

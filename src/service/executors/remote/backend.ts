@@ -13,16 +13,39 @@ export type Graph = Readonly<
   Record<string, { readonly class_type: string; readonly inputs: Readonly<Record<string, unknown>> }>
 >;
 
+/** A run as a server is asked about it. */
+export type Sent = {
+  readonly id: string;
+  /** Grows whenever it is to be executed anew. */
+  readonly tries: number;
+  /** When it got its place; it was not sent before. */
+  readonly sinceMs: number;
+  /** Whether it may have been sent already. */
+  readonly isRepeated: boolean;
+  /** What the server calls it, once that is known. */
+  readonly ref: string | undefined;
+};
+
 export type Submitted =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'accepted'; readonly ref?: string }
   /** It will never run. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** Surely not accepted; later it may be. */
-  | { readonly kind: 'busy'; readonly afterMs: number; readonly reason: string }
+  | { readonly kind: 'busy'; readonly afterMs: number; readonly reason: string; readonly isUnpaid?: true }
+  /** This try was used, and what came of it is not there. */
+  | { readonly kind: 'spent'; readonly reason: string }
+  /** It may have been accepted, and nobody can ever say. */
+  | { readonly kind: 'doubtful'; readonly reason: string }
   /** It may have been accepted. */
   | { readonly kind: 'unclear'; readonly reason: string };
 
-export type FileRef = { readonly filename: string; readonly subfolder: string; readonly type: string };
+export type FileRef = {
+  readonly filename: string;
+  readonly subfolder: string;
+  readonly type: string;
+  /** Instead of a place, for servers that name their files. */
+  readonly asset?: string;
+};
 
 /** What a node has made: files, or texts. */
 export type Made = {
@@ -32,17 +55,20 @@ export type Made = {
   readonly texts: readonly string[];
 };
 
-export type End =
-  | { readonly status: 'success'; readonly ranMs: number; readonly made: readonly Made[] }
-  | { readonly status: 'failed'; readonly ranMs: number; readonly reason: string }
-  | { readonly status: 'interrupted'; readonly ranMs: number };
+/** `ranMs`: undefined for a server that does not say. */
+export type End = { readonly ranMs: number | undefined } & (
+  | { readonly status: 'success'; readonly made: readonly Made[] }
+  | { readonly status: 'failed'; readonly reason: string }
+  | { readonly status: 'interrupted' }
+);
 
 /** What a server knows of a run; `absent`: nothing, which is no end. */
-export type Seen =
+export type Seen = { readonly ref?: string } & (
   | { readonly at: 'waiting' }
   | { readonly at: 'running' }
   | { readonly at: 'ended'; readonly end: End }
-  | { readonly at: 'absent' };
+  | { readonly at: 'absent' }
+);
 
 /** `work` only hastens and decorates; `look` decides. */
 export type Heard =
@@ -78,6 +104,9 @@ export type NodeClass = {
   readonly isPaid: boolean;
 };
 
+/** How a workflow names a file that was put on a server. */
+export type PutFile = string | { readonly __type: 'core/ASSET'; readonly info: { readonly id: string } };
+
 export type Listening = {
   /** Whether somebody is at the other end; a connection without an answer is over, and another one is made. */
   isAlive(): Promise<boolean>;
@@ -85,19 +114,23 @@ export type Listening = {
 };
 
 export type Backend = {
+  /** It says nothing by itself. */
+  readonly isPolled?: true;
+  /** It sells runs and cannot list them: what may have been bought there is never sent again, here or elsewhere. */
+  readonly isShop?: boolean;
   /** Its version, and its GPU as a person calls it. */
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
-  /** undefined for a class that it does not have. */
-  nodeClass(name: string): Promise<NodeClass | undefined>;
-  submit(id: string, graph: Graph): Promise<Submitted>;
+  /** undefined for a class that it does not have; absent if it does not tell its classes. */
+  nodeClass?(name: string): Promise<NodeClass | undefined>;
+  submit(run: Sent, graph: Graph): Promise<Submitted>;
   /** What it knows of these, and of all others that wait or run there, whoever sent them. */
-  look(ids: readonly string[]): Promise<ReadonlyMap<string, Seen>>;
+  look(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
   /** Asks; the run is gone when `look` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
   /** undefined if it is not there. */
   file(ref: FileRef): Promise<Readable | undefined>;
   /** Returns the name by which a workflow reads it. */
-  put(file: { readonly name: string; readonly content: Blob }): Promise<string>;
+  put(file: { readonly name: string; readonly content: Blob }): Promise<PutFile>;
   listen(on: (heard: Heard) => void): Listening;
   close(): Promise<void>;
 };

@@ -8,7 +8,7 @@ import { errorMessage } from '../../../errors/error.ts';
 import { jsonIn } from '../../../errors/outside-text.ts';
 import { type Backend, type ClassInput, type NodeClass, type Seen, type Submitted } from './backend.ts';
 import { endOf, historySchema, type Entry } from './comfyui-history.ts';
-import { openHttp, shown, type Answer, type Http } from './http.ts';
+import { openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
 import { hearSocket } from './comfyui-socket.ts';
 
 export type ServerAddress = {
@@ -36,11 +36,11 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
       const found = (await read(path, z.record(z.string(), classSchema)))[name];
       return found === undefined ? undefined : nodeClassOf(found);
     },
-    submit: (id, graph) =>
+    submit: ({ id }, graph) =>
       submit(http, id, JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId })),
-    async look(ids) {
+    async look(runs) {
       const { running, waiting } = await queueOf(http);
-      const left = ids.filter((id) => !running.has(id) && !waiting.has(id));
+      const left = runs.map(({ id }) => id).filter((id) => !running.has(id) && !waiting.has(id));
       const seen = left.map(async (id): Promise<readonly [string, Seen]> => {
         const entry: Entry | undefined = (await read(`/history/${id}`, historySchema))[id];
         return [id, entry === undefined ? { at: 'absent' } : { at: 'ended', end: endOf(entry) }];
@@ -72,7 +72,9 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
 }
 
 async function submit(http: Http, id: string, body: string): Promise<Submitted> {
-  const answer = await http.ask('/prompt', body, SUBMIT_MS).catch((error: unknown) => errorMessage(error));
+  const answer = await http
+    .ask('/prompt', body, { waitMs: SUBMIT_MS })
+    .catch((error: unknown) => errorMessage(error));
   if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
   const submitted = submittedOf(id, answer);
   // Part of the workflow was accepted, which nobody wants.
@@ -192,19 +194,13 @@ function submittedOf(id: string, { status, text, headers }: Answer): Submitted {
   if (BUSY.has(status))
     return {
       kind: 'busy',
-      afterMs: retryAfterMs(headers['retry-after']),
+      afterMs: retryAfterMs(headers),
       reason: `answered ${status}: ${shown(text)}`,
     };
   // Something in between has answered; a 5xx may have queued it.
   return status === 413
     ? { kind: 'refused', reason: `answered ${status}: ${shown(text)}` }
     : { kind: 'unclear', reason: `answered ${status}: ${shown(text)}` };
-}
-
-const RETRY_MS = { usual: 5_000, most: 300_000 };
-function retryAfterMs(header: string | string[] | undefined): number {
-  const seconds = Number(header);
-  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, RETRY_MS.most) : RETRY_MS.usual;
 }
 
 /** `node 3 (KSampler): Value not in list: sampler_name: 'x' not in […]`. */

@@ -19,8 +19,12 @@ export type Timing = {
   readonly lookMs: number;
   /** While the socket is open, which says when something changes. */
   readonly lookWithSocketMs: number;
+  /** At servers that say nothing by themselves. */
+  readonly lookPolledMs: number;
   /** How long a POST whose answer was lost may still arrive. */
   readonly lateMs: number;
+  /** How long what came of a used try may still show. */
+  readonly spentMs: number;
   /** After so long, the runs of a server that is away move to another one. */
   readonly moveAfterMs: number;
 };

@@ -5,7 +5,15 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
-import { noteHeard, nothingHeard, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import {
+  anotherTry,
+  noteHeard,
+  nothingHeard,
+  sentOf,
+  withLine,
+  type AssignedRun,
+  type RunState,
+} from './assigned-run.ts';
 import {
   Unreachable,
   type Backend,
@@ -17,6 +25,7 @@ import {
 } from './backend.ts';
 import { FileGone, type Desk, type MetServer, type Timing } from './desk.ts';
 import { Outbox } from './outbox.ts';
+import { storedOutputs } from './stored-outputs.ts';
 
 const FAILURES_MOST = 3;
 const DEATHS_MOST = 2;
@@ -49,18 +58,11 @@ export class GpuServer implements MetServer {
   #listening: Listening | undefined;
   readonly #outbox: Outbox;
 
-  constructor(
-    {
-      name,
-      gpu,
-      backend,
-    }: { readonly name: string; readonly gpu: string | undefined; readonly backend: Backend },
-    desk: Desk,
-    timing: Timing,
-  ) {
+  constructor(given: Pick<GpuServer, 'name' | 'gpu' | 'backend'>, desk: Desk, timing: Timing) {
+    const { name, backend } = given;
     this.name = name;
     this.backend = backend;
-    this.gpu = gpu ?? '';
+    this.gpu = given.gpu;
     this.#desk = desk;
     this.#timing = timing;
     const { runs } = this;
@@ -71,8 +73,10 @@ export class GpuServer implements MetServer {
       desk,
       timing,
       connection: () => (this.#socket.isOpen ? this.#socket.connection : undefined),
-      accepted: (one, connection) => this.#accepted(one, connection),
+      accepted: (one, connection, ref) => this.#accepted(one, connection, ref),
       refused: (one, reason) => this.#finish(one, 'failed', reason),
+      again: (one, reason) => this.#sendAgain(one, reason),
+      doubtful: (one, reason) => this.#isDoubtful(one, reason),
     });
   }
 
@@ -87,6 +91,11 @@ export class GpuServer implements MetServer {
     this.wake();
     await this.backend.close();
     await Promise.all([this.#ended, this.#outbox.ended()]);
+  }
+
+  /** Whether it takes no runs, because nobody has paid for them. */
+  get isUnpaid(): boolean {
+    return this.#outbox.unpaidUntil > performance.now();
   }
 
   get load(): number {
@@ -141,7 +150,8 @@ export class GpuServer implements MetServer {
   }
 
   #restMs(): number {
-    const { lookMs, lookWithSocketMs } = this.#timing;
+    const { lookMs, lookWithSocketMs, lookPolledMs } = this.#timing;
+    if (this.backend.isPolled === true) return lookPolledMs;
     if (this.away !== undefined || [...this.runs.values()].some(({ phase }) => phase === 'placed'))
       return lookMs;
     return this.#socket.isOpen || this.load === 0 ? lookWithSocketMs : lookMs;
@@ -184,20 +194,21 @@ export class GpuServer implements MetServer {
     if (performance.now() - began < this.#timing.moveAfterMs) return;
     const why = `${this.name} has not answered since ${new Date(sinceMs).toISOString()}: ${reason}`;
     for (const [id, one] of this.runs) {
-      if ((isSeen && one.phase !== 'placed') || !this.#desk.move(one, why)) continue;
+      const isBought = this.backend.isShop === true && (one.state.isSent || one.mustLook);
+      if (isBought || (isSeen && one.phase !== 'placed') || !this.#desk.move(one, why)) continue;
       this.runs.delete(id);
       // When the server is back, it is deleted or interrupted there, unless it has ended.
       this.leaving.set(id, one);
     }
   }
 
-  #accepted(one: AssignedRun, connection: number | undefined): void {
+  #accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void {
     // Cancelled while it was sent: it is in `leaving`.
     if (this.runs.get(one.run.id) !== one) return;
     one.phase = 'sent';
     one.mustLook = false;
     one.connection = connection;
-    this.#keep(one, { ...one.state, isSent: true });
+    this.#keep(one, { ...one.state, isSent: true, ...(ref !== undefined && { ref }) });
     this.wake();
   }
 
@@ -208,9 +219,9 @@ export class GpuServer implements MetServer {
 
   async #look(): Promise<void> {
     const sent = [...this.runs.values()].filter(({ phase }) => phase === 'sent');
-    const ids = [...sent.map(({ run }) => run.id), ...this.leaving.keys()];
+    const asked = [...sent.map((one) => [one.run.id, one] as const), ...this.leaving];
     const { isOpen, connection } = this.#socket;
-    const seen = await this.backend.look(ids);
+    const seen = await this.backend.look(asked.map(([id, one]) => sentOf(id, one)));
     for (const one of sent) {
       const at = seen.get(one.run.id);
       if (at === undefined || this.runs.get(one.run.id) !== one || one.phase !== 'sent') continue;
@@ -245,16 +256,9 @@ export class GpuServer implements MetServer {
   }
 
   #saw(one: AssignedRun, seen: Seen): void | Promise<void> {
-    switch (seen.at) {
-      case 'waiting':
-        return;
-      case 'running':
-        return this.#runs(one);
-      case 'ended':
-        return this.#endedThere(one, seen.end);
-      case 'absent':
-        return this.#isLost(one);
-    }
+    if (seen.at === 'running') return this.#runs(one);
+    if (seen.at === 'ended') return this.#endedThere(one, seen.end);
+    if (seen.at === 'absent') return this.#isLost(one);
   }
 
   #runs(one: AssignedRun): void {
@@ -280,9 +284,10 @@ export class GpuServer implements MetServer {
     return this.#finish(one, 'cancelled', `somebody interrupted it on ${this.name}`, end.ranMs);
   }
 
-  #made(one: AssignedRun, outputs: readonly Made[], ranMs: number): void {
+  #made(one: AssignedRun, outputs: readonly Made[], ranMs: number | undefined): void {
     one.phase = 'storing';
-    this.#keep(one, { ...one.state, made: { outputs, ranMs, atMs: this.#desk.now() } });
+    const made = { outputs, ...(ranMs !== undefined && { ranMs }), atMs: this.#desk.now() };
+    this.#keep(one, { ...one.state, made });
     this.#startStoring(one);
     this.#isFree();
   }
@@ -296,23 +301,13 @@ export class GpuServer implements MetServer {
   async #store(one: AssignedRun): Promise<void> {
     const { made } = one.state;
     if (made === undefined) return;
-    for (;;) {
-      if (this.#closing.signal.aborted || this.runs.get(one.run.id) !== one) return;
-      try {
-        const outputs = await this.#desk.store(one, made.outputs, this.backend);
-        if (this.#closing.signal.aborted || this.runs.get(one.run.id) !== one) return;
-        const { made: _, ...state } = one.state;
-        one.state = { ...state, outputs };
-        return this.#finish(one, 'success', undefined, made.ranMs, made.atMs);
-      } catch (error) {
-        if (error instanceof FileGone) return this.#finish(one, 'failed', errorMessage(error), made.ranMs);
-        one.work = {
-          ...one.work,
-          liveStatus: `its files cannot be copied from ${this.name}: ${errorMessage(error)}`,
-        };
-        await new Promise((done) => setTimeout(done, this.#timing.lookMs));
-      }
-    }
+    const goesOn = (): boolean => !this.#closing.signal.aborted && this.runs.get(one.run.id) === one;
+    const stored = await storedOutputs(one, this, this.#desk, { goesOn, everyMs: this.#timing.lookMs });
+    if (stored === undefined) return;
+    if (stored instanceof FileGone) return this.#finish(one, 'failed', errorMessage(stored), made.ranMs);
+    const { made: _, ...state } = one.state;
+    one.state = { ...state, outputs: stored };
+    return this.#finish(one, 'success', undefined, made.ranMs, made.atMs);
   }
 
   async #isLost(one: AssignedRun): Promise<void> {
@@ -327,23 +322,30 @@ export class GpuServer implements MetServer {
       return;
     }
     // Whether it had begun is not always known.
-    if (one.workflow.isPaid) return this.#isDoubtful(one);
+    if (one.workflow.isPaid)
+      return this.#isDoubtful(one, 'stopped when it had this run, which calls a paid service');
+    if (this.backend.isShop === true)
+      return this.#isDoubtful(one, 'does not know any more how this run has ended');
     const wasRunning = startedMs !== undefined;
-    const { startedMs: _, ...state } = one.state;
-    const deaths = state.deaths + (wasRunning ? 1 : 0);
+    const deaths = one.state.deaths + (wasRunning ? 1 : 0);
     if (deaths >= DEATHS_MOST)
       return this.#finish(one, 'failed', `${this.name} stopped twice while it executed this run`);
     const text = wasRunning
-      ? `${this.name} stopped while it executed this run: it is executed again`
-      : `${this.name} was restarted when it had this run, and may have begun with it: it is sent again`;
+      ? 'stopped while it executed this run: it is executed again'
+      : 'was restarted when it had this run, and may have begun with it: it is sent again';
+    this.#sendAgain(one, text, deaths);
+  }
+
+  #sendAgain(one: AssignedRun, reason: string, deaths = one.state.deaths): void {
     [one.phase, one.work, one.heard, one.runningSince] = ['placed', NO_WORK, nothingHeard(), undefined];
-    this.#keep(one, withLine({ ...state, isSent: false, deaths }, 'info', text, this.#desk.now()));
+    const state = { ...anotherTry(one.state), deaths };
+    this.#keep(one, withLine(state, 'info', `${this.name} ${reason}`, this.#desk.now()));
     this.wake();
   }
 
   /** A paid service may have executed it, and nobody can say. */
-  #isDoubtful(one: AssignedRun): void {
-    const text = `${this.name} stopped when it had this run, which calls a paid service: it is not sent again`;
+  #isDoubtful(one: AssignedRun, reason: string): void {
+    const text = `${this.name} ${reason}: it is not sent again`;
     one.state = withLine(one.state, 'error', text, this.#desk.now());
     this.runs.delete(one.run.id);
     this.#desk.commit(() => this.#desk.doubtful(one));

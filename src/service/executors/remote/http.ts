@@ -29,6 +29,7 @@ type Sent = {
   readonly method?: 'POST';
   readonly body?: string | Form;
   readonly signal?: AbortSignal;
+  readonly more?: Readonly<Record<string, string>>;
 };
 
 export type Http = ReturnType<typeof openHttp>;
@@ -39,14 +40,14 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
   ) as [Dispatcher, Dispatcher];
   const send = async (
     path: string,
-    options: Sent,
+    { more, ...options }: Sent,
     way: Dispatcher = dispatcher,
   ): Promise<Dispatcher.ResponseData<unknown>> => {
     try {
       return await request(`${url}${path}`, {
         dispatcher: way,
         ...options,
-        headers: typeof options.body === 'string' ? { ...headers, ...JSON_BODY } : headers,
+        headers: { ...headers, ...(typeof options.body === 'string' && JSON_BODY), ...more },
       });
     } catch (error) {
       throw new Unreachable(errorMessage(error), { cause: error });
@@ -57,9 +58,14 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     return { status: answer.statusCode, text: await boundedText(answer.body), headers: answer.headers };
   };
   /** A POST with a body, a GET without. */
-  const ask = (path: string, body?: string, waitMs = ANSWER_MS): Promise<Answer> =>
+  const ask = (
+    path: string,
+    body?: string,
+    { waitMs = ANSWER_MS, more = {} }: { readonly waitMs?: number; readonly more?: Sent['more'] } = {},
+  ): Promise<Answer> =>
     answerTo(path, {
       signal: AbortSignal.timeout(waitMs),
+      more,
       ...(body === undefined ? {} : { method: 'POST', body }),
     });
   const parsed = <T>(path: string, { status, text }: Answer, schema: z.ZodType<T>): T => {
@@ -76,17 +82,40 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       const { status, text } = await ask(path, JSON.stringify(body));
       if (status >= 300) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
     },
-    upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> =>
-      parsed(path, await answerTo(path, { method: 'POST', body: form }, files), schema),
+    upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> => {
+      const answer = await answerTo(path, { method: 'POST', body: form }, files);
+      return parsed(path, { ...answer, status: answer.status === 201 ? 200 : answer.status }, schema);
+    },
     /** undefined if it is not there. */
     open: async (path: string): Promise<Readable | undefined> => {
-      const { statusCode, body } = await send(path, {}, files);
+      const { statusCode, body, headers: answered } = await send(path, {}, files);
       if (statusCode === 200) return body;
       await body.dump();
-      if (statusCode === 404) return undefined;
+      if (statusCode === 404 || statusCode === 410) return undefined;
+      const { location } = answered;
+      // To a store of files, whose address has a signature and which must not get our key.
+      if (REDIRECTS.has(statusCode) && typeof location === 'string')
+        return elsewhere(new URL(location, `${url}${path}`), files);
       throw new Unreachable(`${path} answered ${statusCode}`);
     },
   };
+}
+
+async function elsewhere(address: URL, dispatcher: Dispatcher): Promise<Readable> {
+  const { statusCode, body } = await request(address, { dispatcher }).catch((error: unknown) => {
+    throw new Unreachable(errorMessage(error), { cause: error });
+  });
+  if (statusCode === 200) return body;
+  await body.dump();
+  throw new Unreachable(`${address.host} answered ${statusCode}`);
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+const RETRY_MS = { usual: 5_000, most: 300_000 };
+export function retryAfterMs({ 'retry-after': header }: Answer['headers']): number {
+  const seconds = Number(header);
+  return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, RETRY_MS.most) : RETRY_MS.usual;
 }
 
 const TEXT_MOST = 500;

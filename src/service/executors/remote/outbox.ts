@@ -3,7 +3,7 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
-import type { AssignedRun } from './assigned-run.ts';
+import { isSpent, sentOf, type AssignedRun } from './assigned-run.ts';
 import { Unreachable, type Backend, type Graph } from './backend.ts';
 import type { Desk, Timing } from './desk.ts';
 
@@ -15,8 +15,11 @@ type Sender = {
   readonly timing: Timing;
   /** The connection of the socket; undefined if there is none. */
   readonly connection: () => number | undefined;
-  readonly accepted: (one: AssignedRun, connection: number | undefined) => void;
+  readonly accepted: (one: AssignedRun, connection: number | undefined, ref: string | undefined) => void;
   readonly refused: (one: AssignedRun, reason: string) => void;
+  /** It is sent as another try. */
+  readonly again: (one: AssignedRun, reason: string) => void;
+  readonly doubtful: (one: AssignedRun, reason: string) => void;
 };
 
 export class Outbox {
@@ -24,6 +27,8 @@ export class Outbox {
   posting: string | undefined;
   /** Why the last request failed; undefined if it did not. */
   trouble: Error | undefined;
+  /** Until then, it takes no runs that nobody has paid for. */
+  unpaidUntil = 0;
   readonly #sender: Sender;
   #sending: Promise<void> | undefined;
 
@@ -57,9 +62,9 @@ export class Outbox {
 
   /** Or may still arrive. */
   async #isThere(one: AssignedRun): Promise<boolean> {
-    const seen = (await this.#sender.backend.look([one.run.id])).get(one.run.id);
+    const seen = (await this.#sender.backend.look([sentOf(one.run.id, one)])).get(one.run.id);
     if (seen === undefined || seen.at !== 'absent') {
-      this.#sender.accepted(one, undefined);
+      this.#sender.accepted(one, undefined, seen?.ref);
       return true;
     }
     one.absentSince ??= performance.now();
@@ -67,7 +72,7 @@ export class Outbox {
   }
 
   async #sendOne(one: AssignedRun): Promise<void> {
-    const { backend, desk, name, connection, accepted, refused } = this.#sender;
+    const { backend, desk, name, connection, accepted, refused, again, doubtful, timing } = this.#sender;
     let graph: Graph;
     try {
       graph = await desk.graphOf(one, backend);
@@ -77,19 +82,26 @@ export class Outbox {
     }
     if (this.#sender.runs.get(one.run.id) !== one) return undefined;
     const before = connection();
+    const sent = sentOf(one.run.id, one);
     [this.posting, one.mustLook] = [one.run.id, true];
-    const submitted = await backend.submit(one.run.id, graph);
+    const submitted = await backend.submit(sent, graph);
     [this.posting, one.absentSince] = [undefined, undefined];
     switch (submitted.kind) {
       case 'accepted':
-        return accepted(one, before);
+        this.unpaidUntil = 0;
+        return accepted(one, before, submitted.ref);
       case 'refused':
         return refused(one, `failed validation: ${submitted.reason}`);
       case 'busy':
         one.mustLook = false;
         one.notBefore = performance.now() + submitted.afterMs;
+        if (submitted.isUnpaid === true) this.unpaidUntil = one.notBefore;
         one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${submitted.reason}` };
         return undefined;
+      case 'spent':
+        return isSpent(one, timing.spentMs) ? again(one, submitted.reason) : undefined;
+      case 'doubtful':
+        return doubtful(one, submitted.reason);
       case 'unclear':
         throw new Unreachable(submitted.reason);
     }

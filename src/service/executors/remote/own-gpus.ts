@@ -9,7 +9,7 @@ import { errorMessage, problem, type RunsheetError } from '../../../errors/error
 import { openDownloads } from '../../../run-service/download.ts';
 import type { Database, ServerRow } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
-import { Unreachable, type Backend } from './backend.ts';
+import { Unreachable, type Backend, type PutFile } from './backend.ts';
 import { addressOf, openServer } from './server-address.ts';
 import { classesAt, Remote, type RemoteWorld } from './remote.ts';
 import { RUN_TIMEOUT_SECONDS, readGraph, workflowOf, type Workflow } from './workflow.ts';
@@ -19,6 +19,7 @@ const givenGpusSchema = z.strictObject({
     .array(
       z.strictObject({
         url: z.url({ protocol: /^https?$/ }),
+        kind: z.enum(['comfyui', 'comfy-api']).default('comfyui'),
         /** What its GPU is called (default: what the server says). */
         gpu: z.string().min(1).max(60).optional(),
         headersFile: z.string().optional(),
@@ -108,6 +109,7 @@ export class OwnGpus {
     const before = database.servers().find((row) => row.url === url);
     const row: ServerRow = {
       url,
+      kind: given.kind,
       gpu: given.gpu ?? before?.gpu ?? null,
       headersFile: given.headersFile ?? before?.headersFile ?? null,
     };
@@ -148,7 +150,7 @@ export class OwnGpus {
       this.#open(row, openServer(row));
     } catch (error) {
       this.#world.say('server-without-headers', { server: row.url, reason: errorMessage(error) });
-      this.#open(row, openServer({ url: row.url }));
+      this.#open(row, openServer({ url: row.url, kind: row.kind }));
     }
   }
 
@@ -160,7 +162,10 @@ export class OwnGpus {
   ): Promise<Workflow> {
     const nodes = readGraph(name, text);
     let first: unknown;
-    for (const backend of this.#backends.values()) {
+    // One that tells its classes knows more of the inputs.
+    const backends = [...this.#backends.values()];
+    const telling = backends.filter(({ nodeClass }) => nodeClass !== undefined);
+    for (const backend of new Set([...telling, ...backends])) {
       try {
         return workflowOf(name, nodes, await classesAt(backend, nodes), inputs);
       } catch (error) {
@@ -225,7 +230,7 @@ const INPUT_BYTES_MOST = 1 << 30;
 /** Carries each file to each server once. */
 function fileCarrier({ database, origin }: Pick<World, 'database' | 'origin'>): RemoteWorld['putFiles'] {
   const download = openDownloads(4);
-  const there = new WeakMap<Backend, Map<string, string>>();
+  const there = new WeakMap<Backend, Map<string, PutFile>>();
   const content = async (address: string): Promise<Blob> => {
     const [, id] =
       /^\/files\/uploads\/([^/]+)\//.exec(
@@ -241,7 +246,7 @@ function fileCarrier({ database, origin }: Pick<World, 'database' | 'origin'>): 
     return blob(bounded(chunks));
   };
   return async ({ inputs }, given, backend) => {
-    const known = there.get(backend) ?? new Map<string, string>();
+    const known = there.get(backend) ?? new Map<string, PutFile>();
     there.set(backend, known);
     const files = inputs.filter(
       ({ name, fields }) => fields.some(({ isFile }) => isFile) && isAddress(given[name]),

@@ -17,7 +17,7 @@ import {
   type Output,
 } from '../executor.ts';
 import { assigned, newState, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
-import type { Backend, Graph, NodeClass } from './backend.ts';
+import type { Backend, Graph, NodeClass, PutFile } from './backend.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
@@ -34,7 +34,7 @@ export type RemoteWorld = {
     workflow: Workflow,
     inputs: Readonly<Record<string, unknown>>,
     backend: Backend,
-  ) => Promise<ReadonlyMap<string, string>>;
+  ) => Promise<ReadonlyMap<string, PutFile>>;
   /** Whether this is a run that has ended. */
   readonly isOver: (runId: string) => boolean;
   readonly timing: Timing;
@@ -68,7 +68,7 @@ export class Remote implements Executor {
   }
 
   addServer(name: string, gpu: string | undefined, backend: Backend): void {
-    const server = new GpuServer({ name, gpu, backend }, this.#desk, this.#world.timing);
+    const server = new GpuServer({ name, gpu: gpu ?? '', backend }, this.#desk, this.#world.timing);
     this.#servers.set(name, server);
     server.start();
   }
@@ -82,6 +82,11 @@ export class Remote implements Executor {
   refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[] {
     const workflow = this.#workflows.get(deploymentId);
     return workflow === undefined ? [] : inputRefusals(workflow, inputs);
+  }
+
+  isUnpaid(deploymentId: string): boolean {
+    const able = this.servers.filter((one) => this.#mayServe(one, deploymentId));
+    return able.length > 0 && able.every(({ isUnpaid }) => isUnpaid);
   }
 
   accept(run: LiveRun): void {
@@ -204,7 +209,8 @@ export class Remote implements Executor {
     const moved = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const state = withLine({ ...moved, server: server.name }, 'info', `goes to ${server.name}`, now());
+    const placed = { ...moved, server: server.name, placedMs: now() };
+    const state = withLine(placed, 'info', `goes to ${server.name}`, now());
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now()));
     server.take(assigned({ ...run, gpu: server.gpu }, workflow, state, true));
     return true;
@@ -239,9 +245,9 @@ export class Remote implements Executor {
   }
 
   /** The run waits for another server. */
-  #takeBack({ run, state: { server, deaths, lines, left = [] } }: AssignedRun, why: string): void {
+  #takeBack({ run, state: { server, deaths, tries = 1, lines, left = [] } }: AssignedRun, why: string): void {
     const { now, commit, events } = this.#world;
-    const waiting = { ...newState(NOWHERE, lines), deaths, left: [...left, server] };
+    const waiting = { ...newState(NOWHERE, lines), deaths, tries: tries + 1, left: [...left, server] };
     const state = withLine(waiting, 'info', `${why}; the run goes to another server`, now());
     this.#moved.set(run.number, state);
     commit(() => {
@@ -252,14 +258,19 @@ export class Remote implements Executor {
   }
 
   /** A server that did not answer has finished the run meanwhile: the first end counts. */
-  #reclaim({ run, workflow, state: { lines } }: AssignedRun, server: MetServer): AssignedRun | undefined {
+  #reclaim(
+    { run, workflow, state: { lines, ref, tries = 1 } }: AssignedRun,
+    server: MetServer,
+  ): AssignedRun | undefined {
     const holder = this.servers.find(({ runs }) => runs.has(run.id));
     if (holder?.runs.get(run.id)?.phase === 'storing') return undefined;
     if (!this.#lineOf(run.deploymentId).leave(run.number) && holder === undefined) return undefined;
     holder?.cancel(run.id);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const state = { ...newState(server.name, lines), isSent: true, left: holder ? [holder.name] : [] };
+    const left = holder ? [holder.name] : [];
+    const known = { isSent: true, tries, ...(ref !== undefined && { ref }), left };
+    const state = { ...newState(server.name, lines), ...known };
     const here = { ...run, gpu: server.gpu };
     const one = assigned(
       here,
@@ -330,10 +341,15 @@ export class Remote implements Executor {
   }
 }
 
-/** The classes of a workflow that a server has. */
-export async function classesAt(backend: Backend, graph: Graph): Promise<ReadonlyMap<string, NodeClass>> {
+/** The classes of a workflow that a server has; undefined if it does not tell. */
+export async function classesAt(
+  backend: Backend,
+  graph: Graph,
+): Promise<ReadonlyMap<string, NodeClass> | undefined> {
+  const { nodeClass } = backend;
+  if (nodeClass === undefined) return undefined;
   const found = await Promise.all(
-    classesOf(graph).map(async (name) => [name, await backend.nodeClass(name)] as const),
+    classesOf(graph).map(async (name) => [name, await nodeClass(name)] as const),
   );
   return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
 }

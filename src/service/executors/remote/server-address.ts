@@ -3,17 +3,27 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage, problem } from '../../../errors/error.ts';
 import { keepSecret } from '../../../errors/redact.ts';
+import type { ServerRow } from '../../database.ts';
 import type { Backend } from './backend.ts';
+import { openComfyApi } from './comfy-api.ts';
 import { openComfyui } from './comfyui.ts';
 
-export type GivenServer = { readonly url: string; readonly headersFile?: string | null | undefined };
+export type GivenServer = {
+  readonly url: string;
+  readonly kind?: ServerRow['kind'] | undefined;
+  readonly headersFile?: string | null | undefined;
+};
 
-export function openServer({ url: given, headersFile }: GivenServer): {
+export function openServer({ url: given, kind, headersFile }: GivenServer): {
   readonly url: string;
   readonly backend: Backend;
   readonly headers: Record<string, string>;
 } {
   const url = addressOf(given);
+  if (kind === 'comfy-api') {
+    const headers = headersFile == null ? {} : keyIn(headersFile);
+    return { url, headers, backend: openComfyApi(url, headers) };
+  }
   const headers = headersFile == null ? {} : headersIn(headersFile);
   return { url, headers, backend: openComfyui({ url, headers }) };
 }
@@ -24,19 +34,15 @@ export function addressOf(given: string): string {
   if (username !== '' || password !== '')
     throw problem('E602', {
       what: `the address of a GPU server has credentials`,
-      hint: 'put "Authorization: Basic …" into a file, and name it with --comfyui-headers',
+      hint: 'put "Authorization: Basic …" into a file, and name it with --comfyui-headers, or a key with --comfy-api-key-file',
     });
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 
 /** `Name: value`, a line each. */
-function headersIn(file: string): Record<string, string> {
-  try {
-    const lines = readFileSync(file, 'utf8')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter(Boolean);
-    return Object.fromEntries(
+const headersIn = (file: string): Record<string, string> =>
+  readFrom(file, (lines) =>
+    Object.fromEntries(
       lines.map((line) => {
         const [, name, value] = /^([\w-]+):\s*(.+)$/.exec(line) ?? [];
         if (name === undefined || value === undefined) throw new Error('a line is not "Name: value"');
@@ -45,13 +51,30 @@ function headersIn(file: string): Record<string, string> {
         if (key !== undefined) keepSecret(key);
         return [name.toLowerCase(), keepSecret(value)];
       }),
+    ),
+  );
+
+/** The key alone, for the two headers in which one is given. */
+const keyIn = (file: string): Record<string, string> =>
+  readFrom(file, ([key = '', ...more]) => {
+    if (!/^[!-~]+$/.test(key) || more.length > 0) throw new Error('it has something else than a key');
+    return { authorization: keepSecret(`Bearer ${key}`), 'x-api-key': keepSecret(key) };
+  });
+
+function readFrom<T>(file: string, read: (lines: readonly string[]) => T): T {
+  try {
+    return read(
+      readFileSync(file, 'utf8')
+        .split('\n')
+        .map((line) => line.trim())
+        .filter(Boolean),
     );
   } catch (error) {
     throw problem(
       'E602',
       {
         what: `the headers in ${file} cannot be read: ${errorMessage(error)}`,
-        hint: 'one header a line: "Name: value"',
+        hint: 'one header a line, "Name: value", or the key of a Comfy API alone',
       },
       { cause: error },
     );

@@ -6,7 +6,7 @@ import { isRawNumber, parseExactly } from '../../../batch/digits.ts';
 import { errorMessage, nearest, problem } from '../../../errors/error.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { uuidOf } from '../../identity.ts';
-import type { ClassInput, Graph, NodeClass } from './backend.ts';
+import type { ClassInput, Graph, NodeClass, PutFile } from './backend.ts';
 
 /** Where the value of an input goes. */
 type Field = { readonly node: string; readonly field: string; readonly isFile: boolean };
@@ -70,11 +70,14 @@ export const classesOf = (graph: Nodes | Graph): readonly string[] => [
   ...new Set(Object.values(graph).map(({ class_type }) => class_type)),
 ];
 
+/** undefined where a server does not tell its classes. */
+type Classes = ReadonlyMap<string, NodeClass> | undefined;
+
 /** `fields`: names for inputs, such as `{ prompt: ['6.text'] }`. Throws E602, which names everything that keeps it from running. */
 export function workflowOf(
   name: string,
   nodes: Nodes,
-  classes: ReadonlyMap<string, NodeClass>,
+  classes: Classes,
   named: Readonly<Record<string, readonly string[]>> = {},
 ): Workflow {
   const faults = faultsOf(nodes, classes);
@@ -100,13 +103,14 @@ export function workflowOf(
     graph,
     inputs,
     savers: Object.keys(nodes).filter((node) => nodes[node]?.inputs['filename_prefix'] !== undefined),
-    isPaid: classesOf(nodes).some((one) => classes.get(one)?.isPaid === true),
+    isPaid: classesOf(nodes).some((one) => classes?.get(one)?.isPaid === true),
     runTimeoutSeconds: RUN_TIMEOUT_SECONDS,
   };
 }
 
 /** What keeps it from running on a server with these classes: missing nodes and models, impossible values, no output. */
-export function faultsOf(nodes: Nodes | Graph, classes: ReadonlyMap<string, NodeClass>): readonly string[] {
+export function faultsOf(nodes: Nodes | Graph, classes: Classes): readonly string[] {
+  if (classes === undefined) return [];
   const missing = classesOf(nodes).filter((name) => !classes.has(name));
   const entries = Object.entries(nodes);
   const outputs = entries.filter(([, { class_type }]) => classes.get(class_type)?.isOutput === true);
@@ -188,7 +192,7 @@ const OBVIOUS = ['text', 'value', 'string', 'image', 'seed', 'noise_seed'] as co
 function inputsOf(
   workflow: string,
   nodes: Nodes,
-  classes: ReadonlyMap<string, NodeClass>,
+  classes: Classes,
   named: Readonly<Record<string, readonly string[]>>,
 ): readonly InputType[] {
   const own = Object.entries(named).map(([name, fields]) =>
@@ -274,11 +278,15 @@ function inputOf(
   name: string,
   places: readonly { readonly node: string; readonly field: string }[],
   nodes: Nodes,
-  classes: ReadonlyMap<string, NodeClass>,
+  classes: Classes,
 ): InputType {
   const [first] = places;
   const node = nodes[first?.node ?? ''];
-  const known = places.map(({ node: at, field }) => classes.get(nodes[at]?.class_type ?? '')?.inputs[field]);
+  const known = places.map(({ node: at, field }) =>
+    classes === undefined
+      ? guessed(nodes[at], field)
+      : classes.get(nodes[at]?.class_type ?? '')?.inputs[field],
+  );
   const [type] = known;
   const value = node?.inputs[first?.field ?? ''];
   return {
@@ -298,6 +306,16 @@ function inputOf(
   };
 }
 
+const MEDIA = /\.(?:png|jpe?g|webp|gif|avif|mp4|webm|mov|mkv|mp3|wav|flac|ogg|opus)$/i;
+
+/** Of a node whose class is not known, only that it loads a file can be seen. */
+function guessed(node: Nodes[string] | undefined, field: string): ClassInput | undefined {
+  const value = node?.inputs[field];
+  return node?.class_type.startsWith('Load') === true && typeof value === 'string' && MEDIA.test(value)
+    ? { type: 'COMBO', required: true, isFile: true }
+    : undefined;
+}
+
 function typeNameOf(value: unknown): string {
   if (typeof value === 'boolean') return 'bool';
   if (isRawNumber(value)) return 'int';
@@ -310,7 +328,7 @@ export function filledGraph(
   { graph, inputs, savers }: Workflow,
   given: Readonly<Record<string, unknown>>,
   run: { readonly id: string; readonly day: string },
-  files: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, PutFile>,
 ): Graph {
   const filled = structuredNodes(graph);
   for (const { name, fields } of inputs) {

@@ -1,0 +1,259 @@
+// The Comfy API v2: Comfy Cloud, serverless deployments, and comfy-api-proxy in front of a ComfyUI of one's own. A key makes a POST
+// buy at most once: it is refused as used, whatever came of it, so whoever is in doubt repeats it, or looks for the job by its label.
+
+import { FormData } from 'undici';
+import { z } from 'zod';
+import { errorMessage } from '../../../errors/error.ts';
+import { jsonIn } from '../../../errors/outside-text.ts';
+import {
+  Unreachable,
+  type Backend,
+  type End,
+  type Made,
+  type Seen,
+  type Sent,
+  type Submitted,
+} from './backend.ts';
+import { openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
+
+const JOBS = '/api/v2/jobs';
+const SUBMIT_MS = 120_000;
+/** Of one list, which is the newest first and has no further pages. */
+const LISTED_MOST = 100;
+/** A list that goes back so far before a run has all its jobs, whatever the clocks say. */
+const CLOCKS_MS = 300_000;
+const UNPAID_MS = 60_000;
+/** A used key is refused for a day, and would buy again afterwards. */
+const KEY_LIVES_MS = 23 * 3_600_000;
+
+/** The key of a try, and the label of its job. */
+const labelOf = ({ id, tries }: Sent): string => `rs-${id}-${tries}`;
+
+export function openComfyApi(url: string, headers: Readonly<Record<string, string>>): Backend {
+  const http = openHttp(url, headers);
+  /** undefined until it is known. */
+  let canList: boolean | undefined;
+  /** The jobs of runs, for those of which only the id is known. */
+  const refs = new Map<string, string>();
+  const list = async (limit: number): Promise<Listed | undefined> => {
+    if (canList === false) return undefined;
+    const listed = await listOf(http, limit);
+    canList = listed !== undefined;
+    return listed;
+  };
+  return {
+    isPolled: true,
+    get isShop() {
+      return canList !== true;
+    },
+    async describe() {
+      await list(1);
+      await http.read('/api/v2/health', z.unknown());
+      return { version: 'v2', gpu: 'Comfy API' };
+    },
+    async submit(run, graph) {
+      if (run.isRepeated && canList !== true && Date.now() - run.sinceMs > KEY_LIVES_MS)
+        return { kind: 'doubtful', reason: 'may have taken this run long ago, and cannot say' };
+      const submitted = await submit(http, list, run, graph);
+      if (submitted.kind === 'accepted' && submitted.ref !== undefined) refs.set(run.id, submitted.ref);
+      return submitted;
+    },
+    async look(runs) {
+      const listed = await list(LISTED_MOST);
+      const asked = new Set(runs.map(({ id }) => id));
+      const others = (listed?.jobs ?? []).flatMap((job): (readonly [string, Seen])[] => {
+        const id = runOf(job);
+        const seen = seenOf(job);
+        return id === undefined || asked.has(id) || !['waiting', 'running'].includes(seen.at)
+          ? []
+          : [[id, seen]];
+      });
+      const ours = runs.map(async (run): Promise<readonly [string, Seen]> => {
+        const known = run.ref ?? refs.get(run.id);
+        const job = listed?.jobs.find((one) => (known === undefined ? isOf(one, run) : one.id === known));
+        const ref = job?.id ?? known;
+        const first = job === undefined ? undefined : seenOf(job);
+        if (first !== undefined && first.at !== 'absent') return [run.id, first];
+        return [run.id, ref === undefined ? { at: 'absent' } : await lookTwice(http, ref)];
+      });
+      const seen = new Map([...others, ...(await Promise.all(ours))]);
+      refs.clear();
+      for (const [id, { ref }] of seen) if (ref !== undefined) refs.set(id, ref);
+      return seen;
+    },
+    async cancel(id) {
+      const ref = refs.get(id);
+      if (ref !== undefined) await http.post(`${JOBS}/${encodeURIComponent(ref)}/cancel`, {});
+    },
+    file: ({ asset = '' }) => http.open(`/api/v2/assets/${encodeURIComponent(asset)}/content`),
+    async put({ name, content }) {
+      const form = new FormData();
+      form.set('file_path', `input/runsheet/${name}`);
+      form.set('file', content, name);
+      const { id } = await http.upload('/api/v2/assets', form, z.object({ id: z.string() }));
+      return { __type: 'core/ASSET', info: { id } };
+    },
+    listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
+    close: http.close,
+  };
+}
+
+const jobSchema = z.object({
+  id: z.string(),
+  status: z.string(),
+  created_at: z.string().nullish(),
+  started_at: z.string().nullish(),
+  completed_at: z.string().nullish(),
+  metadata: z.unknown().optional(),
+  outputs: z
+    .array(
+      z.object({
+        node_id: z.coerce.string(),
+        name: z.string(),
+        type: z.string().default('file'),
+        id: z.string(),
+      }),
+    )
+    .nullish(),
+  error: z
+    .object({
+      message: z.string().nullish(),
+      node_id: z.coerce.string().nullish(),
+      class_type: z.string().nullish(),
+    })
+    .nullish(),
+});
+type Job = z.output<typeof jobSchema>;
+const listSchema = z.object({ jobs: z.array(jobSchema), truncated: z.boolean().default(false) });
+type Listed = z.output<typeof listSchema> & { readonly limit: number };
+const errorSchema = z.object({
+  error: z.object({ code: z.string(), message: z.string().default(''), details: z.unknown() }),
+});
+
+const runOf = ({ metadata }: Job): string | undefined =>
+  typeof metadata === 'string' ? /^rs-(.+)-\d+$/.exec(metadata)?.[1] : undefined;
+
+const isOf = ({ metadata }: Job, run: Sent): boolean => metadata === labelOf(run);
+
+/** undefined for a service that has no lists. */
+async function listOf({ ask }: Http, limit: number): Promise<Listed | undefined> {
+  const path = `${JOBS}?limit=${limit}`;
+  const { status, text } = await ask(path);
+  if (status === 501 || status === 405 || status === 404) return undefined;
+  const found = status === 200 ? listSchema.safeParse(jsonIn(text)) : undefined;
+  if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+  return { ...found.data, limit };
+}
+
+/** Whether a list would have a job of this run. */
+const isComplete = ({ jobs, truncated, limit }: Listed, { sinceMs }: Sent): boolean =>
+  !truncated && (jobs.length < limit || Date.parse(jobs.at(-1)?.created_at ?? '') < sinceMs - CLOCKS_MS);
+
+/** A job that ends between two questions of the service itself is nowhere for a moment. */
+async function lookTwice(http: Http, ref: string): Promise<Seen> {
+  const seen = await lookAt(http, ref);
+  return seen.at === 'absent' ? lookAt(http, ref) : seen;
+}
+
+async function lookAt({ ask }: Http, ref: string): Promise<Seen> {
+  const path = `${JOBS}/${encodeURIComponent(ref)}`;
+  const { status, text } = await ask(path);
+  if (status === 404) return { at: 'absent' };
+  const job = status === 200 ? jobSchema.safeParse(jsonIn(text)) : undefined;
+  if (job?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+  return seenOf(job.data);
+}
+
+function seenOf(job: Job): Seen {
+  const { id: ref, status } = job;
+  switch (status) {
+    case 'running':
+    case 'canceling':
+      return { at: 'running', ref };
+    case 'succeeded':
+      return { at: 'ended', ref, end: { status: 'success', ranMs: ranMsOf(job), made: madeBy(job) } };
+    case 'failed':
+      return { at: 'ended', ref, end: failureOf(job) };
+    case 'canceled':
+      return { at: 'ended', ref, end: { status: 'interrupted', ranMs: ranMsOf(job) } };
+    case 'expired':
+      // It has forgotten how the job ended, also if that was a success.
+      return { at: 'absent' };
+    default:
+      return { at: 'waiting', ref };
+  }
+}
+
+function ranMsOf({ started_at, completed_at }: Job): number | undefined {
+  const ranMs = Date.parse(completed_at ?? '') - Date.parse(started_at ?? '');
+  return Number.isFinite(ranMs) ? Math.max(0, ranMs) : undefined;
+}
+
+function failureOf(job: Job): End {
+  const { message, node_id, class_type } = job.error ?? {};
+  const where = node_id == null ? '' : ` (node ${node_id}, ${class_type ?? ''})`;
+  const reason = `${shown(message?.trim() ?? '') || 'it failed without a reason'}${where}`;
+  return { status: 'failed', ranMs: ranMsOf(job), reason };
+}
+
+/** What ComfyUI calls the outputs of these kinds. */
+const KEYS: Readonly<Record<string, string>> = { image: 'images', file: 'files', latent: 'latents' };
+
+const madeBy = ({ outputs }: Job): readonly Made[] =>
+  [...Map.groupBy(outputs ?? [], ({ node_id, type }) => `${node_id} ${type}`).values()].flatMap(
+    ([first, ...more]) =>
+      first === undefined
+        ? []
+        : [
+            {
+              node: first.node_id,
+              key: KEYS[first.type] ?? first.type,
+              files: [first, ...more].map(({ name, id }) => ({
+                filename: name,
+                subfolder: '',
+                type: 'output',
+                asset: id,
+              })),
+              texts: [],
+            },
+          ],
+  );
+
+async function submit(
+  http: Http,
+  list: (limit: number) => Promise<Listed | undefined>,
+  run: Sent,
+  graph: object,
+): Promise<Submitted> {
+  const label = labelOf(run);
+  const body = JSON.stringify({ workflow: graph, metadata: label });
+  const answer = await http
+    .ask(JOBS, body, { waitMs: SUBMIT_MS, more: { 'idempotency-key': label } })
+    .catch((error: unknown) => errorMessage(error));
+  if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
+  const problem = errorSchema.safeParse(jsonIn(answer.text)).data?.error;
+  if (problem?.code !== 'idempotency_key_reuse') return submittedOf(answer, problem?.code);
+  const listed = await list(LISTED_MOST);
+  const job = listed?.jobs.find((one) => isOf(one, run));
+  if (job !== undefined && job.status !== 'canceled') return { kind: 'accepted', ref: job.id };
+  return listed !== undefined && isComplete(listed, run)
+    ? { kind: 'spent', reason: 'has used the key of this run without a job' }
+    : { kind: 'doubtful', reason: 'has used the key of this run, and does not show its job' };
+}
+
+/** No job was made; those of a person are repeated when the key or the account is mended. */
+const BUSY: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
+
+function submittedOf({ status, text, headers }: Answer, code: string | undefined): Submitted {
+  const reason = `answered ${status}: ${shown(text)}`;
+  if (status === 201 || status === 200) {
+    const job = jobSchema.safeParse(jsonIn(text));
+    return job.success ? { kind: 'accepted', ref: job.data.id } : { kind: 'unclear', reason };
+  }
+  if (status === 402) return { kind: 'busy', afterMs: UNPAID_MS, reason, isUnpaid: true };
+  if (BUSY.has(status)) return { kind: 'busy', afterMs: retryAfterMs(headers), reason };
+  // A 422 without a code comes from something in between, and so may everything else.
+  return code !== undefined && [400, 404, 413, 422].includes(status)
+    ? { kind: 'refused', reason }
+    : { kind: 'unclear', reason };
+}

@@ -1,0 +1,177 @@
+// The Comfy API v2: whatever is lost, a run is executed once, or it is said; where nobody can know, it is never sent again.
+
+import { once } from 'node:events';
+import { describe, expect, it } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { ApiStandIn, type Loss } from './api-stand-in.ts';
+import { colourOf } from './image-files.ts';
+import { drawnColour } from './node-classes.ts';
+import { OwnService, portrait, type Run } from './own-service.ts';
+import { ComfyStandIn } from './stand-in.ts';
+
+type Scene = { readonly gpu: ComfyStandIn; readonly api: ApiStandIn; readonly own: OwnService };
+
+async function sceneOf(
+  hasLists: boolean,
+  graph = portrait({ seconds: 3_600 }),
+): Promise<Scene & AsyncDisposable> {
+  const gpu = new ComfyStandIn({ folder: freshFolder() });
+  await gpu.start();
+  const api = await new ApiStandIn(gpu, { hasLists }).start();
+  const own = await OwnService.of([{ url: api.url, kind: 'comfy-api' }], graph, {
+    lookPolledMs: 20,
+    spentMs: 100,
+  });
+  return {
+    gpu,
+    api,
+    own,
+    [Symbol.asyncDispose]: async () => {
+      await own.close();
+      await api[Symbol.asyncDispose]();
+      await gpu.kill();
+    },
+  };
+}
+
+const isRunning = ({ status }: Run): boolean => status === 'running';
+const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
+
+type Point = {
+  readonly name: string;
+  readonly loses?: Loss;
+  readonly crash?: (scene: Scene, id: string) => Promise<void>;
+  /** How often it is executed by a service with lists, and by one without, where the run may be doubtful. */
+  readonly lists: { readonly times: number; readonly keys: number };
+  readonly none: { readonly times: number; readonly isDoubtful?: true };
+};
+
+const ONCE = { lists: { times: 1, keys: 1 }, none: { times: 1 } };
+
+const POINTS: readonly Point[] = [
+  { name: 'nothing', ...ONCE },
+  {
+    name: 'our service dies while it executes',
+    crash: async ({ own }, id) => {
+      await own.until(id, isRunning);
+      await own.close();
+      await own.open();
+    },
+    ...ONCE,
+  },
+  {
+    name: 'its process starts again and has forgotten keys and jobs',
+    crash: async ({ own, api }, id) => {
+      await own.until(id, isRunning);
+      api.forget();
+      await own.close();
+      await own.open();
+    },
+    ...ONCE,
+  },
+  {
+    name: 'the answer is lost',
+    loses: 'the answer',
+    lists: { times: 1, keys: 1 },
+    none: { times: 1, isDoubtful: true },
+  },
+  {
+    name: 'the request is lost after its key was used',
+    loses: 'the request',
+    lists: { times: 1, keys: 2 },
+    none: { times: 0, isDoubtful: true },
+  },
+  {
+    name: 'the job is executed and never remembered',
+    loses: 'its memory',
+    lists: { times: 2, keys: 2 },
+    none: { times: 1, isDoubtful: true },
+  },
+  {
+    name: 'ComfyUI dies while it executes, so that the job is expired',
+    crash: async ({ own, gpu }, id) => {
+      await own.until(id, isRunning);
+      await gpu.kill();
+      await gpu.start();
+    },
+    lists: { times: 2, keys: 2 },
+    none: { times: 1, isDoubtful: true },
+  },
+];
+
+describe('a run is bought once', () => {
+  const cases = POINTS.flatMap((point) => [
+    { ...point, hasLists: true },
+    { ...point, hasLists: false },
+  ]);
+  it.each(cases)('$name (lists: $hasLists)', async ({ loses, crash, lists, none, hasLists }) => {
+    await using scene = await sceneOf(hasLists);
+    const { gpu, api, own } = scene;
+    api.loses = loses;
+    const id = await own.queue({ prompt: 'an owl', '3.seed': 7 });
+    await crash?.(scene, id);
+    // Each execution sleeps until it is woken.
+    const isLost = !hasLists && none.isDoubtful === true;
+    const tick = setInterval(() => isLost || gpu.wake(), 50);
+    const run = await own.until(id, isLost ? isDoubtful : undefined).finally(() => clearInterval(tick));
+    const colour = isLost ? undefined : colourOf(await own.picture(run));
+    expect([run.status, colour]).toEqual(
+      isLost ? ['timeout', undefined] : ['success', drawnColour('an owl', 7)],
+    );
+    const keys = hasLists ? lists.keys : 1;
+    expect([...new Set(api.asked)]).toEqual([1, 2].slice(0, keys).map((tries) => `rs-${id}-${tries}`));
+    expect(gpu.executions).toHaveLength(hasLists ? lists.times : none.times);
+  });
+});
+
+describe('a run that cannot be sent', () => {
+  it('pauses those that follow while no credits are left, and is sent when there are some', async () => {
+    await using scene = await sceneOf(false, portrait());
+    const { api, own, gpu } = scene;
+    api.refuses = 402;
+    const id = await own.queue({ prompt: 'an owl' });
+    await own.until(id, ({ live_status }) => live_status?.includes('402') === true);
+    const next = await own.ask('POST', '/run/deployment/queue', {
+      deployment_id: own.deployment,
+      inputs: {},
+    });
+    expect([next.status, JSON.stringify(next.json)]).toEqual([403, expect.stringContaining('Insufficient')]);
+    expect(gpu.executions).toHaveLength(0);
+  });
+
+  it('waits as long as it is told', async () => {
+    await using scene = await sceneOf(true, portrait());
+    const { api, own, gpu } = scene;
+    api.refuses = 429;
+    const id = await own.queue({ prompt: 'an owl' });
+    await own.until(id, ({ live_status }) => live_status?.includes('429') === true);
+    api.refuses = undefined;
+    expect((await own.until(id)).status).toBe('success');
+    expect(gpu.executions).toHaveLength(1);
+  });
+
+  it('fails with what the node says', async () => {
+    const graph = portrait();
+    graph['5'] = {
+      class_type: 'Fail',
+      inputs: { image: ['3', 0], message: 'Allocation on device', exception_type: 'torch.OutOfMemoryError' },
+    };
+    await using scene = await sceneOf(true, graph);
+    const id = await scene.own.queue({});
+    expect((await scene.own.until(id)).status).toBe('failed');
+    expect(await scene.own.log(id)).toMatch(/Allocation on device \(node 5, Fail\)$/m);
+  });
+
+  it('is cancelled there too', async () => {
+    await using scene = await sceneOf(true);
+    const { own, api, gpu } = scene;
+    const id = await own.queue({});
+    await own.until(id, isRunning);
+    const ended = once(gpu, 'ended');
+    await own.ask('POST', `/run/${id}/cancel`);
+    await api.cancelled.promise;
+    gpu.wake();
+    await ended;
+    expect(gpu.executions.map(({ end }) => end)).toEqual(['interrupted']);
+  });
+});

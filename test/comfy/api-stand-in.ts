@@ -1,0 +1,200 @@
+// A service that speaks the Comfy API v2, for tests: a stand-in for ComfyUI behind it, and the habits of comfy-api-proxy and of
+// Comfy Cloud in front. A key is used up by the first request with it; jobs of before a restart of ComfyUI are `expired`.
+
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { ComfyStandIn } from './stand-in.ts';
+
+type Job = { readonly id: string; readonly metadata: string | undefined; readonly createdMs: number };
+type Entry = {
+  readonly status: { readonly status_str: string; readonly messages: readonly (readonly [string, object])[] };
+  readonly outputs: Readonly<
+    Record<string, Readonly<Record<string, readonly { readonly filename: string }[]>>>
+  >;
+};
+
+/** What happens to the next job: its answer is lost, or its process dies before it remembers it, or before ComfyUI has it. */
+export type Loss = 'the answer' | 'its memory' | 'the request';
+
+export class ApiStandIn implements AsyncDisposable {
+  readonly #gpu: ComfyStandIn;
+  readonly #hasLists: boolean;
+  readonly #server = createServer((incoming, response) => void this.#serve(incoming, response));
+  readonly #keys = new Set<string>();
+  /** The keys of all requests for a job, also of those that were refused. */
+  readonly asked: string[] = [];
+  #jobs: Job[] = [];
+  loses: Loss | undefined;
+  /** Fulfilled when a job was to be cancelled. */
+  readonly cancelled = Promise.withResolvers<void>();
+  /** Refuses jobs: no credits are left, or too many at once. */
+  refuses: 402 | 429 | undefined;
+
+  constructor(gpu: ComfyStandIn, { hasLists = true }: { readonly hasLists?: boolean } = {}) {
+    this.#gpu = gpu;
+    this.#hasLists = hasLists;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return this;
+  }
+
+  /** Its process was started again without a folder for its state. */
+  forget(): void {
+    this.#keys.clear();
+    this.#jobs = [];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const send = (status: number, body: object, headers: Record<string, string> = {}): void =>
+      void response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(body));
+    const { pathname, searchParams } = new URL(incoming.url ?? '/', this.url);
+    const [, , , kind, id, action] = pathname.split('/');
+    try {
+      if (kind === 'health') return send(200, { status: 'healthy' });
+      if (kind === 'assets') return await this.#asset(id ?? '', response);
+      if (kind !== 'jobs') return send(404, errorOf('not_found'));
+      if (id !== undefined) {
+        const job = this.#jobs.find((one) => one.id === id);
+        if (action === 'cancel') await this.#cancel(id);
+        const shown = await this.#shown(job ?? { id, metadata: undefined, createdMs: Date.now() });
+        return job === undefined && shown.status === 'expired'
+          ? send(404, errorOf('not_found'))
+          : send(200, shown);
+      }
+      if (incoming.method === 'POST') return await this.#submit(incoming, response, send);
+      if (!this.#hasLists) return send(501, errorOf('not_implemented'));
+      const newest = this.#jobs.toReversed().slice(0, Number(searchParams.get('limit')));
+      return send(200, { jobs: await Promise.all(newest.map((job) => this.#shown(job))), truncated: false });
+    } catch {
+      send(503, errorOf('upstream_unreachable'));
+    }
+  }
+
+  async #submit(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    send: (status: number, body: object, headers?: Record<string, string>) => void,
+  ): Promise<void> {
+    // Not parsed: a graph keeps the digits of its seeds.
+    const body = await text(incoming);
+    const key = String(incoming.headers['idempotency-key']);
+    const [, metadata] = /"metadata":"([^"]*)"/.exec(body) ?? [];
+    this.asked.push(key);
+    if (metadata === undefined) return send(422, errorOf('invalid_request'));
+    if (this.refuses !== undefined)
+      return send(this.refuses, errorOf(this.refuses === 402 ? 'insufficient_credits' : 'queue_full'), {
+        'retry-after': '1',
+      });
+    if (this.#keys.has(key)) return send(422, errorOf('idempotency_key_reuse'));
+    this.#keys.add(key);
+    const { loses } = this;
+    this.loses = undefined;
+    if (loses === 'the request') return void response.destroy();
+    const id = randomUUID();
+    const [, workflow] = /^\{"workflow":(.*),"metadata":"[^"]*"\}$/s.exec(body) ?? [];
+    // Unanswered: the key stays used.
+    const accepted = await fetch(`${this.#gpu.url}/prompt`, {
+      method: 'POST',
+      body: `{"prompt":${workflow},"prompt_id":"${id}","client_id":"${id}"}`,
+    });
+    if (!accepted.ok) {
+      this.#keys.delete(key);
+      return send(422, errorOf('invalid_workflow'));
+    }
+    if (loses === 'its memory') return void response.destroy();
+    const job = { id, metadata, createdMs: Date.now() };
+    this.#jobs.push(job);
+    if (loses === 'the answer') return void response.destroy();
+    send(201, await this.#shown(job));
+  }
+
+  async #cancel(id: string): Promise<void> {
+    await this.#post('/queue', { delete: [id] });
+    await this.#post('/interrupt', { prompt_id: id });
+    this.cancelled.resolve();
+  }
+
+  async #post(path: string, body: object): Promise<void> {
+    await fetch(`${this.#gpu.url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  }
+
+  async #read<T>(path: string): Promise<T> {
+    return (await (await fetch(`${this.#gpu.url}${path}`)).json()) as T;
+  }
+
+  async #shown({
+    id,
+    metadata,
+    createdMs,
+  }: Job): Promise<{ readonly status: string; readonly [more: string]: unknown }> {
+    const [entry] = Object.values(await this.#read<Record<string, Entry>>(`/history/${id}`));
+    const queue = await this.#read<Record<'queue_running' | 'queue_pending', [number, string][]>>('/queue');
+    const isIn = (items: readonly [number, string][]): boolean => items.some(([, one]) => one === id);
+    const status =
+      entry === undefined
+        ? isIn(queue.queue_running)
+          ? 'running'
+          : isIn(queue.queue_pending)
+            ? 'queued'
+            : 'expired'
+        : statusOf(entry);
+    const error = entry?.status.messages.find(([event]) => event === 'execution_error')?.[1] as
+      | Record<string, unknown>
+      | undefined;
+    return {
+      id,
+      status,
+      metadata,
+      created_at: new Date(createdMs).toISOString(),
+      started_at: null,
+      completed_at: null,
+      error: error && {
+        code: 'node_execution_error',
+        message: error['exception_message'],
+        node_id: error['node_id'],
+        class_type: error['node_type'],
+      },
+      outputs: Object.entries(entry?.outputs ?? {}).flatMap(([node_id, { images = [] }]) =>
+        images.map((image) => ({
+          node_id,
+          name: image.filename,
+          type: 'image',
+          size_bytes: 0,
+          id: Buffer.from(JSON.stringify(image)).toString('base64url'),
+        })),
+      ),
+    };
+  }
+
+  async #asset(id: string, response: ServerResponse): Promise<void> {
+    const image = JSON.parse(Buffer.from(id, 'base64url').toString()) as Record<string, string>;
+    const answer = await fetch(`${this.#gpu.url}/view?${new URLSearchParams(image).toString()}`);
+    response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+  }
+}
+
+const statusOf = ({ status: { messages, status_str } }: Entry): string =>
+  messages.some(([event]) => event === 'execution_interrupted')
+    ? 'canceled'
+    : status_str === 'success'
+      ? 'succeeded'
+      : 'failed';
+
+const errorOf = (code: string): object => ({ error: { code, message: code, details: null } });
