@@ -164,11 +164,11 @@ const COLUMNS: readonly Case[] = [
   },
   {
     code: 'E204',
-    name: 'a sheet of another deployment',
-    arrange: sheet('other.csv', 'foo,bar\na,b\n'),
-    args: plan('other.csv'),
-    leads: [],
-    says: /other\.csv:1:1[^]*inputs: prompt, seed, style/,
+    name: 'a row of JSON has a name that is no input',
+    arrange: sheet('other.jsonl', '{"prompt":"a","foo":1}\n'),
+    args: plan('other.jsonl'),
+    leads: [0],
+    says: /other\.jsonl:1:[^]*inputs: prompt, seed, style/,
   },
   {
     code: 'E203',
