@@ -64,6 +64,45 @@ it.each([
   expect(endOf({ outputs: {}, status: { status_str: 'success', messages } })).toMatchObject({ ranMs });
 });
 
+it('is known while it is away: the command that is given again goes on', async () => {
+  await using gpu = await comfy();
+  await using own = await OwnService.of([gpu]);
+  const { deployment } = own;
+  await gpu.kill();
+  await own.close();
+  await own.open();
+  expect(await own.add([gpu], portrait())).toBe(deployment);
+  const id = await own.queue({ prompt: 'a fox' });
+  await gpu.start();
+  expect((await own.until(id)).status).toBe('success');
+});
+
+it('does not let a part of a workflow succeed, also if the part cannot be withdrawn at once', async () => {
+  await using gpu = await comfy();
+  const graph = portrait({ seconds: 3_600 });
+  graph['8'] = { class_type: 'SaveImage', inputs: { filename_prefix: 'x' } };
+  await using own = await OwnService.of([gpu], graph);
+  gpu.answerNext('/queue', { done: false, with: 500 });
+  const id = await own.queue({});
+  expect((await own.until(id)).status).toBe('failed');
+  const ends = (): readonly unknown[] => {
+    gpu.wake();
+    return gpu.executions.map(({ end }) => end);
+  };
+  await expect.poll(ends).toEqual(['interrupted']);
+  expect((await own.run(id)).status).toBe('failed');
+});
+
+it('is asked ten times for a run that it never takes, and the run fails with its words', async () => {
+  await using gpu = await comfy();
+  await using own = await OwnService.of([gpu], portrait(), { lateMs: 0, moveAfterMs: 3_600_000 });
+  for (let time = 0; time < 10; time += 1) gpu.answerNext('/prompt', { done: false, with: 500 });
+  const id = await own.queue({});
+  expect((await own.until(id)).status).toBe('failed');
+  expect(await own.log(id)).toContain('never took it: answered 500: spoilt');
+  expect(gpu.executions).toEqual([]);
+});
+
 describe('headers', () => {
   it('may be given later, and a file that is gone does not keep the service from starting', async () => {
     await using gpu = await comfy({ authorization: 'Bearer abc123456789' });

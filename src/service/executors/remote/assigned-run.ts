@@ -57,6 +57,8 @@ export type AssignedRun = {
   // By the clock that nobody sets.
   /** Since when it was not found there. */
   absentSince: number | undefined;
+  /** How often nobody knew whether it was accepted. */
+  unclear: number;
   /** It is sent after this time. */
   notBefore: number;
   /** Since when its try is known to be used, with nothing to show for it. */
@@ -83,6 +85,7 @@ export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNe
   phase: state.made !== undefined ? 'storing' : state.isSent ? 'sent' : 'placed',
   mustLook: !isNew,
   absentSince: undefined,
+  unclear: 0,
   notBefore: 0,
   spentSince: undefined,
   runningSince: undefined,

@@ -6,7 +6,14 @@ import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { jsonIn } from '../../../errors/outside-text.ts';
-import { type Backend, type ClassInput, type NodeClass, type Seen, type Submitted } from './backend.ts';
+import {
+  Unreachable,
+  type Backend,
+  type ClassInput,
+  type NodeClass,
+  type Seen,
+  type Submitted,
+} from './backend.ts';
 import { endOf, historySchema, type Entry } from './comfyui-history.ts';
 import { openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
 import { hearSocket } from './comfyui-socket.ts';
@@ -78,12 +85,23 @@ async function submit(http: Http, id: string, body: string): Promise<Submitted> 
   if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
   const submitted = submittedOf(id, answer);
   // Part of the workflow was accepted, which nobody wants.
-  if (submitted.kind === 'refused' && answer.status === 200) {
-    await http.post('/queue', { delete: [id] });
-    if ((await queueOf(http)).running.has(id)) await http.post('/interrupt', { prompt_id: id });
-  }
+  if (submitted.kind === 'refused' && answer.status === 200) await withdraw(http, acceptedIdIn(answer) ?? id);
   return submitted;
 }
+
+/** What is not withdrawn now is cleared when the server is looked at, because its run is over. */
+async function withdraw(http: Http, id: string): Promise<void> {
+  try {
+    await http.post('/queue', { delete: [id] });
+    if ((await queueOf(http)).running.has(id)) await http.post('/interrupt', { prompt_id: id });
+  } catch (error) {
+    if (!(error instanceof Unreachable)) throw error;
+  }
+}
+
+/** An old ComfyUI gives the run an id of its own. */
+const acceptedIdIn = ({ text }: Answer): string | undefined =>
+  acceptedSchema.safeParse(jsonIn(text)).data?.prompt_id;
 
 async function queueOf({ read }: Http): Promise<Record<'running' | 'waiting', ReadonlySet<string>>> {
   const { queue_running, queue_pending } = await read('/queue', queueSchema);

@@ -22,6 +22,9 @@ type Sender = {
   readonly doubtful: (one: AssignedRun, reason: string) => void;
 };
 
+/** So often a request may fail without a sign of the run: then it is the request that the server cannot bear. */
+const UNCLEAR_MOST = 10;
+
 export class Outbox {
   /** The run whose request has no answer yet. */
   posting: string | undefined;
@@ -103,6 +106,9 @@ export class Outbox {
       case 'doubtful':
         return doubtful(one, submitted.reason);
       case 'unclear':
+        one.unclear += 1;
+        // It was looked for each time, and was never there.
+        if (one.unclear >= UNCLEAR_MOST) return refused(one, `${name} never took it: ${submitted.reason}`);
         throw new Unreachable(submitted.reason);
     }
   }

@@ -46,6 +46,7 @@ type GivenServer = z.output<typeof givenGpusSchema>['servers'][number];
 type Tried = {
   readonly keep: () => void;
   readonly drop: () => Promise<void>;
+  readonly isKnown: boolean;
   readonly fault?: RunsheetError;
 };
 
@@ -91,7 +92,8 @@ export class OwnGpus {
     const [fault] = tried.flatMap((one) => one.fault ?? []);
     const isAlone =
       tried.every((one) => one.fault !== undefined) && this.executor.servers.every(({ isMet }) => !isMet);
-    if (fault !== undefined && isAlone) {
+    // Servers that are known may be away for a while: the command may be one that goes on.
+    if (fault !== undefined && isAlone && !tried.every(({ isKnown }) => isKnown)) {
       await Promise.all(tried.map(({ drop }) => drop()));
       throw fault;
     }
@@ -113,6 +115,7 @@ export class OwnGpus {
       gpu: given.gpu ?? before?.gpu ?? null,
       headersFile: given.headersFile ?? before?.headersFile ?? null,
     };
+    const isKnown = before !== undefined;
     const opened = openServer(row);
     const drop = (): Promise<void> => opened.backend.close();
     const keep = (gpu: string | null) => (): void => {
@@ -124,10 +127,15 @@ export class OwnGpus {
     };
     try {
       const { gpu } = await opened.backend.describe();
-      return { keep: keep(row.gpu ?? gpu), drop };
+      return { keep: keep(row.gpu ?? gpu), drop, isKnown };
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      return { keep: keep(row.gpu), drop, fault: problem('E614', { url, reason: errorMessage(error) }) };
+      return {
+        keep: keep(row.gpu),
+        drop,
+        isKnown,
+        fault: problem('E614', { url, reason: errorMessage(error) }),
+      };
     }
   }
 
@@ -173,6 +181,9 @@ export class OwnGpus {
         if (first === undefined || first instanceof Unreachable) first = error;
       }
     }
+    const known =
+      first instanceof Unreachable && this.executor.workflow(workflowOf(name, nodes, undefined, inputs).id);
+    if (known) return known;
     if (first instanceof Unreachable)
       throw problem('E614', { url: [...this.#backends.keys()].join(', '), reason: first.message });
     throw (

@@ -5,6 +5,7 @@
 //                       └────────────── moved: the server did not answer for long ─────────┘
 
 import { parseExactly } from '../../../batch/digits.ts';
+import { errorMessage } from '../../../errors/error.ts';
 import type { Refusal } from '../../../run-service/contract/refusal.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import { FifoQueue } from '../../fifo-queue.ts';
@@ -71,6 +72,10 @@ export class Remote implements Executor {
     const server = new GpuServer({ name, gpu: gpu ?? '', backend }, this.#desk, this.#world.timing);
     this.#servers.set(name, server);
     server.start();
+  }
+
+  workflow(id: string): Workflow | undefined {
+    return this.#workflows.get(id);
   }
 
   addWorkflow(workflow: Workflow): void {
@@ -335,8 +340,9 @@ export class Remote implements Executor {
     server.version = version;
     if (server.gpu === '') server.gpu = gpu;
     for (const { id, graph } of this.#workflows.values()) {
-      const [fault] = faultsOf(graph, await classesAt(server.backend, graph));
-      server.misfits.set(id, fault);
+      // What it does not say of one workflow must not keep it from running the others.
+      const classes = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
+      server.misfits.set(id, typeof classes === 'string' ? classes : faultsOf(graph, classes)[0]);
     }
   }
 }
