@@ -159,7 +159,7 @@ export function joined(file: string, text: string, more: string): string {
 const longText = (file: string): RunsheetError => tooLarge(file, 'has a text of more than 4 MiB');
 
 /** Five million shared texts. The file's size alone would allow ten times as many, if it has an incompressible part. */
-const MOST_ELEMENTS = 10_000_000;
+const MOST_ELEMENTS = 8_000_000;
 
 /** Parses a part that is no sheet. Does nothing if it is missing. Throws E102 also for too many elements. */
 export async function readXml(
