@@ -72,7 +72,9 @@ export function observe(
     return before.isReported ? { after } : { after: { ...after, isReported: true }, report };
   }
   const reason =
-    state.kind === 'stale' ? 'the service does not know how the run has ended' : overdueReason(sight, quietMs, interval);
+    state.kind === 'stale'
+      ? 'the service does not know how the run has ended'
+      : overdueReason(sight, quietMs, interval);
   return reason === undefined ? { after } : { after, report: { kind: 'overdue', reason } };
 }
 

@@ -196,7 +196,9 @@ describe('a poll of outstanding runs', () => {
     const poll = new Poll();
     await poll.look(getting(async (id) => ({ ...runOf(id, 'timeout'), endedAtMs: undefined })));
     expect(poll.completions).toEqual([]);
-    expect(poll.overdue.map(({ reason }) => reason)).toContain('the service does not know how the run has ended');
+    expect(poll.overdue.map(({ reason }) => reason)).toContain(
+      'the service does not know how the run has ended',
+    );
   });
 
   it('does not report a run as overdue that the batch is already cancelling', async () => {
