@@ -1,6 +1,6 @@
 // Run services that answer otherwise than one should.
 
-import { text } from 'node:stream/consumers';
+import { text as textIn } from 'node:stream/consumers';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +47,7 @@ export async function openRealService(
     const isProfile = request.url?.includes('/platform/profile') ?? false;
     const { authorization = '' } = request.headers;
     const path = isProfile ? '/none' : request.url;
-    const body = request.method === 'POST' ? { body: await text(request) } : {};
+    const body = request.method === 'POST' ? { body: await textIn(request) } : {};
     const headers = { authorization, 'content-type': 'application/json' };
     const answer = await fetch(`${new URL(base).origin}${path}`, {
       method: request.method ?? 'GET',
