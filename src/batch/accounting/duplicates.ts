@@ -4,7 +4,6 @@
 // cancelled.
 
 import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
-import { RESULTS } from '../events.ts';
 import type { PastAttempt } from '../outcome.ts';
 import { spendInFull } from '../state/parts-in-flight.ts';
 import type { State } from '../state/state.ts';
@@ -99,11 +98,6 @@ export function keepEvidence(state: State, { place, attempt, runId }: AttemptRun
   state.isEvidenceNew = true;
   if (state.evidence.size < EVIDENCE_MAX) state.evidence.set(runId, { place, attempt, runId });
   else state.isEvidenceLost = true;
-  // While its last report to the pool is on its way, the batch has ended and can still be told: its results are written again.
-  if (state.version < 4 || !state.finished) return;
-  state.finished = false;
-  state.isClosed = false;
-  state.unstored.add(RESULTS);
 }
 
 /** Cancels a run; a cancel that is already waiting is not repeated. */

@@ -178,17 +178,6 @@ describe('evidence', () => {
     expect(evidence(world)).toEqual(['one', 'two']);
     expect(cancelled(world)).toEqual([]);
   });
-
-  it('a run that is seen after the end, while the pool is still told of it, is written with the results once more', () => {
-    const world = new World({ rows: 1 });
-    world.settle();
-    expect([world.state.finished, world.closes]).toEqual([true, []]);
-    world.apply(seen('late'));
-    expect(world.state.finished).toBe(false);
-    expect(world.closes.map(({ evidence: kept }) => kept.map(({ runId }) => runId))).toEqual([['late']]);
-    world.settle();
-    expect(world.problems).toEqual([]);
-  });
 });
 
 describe('bounds', () => {
