@@ -79,7 +79,7 @@ export function createApp(
   serveV1(app, service);
   serveFiles(app, service);
   serveDashboard(app, service, { listensHere, door });
-  // Whoever may control it could make it read files and call addresses, so a key is not enough for other machines.
+  // A client with control could make it read files and call addresses, so a key is not enough for other machines.
   if (listensHere) serveControl(app, service, known);
   return { app, routes };
 }

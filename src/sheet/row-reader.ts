@@ -197,7 +197,7 @@ const isEmpty = (cell: unknown, { members }: SheetRecord): boolean =>
   cell === null ||
   (members === undefined && typeof cell === 'string' && BLANK.test(cell));
 
-/** Spaces, and letters that nobody sees. */
+/** Spaces and invisible letters. */
 const BLANK = /^[\s\u200B-\u200D\u2060\uFEFF]*$/;
 
 /** The text of a cell as in the sheet, because JSON.parse changes numbers such as 1e400. */

@@ -4,19 +4,10 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { freshFolder } from '../stage/fresh-folder.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { OwnService, portrait } from './own-service.ts';
-import { ComfyStandIn } from './stand-in.ts';
-
-async function comfy(
-  options: Partial<ConstructorParameters<typeof ComfyStandIn>[0]> = {},
-): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder(), ...options });
-  await standIn.start();
-  return standIn;
-}
+import { OwnService, portrait, openStandIn } from './own-service.ts';
+import { type ComfyStandIn } from './stand-in.ts';
 
 /** How often ComfyUI took each run. */
 const executionsOf = (servers: readonly ComfyStandIn[], id: string): number =>
@@ -110,13 +101,13 @@ const POINTS: readonly Point[] = [
     },
     times: 1,
     status: 'cancelled',
-    says: /somebody interrupted it/,
+    says: /another client interrupted it/,
   },
 ];
 
 describe('a run is executed once', () => {
   it.each(POINTS)('$name', async ({ name, crash, times, says, status = 'success' }) => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
     if (name.startsWith('the answer to the POST')) gpu.answerNext('/prompt', { done: true, with: 'reset' });
     const inputs = { prompt: 'an owl', '3.seed': 7 };
@@ -131,7 +122,7 @@ describe('a run is executed once', () => {
   it.each([500, 'reset', 'half'] as const)(
     'a POST that is answered by %s after it was queued is not repeated',
     async (how) => {
-      await using gpu = await comfy();
+      await using gpu = await openStandIn();
       await using own = await OwnService.of([gpu]);
       gpu.answerNext('/prompt', { done: true, with: how });
       const id = await own.queue({ prompt: 'an owl' });
@@ -143,7 +134,7 @@ describe('a run is executed once', () => {
   it.each([500, 'reset'] as const)(
     'a POST that was answered by %s and not queued is repeated',
     async (how) => {
-      await using gpu = await comfy();
+      await using gpu = await openStandIn();
       await using own = await OwnService.of([gpu]);
       gpu.answerNext('/prompt', { done: false, with: how });
       const id = await own.queue({ prompt: 'an owl' });
@@ -155,7 +146,7 @@ describe('a run is executed once', () => {
 
 describe('the picture of a run is its own', () => {
   it('also when prompts repeat and the files of ComfyUI are deleted', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     const ids: string[] = [];
     for (const prompt of ['a fox', 'an owl', 'a fox', 'a fox']) {
@@ -169,7 +160,7 @@ describe('the picture of a run is its own', () => {
   });
 
   it('with every digit of its seed', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     const answer = await fetch(`${own.service.base}/run/deployment/queue`, {
       method: 'POST',
@@ -184,8 +175,10 @@ describe('the picture of a run is its own', () => {
 
 describe('several servers', () => {
   it('share the runs, and those of one that does not answer move to another', async () => {
-    await using first = await comfy({ device: 'cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync' });
-    await using second = await comfy();
+    await using first = await openStandIn({
+      device: 'cuda:0 NVIDIA GeForce RTX 4090 : cudaMallocAsync',
+    });
+    await using second = await openStandIn();
     await using own = await OwnService.of([first, second], portrait({ seconds: 3_600 }));
     const ids = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     const runs = await Promise.all(ids.map((id) => own.until(id, isRunning)));
@@ -201,7 +194,7 @@ describe('several servers', () => {
   });
 
   it('do not touch what others have sent', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     const theirs = {
       '1': { class_type: 'EmptyImage', inputs: { width: 8, height: 8, batch_size: 1, color: 5 } },
@@ -228,7 +221,7 @@ describe('several servers', () => {
 
 describe('a run that cannot be', () => {
   it('fails with what ComfyUI says, in words by which its kind is found', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     const graph = portrait();
     graph['5'] = {
       class_type: 'Fail',
@@ -241,7 +234,7 @@ describe('a run that cannot be', () => {
   });
 
   it('is refused before anything runs if ComfyUI accepts only a part of it', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     const graph = portrait();
     graph['8'] = { class_type: 'SaveImage', inputs: { filename_prefix: 'x' } };
     await using own = await OwnService.of([gpu], graph);
@@ -251,7 +244,7 @@ describe('a run that cannot be', () => {
   });
 
   it('is doubtful if a paid service may have executed it', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const id = await own.queue({});
     await own.until(id, isRunning);

@@ -9,17 +9,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { endOf } from '../../src/service/executors/remote/comfyui-history.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { colourOf } from './image-files.ts';
-import { OwnService, portrait } from './own-service.ts';
-import { ComfyStandIn, type StandInOptions } from './stand-in.ts';
-
-async function comfy(options: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder(), ...options });
-  await standIn.start();
-  return standIn;
-}
+import { OwnService, portrait, openStandIn } from './own-service.ts';
 
 it('puts the picture of a row on the server that runs it', async () => {
-  await using gpu = await comfy();
+  await using gpu = await openStandIn();
   await using own = await OwnService.of([gpu]);
   const shown = await own.until(await own.queue({ prompt: 'a fox' }));
   const picture = await own.picture(shown);
@@ -41,7 +34,7 @@ it('puts the picture of a row on the server that runs it', async () => {
 });
 
 it('is not known to have ended, whatever cancels it, once a paid service may have executed it', async () => {
-  await using gpu = await comfy();
+  await using gpu = await openStandIn();
   await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
   const id = await own.queue({});
   await own.until(id, ({ status }) => status === 'running');
@@ -65,7 +58,7 @@ it.each([
 });
 
 it('is known while it is away: the command that is given again goes on', async () => {
-  await using gpu = await comfy();
+  await using gpu = await openStandIn();
   await using own = await OwnService.of([gpu]);
   const { deployment } = own;
   await gpu.kill();
@@ -78,7 +71,7 @@ it('is known while it is away: the command that is given again goes on', async (
 });
 
 it('does not let a part of a workflow succeed, also if the part cannot be withdrawn at once', async () => {
-  await using gpu = await comfy();
+  await using gpu = await openStandIn();
   const graph = portrait({ seconds: 3_600 });
   graph['8'] = { class_type: 'SaveImage', inputs: { filename_prefix: 'x' } };
   await using own = await OwnService.of([gpu], graph);
@@ -94,7 +87,7 @@ it('does not let a part of a workflow succeed, also if the part cannot be withdr
 });
 
 it('is asked ten times for a run that it never takes, and the run fails with its words', async () => {
-  await using gpu = await comfy();
+  await using gpu = await openStandIn();
   await using own = await OwnService.of([gpu], portrait(), { lateMs: 0, moveAfterMs: 3_600_000 });
   for (let time = 0; time < 10; time += 1) gpu.answerNext('/prompt', { done: false, with: 500 });
   const id = await own.queue({});
@@ -105,7 +98,7 @@ it('is asked ten times for a run that it never takes, and the run fails with its
 
 describe('headers', () => {
   it('may be given later, and a file that is gone does not keep the service from starting', async () => {
-    await using gpu = await comfy({ authorization: 'Bearer abc123456789' });
+    await using gpu = await openStandIn({ authorization: 'Bearer abc123456789' });
     await using own = new OwnService();
     await own.open();
     const server = { url: gpu.url };
@@ -132,7 +125,7 @@ describe('headers', () => {
         return void forward(request.url ?? '/', response);
       response.writeHead(413).end(`too large; you sent ${request.headers.authorization}`);
     });
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     const forward = async (path: string, response: ServerResponse): Promise<void> => {
       const answer = await fetch(`${gpu.url}${path}`);
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());

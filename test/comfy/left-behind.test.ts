@@ -1,18 +1,11 @@
-// What a server still has of runs that are over or went elsewhere, and what nobody may conclude from its silence.
+// What a server still has of runs that are over or went elsewhere, and what its silence does not prove.
 
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
-import { freshFolder } from '../stage/fresh-folder.ts';
-import { OwnService, portrait, type Run } from './own-service.ts';
-import { ComfyStandIn } from './stand-in.ts';
-
-async function comfy(device?: string): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder(), ...(device !== undefined && { device }) });
-  await standIn.start();
-  return standIn;
-}
+import { openStandIn, OwnService, portrait, type Run } from './own-service.ts';
+import type { ComfyStandIn } from './stand-in.ts';
 
 const FIRST = 'cuda:0 First : cudaMallocAsync';
 const isRunning = ({ status }: Run): boolean => status === 'running';
@@ -34,7 +27,7 @@ async function queueAt(gpu: ComfyStandIn): Promise<readonly string[]> {
 
 describe('a run that is over', () => {
   it('leaves its server, also if the service was restarted before it could say so', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], sleeping);
     const [runs, waits] = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
     await own.until(runs, isRunning);
@@ -62,7 +55,7 @@ describe('a run of a server that does not answer for long', () => {
 
   /** Two servers, of which the first can be cut off. */
   async function scene(graph = sleeping): Promise<Scene> {
-    const [first, second] = [await comfy(FIRST), await comfy()];
+    const [first, second] = [await openStandIn({ device: FIRST }), await openStandIn()];
     const way = await openWay(() => Number(new URL(first.url).port));
     const own = await OwnService.of([way, second], graph);
     let waking: NodeJS.Timeout | undefined;
@@ -156,7 +149,7 @@ describe('a run of a server that does not answer for long', () => {
 
 describe('a paid run', () => {
   it('is doubtful if it was sent, and its server was restarted while the service was closed', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const first = await own.queue({ prompt: 'one' });
     await own.until(first, isRunning);
@@ -178,7 +171,7 @@ describe('a paid run', () => {
 
 describe('silence is no end', () => {
   it('a request without an answer delays neither the ends of other runs nor cancels', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], sleeping);
     const runs = await own.queue({ prompt: 'one' });
     await own.until(runs, isRunning);
@@ -194,7 +187,7 @@ describe('silence is no end', () => {
   });
 
   it('files that are not sent do not keep the server from being looked at', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     for (let nth = 0; nth < 12; nth++) gpu.answerNext('/view', { done: false, with: 'silence' });
     const ids: string[] = [];
@@ -206,7 +199,7 @@ describe('silence is no end', () => {
   });
 
   it('a connection that nobody closed proves nothing once its machine is gone', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using way = await openWay(() => Number(new URL(gpu.url).port));
     await using own = await OwnService.of([way], sleeping);
     const id = await own.queue({ prompt: 'one' });

@@ -3,30 +3,24 @@
 import { describe, expect, it } from 'vitest';
 import type { Dashboard } from '../../src/service/dashboard.ts';
 import { cookieOf, dashboardOf, openPage } from '../service/live-page.ts';
-import { freshFolder } from '../stage/fresh-folder.ts';
-import { OwnService, portrait } from './own-service.ts';
-import { ComfyStandIn } from './stand-in.ts';
+import { until } from '../stage/stage.ts';
+import { openStandIn, OwnService, portrait } from './own-service.ts';
 
 type Server = Dashboard['servers'][number];
 
-async function comfy(): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder(), device: 'cuda:0 NVIDIA GeForce RTX 4090' });
-  await standIn.start();
-  return standIn;
-}
-
 async function serverOf(own: OwnService, isDone: (server: Server) => boolean): Promise<Server> {
-  for (const endMs = Date.now() + 10_000; ;) {
-    const [server] = (await dashboardOf(own)).servers;
-    if (server !== undefined && isDone(server)) return server;
-    if (Date.now() > endMs) throw new Error(`waited in vain: ${JSON.stringify(server)}`);
-    await new Promise((done) => setTimeout(done, 10));
-  }
+  const read = async (): Promise<Server | undefined> => (await dashboardOf(own)).servers[0];
+  let server = await read();
+  await until(async () => {
+    server = await read();
+    return server !== undefined && isDone(server);
+  }, 'the live page shows the server as wished');
+  return server as Server;
 }
 
 describe('the live page', () => {
   it('shows what a ComfyUI executes and how far it is, the picture afterwards, and when it is away', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn({ device: 'cuda:0 NVIDIA GeForce RTX 4090' });
     const graph = portrait({ seconds: 3600 });
     Object.assign(graph['5']?.inputs ?? {}, { steps: 2 });
     await using own = await OwnService.of([gpu], graph);

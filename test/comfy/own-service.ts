@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { PATHS } from '../../src/run-service/contract/paths.ts';
 import { startLocalService, type LocalService, type LocalServiceOptions } from '../../src/service/server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { until } from '../stage/stage.ts';
+import { ComfyStandIn, type StandInOptions } from './stand-in.ts';
 
 type Graph = Record<
   string,
@@ -20,6 +22,13 @@ export const portrait = (more: { seconds?: number; saver?: string; draw?: string
   '5': { class_type: 'Sleep', inputs: { image: ['3', 0], seconds: more.seconds ?? 0, steps: 1 } },
   '9': { class_type: more.saver ?? 'SaveImage', inputs: { images: ['5', 0], filename_prefix: 'ComfyUI' } },
 });
+
+/** In a folder of its own, unless one is given. */
+export async function openStandIn(options: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
+  const standIn = new ComfyStandIn({ folder: freshFolder(), ...options });
+  await standIn.start();
+  return standIn;
+}
 
 export const TIMING = { lookMs: 20, lookWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };
 
@@ -133,12 +142,10 @@ export class OwnService implements AsyncDisposable {
 
   /** The run once it is as wished; fails after ten seconds. */
   async until(id: string, isDone = (run: Run): boolean => run.ended_at !== null): Promise<Run> {
-    for (const endMs = Date.now() + 10_000; ;) {
-      const run = await this.run(id);
-      if (isDone(run)) return run;
-      if (Date.now() > endMs) throw new Error(`waited in vain: ${JSON.stringify(run)}`);
-      await new Promise((done) => setTimeout(done, 10));
-    }
+    let run = await this.run(id);
+    const isSo = async (): Promise<boolean> => isDone((run = await this.run(id)));
+    await until(isSo, `the run ${id} is as wished`);
+    return run;
   }
 
   /** The bytes of its first file. */

@@ -7,21 +7,14 @@ import Fastify from 'fastify';
 import { sendFile } from '../../src/service/routes/files.ts';
 import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
-import { OwnService, portrait, type Run } from './own-service.ts';
-import { ComfyStandIn } from './stand-in.ts';
-
-async function comfy(): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder() });
-  await standIn.start();
-  return standIn;
-}
+import { openStandIn, OwnService, portrait, type Run } from './own-service.ts';
 
 const SHARED = { host: '0.0.0.0', publicUrl: 'https://runs.example/gpus/' };
 const urlOf = ({ outputs }: Run): string => Object.values(outputs[0]?.data ?? {})[0]?.[0]?.url ?? '';
 
 describe('a service that other machines reach', () => {
   it('names files and uploads by its public address', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], portrait(), {}, SHARED);
     expect(own.service.base).toBe('https://runs.example/gpus/api');
     const url = urlOf(await own.until(await own.queue({})));
@@ -88,7 +81,7 @@ describe('the files of runs', () => {
   });
 
   it('answer 404 when they are dropped, and the run stays', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     const id = await own.queue({});
     await own.until(id);

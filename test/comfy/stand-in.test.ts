@@ -6,21 +6,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { openStandIn } from './own-service.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
 import { play } from './play.ts';
 import { SCRIPTS } from './scripts.ts';
-import { ComfyStandIn, type Fault, type StandInOptions } from './stand-in.ts';
-
-async function opened(options: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder(), ...options });
-  await standIn.start();
-  return standIn;
-}
+import { type Fault } from './stand-in.ts';
 
 describe('the stand-in answers as ComfyUI', () => {
   it.each(Object.entries(SCRIPTS))('%s', async (name, script) => {
-    await using standIn = await opened({ checkpoints: [] });
+    await using standIn = await openStandIn({ checkpoints: [] });
     const recording: unknown = JSON.parse(
       readFileSync(join(import.meta.dirname, 'recordings', `${name}.json`), 'utf8'),
     );
@@ -46,7 +41,7 @@ async function json(url: string): Promise<unknown> {
 
 describe('a test', () => {
   it('kills it: all is forgotten but the files, and what ran has no end', async () => {
-    await using standIn = await opened();
+    await using standIn = await openStandIn();
     const { url } = standIn;
     const ended = once(standIn, 'ended');
     await post(url, 'a', graphOf(1));
@@ -69,7 +64,7 @@ describe('a test', () => {
   });
 
   it('wakes what sleeps, also in the moment in which it begins', async () => {
-    await using standIn = await opened();
+    await using standIn = await openStandIn();
     const ended = once(standIn, 'ended');
     standIn.once('began', () => standIn.wake());
     await post(standIn.url, 'a', graphOf(1, 3600));
@@ -77,7 +72,7 @@ describe('a test', () => {
   });
 
   it('freezes it: requests and events come after the thaw', async () => {
-    await using standIn = await opened();
+    await using standIn = await openStandIn();
     const begun = once(standIn, 'began');
     await post(standIn.url, 'a', graphOf(1, 3600));
     await begun;
@@ -100,7 +95,7 @@ describe('a test', () => {
     ['silence after queueing', { done: true, with: 'silence' }, 1],
     ['half of the answer', { done: true, with: 'half' }, 1],
   ])('spoils one answer: %s', async (_what, fault, queued) => {
-    await using standIn = await opened();
+    await using standIn = await openStandIn();
     standIn.answerNext('/prompt', fault);
     const faulty = once(standIn, 'faulty');
     const answer = post(standIn.url, 'a', graphOf(1, 3600))
@@ -113,8 +108,8 @@ describe('a test', () => {
   });
 
   it('lets two servers share a folder, where their names go on from each other', async () => {
-    await using one = await opened();
-    await using other = await opened({ folder: join(one.output, '..') });
+    await using one = await openStandIn();
+    await using other = await openStandIn({ folder: join(one.output, '..') });
     for (const [nth, standIn] of [one, other].entries()) {
       const ended = once(standIn, 'ended');
       await post(standIn.url, 'a', graphOf(nth));
@@ -125,7 +120,7 @@ describe('a test', () => {
   });
 
   it('asks for a key, and lacks classes', async () => {
-    await using standIn = await opened({ authorization: 'Bearer key', without: ['Draw'] });
+    await using standIn = await openStandIn({ authorization: 'Bearer key', without: ['Draw'] });
     const headers = { authorization: 'Bearer key' };
     expect((await fetch(`${standIn.url}/prompt`)).status).toBe(401);
     const described = await fetch(`${standIn.url}/object_info/Draw`, { headers });
@@ -148,7 +143,7 @@ describe('a test', () => {
   });
 
   it('knows the colour of a drawing', async () => {
-    await using standIn = await opened();
+    await using standIn = await openStandIn();
     const ended = once(standIn, 'ended');
     const drawing = { class_type: 'Draw', inputs: { text: 'a cat', seed: 7, style: 'plain' } };
     const save = { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'one' } };

@@ -1,15 +1,7 @@
 // What a workflow file becomes, and what is refused before anything is sent.
 
 import { describe, expect, it } from 'vitest';
-import { freshFolder } from '../stage/fresh-folder.ts';
-import { OwnService, portrait } from './own-service.ts';
-import { ComfyStandIn, type StandInOptions } from './stand-in.ts';
-
-async function comfy(options: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder(), ...options });
-  await standIn.start();
-  return standIn;
-}
+import { OwnService, portrait, openStandIn } from './own-service.ts';
 
 const inputsOf = async (own: OwnService): Promise<readonly Readonly<Record<string, unknown>>[]> => {
   const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
@@ -18,7 +10,7 @@ const inputsOf = async (own: OwnService): Promise<readonly Readonly<Record<strin
 
 describe('a workflow file', () => {
   it('has inputs by the titles of its nodes, else by node and field, with their types and bounds', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     expect(await inputsOf(own)).toMatchObject([
       { input_id: 'prompt', type: 'string', default_value: 'a fox', required: false },
@@ -30,7 +22,7 @@ describe('a workflow file', () => {
   });
 
   it('gives one input to several fields, by names of the user', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = new OwnService();
     await own.open();
     const [added] = await own.service.addGpus({
@@ -53,7 +45,7 @@ describe('a workflow file', () => {
   });
 
   it('is another deployment if what it does changes, and the same if titles or the order change', async () => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     const first = own.deployment;
     const sorted = Object.fromEntries(Object.entries(portrait()).toReversed());
@@ -89,7 +81,7 @@ describe('a workflow file', () => {
       /seconds is -1, not from 0 to 86400/,
     ],
   ])('%s is refused with what is wrong', async (text, says) => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = new OwnService();
     await own.open();
     const given = { servers: [{ url: gpu.url }], workflows: [{ name: 'p', text }] };
@@ -115,7 +107,7 @@ it.each([
 ])(
   'a run with the inputs %j is refused at its place, and nothing is executed',
   async (inputs, name, says) => {
-    await using gpu = await comfy();
+    await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     const { status, json } = await own.ask('POST', '/run/deployment/queue', {
       deployment_id: own.deployment,

@@ -73,7 +73,7 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     const interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
-    // It is refused to other machines, and behind a proxy nobody can say who is another machine.
+    // It is refused to other machines, and behind a proxy the service cannot tell which machine asks.
     const page = isShared(flags) ? null : running.dashboardPage;
     if (flags.output === 'json')
       printer.json(shaped(serviceSchema, { base, tokens: generated, live_page: page }));
@@ -130,7 +130,7 @@ function refuseOpenDoors(flags: Flags, hasKeys: boolean): void {
     });
 }
 
-/** Demo deployments are only for one person without GPUs: nobody should mistake them for real ones. */
+/** Demo deployments are only for one person without GPUs: they must not be mistaken for real ones. */
 function deploymentsOf(flags: Flags): Pick<DeploymentsFile, 'simulated'> & Pick<GivenGpus, 'workflows'> {
   const { deployments: file } = flags;
   if (file === undefined)

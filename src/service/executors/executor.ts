@@ -68,7 +68,7 @@ export type ExecutorEvents = {
   progress(run: LiveRun, change: Reached): void;
   /** `startedMs`: when it began to execute, if only its end tells. */
   ended(run: LiveRun, change: Reached, startedMs?: number): void;
-  /** Nobody can know how it has ended; it never changes again. */
+  /** Its end is unknown for good; it never changes again. */
   doubtful(run: LiveRun): void;
   /** The run has lost its place after `ranMs`, which are paid for; it gets another one if it `waits`, or never changes again. */
   lost(run: LiveRun, ranMs: number, waits: boolean): void;

@@ -28,7 +28,7 @@ export function serveFiles(app: FastifyInstance, service: Service): void {
   });
 }
 
-/** A browser must never show what somebody's run has made as a page of this service. */
+/** A browser must never show the output of a run as a page of this service. */
 export function sendFile(reply: FastifyReply, { type, bytes, content }: OutputFile): FastifyReply {
   const isShown = /^(?:image\/(?!svg)|video\/|audio\/)/.test(type);
   return reply

@@ -57,7 +57,7 @@ export function createRuns(world: World): Runs {
     cancel(id) {
       const row = database.find(id);
       if (row === undefined) return false;
-      // Nobody knows how a doubtful run has ended, and a cancel does not change that.
+      // The end of a doubtful run is unknown, and a cancel does not change that.
       if (row.endedMs === null && row.status !== 'timeout') commit(() => cancel(world, row));
       return true;
     },
@@ -108,7 +108,7 @@ const draftRun = (world: World, order: QueueOrder, spec: Deployment, owner: stri
   faults: namedFaults(order.inputs).faults,
 });
 
-/** Cancelled for its client at once; its place is free when its machine lets go. */
+/** Cancelled for its client immediately; its place is free when its machine lets go. */
 function cancel(world: World, row: RunRow): void {
   const atMs = world.clock.now();
   const run = liveRunOf(row);

@@ -8,7 +8,7 @@
 
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Work } from '../executor.ts';
-import type { Heard, Made, Sent } from './backend.ts';
+import type { SocketEvent, Made, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
 /** A file that the service keeps. */
@@ -54,10 +54,10 @@ export type AssignedRun = {
   phase: 'placed' | 'sent' | 'storing';
   /** A server may have it already: it is looked for before it is sent. */
   mustLook: boolean;
-  // By the clock that nobody sets.
+  // By the monotonic clock.
   /** Since when it was not found there. */
   absentSince: number | undefined;
-  /** How often nobody knew whether it was accepted. */
+  /** How often the answer did not say whether the server accepted it. */
   unclear: number;
   /** It is sent after this time. */
   notBefore: number;
@@ -68,7 +68,7 @@ export type AssignedRun = {
   connection: number | undefined;
   work: Work;
   /** What the socket has said that it made, and whether it said that it succeeded. */
-  heard: { readonly made: Made[]; hasSucceeded: boolean };
+  reported: { readonly made: Made[]; hasSucceeded: boolean };
 };
 
 export const newState = (server: string, lines: readonly LogLine[] = []): RunState => ({
@@ -91,11 +91,11 @@ export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNe
   runningSince: undefined,
   connection: undefined,
   work: NO_WORK,
-  heard: nothingHeard(),
+  reported: nothingReported(),
 });
 
 /** Of a run that begins, perhaps again. */
-export const nothingHeard = (): AssignedRun['heard'] => ({ made: [], hasSucceeded: false });
+export const nothingReported = (): AssignedRun['reported'] => ({ made: [], hasSucceeded: false });
 
 /** `one`: undefined if only its id is known. */
 export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({
@@ -135,11 +135,15 @@ export const withLine = (
 });
 
 /** Notes what the socket says of a run; true if it executes another node. */
-export function noteHeard(one: AssignedRun, heard: Heard & { readonly id: string }, nowMs: number): boolean {
-  if (heard.kind === 'made') one.heard.made.push(...heard.made);
-  if (heard.kind === 'success') one.heard.hasSucceeded = true;
-  if (heard.kind !== 'work') return false;
-  const { node, progress } = heard;
+export function noteSocketEvent(
+  one: AssignedRun,
+  event: SocketEvent & { readonly id: string },
+  nowMs: number,
+): boolean {
+  if (event.kind === 'made') one.reported.made.push(...event.made);
+  if (event.kind === 'success') one.reported.hasSucceeded = true;
+  if (event.kind !== 'work') return false;
+  const { node, progress } = event;
   const liveStatus =
     node === undefined ? one.work.liveStatus : `Executing ${one.workflow.graph[node]?.class_type ?? node}`;
   one.work = { liveStatus, progress: Math.round(progress * 100) / 100, sinceMs: nowMs };

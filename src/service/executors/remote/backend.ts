@@ -34,7 +34,7 @@ export type Submitted =
   | { readonly kind: 'busy'; readonly afterMs: number; readonly reason: string; readonly isUnpaid?: true }
   /** This try was used, and what came of it is not there. */
   | { readonly kind: 'spent'; readonly reason: string }
-  /** It may have been accepted, and nobody can ever say. */
+  /** It may have been accepted, and no later request can tell. */
   | { readonly kind: 'doubtful'; readonly reason: string }
   /** It may have been accepted. */
   | { readonly kind: 'unclear'; readonly reason: string };
@@ -71,7 +71,7 @@ export type Seen = { readonly ref?: string } & (
 );
 
 /** `work` only hastens and decorates; `look` decides. */
-export type Heard =
+export type SocketEvent =
   | { readonly kind: 'connected' }
   | { readonly kind: 'disconnected' }
   | { readonly kind: 'changed' }
@@ -108,13 +108,13 @@ export type NodeClass = {
 export type PutFile = string | { readonly __type: 'core/ASSET'; readonly info: { readonly id: string } };
 
 export type Listening = {
-  /** Whether somebody is at the other end; a connection without an answer is over, and another one is made. */
+  /** Whether the server answers on it; a connection without an answer is over, and another one is made. */
   isAlive(): Promise<boolean>;
   close(): void;
 };
 
 export type Backend = {
-  /** It says nothing by itself. */
+  /** It sends no events, so it has to be polled. */
   readonly isPolled?: true;
   /** It sells runs and cannot list them: what may have been bought there is never sent again, here or elsewhere. */
   readonly isShop?: boolean;
@@ -123,7 +123,7 @@ export type Backend = {
   /** undefined for a class that it does not have; absent if it does not tell its classes. */
   nodeClass?(name: string): Promise<NodeClass | undefined>;
   submit(run: Sent, graph: Graph): Promise<Submitted>;
-  /** What it knows of these, and of all others that wait or run there, whoever sent them. */
+  /** What it knows of these, and of all others that wait or run there, also those of other clients. */
   look(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;
   /** Asks; the run is gone when `look` says so. */
   cancel(id: string, seen: Seen['at']): Promise<void>;
@@ -131,6 +131,6 @@ export type Backend = {
   file(ref: FileRef): Promise<Readable | undefined>;
   /** Returns the name by which a workflow reads it. */
   put(file: { readonly name: string; readonly content: Blob }): Promise<PutFile>;
-  listen(on: (heard: Heard) => void): Listening;
+  listen(on: (event: SocketEvent) => void): Listening;
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
 // The Comfy API v2: Comfy Cloud, serverless deployments, and comfy-api-proxy in front of a ComfyUI of one's own. A key makes a POST
-// buy at most once: it is refused as used, whatever came of it, so whoever is in doubt repeats it, or looks for the job by its label.
+// buy at most once: it is refused as used, whatever came of it, so an unclear request is repeated, or its job is looked for by its label.
 
 import { FormData } from 'undici';
 import { z } from 'zod';

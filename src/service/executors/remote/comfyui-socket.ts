@@ -4,7 +4,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ping, WebSocket, type Dispatcher } from 'undici';
 import { z } from 'zod';
-import type { Heard, Listening } from './backend.ts';
+import type { SocketEvent, Listening } from './backend.ts';
 import { madeBy } from './comfyui-history.ts';
 import { jsonIn } from '../../../errors/outside-text.ts';
 
@@ -18,10 +18,10 @@ const AGAIN_MS = { first: 500, most: 15_000 };
 const PONG_MS = 5_000;
 
 /** Connects again until it is closed. */
-export function hearSocket(
+export function listenToSocket(
   { url, headers, dispatcher }: Address,
   newClientId: () => string,
-  on: (heard: Heard) => void,
+  on: (event: SocketEvent) => void,
 ): Listening {
   let socket: WebSocket | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -40,7 +40,7 @@ export function hearSocket(
     });
     opened.addEventListener('message', ({ data }) => {
       // Previews come as bytes.
-      if (typeof data === 'string') for (const heard of heardIn(data)) on(heard);
+      if (typeof data === 'string') for (const event of eventsIn(data)) on(event);
     });
     // An error is followed by a close.
     opened.addEventListener('error', () => undefined);
@@ -96,7 +96,7 @@ async function pong(socket: WebSocket): Promise<boolean> {
 const messageSchema = z.object({ type: z.string(), data: z.record(z.string(), z.unknown()) });
 const nodesSchema = z.record(z.string(), z.object({ value: z.number(), max: z.number(), state: z.string() }));
 
-function heardIn(text: string): readonly Heard[] {
+function eventsIn(text: string): readonly SocketEvent[] {
   const read = messageSchema.safeParse(jsonIn(text));
   if (!read.success) return [];
   const { type, data } = read.data;

@@ -1,5 +1,5 @@
 // ComfyUI's own HTTP interface. Two of its habits decide how it is used: the same id that is sent twice is executed twice, so
-// whoever sends again must look first; and a run only moves forward, from the queue into the history, so the queue is read first.
+// a client must look before it sends again; and a run only moves forward, from the queue into the history, so the queue is read first.
 
 import { randomUUID } from 'node:crypto';
 import { FormData } from 'undici';
@@ -16,7 +16,7 @@ import {
 } from './backend.ts';
 import { endOf, historySchema, type Entry } from './comfyui-history.ts';
 import { openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
-import { hearSocket } from './comfyui-socket.ts';
+import { listenToSocket } from './comfyui-socket.ts';
 
 export type ServerAddress = {
   /** `http://gpu-1:8188`, without a trailing slash. */
@@ -58,7 +58,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
         ...(await Promise.all(seen)),
       ]);
     },
-    // Interrupting what does not run would end the run of somebody else in older releases.
+    // Interrupting what does not run would end the run of another client in older releases.
     cancel: (id, at) =>
       at === 'running' ? post('/interrupt', { prompt_id: id }) : post('/queue', { delete: [id] }),
     file: ({ filename, subfolder, type }) =>
@@ -73,7 +73,7 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     },
     // Another name for each connection: ComfyUI forgets a name when an older connection with it ends, however late.
     listen: (on) =>
-      hearSocket({ url, headers, dispatcher: http.dispatcher }, () => (clientId = randomUUID()), on),
+      listenToSocket({ url, headers, dispatcher: http.dispatcher }, () => (clientId = randomUUID()), on),
     close: http.close,
   };
 }
@@ -84,7 +84,7 @@ async function submit(http: Http, id: string, body: string): Promise<Submitted> 
     .catch((error: unknown) => errorMessage(error));
   if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
   const submitted = submittedOf(id, answer);
-  // Part of the workflow was accepted, which nobody wants.
+  // Part of the workflow was accepted, and a partial result is of no use.
   if (submitted.kind === 'refused' && answer.status === 200) await withdraw(http, acceptedIdIn(answer) ?? id);
   return submitted;
 }

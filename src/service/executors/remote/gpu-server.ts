@@ -1,4 +1,4 @@
-// One GPU server: sends its runs, looks at them, and notices when it is away, was restarted, or was used by somebody else. One
+// One GPU server: sends its runs, looks at them, and notices when it is away, was restarted, or is used by other clients. One
 // round follows another; the socket only starts the next one earlier.
 //
 //      met ──no answer, three times──▶ away ──an answer──▶ met again: what is missing there was lost with its memory
@@ -7,8 +7,8 @@ import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
 import {
   anotherTry,
-  noteHeard,
-  nothingHeard,
+  noteSocketEvent,
+  nothingReported,
   sentOf,
   withLine,
   type AssignedRun,
@@ -18,7 +18,7 @@ import {
   Unreachable,
   type Backend,
   type End,
-  type Heard,
+  type SocketEvent,
   type Listening,
   type Made,
   type Seen,
@@ -81,7 +81,7 @@ export class GpuServer implements MetServer {
   }
 
   start(): void {
-    this.#listening = this.backend.listen((heard) => this.#hear(heard));
+    this.#listening = this.backend.listen((event) => this.#onSocketEvent(event));
     this.#ended = this.#tend();
   }
 
@@ -93,7 +93,7 @@ export class GpuServer implements MetServer {
     await Promise.all([this.#ended, this.#outbox.ended()]);
   }
 
-  /** Whether it takes no runs, because nobody has paid for them. */
+  /** Whether it takes no runs because its account has no credits. */
   get isUnpaid(): boolean {
     return this.#outbox.unpaidUntil > performance.now();
   }
@@ -231,7 +231,7 @@ export class GpuServer implements MetServer {
     for (const [id, at] of seen) await this.#clear(id, at);
   }
 
-  /** Removes what nobody waits for, also if the service that sent it was another process. */
+  /** Removes runs that are over for the service, also if the service that sent it was another process. */
   async #clear(id: string, seen: Seen): Promise<void> {
     const isLeaving = this.leaving.has(id);
     if (this.runs.has(id) || !(isLeaving || this.#desk.isOver(id))) return;
@@ -281,7 +281,7 @@ export class GpuServer implements MetServer {
   #endedThere(one: AssignedRun, end: End): void {
     if (end.status === 'success') return this.#made(one, end.made, end.ranMs);
     if (end.status === 'failed') return this.#finish(one, 'failed', end.reason, end.ranMs);
-    return this.#finish(one, 'cancelled', `somebody interrupted it on ${this.name}`, end.ranMs);
+    return this.#finish(one, 'cancelled', `another client interrupted it on ${this.name}`, end.ranMs);
   }
 
   #made(one: AssignedRun, outputs: readonly Made[], ranMs: number | undefined): void {
@@ -311,14 +311,14 @@ export class GpuServer implements MetServer {
   }
 
   async #isLost(one: AssignedRun): Promise<void> {
-    const { made, hasSucceeded } = one.heard;
+    const { made, hasSucceeded } = one.reported;
     const { startedMs } = one.state;
     if (hasSucceeded) return this.#made(one, made, this.#desk.now() - (startedMs ?? this.#desk.now()));
     // A restart would have ended the socket.
     if (this.#socket.isOpen && one.connection === this.#socket.connection) {
       // If it is not alive, it is over now, and the next look decides.
       if ((await this.#listening?.isAlive()) === true && this.runs.get(one.run.id) === one)
-        this.#finish(one, 'cancelled', `somebody removed it from ${this.name}`);
+        this.#finish(one, 'cancelled', `another client removed it from ${this.name}`);
       return;
     }
     // Whether it had begun is not always known.
@@ -337,13 +337,13 @@ export class GpuServer implements MetServer {
   }
 
   #sendAgain(one: AssignedRun, reason: string, deaths = one.state.deaths): void {
-    [one.phase, one.work, one.heard, one.runningSince] = ['placed', NO_WORK, nothingHeard(), undefined];
+    [one.phase, one.work, one.reported, one.runningSince] = ['placed', NO_WORK, nothingReported(), undefined];
     const state = { ...anotherTry(one.state), deaths };
     this.#keep(one, withLine(state, 'info', `${this.name} ${reason}`, this.#desk.now()));
     this.wake();
   }
 
-  /** A paid service may have executed it, and nobody can say. */
+  /** A paid service may have executed it, and no request can tell. */
   #isDoubtful(one: AssignedRun, reason: string): void {
     const text = `${this.name} ${reason}: it is not sent again`;
     one.state = withLine(one.state, 'error', text, this.#desk.now());
@@ -376,17 +376,17 @@ export class GpuServer implements MetServer {
     this.#isFree();
   }
 
-  #hear(heard: Heard): void {
-    if (heard.kind === 'connected') this.#socket = { connection: this.#socket.connection + 1, isOpen: true };
-    if (heard.kind === 'disconnected') {
+  #onSocketEvent(event: SocketEvent): void {
+    if (event.kind === 'connected') this.#socket = { connection: this.#socket.connection + 1, isOpen: true };
+    if (event.kind === 'disconnected') {
       this.#socket = { ...this.#socket, isOpen: false };
       this.meetAgain();
     }
-    if (heard.kind === 'connected' || heard.kind === 'disconnected' || heard.kind === 'changed')
+    if (event.kind === 'connected' || event.kind === 'disconnected' || event.kind === 'changed')
       return this.wake();
-    const one = this.runs.get(heard.id);
+    const one = this.runs.get(event.id);
     if (one === undefined) return;
-    const isNews = noteHeard(one, heard, this.#desk.now());
+    const isNews = noteSocketEvent(one, event, this.#desk.now());
     if (one.state.startedMs === undefined) this.wake();
     else if (isNews && one.run.intermediate) this.#desk.commit(() => this.#desk.progress(one));
   }

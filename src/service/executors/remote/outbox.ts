@@ -1,4 +1,4 @@
-// Sends the runs that a server has been given, one after another. Nobody waits for it: a request without an answer must not keep
+// Sends the runs that a server has been given, one after another. The rounds of the server do not wait for it: a request without an answer must not keep
 // the others from being looked at or cancelled.
 
 import { errorMessage } from '../../../errors/error.ts';
@@ -30,7 +30,7 @@ export class Outbox {
   posting: string | undefined;
   /** Why the last request failed; undefined if it did not. */
   trouble: Error | undefined;
-  /** Until then, it takes no runs that nobody has paid for. */
+  /** Until then, it takes no runs, because its account has no credits. */
   unpaidUntil = 0;
   readonly #sender: Sender;
   #sending: Promise<void> | undefined;

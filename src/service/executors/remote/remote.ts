@@ -102,7 +102,7 @@ export class Remote implements Executor {
   resume(rows: readonly (Omit<RunRow, 'inputs'> & { readonly run: LiveRun })[]): void {
     for (const { run, state: text, status } of rows) {
       const workflow = this.#workflows.get(run.deploymentId);
-      // Nobody can say how it has ended.
+      // Its end is unknown for good.
       if (status === 'timeout' || workflow === undefined) continue;
       const state = text === null ? undefined : (JSON.parse(text) as RunState);
       const one = state && assigned(run, workflow, state, false);
