@@ -34,6 +34,7 @@ import { leaveAtEnd, reportUsage } from './decisions/report-usage.ts';
 import { send } from './decisions/send.ts';
 import type { Event } from './events.ts';
 import { applyEvent } from './on-event/apply.ts';
+import { readLateRuns } from './on-event/retry-rows.ts';
 import type { State } from './state/state.ts';
 
 /** Everything that a batch does without being asked. If several decisions are due, they act in this order. */
@@ -75,7 +76,7 @@ const OVERRUN_MS = 1_000;
 export function step(state: State, events: readonly Event[], wallAt: number): readonly Command[] {
   advanceClock(state, wallAt);
   for (const event of events) applyEvent(state, event);
-  if (state.finished) return published(state, events);
+  if (state.finished && !readLateRuns(state)) return published(state, events);
   const commands = decide(state);
   noteChange(state, [...events, ...commands]);
   if (actsAt(state, publish) <= state.now) commands.push(...publish.act(state));

@@ -42,11 +42,7 @@ describe('step', () => {
   it('a step of a batch that has finished publishes and does nothing else', () => {
     const world = running({ rows: 1, concurrency: 1 });
     world.settle();
-    expect(
-      typesOf(
-        world.apply({ type: 'resume' }, { type: 'runsSeen', runs: [{ place: 1, attempt: 1, runId: 'x' }] }),
-      ),
-    ).toEqual(['publish']);
+    expect(typesOf(world.apply({ type: 'resume' }, { type: 'serviceRead' }))).toEqual(['publish']);
   });
 
   it('a step ends also if a decision stays due whatever it does: it looks again a second later', () => {

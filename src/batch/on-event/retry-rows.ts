@@ -99,6 +99,15 @@ export function readLeftPass(state: State): boolean {
   return true;
 }
 
+/** A run that is seen while the batch tells its pool of its end is not in the results, so they are written again. */
+export function readLateRuns(state: State): boolean {
+  if (state.version < 4 || !state.isEvidenceNew) return false;
+  const { cancelling } = state;
+  reopen(state);
+  state.cancelling = cancelling;
+  return true;
+}
+
 /** `10 rows appended, 2 rows sent again`. */
 function noteOf(again: number, appended: number): string {
   const sent = `${plural(again, 'row')} sent again`;

@@ -178,6 +178,20 @@ describe('evidence', () => {
     expect(evidence(world)).toEqual(['one', 'two']);
     expect(cancelled(world)).toEqual([]);
   });
+
+  it('a run that is seen after the end, while the pool is still told of it, is written with the results once more', () => {
+    const world = new World({ rows: 1, pool: 'shared' });
+    world.apply({ type: 'grant', life: world.state.membership?.life ?? 0, epoch: 1, limit: 1 });
+    world.settle();
+    expect(world.state.finished).toBe(true);
+    world.apply(seen('late'));
+    expect(world.state.finished).toBe(false);
+    expect(world.closes.map(({ evidence: kept }) => kept.map(({ runId }) => runId))).toEqual([['late']]);
+    world.apply({ type: 'grant', life: world.state.membership?.life ?? 0, epoch: 1, limit: 1 });
+    world.settle();
+    expect(world.state.finished).toBe(true);
+    expect(world.problems).toEqual([]);
+  });
 });
 
 describe('bounds', () => {

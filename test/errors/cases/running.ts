@@ -61,7 +61,11 @@ export const RUNNING: readonly Case[] = [
   {
     code: 'E518',
     name: 'a batch does not confirm a command in time',
-    args: ['pause', 'full', '--timeout', '1ms'],
+    // A worker that is stopped meanwhile confirms nothing.
+    args: ({ worker }) => [
+      'bash',
+      `kill -STOP ${worker?.child.pid}; runsheet pause full --timeout 100ms; code=$?; kill -CONT ${worker?.child.pid}; exit $code`,
+    ],
     leads: [0],
   },
   {
