@@ -78,11 +78,8 @@ type PreparedGroup = {
 async function prepare(deps: Deps, input: GroupInput): Promise<PreparedGroup> {
   try {
     const open = await deps.open(input);
-    const rows = await deps.readRows(
-      open,
-      input.attempts.map(({ place }) => place),
-    );
-    const wishes = await readWishes(open.store);
+    const places = input.attempts.map(({ place }) => place);
+    const [rows, wishes] = await Promise.all([deps.readRows(open, places), readWishes(open.store)]);
     const leftOut = input.attempts.flatMap((attempt) => notSentBy(wishes, open, attempt, rows));
     const isLeftOut = new Set(leftOut.map(({ place }) => place));
     const sent = input.attempts.filter(({ place }) => !isLeftOut.has(place));

@@ -1,6 +1,6 @@
 // The sheet of a batch, saved again: compared with how its rows were asked last.
 
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { placeIn } from '../../src/batch/state/lanes.ts';
 import type { Appended } from '../../src/create-batch/append/append-rows.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
@@ -160,5 +160,12 @@ describe('a sheet that was saved again', () => {
     await addResults(batch);
     const found = await save(batch, 'id,prompt,note\na,one,x\nb,better,y\nc,three,z\n');
     expect(found).toMatchObject({ same: 2, appended: 1, changed: 0, absent: [2] });
+  });
+
+  it('costs the groups of a batch that follows no sheet one look, not one each', async () => {
+    const { store } = await place.create('sheet.csv', KEYED);
+    const read = vi.spyOn(store, 'read');
+    for (let group = 1; group <= 3; group += 1) await readWishes(store);
+    expect(read).toHaveBeenCalledTimes(1);
   });
 });

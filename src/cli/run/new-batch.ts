@@ -1,5 +1,6 @@
 // run and submit without --into: make the batch of the sheet and start it, or attach to the one that has the same rows.
 
+import { resolve } from 'node:path';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { Session } from '../../library/session.ts';
@@ -12,6 +13,7 @@ import {
   type Changed,
 } from '../../library/start/start-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { noteWatched } from '../../library/watched/watched-batch.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Summary } from '../../results/summary.ts';
 import type { Context, Printer } from '../context.ts';
@@ -64,6 +66,8 @@ export async function sendNew(sending: Sending, { into, whenDone }: Others): Pro
   const summary = await summaryOfDone(made);
   if (summary) return whenDone(made, summary);
   if (made.laidOut === undefined) printBatch(printer, config, made);
+  if (flags.watch && made.laidOut !== undefined)
+    await noteWatched(made, { path: resolve(sheet), deployment: flags.deployment ?? '' });
   const { session, isAttached, ...changed } = await begin(servers, made, limitsOf(flags));
   if (isAttached) {
     printer.notice(`This sheet is already batch ${made.batch}. Attached.`);

@@ -31,15 +31,19 @@ export type Request = Pick<SheetRow, 'gpu' | 'inputs'>;
 export const requestHash = ({ gpu, inputs }: Request, ownGpu: string | undefined): string =>
   hash('sha256', `${gpu ?? ownGpu ?? ''}\n${JSON.stringify(inputs)}`, 'hex').slice(0, 32);
 
-/** The file that a worker parsed last, because each group reads it and saves are rare. */
-const parsed = new WeakMap<Store, { readonly text: string; readonly wishes: Wishes }>();
+/** What a worker read last, because each group asks and saves are rare. */
+const known = new WeakMap<Store, { readonly text: string; readonly wishes: Wishes; readonly at: number }>();
+
+/** How long a batch that followed no sheet is taken for one that still follows none, so that its groups read no file. */
+const UNWATCHED_MS = 10_000;
 
 export async function readWishes(store: Store): Promise<Wishes> {
+  const last = known.get(store);
+  const at = performance.now();
+  if (last?.text === '' && at - last.at < UNWATCHED_MS) return last.wishes;
   const text = (await readWatchedText(store)) ?? '';
-  const known = parsed.get(store);
-  if (known?.text === text) return known.wishes;
-  const wishes = wishesIn(text);
-  parsed.set(store, { text, wishes });
+  const wishes = last?.text === text ? last.wishes : wishesIn(text);
+  known.set(store, { text, wishes, at });
   return wishes;
 }
 

@@ -1,7 +1,7 @@
 // Finds the batch that follows a sheet, so that the same command continues it although the sheet has changed since.
 
 import { listBatchFolders } from '../../store/batch-folders.ts';
-import { readWatched } from '../../create-batch/watched/watched-file.ts';
+import { readWatched, writeWatched } from '../../create-batch/watched/watched-file.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 
 export type WatchedParams = {
@@ -31,3 +31,9 @@ export async function findWatched({
   }
   return undefined;
 }
+
+/** Before the batch starts, so that its workers heed every save. */
+export const noteWatched = (
+  { store }: FoundBatch,
+  { path, deployment }: Pick<WatchedParams, 'path' | 'deployment'>,
+): Promise<void> => writeWatched(store, { sheet: path, deployment, rows: {}, places: [] });
