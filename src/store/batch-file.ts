@@ -87,6 +87,8 @@ const schema = z.object({
     rows: count,
     pages: count,
     repeats: count,
+    /** The columns that are axes of a grid: each of their combinations is a row. */
+    grid: z.array(z.string()).exactOptional(),
     /** The sending order, if it is not the order of the sheet. */
     order: z.object(optionsIn('order')).exactOptional(),
     lanes: z.array(
