@@ -12,7 +12,7 @@ import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import { writeSnapshot } from '../src/store/passes.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
-import { writeEvents } from '../src/results/event-files.ts';
+import { writeEvents } from '../src/results/all-events.ts';
 import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/parts.ts';

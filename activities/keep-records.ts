@@ -3,7 +3,7 @@
 import type { AttemptRun } from '../src/batch/attempt.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { BatchEvent } from '../src/batch/event-log.ts';
-import { writeEvents } from '../src/results/event-files.ts';
+import { writeEvents } from '../src/results/all-events.ts';
 import { evidenceName } from '../src/store/batch-file.ts';
 import type { Deps } from './deps.ts';
 import { withStore } from './final-failures.ts';

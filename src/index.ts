@@ -4,7 +4,7 @@ export { connect, type Runsheet } from './library/runsheet.ts';
 export type { ConnectOptions, ServiceOptions } from './library/connect-options.ts';
 export type { BatchOptions, Duration, Limits, ReadingOptions } from './library/start/batch-options.ts';
 export type { Row, Sheet, Value } from './library/start/given-rows.ts';
-export type { ResultsOfBatch, Source } from './library/start/given-source.ts';
+export type { ResultsOfBatch, Source } from './library/start/given-rows.ts';
 export type { BatchHandle } from './library/handle/batch-handle.ts';
 export type {
   Ack,
@@ -31,7 +31,7 @@ export type { Pool, PoolMember } from './temporal/pools.ts';
 export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/schedules.ts';
 export type { Plan } from './library/start/batch-plan.ts';
 export type { Estimate } from './library/start/estimate.ts';
-export type { ShownEvent as BatchEvent } from './library/handle/shown-events.ts';
+export type { ShownEvent as BatchEvent } from './library/handle/event-reader.ts';
 export type { AttemptEvent } from './results/all-events.ts';
 export type { Verification, VerifyOptions } from './library/handle/verification.ts';
 export type { BatchStatus } from './library/handle/batch-status.ts';

@@ -12,10 +12,9 @@ import {
 } from '@temporalio/workflow';
 import { CLOCK_IDLE_MS, CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
 import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
-import { type MemberGrant, poolDueAt, type PoolEvent, poolStep } from '../src/batch/pool/pool-step.ts';
+import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../src/batch/pool/pool-step.ts';
 import { shownPool } from '../src/batch/pool/shown-pool.ts';
-import { releaseMember, resizePool, usage } from './pool-signals.ts';
-import { grantSlots } from './signals.ts';
+import { releaseMember, resizePool, usage, grantSlots } from './signals.ts';
 import { createTimers } from './timers.ts';
 
 /** How many grants of a pool are on their way at the same time. */

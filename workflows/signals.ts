@@ -7,9 +7,10 @@ import type { AttemptRun } from '../src/batch/attempt.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { OverdueRun, RunCompletion, UserCommand } from '../src/batch/events.ts';
 import type { LimitChange } from '../src/options/limits.ts';
-import type { Grant } from '../src/batch/pool/messages.ts';
+import type { Grant, MemberUsage } from '../src/batch/pool/messages.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
+import type { ShownPool } from '../src/batch/pool/shown-pool.ts';
 
 /** Confirmed run completions, at most 500 per signal. */
 export const runsCompleted =
@@ -62,3 +63,15 @@ export type BatchInput = BatchRef & {
   /** Set by continue-as-new, and for a batch that was rebuilt. */
   readonly snapshot?: Snapshot;
 };
+
+export const usage = defineSignal<[MemberUsage]>('usage');
+
+export const resizePool = defineSignal<[{ readonly commandId: string; readonly size: number }]>('resize');
+
+/** Frees the slots of a member whose workflow no longer runs. */
+export const releaseMember =
+  defineSignal<[{ readonly commandId: string; readonly member: string }]>('release');
+
+export type PoolMemo = { readonly encrypted?: boolean; readonly pool?: ShownPool };
+
+export const poolIdOf = (pool: string): string => `runsheet-pool:${pool}`;

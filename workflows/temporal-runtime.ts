@@ -15,14 +15,13 @@ import {
 } from '@temporalio/workflow';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { Event } from '../src/batch/events.ts';
-import { type Progress, progress } from '../src/batch/shown/progress.ts';
+import { progress, type Progress } from '../src/batch/shown/progress.ts';
 import { currentDetails, searchValues } from '../src/batch/shown/shown-batch.ts';
 import type { State } from '../src/batch/state/state.ts';
 import { bindActivities } from './activities.ts';
 import type { BatchRuntime } from './batch-runtime.ts';
-import { poolIdOf, usage as usageSignal } from './pool-signals.ts';
+import { poolIdOf, usage as usageSignal, type BatchInput } from './signals.ts';
 import * as signals from './signals.ts';
-import type { BatchInput } from './signals.ts';
 
 export const temporalRuntime = (ref: BatchRef): BatchRuntime => ({
   activities: bindActivities(ref),

@@ -7,14 +7,14 @@ import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts
 import { ROWS_MAX } from '../batch/bounds.ts';
 import type { ReadBack } from '../batch/commands.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
-import { type BatchEvent, note } from '../batch/event-log.ts';
+import { note, type BatchEvent } from '../batch/event-log.ts';
 import { onCancel, originOf } from '../batch/on-event/user-command.ts';
 import { pause } from '../batch/pausing/pauses.ts';
 import { changeLimits } from '../batch/on-event/change-limits.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import type { BatchParams } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
-import { type RowState, onRung } from '../batch/state/row-state.ts';
+import { onRung, type RowState } from '../batch/state/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/state/snapshot.ts';
 import {
   addSegments,
@@ -22,9 +22,9 @@ import {
   numberOf,
   placeIn,
   takePlace,
+  laneWith,
   type Lane,
   type Segment,
-  laneWith,
 } from '../batch/state/lanes.ts';
 import { put } from '../batch/state/put-row.ts';
 import { begin } from '../batch/state/begin.ts';
@@ -35,14 +35,14 @@ import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
 import { newestRecords } from '../results/parts.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';
-import { readEvents } from '../results/event-files.ts';
+import { readEvents } from '../results/all-events.ts';
 import type { RunService } from '../run-service/client.ts';
 import { outcomeOf } from '../run-service/run-outcome.ts';
 import { countEvents, countEvidence, paramsOf, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
 import { quietMsOf } from './read-back.ts';
-import { NoList, ownRuns, type OwnRun, leastShown } from './list-runs.ts';
+import { NoList, ownRuns, leastShown, type OwnRun } from './list-runs.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
 import { spendInFull } from '../batch/state/parts-in-flight.ts';
 import type { AttemptRecord, PartRecord } from '../results/row-record.ts';

@@ -1,7 +1,6 @@
 // The settings of a worker or receiver that is one of several: how long it takes to end, what it serves, and its release.
 
 import { z } from 'zod';
-import { isTag, NO_TAG } from './worker-tag.ts';
 
 /** What Kubernetes gives a container by default is 30 s. */
 const DRAIN_SECONDS = 25;
@@ -11,12 +10,16 @@ const wordsIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter
 const name = (what: string) =>
   z.string().regex(/^[\w.+-]{1,100}$/, `is no ${what} of letters, digits, -, _, + and .`);
 
+/** It becomes a part of the name of a task queue. */
+const TAG = /^[a-z0-9](?:[a-z0-9_.-]{0,38}[a-z0-9])?$/;
+const NO_TAG = 'no tag of at most 40 lower case letters, digits, -, _ and ., such as eu or gpu-lab';
+
 export const MEMBER_SETTINGS = {
   drain_seconds: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
   worker_tags: z
     .string()
     .transform((list) => [...new Set(wordsIn(list))])
-    .refine((tags) => tags.every(isTag), `has a word that is ${NO_TAG}`),
+    .refine((tags) => tags.every((tag) => TAG.test(tag)), `has a word that is ${NO_TAG}`),
   worker_deployment: name('name'),
   worker_build: name('build id'),
 } as const;

@@ -6,7 +6,7 @@ import { compareBatches, type Comparison, type CompareOptions } from './report/c
 import { listedStatuses, liveStatus, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
-import type { Source } from './start/given-source.ts';
+import type { Source } from './start/given-rows.ts';
 import { Deployments } from './deployments.ts';
 import { Pools } from './pools.ts';
 import { Schedules } from './schedules.ts';

@@ -1,7 +1,7 @@
 // The schedules of a program: sheets that run at fixed times.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { definitionFrom, type ScheduleDefinition } from '../schedule/definition.ts';
+import { definitionFrom, firingOf, isFilled, type ScheduleDefinition } from '../schedule/definition.ts';
 import type { FiringInfo } from '../schedule/firings.ts';
 import type { DraftBatch } from '../create-batch/create-batch.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
@@ -10,11 +10,13 @@ import { LOCAL } from '../run-service/local-address.ts';
 import type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from '../temporal/schedules.ts';
 import { durationFrom, requestFrom, type BatchOptions, type Duration } from './start/batch-options.ts';
 import { serviceOf } from './connect-options.ts';
-import { asOption, type Words } from '../create-batch/questions.ts';
-import { proposeFiring } from '../schedule/firing-now.ts';
+import { asOption, AGAIN, refusal, type Words } from '../create-batch/questions.ts';
 import { placeOf } from './start/given-rows.ts';
 import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
+import { Readable } from 'node:stream';
+import { propose, type Around, type Proposal } from '../create-batch/propose.ts';
+import { isRunsheetError } from '../errors/error.ts';
 
 /** A rule, and the batch that each firing makes. */
 export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse'> & {
@@ -143,5 +145,31 @@ export class Schedules {
   /** By name. */
   async *list(): AsyncGenerator<ScheduleInfo> {
     yield* (await this.#servers.open(false)).schedules.list();
+  }
+}
+
+/**
+ * undefined if its sheet does not exist yet; the caller disposes of it. Throws the errors of the sheet and of the service, and what no
+ * firing could answer. What other batches have by then is not known now.
+ */
+async function proposeFiring(
+  definition: ScheduleDefinition,
+  around: Omit<Around, 'isPlan'>,
+  words: Words,
+): Promise<Proposal | undefined> {
+  const { name, sheet, request } = firingOf(definition, Date.now());
+  const { format } = definition;
+  const { sheet: page } = request.options;
+  const copying = { stdin: Readable.from([]), ...(format && { format }), ...(page && { sheet: page }) };
+  const asked = { ...request, name, again: true, answers: { ...request.answers, ...AGAIN } };
+  try {
+    const proposal = await propose(asked, { path: sheet, copying }, { ...around, isPlan: true });
+    const { questions } = proposal;
+    if (questions.length === 0) return proposal;
+    await proposal[Symbol.asyncDispose]();
+    throw refusal(questions, words);
+  } catch (error) {
+    if (isFilled(definition.sheet) && isRunsheetError(error, 'E101')) return undefined;
+    throw error;
   }
 }

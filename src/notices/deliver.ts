@@ -3,12 +3,15 @@
 import { Context } from '@temporalio/activity';
 import { readTarget } from '../options/notify-target.ts';
 import { createHmac } from 'node:crypto';
-import { postJson, type JsonPost } from '../run-service/post-json.ts';
 import { spawn } from 'node:child_process';
 import type { NotifySettings } from '../host/notify-settings.ts';
 import type { NoticeBody } from './notice-body.ts';
 import type { ScheduleNoticeBody } from './schedule-notice-body.ts';
 import { ApplicationFailure } from '@temporalio/common';
+import { request } from 'undici';
+import { FileFault } from '../run-service/file-faults.ts';
+import { guardFor } from '../run-service/networks.ts';
+import { openFileTransport, openTransport } from '../run-service/transport.ts';
 
 /** Another try cannot help. */
 const undeliverable = (reason: string): ApplicationFailure =>
@@ -200,4 +203,40 @@ function named(
   if (url === undefined)
     throw undeliverable(`this worker has no address of the name ${name}: set ${variable}=${name}=https://…`);
   return { url, signal, within: undefined };
+}
+
+type JsonPost = {
+  readonly url: string;
+  readonly signal: AbortSignal;
+  /** The run service; undefined: every address is allowed. */
+  readonly within: string | undefined;
+};
+
+const SILENCE = { headersMs: 10_000, idleMs: 10_000 };
+
+/** `refused`: why the address is not allowed; as for files, the networks of the run service are. Follows no redirect. Throws if there is no answer. */
+export async function postJson(
+  { url, signal, within }: JsonPost,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly refused?: string }> {
+  const guard = within === undefined ? undefined : guardFor(within, 'the address');
+  const dispatcher = guard === undefined ? openTransport(1) : openFileTransport(1, guard.lookup, SILENCE);
+  try {
+    await guard?.admit(new URL(url));
+    const answer = await request(url, {
+      method: 'POST',
+      dispatcher,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(SILENCE.headersMs)]),
+      headers: { 'content-type': 'application/json', 'user-agent': 'runsheet', ...headers },
+      body,
+    });
+    await answer.body.dump();
+    return { status: answer.statusCode };
+  } catch (error) {
+    if (error instanceof FileFault) return { status: 0, refused: error.message };
+    throw error;
+  } finally {
+    await dispatcher.close();
+  }
 }

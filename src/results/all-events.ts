@@ -3,13 +3,13 @@
 // written, so a million rows take constant memory; events are almost, but not exactly, in the order of time.
 
 import { problem } from '../errors/error.ts';
-import type { BatchFile } from '../store/batch-file.ts';
-import { Pieces } from '../store/pieces.ts';
+import { EVENTS, eventsName, type BatchFile } from '../store/batch-file.ts';
+import { Pieces, linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { reasonWithRows } from './reason-with-rows.ts';
-import { readEvents } from './event-files.ts';
 import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
+import type { BatchEvent } from '../batch/event-log.ts';
 
 /** One attempt of a row. `at` is when it ended, if the service said so; the other times are by the service's clock as well. */
 export type AttemptEvent = AttemptRecord & {
@@ -100,5 +100,27 @@ export async function writeAllEvents({ file, store, startedAt, endedAt, confirm 
     await events.commit();
   } finally {
     await events.discard();
+  }
+}
+
+export async function writeEvents(
+  store: Store,
+  number: number,
+  entries: readonly BatchEvent[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  await store.write(eventsName(number), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+}
+
+/** Oldest first. A batch that continued as new may have written entries twice. */
+export async function* readEvents(store: Store): AsyncGenerator<BatchEvent> {
+  let earlier = new Set<string>();
+  for (const name of (await store.list(EVENTS)).filter((one) => /^\d{5}\.jsonl$/.test(one))) {
+    const lines = new Set<string>();
+    for await (const line of linesOf(store, `${EVENTS}/${name}`)) {
+      lines.add(line);
+      if (!earlier.has(line)) yield JSON.parse(line) as BatchEvent;
+    }
+    earlier = lines;
   }
 }

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { runsheetPool } from '../../workflows/pool.ts';
-import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workflows/pool-signals.ts';
+import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workflows/signals.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';

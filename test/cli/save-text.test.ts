@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { saveLine } from '../../src/cli/run/save-text.ts';
+import { saveLine } from '../../src/cli/run/watch-sheet.ts';
 
 it('the line of a save says how many rows may first run with their old inputs', () => {
   const save = {

@@ -6,7 +6,7 @@ import { begin } from '../../src/batch/state/begin.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
-import { writeEvents } from '../../src/results/event-files.ts';
+import { writeEvents } from '../../src/results/all-events.ts';
 import { partName } from '../../src/results/parts.ts';
 import { writeResults } from '../../src/results/results.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refuseUnknownRows } from '../../src/library/handle/unknown-rows.ts';
+import { refuseUnknownRows } from '../../src/library/handle/retried-rows.ts';
 import { Place } from '../create-batch/creating.ts';
 
 describe('retry', () => {

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { allEvents } from '../../src/results/all-events.ts';
-import { writeEvents } from '../../src/results/event-files.ts';
+import { allEvents, writeEvents } from '../../src/results/all-events.ts';
 import { partName } from '../../src/results/parts.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';

@@ -17,7 +17,7 @@ import { takeProxies } from '../../src/host/proxies.ts';
 import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
-import { postJson } from '../../src/run-service/post-json.ts';
+import { postJson } from '../../src/notices/deliver.ts';
 import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
 import { S3Client } from '../../src/store/s3/s3-client.ts';

@@ -10,7 +10,7 @@ import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { openPools, type Pools } from '../../src/temporal/pools.ts';
-import * as poolSignals from '../../workflows/pool-signals.ts';
+import * as poolSignals from '../../workflows/signals.ts';
 import * as batchSignals from '../../workflows/signals.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { openRig, refOf, Script, smallBatch, type Rig } from './rig.ts';

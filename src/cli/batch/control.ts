@@ -13,7 +13,7 @@ import { follow } from '../follow/follow.ts';
 import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from '../next-command.ts';
 import { money, plural } from '../format.ts';
-import { printBatchJson } from './print-batch.ts';
+import { printBatchJson } from './status.ts';
 import { askLiving, serversFor, withSession, type Session } from '../session.ts';
 import { isStarted, isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 

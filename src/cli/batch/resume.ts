@@ -8,14 +8,13 @@ import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-ba
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { commandOptions, hasEnded } from './control.ts';
 import type { LimitFlags } from '../flags/option-flags.ts';
-import { resumeBatch } from '../../library/handle/resumed-batch.ts';
-import type { RebuiltRows } from '../../library/start/rebuilt-batch.ts';
+import { resumeBatch, type RebuiltRows } from '../../library/handle/resumed-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';
 import { toFollow, sayNext } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { serversFor, type Session } from '../session.ts';
-import { printBatchJson } from './print-batch.ts';
+import { printBatchJson } from './status.ts';
 import { count } from '../format.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';

@@ -1,5 +1,5 @@
 // list and status: show batches from their folders, and from their workflows if Temporal can be reached. Neither starts
-// servers nor changes a batch.
+// servers nor changes a batch. Commands that control a batch print it here as JSON too.
 
 import type { ShownFlags } from '../flags/flags.ts';
 import { EXIT, errorMessage } from '../../errors/error.ts';
@@ -10,7 +10,8 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import {
   isSettled,
   listedStatuses,
-  liveStatus as publishedStatus,
+  liveStatus as statusNow,
+  publishedStatus,
   statusFromFolder,
   type BatchStatus as PublishedStatus,
 } from '../../library/handle/batch-status.ts';
@@ -19,7 +20,7 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { aboutCostUsd, spentText } from '../follow/about-cost.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
-import { canaryReportLines, canaryText, isJudged } from '../run/canary.ts';
+import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
@@ -96,10 +97,10 @@ async function withLiveStatus(
 }
 
 const liveStatus = async (session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> =>
-  withForecast(found, await publishedStatus(session, found, own));
+  withForecast(found, await statusNow(session, found, own));
 
 /** With what only commands compute. */
-export async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
+async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<BatchStatus> {
   const { progress } = live;
   const about = progress && aboutCostUsd(progress);
   const canary = progress && isJudged(progress) ? await canaryReport(found) : undefined;
@@ -191,3 +192,25 @@ const outcomeText = (outcomes: OutcomeCounts): string =>
   OUTCOMES.filter((outcome) => outcomes[outcome] > 0)
     .map((outcome) => `${count(outcomes[outcome])} ${outcome}`)
     .join(', ');
+
+/** Prints nothing in another format. `progress` is what the batch has published, if it runs. */
+export async function printBatchJson(
+  printer: Printer,
+  { output }: { readonly output: string },
+  found: FoundBatch,
+  progress?: Progress,
+): Promise<void> {
+  if (output !== 'json') return;
+  const now = await (progress === undefined ? statusFromFolder(found) : publishedStatus(found, progress));
+  printer.json(batchJson(found, await withForecast(found, now)));
+}
+
+/** A batch as its folder shows it, and as its workflow does if it runs. */
+export async function printFoundJson(
+  printer: Printer,
+  found: FoundBatch,
+  session: Session | undefined,
+): Promise<void> {
+  const own = await statusFromFolder(found);
+  printer.json(batchJson(found, session === undefined ? own : await liveStatus(session, found, own)));
+}

@@ -1,7 +1,7 @@
 // Follows a batch until it ends, pauses, exceeds --timeout, or the user presses Ctrl-C.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { EXIT, problem, errorMessage } from '../../errors/error.ts';
+import { EXIT, problem, errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { BY_RESUME_ONLY, pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -9,7 +9,7 @@ import { readLatestSummary } from '../../results/summary.ts';
 import { printEnd, type EndParams } from './batch-end.ts';
 import { refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
-import { canaryReportLines, isJudged } from '../run/canary.ts';
+import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { toFollow, toContinue, nextCommand, nextLine, sayNext } from '../next-command.ts';
@@ -21,6 +21,8 @@ import { rowsEnded, shownProgress } from '../../library/handle/shown-progress.ts
 import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { count, plural } from '../format.ts';
 import { RowStream } from './row-stream.ts';
+import { withoutSuccess } from '../../batch/canary.ts';
+import { ask } from '../run/questions.ts';
 
 export type FollowParams = EndParams & {
   readonly session: Session;
@@ -262,4 +264,37 @@ function doneText(progress: Progress | undefined): string {
   const { rows, collecting } = progress;
   const storing = collecting > 0 ? ` (the files of ${count(collecting)} are still to be stored)` : '';
   return `${count(rowsEnded(progress))} of ${count(rows)} rows done${storing}`;
+}
+
+const ANSWERS = { y: true, yes: true, n: false, no: false } as const;
+
+/** Follows a batch; on a terminal, asks after a canary that succeeded whether to send the other rows. */
+export async function followAsking(params: FollowParams): Promise<number> {
+  const { session, found, printer, process } = params;
+  try {
+    return await follow(params);
+  } catch (error) {
+    const isToAsk =
+      isRunsheetError(error, 'E501') &&
+      params.output === 'text' &&
+      printer.isTerminal &&
+      process.stdin.isTTY &&
+      (await isOnlyAsking(params));
+    if (!isToAsk) throw error;
+    const left = found.file.sheet.rows - (found.file.sheet.reused ?? 0) - (found.file.canary?.rows ?? 0);
+    const question = `Send the other ${plural(left, 'row')}? [y/n] `;
+    if ((await ask(process, question, ANSWERS)) === true) {
+      await session.batches.resume(refOf(found));
+      return followAsking({ ...params, isCanaryShown: true });
+    }
+    printer.notice(`${found.batch} stays paused; nothing more is sent`);
+    sayNext(printer, params.output, toContinue(found), ['stop', nextCommand('cancel', found)]);
+    return EXIT.paused;
+  }
+}
+
+async function isOnlyAsking({ session, found }: FollowParams): Promise<boolean> {
+  const { progress } = await session.batches.status(refOf(found));
+  if (progress === undefined || withoutSuccess(progress) > 0) return false;
+  return progress.pauses.length > 0 && progress.pauses.every(({ kind }) => kind === 'canary');
 }

@@ -4,7 +4,7 @@ import { countSeenAs } from '../../batch/outcome.ts';
 import { rowsEnded, type ShownProgress as Progress } from '../../library/handle/shown-progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { aboutCostUsd, spentText } from './about-cost.ts';
-import { canaryText } from '../run/canary.ts';
+import { canaryText } from '../run/forecast.ts';
 import type { Printer } from '../context.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';
 import { count, plural, span, type Paint } from '../format.ts';

@@ -2,8 +2,11 @@
 
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Interval } from '../../results/forecast/interval.ts';
-import type { Estimate, ShownAmounts } from '../../library/start/estimate.ts';
+import type { Estimate, ShownAmounts, CanaryReport } from '../../library/start/estimate.ts';
 import { count, money, plural, span } from '../format.ts';
+import type { CanaryProgress } from '../../batch/canary.ts';
+import type { Progress } from '../../batch/shown/progress.ts';
+import { list } from '../../errors/error.ts';
 
 /** The lines that `plan` and `run` print. */
 export function forecastLines(estimate: Estimate): readonly string[] {
@@ -47,3 +50,28 @@ const shortText = ({ low, expected, high }: Interval, text: (number: number) => 
 
 const perSecondText = ({ usd_per_run_second: usd }: ShownAmounts): string =>
   usd === null ? 'no price is known' : `$${Number(usd.toPrecision(3))} per second of run time`;
+
+export const canaryReportLines = ({
+  rows,
+  succeeded,
+  cost_usd,
+  estimate,
+}: CanaryReport): readonly string[] => [
+  `  canary    ${count(succeeded)} of ${plural(rows, 'row')} succeeded, ${money(cost_usd)}`,
+  ...forecastLines(estimate),
+];
+
+/** What `plan` says about the rows that are sent first. */
+export function canaryPlanLines(rows: readonly number[] | undefined): readonly string[] {
+  if (rows === undefined) return [];
+  return [
+    `  canary    first, alone: ${rows.length === 1 ? 'row' : 'rows'} ${list(rows.map((row) => count(row)))}`,
+  ];
+}
+
+export const canaryText = ({ rows, ended }: CanaryProgress): string =>
+  `canary: ${count(ended)} of ${count(rows)} ended`;
+
+/** Whether the batch has decided what follows its canary. */
+export const isJudged = ({ canary, pauses }: Pick<Progress, 'canary' | 'pauses'>): boolean =>
+  canary?.gate === 'open' || pauses.some(({ kind }) => kind === 'canary');

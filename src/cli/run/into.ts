@@ -13,8 +13,7 @@ import {
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Servers } from '../../library/servers.ts';
 import { inWords } from '../../library/start/batch-plan.ts';
-import { signalPass } from '../../library/start/signal-pass.ts';
-import { summaryOfDone } from '../../library/start/start-or-attach.ts';
+import { signalPass, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { copyingOf, limitsOf, orderOf, readingOf, sheetOptions } from '../flags/batch-options.ts';
 import type { Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';

@@ -13,7 +13,7 @@ import {
   type Changed,
 } from '../../library/start/start-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
-import { noteWatched } from '../../library/watched/watched-batch.ts';
+import { noteWatched } from '../../library/watched/saved-sheet.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Summary } from '../../results/summary.ts';
 import type { Context, Printer } from '../context.ts';

@@ -4,8 +4,8 @@ import type { Answer, Question, Words } from '../../create-batch/questions.ts';
 import type { Policy } from '../../create-batch/settle.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { guessText, type Guess } from '../../sheet/guesses/guess.ts';
-import { ask } from './ask.ts';
 import type { Printer } from '../context.ts';
+import { createInterface } from 'node:readline';
 
 export type Asking = {
   readonly printer: Pick<Printer, 'isTerminal'>;
@@ -85,3 +85,23 @@ const isValueOf = (
   before: string | undefined,
   flags: readonly string[],
 ): boolean => flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));
+
+/** What the user chose from `answers`; asks again after any other answer. undefined if the input ends. */
+export async function ask<T>(
+  { stdin, stderr }: Pick<NodeJS.Process, 'stdin' | 'stderr'>,
+  question: string,
+  answers: Readonly<Record<string, T>>,
+): Promise<T | undefined> {
+  const lines = createInterface({ input: stdin, output: stderr });
+  lines.setPrompt(question);
+  try {
+    lines.prompt();
+    for await (const answer of lines) {
+      if (Object.hasOwn(answers, answer)) return answers[answer];
+      lines.prompt();
+    }
+    return undefined;
+  } finally {
+    lines.close();
+  }
+}

@@ -9,7 +9,7 @@ import { checkFlags, configOf } from '../flags/batch-options.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { printEnd, retryOf } from '../follow/batch-end.ts';
-import { followAsking } from '../follow/follow-asking.ts';
+import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft, sayNext } from '../next-command.ts';
 import { serversFor } from '../session.ts';
@@ -66,7 +66,7 @@ async function printSubmitted(
 ): Promise<void> {
   if (output !== 'json') printer.name(found.batch);
   // What shows a batch is loaded only where it is shown.
-  else await (await import('../batch/print-batch.ts')).printFoundJson(printer, found, session);
+  else await (await import('../batch/status.ts')).printFoundJson(printer, found, session);
 }
 
 type Given = Pick<Sending, 'context' | 'flags' | 'asks'> & {

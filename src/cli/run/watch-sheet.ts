@@ -2,26 +2,26 @@
 
 import { resolve } from 'node:path';
 import { isAddress } from '../../errors/redact.ts';
-import { EXIT, problem } from '../../errors/error.ts';
+import { EXIT, problem, isRunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { FileSaves } from '../../library/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
-import { SavedSheet, type Save } from '../../library/watched/saved-sheet.ts';
+import { SavedSheet, findWatched, type Save } from '../../library/watched/saved-sheet.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
-import { findWatched } from '../../library/watched/watched-batch.ts';
 import { copyingOf, limitsOf, meantService, orderOf, readingOf } from '../flags/batch-options.ts';
 import type { Printer } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
-import { followAsking } from '../follow/follow-asking.ts';
-import { plural } from '../format.ts';
+import { followAsking } from '../follow/follow.ts';
+import { plural, errorText, money, type Paint } from '../format.ts';
 import { rangesText } from '../../sheet/left-out-rows.ts';
 import { asCommand, commandWith } from './questions.ts';
 import { nextLine, sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
-import { isRefused, refusalJson, refusalLines, saveJson, saveLine } from './save-text.ts';
 import type { Session } from '../../library/session.ts';
 import { giveLimits, type Sending } from './new-batch.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { problemJson } from '../json/problem.ts';
 
 type Given = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;
 /** Whether the batch has the limits of the command. */
@@ -238,3 +238,47 @@ class SheetWatcher implements Disposable {
     if (this.#given.flags.output === 'json') this.#printer.json(refusalJson(this.#savedAt, error));
   }
 }
+
+export function saveLine(at: Date, save: Save): string {
+  const { changed, appended, deleted, waiting } = save;
+  const parts = [
+    changed > 0 ? `${plural(changed, 'row')} changed` : undefined,
+    appended > 0 ? `${appended} new` : undefined,
+    deleted > 0 ? `${deleted} deleted` : undefined,
+  ].filter((part) => part !== undefined);
+  const later = waiting > 0 ? `; ${plural(waiting, 'row')} after the run of now` : '';
+  const unheld =
+    save.unheld > 0 ? `; ${plural(save.unheld, 'row')} too many to hold back: may first run as before` : '';
+  const ignored = save.others.length > 0 ? `; ignored: ${save.others.map(terminalLine).join(', ')}` : '';
+  return `saved ${clock(at)}: ${parts.length === 0 ? 'no row changed' : parts.join(', ')} → ${plural(save.runs, 'run')}${costText(save)}${later}${unheld}${ignored}`;
+}
+
+/** 14:03:22, by the clock of the user. */
+const clock = (at: Date): string => at.toTimeString().slice(0, 8);
+
+function costText({ runs, estimate }: Save): string {
+  const cost = estimate?.source === 'prices' ? undefined : estimate?.cost_usd;
+  return runs === 0 || !cost ? '' : `, about ${money(cost.expected)}`;
+}
+
+function refusalLines(at: Date, error: unknown, paint: Paint): string {
+  const why = isHeader(error)
+    ? 'the columns have changed; nothing is sent until they are as before'
+    : isRefused(error)
+      ? 'refused, nothing is sent of it; the next save counts'
+      : 'not taken yet, it is tried again';
+  return `saved ${clock(at)}: ${paint('yellow', why)}\n${errorText(error, paint).trimEnd()}`;
+}
+
+const isRefused = (error: unknown): boolean => isRunsheetError(error) && error.exit === EXIT.inputRefused;
+
+const isHeader = (error: unknown): boolean => isRunsheetError(error, 'E532');
+
+/** A line for programs. */
+const saveJson = (at: Date, { estimate, ...save }: Save): object => ({
+  save: { at: at.toISOString(), ...save, cost_usd: estimate?.cost_usd?.expected ?? null },
+});
+
+const refusalJson = (at: Date, error: unknown): object => ({
+  save: { at: at.toISOString(), ...problemJson(error) },
+});

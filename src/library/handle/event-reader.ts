@@ -1,8 +1,11 @@
 // Reads what happened to a batch, again and again while it runs: what was read before does not come again.
 
-import { attemptsIn, partsWithAttempts, type AttemptEvent } from '../../results/all-events.ts';
+import { attemptsIn, partsWithAttempts, readEvents, type AttemptEvent } from '../../results/all-events.ts';
 import type { FoundBatch } from './found-batch.ts';
-import { eventsOf, type ShownEvent } from './shown-events.ts';
+import type { BatchEvent } from '../../batch/event-log.ts';
+import { reasonWithRows } from '../../results/reason-with-rows.ts';
+import { readSummary } from '../../results/summary.ts';
+import { readStarted } from '../../store/batch-file.ts';
 
 /** What of it is wanted. */
 export type EventFilter = {
@@ -51,4 +54,22 @@ export class EventReader {
     const { since } = this.#filter;
     return since === undefined || (at !== undefined && Date.parse(at) >= since.getTime());
   }
+}
+
+/** `at`: in ISO 8601. */
+export type ShownEvent = Omit<BatchEvent, 'at' | 'event' | 'places'> & {
+  readonly at: string;
+  readonly event: BatchEvent['event'] | 'created' | 'started' | 'finished';
+};
+
+/** Oldest first. */
+export async function eventsOf({ file, store }: FoundBatch): Promise<readonly ShownEvent[]> {
+  const [started, summary] = await Promise.all([readStarted(store), readSummary(store)]);
+  const all: ShownEvent[] = [{ at: file.createdAt, event: 'created' }];
+  if (started) all.push({ at: started.at, event: 'started' });
+  for await (const { at, ...event } of readEvents(store))
+    all.push({ at: new Date(at).toISOString(), ...(await reasonWithRows(store, file, event)) });
+  all.sort((a, b) => a.at.localeCompare(b.at));
+  if (summary) all.push({ at: summary.ended_at, event: 'finished' });
+  return all;
 }

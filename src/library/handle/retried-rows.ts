@@ -16,9 +16,12 @@ import type { CommandOptions } from '../../temporal/batch-control.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
-import { signalPass } from '../start/signal-pass.ts';
+import { signalPass } from '../start/start-or-attach.ts';
 import type { FoundBatch } from './found-batch.ts';
-import { refuseUnknownRows } from './unknown-rows.ts';
+import { NearestName } from '../../create-batch/from/picks.ts';
+import { correctionOf, problem } from '../../errors/error.ts';
+import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
+import { layoutOf } from '../../store/batch-file.ts';
 
 /** A row is sent again if all that is given applies to it. */
 export type RetryFilter = {
@@ -103,4 +106,33 @@ async function inputChangeOf(
   const kinds = Object.fromEntries(file.sheet.inputs.map(({ input, kind }) => [input, kind as Kind]));
   const declared = file.sheet.options.types;
   return changeFrom(set, inputTypes ? declared : { ...kinds, ...declared }, inputTypes);
+}
+
+type NamedRows = {
+  readonly rows?: readonly (number | { readonly from: number; readonly to: number })[];
+  readonly keys?: readonly string[];
+};
+
+/** Throws E505 and E557. */
+export async function refuseUnknownRows(
+  { store, file, batch }: Pick<FoundBatch, 'store' | 'file' | 'batch'>,
+  { rows: wanted = [], keys = [] }: NamedRows,
+): Promise<void> {
+  const sheet = await readBatchSheet(store, file);
+  const wrong = wanted
+    .map((one) => (typeof one === 'number' ? one : one.from))
+    .find((from) => from > sheet.rows);
+  if (wrong !== undefined) throw problem('E505', { batch, row: wrong, rows: sheet.rows });
+  const rows = () => sheetRows(layoutOf(store, file), sheet, 1, sheet.rows);
+  const unknown = new Set(keys);
+  if (unknown.size > 0) for await (const { row: one } of rows()) unknown.delete(one.key);
+  const [first] = unknown;
+  if (first === undefined) return;
+  const nearest = new NearestName(first);
+  for await (const { row: one } of rows()) nearest.add(one.key);
+  throw problem(
+    'E557',
+    { batch, keys: [...unknown], near: nearest.near },
+    { correction: correctionOf(first, nearest.near) },
+  );
 }

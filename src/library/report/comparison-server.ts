@@ -7,8 +7,7 @@ import { openStore } from '../../store/open-store.ts';
 import { placeText } from '../connect-options.ts';
 import type { Comparison } from './compared-batches.ts';
 import { addressIn, servePage, type PageServer } from './page-server.ts';
-import { fileAt, sendFile } from './report-files.ts';
-import { sendPage } from './stored-page.ts';
+import { fileAt, sendFile, sendPage } from './report-files.ts';
 
 /** The page has the addresses `<batch>/outputs/…`. */
 export async function serveComparison(

@@ -6,9 +6,8 @@ import { makeSmallCopies } from '../../results/page/small-copies.ts';
 import type { Servers } from '../servers.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIn, servePage, type PageServer } from './page-server.ts';
-import { fileAt, sendFile } from './report-files.ts';
+import { fileAt, sendFile, pageHeaders, sendPage } from './report-files.ts';
 import { ReportFeed } from './report-feed.ts';
-import { pageHeaders, sendPage } from './stored-page.ts';
 
 export type OpenedReport = AsyncDisposable & {
   /** Where a browser opens it. An address with a secret: everyone who has it can see the batch. */

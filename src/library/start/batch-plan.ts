@@ -19,7 +19,7 @@ import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
 import type { BatchOptions } from './batch-options.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
-import type { Source } from './given-source.ts';
+import type { Source } from './given-rows.ts';
 import type { Servers } from '../servers.ts';
 import { proposed, type Told } from './start-batch.ts';
 

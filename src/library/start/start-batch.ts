@@ -11,7 +11,7 @@ import type { LimitChange } from '../../options/limits.ts';
 import { limitsFrom, requestFrom, type BatchOptions } from './batch-options.ts';
 import { serviceOf } from '../connect-options.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
-import { sourceFrom, type Source } from './given-source.ts';
+import { sourceFrom, type Source } from './given-rows.ts';
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
 import { startOrAttach, summaryOfDone } from './start-or-attach.ts';

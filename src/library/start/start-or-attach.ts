@@ -12,6 +12,7 @@ import { newestPass, readContinued } from '../../store/passes.ts';
 import type { Known } from '../../temporal/batch-client.ts';
 import { refOf, type FoundBatch } from '../handle/found-batch.ts';
 import type { Session } from '../session.ts';
+import type { CommandOptions } from '../../temporal/batch-control.ts';
 
 export const isStarted = ({ store }: FoundBatch): Promise<boolean> => store.exists(STARTED_FILE);
 
@@ -104,4 +105,33 @@ async function resumeIfPaused(
     const isKnown = (['E512', 'E513', 'E518'] as const).some((code) => isRunsheetError(error, code));
     if (!isKnown) throw error;
   });
+}
+
+/**
+ * Tells a batch of a pass whose file exists; starts it if it has ended. Returns when the batch has the pass. A command that is killed
+ * before this loses nothing, because the next one that starts or attaches to the batch does it. Without a pass it is only started, or
+ * attached to.
+ */
+export async function signalPass(
+  session: Session,
+  found: FoundBatch,
+  pass: number | undefined,
+  options: CommandOptions = {},
+): Promise<void> {
+  if (pass === undefined) return void (await startOrAttach(session, found));
+  const ref = refOf(found);
+  for (;;) {
+    if (await session.batches.isRunning(ref)) {
+      try {
+        await session.batches.retry(ref, pass, options);
+        return;
+      } catch (error) {
+        // The batch ended before the signal arrived.
+        if (!isRunsheetError(error, 'E513')) throw error;
+      }
+    }
+    // Another command may have brought the pass to its end meanwhile.
+    const how = await startOrAttach(session, found);
+    if (how === 'started' || ((await summarizedPass(found.store)) ?? 0) >= pass) return;
+  }
 }

@@ -16,13 +16,14 @@ import { isRunsheetError } from '../../errors/error.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
 import { sourceIn } from '../../sheet/sheet-source.ts';
 import { leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
-import { writeWatched } from '../../create-batch/watched/watched-file.ts';
+import { writeWatched, readWatched } from '../../create-batch/watched/watched-file.ts';
 import { estimateFurther, proposeFurther, type FurtherAsked } from '../handle/appended-sheet.ts';
 import type { Estimate } from '../start/estimate.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
 import type { Session } from '../session.ts';
-import { signalPass } from '../start/signal-pass.ts';
+import { signalPass } from '../start/start-or-attach.ts';
+import { listBatchFolders } from '../../store/batch-folders.ts';
 
 /** How a save differs from the one before. */
 export type Save = {
@@ -167,3 +168,37 @@ export class Differences {
     return { changed, appended, deleted, runs: changed + appended - replaced, waiting: waiting.size };
   }
 }
+
+type WatchedParams = {
+  readonly out: string;
+  /** The absolute path of the sheet. */
+  readonly path: string;
+  /** As the command names it. */
+  readonly deployment: string;
+  /** The address of the run service. */
+  readonly base: string;
+  /** The name that the user gave. */
+  readonly name?: string | undefined;
+};
+
+/** The newest one; undefined if no batch follows the sheet. */
+export async function findWatched({
+  out,
+  path,
+  deployment,
+  base,
+  name,
+}: WatchedParams): Promise<FoundBatch | undefined> {
+  for (const found of await listBatchFolders(out)) {
+    if (found.file.service.base !== base || (name ?? found.batch) !== found.batch) continue;
+    const watched = await readWatched(found.store);
+    if (watched?.sheet === path && watched.deployment === deployment) return found;
+  }
+  return undefined;
+}
+
+/** Before the batch starts, so that its workers heed every save. */
+export const noteWatched = (
+  { store }: FoundBatch,
+  { path, deployment }: Pick<WatchedParams, 'path' | 'deployment'>,
+): Promise<void> => writeWatched(store, { sheet: path, deployment, rows: {}, places: [] });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signalFault } from '../../../src/batch/payloads/signal-shapes.ts';
-import * as poolSignals from '../../../workflows/pool-signals.ts';
+import * as poolSignals from '../../../workflows/signals.ts';
 import * as batchSignals from '../../../workflows/signals.ts';
 
 const RUN = { place: 1, attempt: 1, runId: 'r' };

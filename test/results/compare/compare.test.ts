@@ -9,7 +9,7 @@ import { parseExactly } from '../../../src/batch/digits.ts';
 import { takeS3Settings } from '../../../src/host/s3-settings.ts';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { unmeasuredText } from '../../../src/results/compare/compared-pair.ts';
-import { pairedRows } from '../../../src/results/compare/paired-rows.ts';
+import { pairedRows } from '../../../src/results/compare/compared-rows.ts';
 import { HOSTILE, onGpu, writeBatch, writeTwoBatches } from './compared-scene.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';
 
