@@ -2,7 +2,7 @@
 // one bundle.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,27 @@ cpSync(join(root, page), join(dist, page), {
   recursive: true,
   filter: (path) => !path.endsWith('tsconfig.json'),
 });
+
+// An older Node would name a module that it lacks instead of what helps.
+const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const [major, minor] = engines.node.replace('>=', '').split('.').map(Number);
+for (const [entry, compiled] of [
+  ['runsheet.js', './src/index.js'],
+  ['worker.js', './src/worker/plugin.js'],
+]) {
+  const names = Object.keys(await import(new URL(compiled, new URL('../dist/', import.meta.url)).href));
+  writeFileSync(
+    join(dist, entry),
+    `const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < ${major} || (major === ${major} && minor < ${minor}))
+  throw Object.assign(
+    new Error(\`Node \${process.versions.node} is too old for runsheet: install Node ${major}.${minor} or newer\`),
+    { code: 'E601', hint: 'install Node ${major}.${minor} or newer' },
+  );
+export const { ${names.join(', ')} } = await import('${compiled}');
+`,
+  );
+}
 
 // The compiled bundler bundles the compiled workflows.
 const { makeBundle } = await import('../dist/src/temporal/bundle.js');

@@ -2,10 +2,10 @@
 // Finds a Node that is new enough, turns its compile cache on, and loads the command line. Written for any old Node.
 
 import { spawn } from 'node:child_process';
-import { existsSync, lstatSync, mkdirSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as v8 from 'node:v8';
 import { fileURLToPath } from 'node:url';
 
@@ -63,13 +63,13 @@ function endWithLauncher() {
   process.channel?.unref();
 }
 
-/** Starts the same command on the Node that was installed with the package. */
+/** Starts the same command on the Node of the clone; a package has none, because it would be the Node of all around it. */
 function again() {
   const node = installedNode();
   if (node === undefined) {
     process.stderr.write(
-      `error[E601]: Node ${process.versions.node} is too old, and none was installed with the package\n` +
-        `hint: install Node ${OLDEST.join('.')} or newer, or run npm ci here again\n`,
+      `error[E601]: Node ${process.versions.node} is too old\n` +
+        `hint: install Node ${OLDEST.join('.')} or newer${canFetch() ? ', or run npm ci here' : ''}\n`,
     );
     process.exit(1);
   }
@@ -86,16 +86,20 @@ function again() {
   });
 }
 
+const nodePackage = () => `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+
 function installedNode() {
-  const { platform, arch } = process;
-  const name = `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
   try {
-    const manifest = module.createRequire(import.meta.url).resolve(`${name}/package.json`);
-    const program = fileURLToPath(
-      new URL(platform === 'win32' ? 'bin/node.exe' : 'bin/node', `file://${manifest}`),
-    );
+    const manifest = module.createRequire(import.meta.url).resolve(`${nodePackage()}/package.json`);
+    const program = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     return existsSync(program) ? program : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether this is a clone on a platform that has a Node among its packages. */
+function canFetch() {
+  const manifest = new URL('development-node/package.json', import.meta.url);
+  return existsSync(manifest) && readFileSync(manifest, 'utf8').includes(`"${nodePackage()}"`);
 }

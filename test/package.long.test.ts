@@ -12,7 +12,10 @@ const run = promisify(execFile);
 
 type Lock = {
   readonly packages: Readonly<
-    Record<string, { readonly version: string; readonly dev?: true; readonly optional?: true }>
+    Record<
+      string,
+      { readonly version: string; readonly dev?: true; readonly optional?: true; readonly link?: true }
+    >
   >;
 };
 
@@ -46,7 +49,9 @@ describe('the packed tarball, installed in an empty folder', () => {
     expect(steps).toHaveLength(5);
     await run('sh', ['-euc', steps.join('\n')], { cwd: stage.folder });
     const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lock;
-    const wanted = Object.entries(packages).filter(([name, { dev }]) => name !== '' && dev !== true);
+    const wanted = Object.entries(packages).filter(
+      ([name, { dev, link }]) => name !== '' && dev !== true && link !== true,
+    );
     const different = wanted.filter(([name, { version, optional = false }]) => {
       const file = join(place, name, 'package.json');
       if (!existsSync(file)) return !optional;
@@ -61,6 +66,19 @@ describe('the packed tarball, installed in an empty folder', () => {
   it('carries compiled code and the workflow bundle, and no sources', () => {
     expect(existsSync(join(installed, 'dist', 'workflow-bundle.js'))).toBe(true);
     expect(existsSync(join(installed, 'src'))).toBe(false);
+  });
+
+  it('leaves the Node of the project alone, and says on an older one which is needed', async () => {
+    expect(readdirSync(join(home, 'node_modules', '.bin')).filter((name) => name.startsWith('node'))).toEqual(
+      [],
+    );
+    const old = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.9.0"})';
+    const script =
+      'for (const name of ["runsheet", "runsheet/worker"]) await import(name).catch(({ code, message }) => console.log(code, message))';
+    const { stdout } = await run(process.execPath, ['--import', old, '--input-type=module', '-e', script], {
+      cwd: home,
+    });
+    expect(stdout).toBe('E601 Node 20.9.0 is too old for runsheet: install Node 24.16 or newer\n'.repeat(2));
   });
 
   it('runs a batch', async () => {
