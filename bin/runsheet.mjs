@@ -86,7 +86,9 @@ function again() {
   });
 }
 
-const nodePackage = () => `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+function nodePackage() {
+  return `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+}
 
 function installedNode() {
   try {
