@@ -11,7 +11,8 @@ import { EXIT, RunsheetError } from '../errors/error.ts';
 import type { Context, Output } from './context.ts';
 import { optionAliases } from './flags/option-flags.ts';
 
-type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number>;
+/** Resolves with the exit code, unless it is 0. */
+type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number | void>;
 
 /** The letter of a flag, the same in every command that has the flag. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -34,7 +35,7 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
     const work = await load();
     return async function (flags, ...args) {
       try {
-        this.process.exitCode = await work.call(this, flags, ...args);
+        this.process.exitCode = (await work.call(this, flags, ...args)) ?? EXIT.ok;
       } catch (error) {
         await printAndExit(this, error, flags['output'] as Output | undefined);
       }

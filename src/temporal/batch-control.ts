@@ -7,18 +7,8 @@ import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError }
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import {
-  type BatchMemo,
-  cancelBatch,
-  pauseBatch,
-  refreshBatch,
-  resumeBatch,
-  type ResumeCommand,
-  retryRows,
-  scaleBatch,
-} from '../../workflows/signals.ts';
 import type { BatchName } from '../batch/batch-ref.ts';
-import type { UserCommand, OverdueRun, RunCompletion } from '../batch/events.ts';
+import type { UserCommand } from '../batch/events.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { workflowIdOf } from '../batch/workflow-ids.ts';
@@ -27,7 +17,6 @@ import type { Traffic } from '../run-service/file-traffic.ts';
 import { userHere } from './user-here.ts';
 import type { BatchSignals, Delivered } from '../batch/signals.ts';
 import * as signals from '../../workflows/signals.ts';
-import type { AttemptRun } from '../batch/attempt.ts';
 
 const ANSWER_MS = 10_000;
 const ACKNOWLEDGED_MS = 20_000;
@@ -62,7 +51,7 @@ export function openControl(reach: () => Client) {
   const status = async (name: BatchName): Promise<BatchStatus> => {
     const until = Date.now() + ANSWER_MS;
     const described = await reach().withDeadline(until, () => handleOf(name).describe());
-    const memo = described.memo as BatchMemo | undefined;
+    const memo = described.memo as signals.BatchMemo | undefined;
     const waitsSinceMs = waitsSince(described.raw);
     return {
       progress: memo?.progress && (await withSlowFiles(reach(), described, memo.progress)),
@@ -92,27 +81,31 @@ export function openControl(reach: () => Client) {
     status,
 
     pause: (name: BatchName, options?: CommandOptions): Promise<Acknowledged> =>
-      command(name, (origin) => handleOf(name).signal(pauseBatch, origin), options),
+      command(name, (origin) => handleOf(name).signal(signals.pauseBatch, origin), options),
 
     scale: (name: BatchName, limits: LimitChange, options?: CommandOptions): Promise<Acknowledged> =>
-      command(name, (origin) => handleOf(name).signal(scaleBatch, { ...origin, limits }), options),
+      command(name, (origin) => handleOf(name).signal(signals.scaleBatch, { ...origin, limits }), options),
 
     cancel: (name: BatchName, running: boolean, options?: CommandOptions): Promise<Acknowledged> =>
-      command(name, (origin) => handleOf(name).signal(cancelBatch, { ...origin, running }), options),
+      command(name, (origin) => handleOf(name).signal(signals.cancelBatch, { ...origin, running }), options),
 
     resume: (
       name: BatchName,
-      decided: Pick<ResumeCommand, 'unconfirmed' | 'limits'> = {},
+      decided: Pick<signals.ResumeCommand, 'unconfirmed' | 'limits'> = {},
       options?: CommandOptions,
     ): Promise<Acknowledged> =>
-      command(name, (origin) => handleOf(name).signal(resumeBatch, { ...origin, ...decided }), options),
+      command(
+        name,
+        (origin) => handleOf(name).signal(signals.resumeBatch, { ...origin, ...decided }),
+        options,
+      ),
 
     retry: (name: BatchName, pass: number, options?: CommandOptions): Promise<Acknowledged> =>
-      command(name, (origin) => handleOf(name).signal(retryRows, { ...origin, pass }), options),
+      command(name, (origin) => handleOf(name).signal(signals.retryRows, { ...origin, pass }), options),
 
     /** Makes the batch continue as new, in the version in which its worker starts batches. */
     refresh: (name: BatchName): Promise<Acknowledged> =>
-      command(name, (origin) => handleOf(name).signal(refreshBatch, origin)),
+      command(name, (origin) => handleOf(name).signal(signals.refreshBatch, origin)),
   };
 }
 
@@ -232,20 +225,11 @@ function speedText(bytesPerSecond: number): string {
 export function batchSignals(client: Client): BatchSignals {
   const handleOf = (name: BatchName) => client.workflow.getHandle(workflowIdOf(name));
   return {
-    runsCompleted: (
-      name: BatchName,
-      by: 'webhook' | 'poll',
-      completions: readonly RunCompletion[],
-    ): Promise<Delivered> => signalled(() => handleOf(name).signal(signals.runsCompleted, by, completions)),
-
-    runsSeen: (name: BatchName, runs: readonly AttemptRun[]): Promise<Delivered> =>
-      signalled(() => handleOf(name).signal(signals.runsSeen, runs)),
-
-    runsOverdue: (name: BatchName, runs: readonly OverdueRun[]): Promise<Delivered> =>
-      signalled(() => handleOf(name).signal(signals.runsOverdue, runs)),
-
-    serviceRead: (name: BatchName, read: { readonly reason?: string }): Promise<Delivered> =>
-      signalled(() => handleOf(name).signal(signals.serviceRead, read)),
+    runsCompleted: (name, by, completions) =>
+      signalled(() => handleOf(name).signal(signals.runsCompleted, by, completions)),
+    runsSeen: (name, runs) => signalled(() => handleOf(name).signal(signals.runsSeen, runs)),
+    runsOverdue: (name, runs) => signalled(() => handleOf(name).signal(signals.runsOverdue, runs)),
+    serviceRead: (name, read) => signalled(() => handleOf(name).signal(signals.serviceRead, read)),
   };
 }
 

@@ -258,14 +258,14 @@ describe('the words of a hostile service', () => {
 });
 
 /** What a command puts on its two streams. */
-const said = async (work: (context: Context) => Promise<number>): Promise<string> =>
+const said = async (work: (context: Context) => Promise<unknown>): Promise<string> =>
   Object.values(await streamsOf(work)).join('');
 
 /** Its data alone. */
-const data = async (work: (context: Context) => Promise<number>): Promise<string> =>
+const data = async (work: (context: Context) => Promise<unknown>): Promise<string> =>
   (await streamsOf(work)).stdout;
 
-async function streamsOf(work: (context: Context) => Promise<number>) {
+async function streamsOf(work: (context: Context) => Promise<unknown>) {
   const printed = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof printed): Writable =>
     new Writable({

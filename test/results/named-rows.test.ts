@@ -10,7 +10,7 @@ import type { Context } from '../../src/cli/context.ts';
 import { rows, show } from '../../src/cli/batch/rows.ts';
 
 /** What a command prints. */
-async function printed(work: (context: Context) => Promise<number>): Promise<string> {
+async function printed(work: (context: Context) => Promise<unknown>): Promise<string> {
   let text = '';
   const stdout = new Writable({
     write: (chunk: Buffer, _, done) => {

@@ -22,10 +22,10 @@ export const commandOptions = ({
   timeout,
 }: Pick<ControlFlags, 'reason' | 'timeout'>): CommandOptions => definedOnly({ reason, timeoutMs: timeout });
 
-export async function pause(this: Context, flags: ControlFlags, name: string): Promise<number> {
+export async function pause(this: Context, flags: ControlFlags, name: string): Promise<void> {
   const printer = printerFor(this);
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'pause', flags)) return EXIT.ok;
+  if (await hasEnded(found, printer, 'pause', flags)) return;
   const done = await whileRunning(flags, found, printer, (session) =>
     session.batches.pause(refOf(found), commandOptions(flags)),
   );
@@ -35,13 +35,12 @@ export async function pause(this: Context, flags: ControlFlags, name: string): P
     printer.notice(`${found.batch} was never started; there is nothing to pause`);
     sayNext(printer, flags.output, toContinue(found));
     await printBatchJson(printer, flags, found);
-    return EXIT.ok;
+    return;
   }
   const { progress, note = 'paused' } = done;
   printer.notice(`${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}`);
   sayNext(printer, flags.output, toContinue(found));
   await printBatchJson(printer, flags, found, progress);
-  return EXIT.ok;
 }
 
 export async function scale(this: Context, flags: ControlFlags & LimitFlags, name: string): Promise<number> {

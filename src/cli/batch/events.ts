@@ -4,7 +4,7 @@
 import type { FlagsOf } from '../flags/flags.ts';
 import type { eventsFlags } from './batch-flags.ts';
 import { setTimeout as wait } from 'node:timers/promises';
-import { EXIT, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { EventReader, type ShownEvent } from '../../library/handle/event-reader.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
@@ -19,7 +19,7 @@ type Flags = FlagsOf<typeof eventsFlags>;
 
 const LOOK_MS = 1_000;
 
-export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<void> {
   const printer = printerFor(this);
   const { output, rows, since } = flags;
   const found = await findBatch(configOf(flags).out, name);
@@ -29,7 +29,7 @@ export default async function events(this: Context, flags: Flags, name: string |
   const reader = new EventReader(found, { rows, ...from });
   if (output === 'json') {
     printer.json((await Array.fromAsync(reader.fresh())).map(jsonOf));
-    return EXIT.ok;
+    return;
   }
   for (;;) {
     for await (const event of reader.fresh()) print(printer, output, event);
@@ -38,7 +38,6 @@ export default async function events(this: Context, flags: Flags, name: string |
   }
   const next: Next = reader.hasFinished ? ['open', nextCommand('open', found)] : toFollow(found);
   sayNext(printer, output, next);
-  return EXIT.ok;
 }
 
 function print(printer: Printer, output: Flags['output'], event: ShownEvent | AttemptEvent): void {

@@ -4,7 +4,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { exportFlags } from './batch-flags.ts';
 import { fileURLToPath } from 'node:url';
-import { EXIT, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import { exportBatch, exportFormat, exportTo } from '../../library/handle/exported-batch.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
@@ -21,7 +21,7 @@ export default async function exportCommand(
   this: Context,
   flags: Flags,
   name: string | undefined,
-): Promise<number> {
+): Promise<void> {
   const found = await findBatch(configOf(flags).out, name);
   const { file, excel } = flags;
   const printer = printerFor(this);
@@ -38,7 +38,7 @@ export default async function exportCommand(
     const written = await exportTo(found, { as: format, excel }, { write });
     for (const line of linesOf(written)) printer.notice(line);
     sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
-    return EXIT.ok;
+    return;
   }
   const options = definedOnly({ as: flags.as, excel, replace: flags.replace, file });
   const { file: url, ...written } = await exportBatch(found, options);
@@ -47,7 +47,6 @@ export default async function exportCommand(
   else printer.data(terminalLine(path));
   for (const line of linesOf(written)) printer.notice(line);
   sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
-  return EXIT.ok;
 }
 
 const linesOf = ({ rows, bytes, notes }: Written): readonly string[] => [

@@ -2,7 +2,6 @@
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { logsFlags } from './batch-flags.ts';
-import { EXIT } from '../../errors/error.ts';
 import { terminalLines } from '../../errors/outside-text.ts';
 import { findRow, readRunLog, runOf } from '../../library/handle/run-log.ts';
 import { configOf } from '../flags/batch-options.ts';
@@ -21,7 +20,7 @@ export default async function logs(
   flags: Flags,
   first: string,
   second: string | undefined,
-): Promise<number> {
+): Promise<void> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const { found, name } = await namedRow(config.out, 'logs', first, second);
@@ -42,5 +41,4 @@ export default async function logs(
     printer.notice(`the service shows no log of run ${runId}: it has no logs, or it has removed this one`);
   else if (flags.output === 'text') printer.notice(`${plural(lines.length, 'line')} of run ${runId}`);
   sayNext(printer, flags.output, ['show', nextCommand('show', found, { more: String(row.row.row) })]);
-  return EXIT.ok;
 }

@@ -3,7 +3,6 @@
 
 import type { FlagsOf } from '../flags/flags.ts';
 import type { openFlags } from './batch-flags.ts';
-import { EXIT } from '../../errors/error.ts';
 import { BatchHandle } from '../../library/handle/batch-handle.ts';
 import type { BatchStatus } from '../../library/handle/batch-status.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
@@ -25,7 +24,7 @@ const SMALL_COPIES_MS = 15_000;
 
 type Flags = FlagsOf<typeof openFlags>;
 
-export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<number> {
+export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<void> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
@@ -46,7 +45,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
   if (flags.open && isForPeople) await openBrowser(path ?? address.href, config);
   if (path !== undefined) {
     sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
-    return EXIT.ok;
+    return;
   }
   const { state } = await new BatchHandle(servers, batch, found).status();
   const interrupts = hearInterrupts(this.process);
@@ -58,7 +57,6 @@ export default async function open(this: Context, flags: Flags, name: string | u
   interrupts.close();
   await report[Symbol.asyncDispose]();
   await servers[Symbol.asyncDispose]();
-  return EXIT.ok;
 }
 
 /** What Ctrl-C does if the batch does not run. */

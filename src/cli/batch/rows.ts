@@ -4,7 +4,7 @@ import type { FlagsOf, ShownFlags } from '../flags/flags.ts';
 import type { rowsFlags } from './batch-flags.ts';
 import { dirname } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
-import { EXIT, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import { shortened, shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { FileRecord } from '../../results/row-record.ts';
 import type { BatchRow } from '../../results/batch-rows.ts';
@@ -30,20 +30,21 @@ import { put, rowLine } from '../follow/row-stream.ts';
 
 type RowsFlags = FlagsOf<typeof rowsFlags>;
 
-export async function rows(this: Context, flags: RowsFlags, name: string | undefined): Promise<number> {
+export async function rows(this: Context, flags: RowsFlags, name: string | undefined): Promise<void> {
   const found = await findBatch(configOf(flags).out, name);
   const fields = flags.fields?.split(',') ?? USUAL_FIELDS;
   refuseUnknownFields(found.file, fields);
-  const write = WRITERS[flags.output](this.process.stdout, fields);
   let [shown, first] = [0, 0];
-  for await (const line of flags.follow ? followed(found, fields) : rowLines(found, fields)) {
-    if (flags.outcome !== undefined && line.record.outcome !== flags.outcome) continue;
-    await write.row(line);
-    shown += 1;
-    first ||= line.record.row;
-  }
-  await write.end();
-  if (flags.output !== 'table') return EXIT.ok;
+  const wanted = async function* (): AsyncGenerator<RowLine> {
+    for await (const line of flags.follow ? followed(found, fields) : rowLines(found, fields)) {
+      if (flags.outcome !== undefined && line.record.outcome !== flags.outcome) continue;
+      shown += 1;
+      first ||= line.record.row;
+      yield line;
+    }
+  };
+  await print(this.process, wanted(), flags.output, fields);
+  if (flags.output !== 'table') return;
   const printer = printerFor(this);
   printer.notice(plural(shown, 'row'));
   sayNext(
@@ -53,7 +54,6 @@ export async function rows(this: Context, flags: RowsFlags, name: string | undef
       ? ['show', nextCommand('show', found, { more: String(first) })]
       : ['rows', nextCommand('rows', found)],
   );
-  return EXIT.ok;
 }
 
 /** Rows as they end, until the batch has ended. Throws E602 for a field that only the sheet has. */
@@ -77,14 +77,13 @@ export async function show(
   flags: ShownFlags,
   first: string,
   second: string | undefined,
-): Promise<number> {
+): Promise<void> {
   const printer = printerFor(this);
   const { found, name } = await namedRow(configOf(flags).out, 'show', first, second);
   const one = await findShownRow(found, name);
   if (flags.output === 'json') printer.json(rowJson(one.shown));
   else printer.data(textOf(one, found));
   sayNext(printer, flags.output, ...nextOfRow(found, one));
-  return EXIT.ok;
 }
 
 /** Its log, if it has a run; another attempt, if it failed. */
@@ -102,62 +101,44 @@ function nextOfRow(found: FoundBatch, { row: { row }, record }: BatchRow): reado
 type ResultsFlags = { readonly out?: string; readonly output: 'csv' | 'jsonl' | 'json' };
 
 /** Prints the columns of results.csv with the results so far. */
-export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<number> {
+export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<void> {
   const found = await findBatch(configOf(flags).out, name);
-  const { stdout } = this.process;
-  if (flags.output === 'csv') for await (const text of resultsSoFar(found)) await put(stdout, text);
-  else {
-    const lines = WRITERS[flags.output](stdout, []);
-    for await (const line of rowLines(found, [])) await lines.row(line);
-    await lines.end();
-  }
-  if (flags.output !== 'csv') return EXIT.ok;
+  if (flags.output !== 'csv') return print(this.process, rowLines(found, []), flags.output, []);
+  for await (const text of resultsSoFar(found)) await put(this.process.stdout, text);
   const printer = printerFor(this);
   printer.notice(plural(found.file.sheet.rows, 'row'));
   sayNext(printer, 'text', ['export', nextCommand('export', found, { more: '--as xlsx' })]);
-  return EXIT.ok;
 }
 
-type Writer = { row(line: RowLine): Promise<void>; end(): Promise<void> };
-type OpenWriter = (stream: NodeJS.WriteStream, fields: readonly string[]) => Writer;
-
-const WRITERS: Readonly<Record<RowsFlags['output'], OpenWriter>> = {
-  table: (stream, fields) => {
-    let header = `${fields.join('\t')}\n`;
-    return {
-      row: async ({ cellOf }) => {
-        const cells = fields.map((field) => shortened(terminalLine(cellOf(field, 'table')), 60));
-        await put(stream, `${header}${cells.join('\t')}\n`);
-        header = '';
-      },
-      end: async () => undefined,
-    };
-  },
-  csv: (stream, fields) => {
-    let header = stringify([fields]);
-    return {
-      row: async ({ cellOf }) => {
-        await put(stream, header + stringify([fields.map((field) => cellOf(field, 'csv'))]));
-        header = '';
-      },
-      end: () => put(stream, header),
-    };
-  },
-  jsonl: (stream) => ({
-    row: ({ record }) => put(stream, `${rowLine(record)}\n`),
-    end: async () => undefined,
-  }),
-  json: (stream) => {
-    let before = '[\n';
-    return {
-      row: async ({ record }) => {
-        await put(stream, before + rowLine(record));
-        before = ',\n';
-      },
-      end: () => put(stream, before === '[\n' ? '[]\n' : '\n]\n'),
-    };
-  },
+const ROWS: Readonly<Record<RowsFlags['output'], (line: RowLine, fields: readonly string[]) => string>> = {
+  table: ({ cellOf }, fields) =>
+    `${fields.map((field) => shortened(terminalLine(cellOf(field, 'table')), 60)).join('\t')}\n`,
+  csv: ({ cellOf }, fields) => stringify([fields.map((field) => cellOf(field, 'csv'))]),
+  jsonl: ({ record }) => `${rowLine(record)}\n`,
+  json: ({ record }) => rowLine(record),
 };
+
+const HEADS: Readonly<Record<RowsFlags['output'], (fields: readonly string[]) => string>> = {
+  table: (fields) => `${fields.join('\t')}\n`,
+  csv: (fields) => stringify([fields]),
+  jsonl: () => '',
+  json: () => '[\n',
+};
+
+async function print(
+  { stdout }: NodeJS.Process,
+  lines: AsyncIterable<RowLine>,
+  output: RowsFlags['output'],
+  fields: readonly string[],
+): Promise<void> {
+  let [before, isEmpty] = [HEADS[output](fields), true];
+  for await (const line of lines) {
+    await put(stdout, before + ROWS[output](line, fields));
+    [before, isEmpty] = [output === 'json' ? ',\n' : '', false];
+  }
+  if (output === 'json') await put(stdout, isEmpty ? '[]\n' : '\n]\n');
+  else if (output === 'csv') await put(stdout, before);
+}
 
 function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch): string {
   const inputs = Object.entries(changedInputs(row.inputs, record?.change)).map(

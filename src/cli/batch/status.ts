@@ -2,7 +2,7 @@
 // servers nor changes a batch. Commands that control a batch print it here as JSON too.
 
 import type { ShownFlags } from '../flags/flags.ts';
-import { EXIT, errorMessage } from '../../errors/error.ts';
+import { errorMessage } from '../../errors/error.ts';
 import { isS3Address } from '../../host/batches-address.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
@@ -32,7 +32,7 @@ import { allowedNow, foundText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 
-export async function list(this: Context, flags: ShownFlags): Promise<number> {
+export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const { folders, unreadable } = await listedStatuses(config.out);
@@ -51,10 +51,9 @@ export async function list(this: Context, flags: ShownFlags): Promise<number> {
     printer.notice('no batches here yet');
     sayNext(printer, flags.output, ['rehearse', 'runsheet demo']);
   }
-  return EXIT.ok;
 }
 
-export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<number> {
+export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
@@ -66,7 +65,6 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   if (flags.output === 'json') printer.json(batchJson(found, now));
   else printer.data(textOf(found, now));
   sayNext(printer, flags.output, ...nextOf(found, now));
-  return EXIT.ok;
 }
 
 type Folder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];

@@ -1,7 +1,6 @@
 // completion: prints the script that makes a shell propose commands, flags, values and names. The scripts call
 // `runsheet __complete <words>`, which prints one proposal a line: the word, a tab and what it is.
 
-import { EXIT } from '../../errors/error.ts';
 import { printerFor, type Context } from '../context.ts';
 import type { Shell } from '../flags/positionals.ts';
 
@@ -35,7 +34,6 @@ const SCRIPTS: Readonly<Record<Shell, readonly string[]>> = {
   ],
 };
 
-export default async function completion(this: Context, _: object, shell: Shell): Promise<number> {
+export default async function completion(this: Context, _: object, shell: Shell): Promise<void> {
   printerFor(this).data(SCRIPTS[shell].join('\n'));
-  return EXIT.ok;
 }

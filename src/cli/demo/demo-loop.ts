@@ -1,6 +1,5 @@
 // demoLoop: the process of the loop that `demo --kill` shows beside a batch; only that command starts it.
 
-import { EXIT } from '../../errors/error.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -9,11 +8,10 @@ import { fetchOutside } from '../../host/outgoing.ts';
 type Flags = { readonly deployment: string; readonly rows: number; readonly concurrency: number };
 
 /** Prints a line for each row that is done. */
-export default async function demoLoop(this: Context, flags: Flags): Promise<number> {
+export default async function demoLoop(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this);
   const { apiUrl: base = '', apiKey } = configOf({});
   await loopByHand({ ...flags, base, key: apiKey()?.value ?? '', done: () => printer.data('done') });
-  return EXIT.ok;
 }
 
 // The exhibit of `demo --kill`: the loop that many people write. It queues a run for each row, at most so many at the same time,

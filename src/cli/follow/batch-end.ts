@@ -1,5 +1,6 @@
 // What commands print when a batch has ended: the outcomes, the places of the results, the closing line, and the next commands.
 
+import { definedOnly } from '../../options/defined-only.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { notSucceeded, type Summary } from '../../results/summary.ts';
@@ -39,17 +40,8 @@ export function printEnd(
 const endOf = (found: FoundBatch, summary: Summary, canary: CanaryReport | undefined): BatchStatus => {
   const { batch, folder, file } = found;
   const { rows, outcomes } = summary;
-  const { from } = file;
-  return {
-    batch,
-    folder,
-    state: 'finished',
-    rows,
-    outcomes,
-    summary,
-    ...(from && { from }),
-    ...(canary && { canary }),
-  };
+  const state = 'finished';
+  return { batch, folder, state, rows, outcomes, summary, ...definedOnly({ from: file.from, canary }) };
 };
 
 export function closing(summary: Summary, path: string, paint: Paint): string {

@@ -29,6 +29,9 @@ const requestsSchema = z.object({
 
 const gpusSchema = z.record(z.string(), z.object({ runs: count, seconds: amount, cost_usd: amount }));
 
+const gpu = z.string().nullable();
+const useful = { concurrency: count, basis: z.enum(['found', 'searching', 'untimed']) };
+
 const progressSchema = z.object({
   pass: count,
   done: count.describe('rows with an outcome whose files are stored'),
@@ -46,15 +49,7 @@ const progressSchema = z.object({
   by_gpu: z
     .array(z.object({ gpu: z.string().nullable(), outstanding: count, waiting: count, unsent: count }))
     .describe('by the GPU that rows ask for; null: the GPU of the deployment'),
-  useful_concurrency: z
-    .array(
-      z.object({
-        gpu: z.string().nullable(),
-        concurrency: count,
-        basis: z.enum(['found', 'searching', 'untimed']),
-      }),
-    )
-    .nullable(),
+  useful_concurrency: z.array(z.object({ gpu, ...useful })).nullable(),
   gpus: gpusSchema.describe('what runs have used so far'),
   requests: requestsSchema,
   budget: z.object({ spent_usd: amount, reserved_usd: amount, is_estimate: z.boolean() }).nullable(),
@@ -115,16 +110,7 @@ const summarySchema = z.object({
   unpriced: count.nullable().describe('attempts whose cost is not known, or only in part'),
   gpus: gpusSchema,
   climbing: z.object({ runs: count, seconds: amount, cost_usd: amount }).nullable(),
-  useful_concurrency: z
-    .array(
-      z.object({
-        gpu: z.string().nullable(),
-        is_default: z.boolean(),
-        concurrency: count,
-        basis: z.enum(['found', 'searching', 'untimed']),
-      }),
-    )
-    .nullable(),
+  useful_concurrency: z.array(z.object({ gpu, is_default: z.boolean(), ...useful })).nullable(),
   requests: requestsSchema,
   lists: z.enum(['complete', 'incomplete', 'none']),
   duplicates: z.object({

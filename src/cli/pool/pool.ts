@@ -3,7 +3,7 @@
 import type { ShownFlags as Flags } from '../flags/flags.ts';
 import { POOL_MEMBERS_MAX } from '../../batch/bounds.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { EXIT, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import type { Pool, PoolMember } from '../../temporal/pools.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -13,14 +13,11 @@ import { sayNext } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { askLiving, openSession, type Session } from '../session.ts';
 
-export async function list(this: Context, flags: Flags): Promise<number> {
+export async function list(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this);
   const pools = await asked(flags, printer, (session) => session.pools.list());
-  keepNames(
-    configOf(flags).home,
-    'pools',
-    pools.map(({ pool }) => pool),
-  );
+  const names = pools.map(({ pool }) => pool);
+  keepNames(configOf(flags).home, 'pools', names);
   if (flags.output === 'json') printer.json(pools.map(poolJson));
   else for (const pool of pools) printer.data(poolLine(pool));
   const [first] = pools;
@@ -32,24 +29,22 @@ export async function list(this: Context, flags: Flags): Promise<number> {
       ? ['create', 'runsheet pool set gpus --size 8']
       : ['show', `runsheet pool show ${first.pool}`],
   );
-  return EXIT.ok;
 }
 
-export async function show(this: Context, flags: Flags, name: string): Promise<number> {
+export async function show(this: Context, flags: Flags, name: string): Promise<void> {
   const printer = printerFor(this);
   print(printer, flags, await asked(flags, printer, (session) => session.pools.show(name)));
-  return EXIT.ok;
 }
 
 export async function set(
   this: Context,
   flags: Flags & { readonly size: number },
   name: string,
-): Promise<number> {
+): Promise<void> {
   return changing(this, flags, (session) => session.pools.set(name, { size: flags.size }));
 }
 
-export async function release(this: Context, flags: Flags, name: string, batch: string): Promise<number> {
+export async function release(this: Context, flags: Flags, name: string, batch: string): Promise<void> {
   return changing(this, flags, (session) => session.pools.release(name, batch));
 }
 
@@ -57,11 +52,10 @@ async function changing(
   context: Context,
   flags: Flags,
   change: (session: Session) => Promise<Pool>,
-): Promise<number> {
+): Promise<void> {
   const printer = printerFor(context);
   await using session = await openSession({ config: configOf(flags), local: false, printer });
   print(printer, flags, await change(session));
-  return EXIT.ok;
 }
 
 /** Throws E544 if no servers of this place are running: reading starts none. */

@@ -1,7 +1,7 @@
 // run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
 
 import type { Question } from '../../create-batch/questions.ts';
-import { EXIT, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import {
   appendFurther,
@@ -128,7 +128,7 @@ export async function sendInto(sending: Omit<Sending, 'flags'> & Given): Promise
 }
 
 /** Shows what would be added. */
-export async function planInto(given: Given): Promise<number> {
+export async function planInto(given: Given): Promise<void> {
   const { context, flags, printer, servers } = given;
   const found = await batchFor(servers, flags);
   const plan = await planFurther(servers, found, askedOf(given));
@@ -139,7 +139,6 @@ export async function planInto(given: Given): Promise<number> {
   for (const { text } of questions) printer.notice(terminalLine(`            ${text}`));
   printer.notice('nothing was sent');
   sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run')]);
-  return EXIT.ok;
 }
 
 function say(

@@ -1,7 +1,7 @@
 // plan: checks the sheet and shows rows, cost and first requests, without sending anything.
 
 import type { Config } from '../../host/config.ts';
-import { EXIT, list, problem } from '../../errors/error.ts';
+import { list, problem } from '../../errors/error.ts';
 import type { DraftBatch } from '../../create-batch/create-batch.ts';
 import { shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -21,7 +21,7 @@ import { planJson } from '../json/plan.ts';
 
 type Flags = SheetFlags & { readonly save: boolean };
 
-export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<number> {
+export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<void> {
   if (flags.save && isInto(flags))
     throw problem('E602', {
       what: '--save and --into exclude each other',
@@ -31,7 +31,7 @@ export default async function plan(this: Context, flags: Flags, sheet?: string):
   return planSheet(this, flags, sheet ?? '-');
 }
 
-async function planSheet(context: Context, given: Flags, sheet: string): Promise<number> {
+async function planSheet(context: Context, given: Flags, sheet: string): Promise<void> {
   const printer = printerFor(context, given);
   const config = configOf(given);
   await checkFlags(sheet, given);
@@ -54,7 +54,6 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   else sayPlan(printer, config, planned);
   if (flags.save) printer.notice(keptLine(await planned.keep()));
   sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run', { without: ['--save'] })]);
-  return EXIT.ok;
 }
 
 const keptLine = (columns: readonly string[] | undefined): string =>

@@ -3,7 +3,7 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import type { DraftBatch } from '../../create-batch/create-batch.ts';
 import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';
-import { EXIT, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import type { CreatedSchedule } from '../../temporal/schedules.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
@@ -44,7 +44,7 @@ export default async function create(
   flags: Flags,
   name: string,
   sheet: string,
-): Promise<number> {
+): Promise<void> {
   const printer = printerFor(this);
   const config = configOf(flags);
   await using servers = serversFor(config, printer);
@@ -67,7 +67,6 @@ export default async function create(
     'show',
     `runsheet schedule show ${name}`,
   ]);
-  return EXIT.ok;
 }
 
 const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {

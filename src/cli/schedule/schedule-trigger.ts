@@ -2,12 +2,12 @@
 
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import { instantOf, zoneOf, type Zone } from '../../schedule/zone.ts';
-import { EXIT, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import { printerFor, type Context } from '../context.ts';
 import { triggerSchema } from '../json/schedule.ts';
 import { shaped } from '../json/shape.ts';
 import { sayNext, type Next } from '../next-command.ts';
-import { withSchedules } from './schedule.ts';
+import { schedulesFor } from './schedule.ts';
 
 type Flags = {
   readonly from?: string;
@@ -16,24 +16,23 @@ type Flags = {
   readonly output: 'text' | 'json';
 };
 
-export default async function trigger(this: Context, flags: Flags, name: string): Promise<number> {
+export default async function trigger(this: Context, flags: Flags, name: string): Promise<void> {
   const printer = printerFor(this);
   if ((flags.from === undefined) !== (flags.to === undefined))
     throw problem('E602', {
       what: '--from and --to belong together',
       hint: `for example: runsheet schedule trigger ${name} --from 2026-11-01 --to 2026-11-07`,
     });
-  return withSchedules(flags, printer, async ({ schedules, stack }) => {
-    const handle = schedules.getHandle(name);
-    const { definition } = await handle.describe();
-    const batches = await handle.trigger(betweenOf(flags, zoneOf(definition.timezone)));
-    if (flags.output === 'json') printer.json(shaped(triggerSchema, { schedule: name, batches }));
-    else for (const batch of batches) printer.name(batch);
-    if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
-    else if (stack) printer.notice('it runs while the embedded servers do');
-    sayNext(printer, flags.output, ...nextOf(name, batches, stack !== undefined));
-    return EXIT.ok;
-  });
+  await using session = await schedulesFor(flags, printer);
+  const { schedules, stack } = session;
+  const handle = schedules.getHandle(name);
+  const { definition } = await handle.describe();
+  const batches = await handle.trigger(betweenOf(flags, zoneOf(definition.timezone)));
+  if (flags.output === 'json') printer.json(shaped(triggerSchema, { schedule: name, batches }));
+  else for (const batch of batches) printer.name(batch);
+  if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
+  else if (stack) printer.notice('it runs while the embedded servers do');
+  sayNext(printer, flags.output, ...nextOf(name, batches, stack !== undefined));
 }
 
 const NO_TIMES = 'no time of the rule lies between --from and --to';

@@ -1,7 +1,6 @@
 // schedule list, show, pause, resume, delete.
 
 import { zoneOf } from '../../schedule/zone.ts';
-import { EXIT } from '../../errors/error.ts';
 import type { ScheduleInfo } from '../../temporal/schedules.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -15,42 +14,28 @@ type Flags = { readonly out?: string };
 type ReadFlags = Flags & { readonly output: 'text' | 'json' };
 
 /** Embedded servers start for the command, because they have the schedules. */
-export async function withSchedules<T>(
-  flags: Flags,
-  printer: Printer,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
-  const session = await openSession({ config: configOf(flags), local: false, printer });
-  try {
-    return await work(session);
-  } finally {
-    await session.close();
-  }
-}
+export const schedulesFor = (flags: Flags, printer: Printer): Promise<Session> =>
+  openSession({ config: configOf(flags), local: false, printer });
 
-export async function list(this: Context, flags: ReadFlags): Promise<number> {
+export async function list(this: Context, flags: ReadFlags): Promise<void> {
   const printer = printerFor(this);
-  return withSchedules(flags, printer, async ({ schedules }) => {
-    const all: ScheduleInfo[] = [];
-    for await (const one of schedules.list()) all.push(one);
-    keepNames(
-      configOf(flags).home,
-      'schedules',
-      all.map((one) => one.name),
-    );
-    if (flags.output === 'json') printer.json(await Promise.all(all.map((one) => scheduleJson(one))));
-    else for (const one of all) printer.data(await lineOf(one));
-    const [first] = all;
-    if (first === undefined) printer.notice('no schedules here yet');
-    sayNext(
-      printer,
-      flags.output,
-      first === undefined
-        ? ['create', "runsheet schedule create nightly <sheet> -d <deployment> --cron '0 2 * * *'"]
-        : ['show', `runsheet schedule show ${first.name}`],
-    );
-    return EXIT.ok;
-  });
+  await using session = await schedulesFor(flags, printer);
+  const { schedules } = session;
+  const all: ScheduleInfo[] = [];
+  for await (const one of schedules.list()) all.push(one);
+  const names = all.map(({ name }) => name);
+  keepNames(configOf(flags).home, 'schedules', names);
+  if (flags.output === 'json') printer.json(await Promise.all(all.map((one) => scheduleJson(one))));
+  else for (const one of all) printer.data(await lineOf(one));
+  const [first] = all;
+  if (first === undefined) printer.notice('no schedules here yet');
+  sayNext(
+    printer,
+    flags.output,
+    first === undefined
+      ? ['create', "runsheet schedule create nightly <sheet> -d <deployment> --cron '0 2 * * *'"]
+      : ['show', `runsheet schedule show ${first.name}`],
+  );
 }
 
 /** Fires now. */
@@ -69,19 +54,18 @@ async function lineOf(info: ScheduleInfo): Promise<string> {
   ].join('\t');
 }
 
-export async function show(this: Context, flags: ReadFlags, name: string): Promise<number> {
+export async function show(this: Context, flags: ReadFlags, name: string): Promise<void> {
   const printer = printerFor(this);
-  return withSchedules(flags, printer, async ({ schedules }) => {
-    const info = await schedules.getHandle(name).describe();
-    if (flags.output === 'json') printer.json(await scheduleJson(info));
-    else printer.data(await textOf(info));
-    sayNext(
-      printer,
-      flags.output,
-      info.isPaused ? ['continue', `runsheet schedule resume ${name}`] : triggering(name),
-    );
-    return EXIT.ok;
-  });
+  await using session = await schedulesFor(flags, printer);
+  const { schedules } = session;
+  const info = await schedules.getHandle(name).describe();
+  if (flags.output === 'json') printer.json(await scheduleJson(info));
+  else printer.data(await textOf(info));
+  sayNext(
+    printer,
+    flags.output,
+    info.isPaused ? ['continue', `runsheet schedule resume ${name}`] : triggering(name),
+  );
 }
 
 async function textOf(info: ScheduleInfo): Promise<string> {
@@ -103,39 +87,36 @@ export async function pause(
   this: Context,
   flags: Flags & { readonly reason?: string },
   name: string,
-): Promise<number> {
+): Promise<void> {
   const printer = printerFor(this);
-  return withSchedules(flags, printer, async ({ schedules }) => {
-    const handle = schedules.getHandle(name);
-    const { isPaused } = await handle.describe();
-    if (!isPaused) await handle.pause(flags.reason);
-    printer.notice(isPaused ? 'already paused' : 'paused');
-    sayNext(printer, 'text', ['continue', `runsheet schedule resume ${name}`]);
-    return EXIT.ok;
-  });
+  await using session = await schedulesFor(flags, printer);
+  const { schedules } = session;
+  const handle = schedules.getHandle(name);
+  const { isPaused } = await handle.describe();
+  if (!isPaused) await handle.pause(flags.reason);
+  printer.notice(isPaused ? 'already paused' : 'paused');
+  sayNext(printer, 'text', ['continue', `runsheet schedule resume ${name}`]);
 }
 
-export async function resume(this: Context, flags: Flags, name: string): Promise<number> {
+export async function resume(this: Context, flags: Flags, name: string): Promise<void> {
   const printer = printerFor(this);
-  return withSchedules(flags, printer, async ({ schedules }) => {
-    const handle = schedules.getHandle(name);
-    const { isPaused } = await handle.describe();
-    if (isPaused) await handle.resume();
-    const { definition, nextTimes } = await handle.describe();
-    const [next] = nextTimes;
-    const when = next ? `; next ${timeText(zoneOf(definition.timezone), next)}` : '';
-    printer.notice(`${isPaused ? 'resumed' : 'already active'}${when}`);
-    sayNext(printer, 'text', ['show', `runsheet schedule show ${name}`]);
-    return EXIT.ok;
-  });
+  await using session = await schedulesFor(flags, printer);
+  const { schedules } = session;
+  const handle = schedules.getHandle(name);
+  const { isPaused } = await handle.describe();
+  if (isPaused) await handle.resume();
+  const { definition, nextTimes } = await handle.describe();
+  const [next] = nextTimes;
+  const when = next ? `; next ${timeText(zoneOf(definition.timezone), next)}` : '';
+  printer.notice(`${isPaused ? 'resumed' : 'already active'}${when}`);
+  sayNext(printer, 'text', ['show', `runsheet schedule show ${name}`]);
 }
 
-export async function remove(this: Context, flags: Flags, name: string): Promise<number> {
+export async function remove(this: Context, flags: Flags, name: string): Promise<void> {
   const printer = printerFor(this);
-  return withSchedules(flags, printer, async ({ schedules }) => {
-    await schedules.getHandle(name).delete();
-    printer.notice(`${name} deleted; its batches stay`);
-    sayNext(printer, 'text', ['batches', 'runsheet list']);
-    return EXIT.ok;
-  });
+  await using session = await schedulesFor(flags, printer);
+  const { schedules } = session;
+  await schedules.getHandle(name).delete();
+  printer.notice(`${name} deleted; its batches stay`);
+  sayNext(printer, 'text', ['batches', 'runsheet list']);
 }

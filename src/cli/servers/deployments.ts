@@ -3,7 +3,6 @@
 import type { FlagsOf } from '../flags/flags.ts';
 import type { deploymentsFlags } from './server-flags.ts';
 import { stringify } from 'csv-stringify/sync';
-import { EXIT } from '../../errors/error.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { listDeployments, showDeployment } from '../../library/deployments.ts';
 import type { Deployment, InputType } from '../../run-service/contract/deployment.ts';
@@ -22,7 +21,7 @@ export default async function deployments(
   this: Context,
   given: Flags,
   named: string | undefined,
-): Promise<number> {
+): Promise<void> {
   const printer = printerFor(this);
   const config = configOf(given);
   const { serversFor } = await import('../session.ts');
@@ -35,11 +34,8 @@ export default async function deployments(
   const shown = (one: Deployment) => deploymentJson(one, batches.get(one.id) ?? 0);
   if (name === undefined) {
     const all = await listDeployments(config, meant);
-    keepNames(
-      config.home,
-      'deployments',
-      all.map((one) => one.name ?? one.id),
-    );
+    const names = all.map((one) => one.name ?? one.id);
+    keepNames(config.home, 'deployments', names);
     if (flags.output === 'json') printer.json(all.map(shown));
     else for (const line of table(LIST_HEADER, all.map(listed))) printer.data(line);
     const [first] = all;
@@ -49,7 +45,7 @@ export default async function deployments(
         ? ['check', 'runsheet doctor']
         : ['inputs', `runsheet deployments ${wordsFor(first, flags.local)}`];
     sayNext(printer, flags.output, next);
-    return EXIT.ok;
+    return;
   }
   const found = await showDeployment(config, meant, name);
   if (flags.output === 'json') printer.json(shown(found));
@@ -60,7 +56,6 @@ export default async function deployments(
   if (!flags.sheet)
     sayNext(printer, flags.output, ['sheet', `runsheet deployments ${shownName} --sheet > prompts.csv`]);
   sayNext(printer, flags.output, ['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
-  return EXIT.ok;
 }
 
 async function batchesByDeployment(out: string): Promise<ReadonlyMap<string, number>> {

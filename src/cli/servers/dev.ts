@@ -1,7 +1,6 @@
 // dev: runs all servers until Ctrl-C; other commands use them meanwhile. embedded: the process that runs them.
 
 import type { ShownFlags } from '../flags/flags.ts';
-import { EXIT } from '../../errors/error.ts';
 import { loadConfig } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
@@ -15,7 +14,7 @@ import { sayNext } from '../next-command.ts';
 
 const OFF = "off; RUNSHEET_TEMPORAL_UI=on shows Temporal's own pages";
 
-export default async function dev(this: Context, flags: ShownFlags): Promise<number> {
+export default async function dev(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this);
   const config = configOf(flags);
   const interrupts = hearInterrupts(this.process);
@@ -47,7 +46,6 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<num
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();
   interrupts.close();
-  return EXIT.ok;
 }
 
 /** Only commands start it. */

@@ -5,7 +5,7 @@ import type { serviceFlags } from './server-flags.ts';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { EXIT, problem, errorMessage } from '../../errors/error.ts';
+import { problem, errorMessage } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import {
   DEMO_DEPLOYMENTS,
@@ -27,7 +27,7 @@ import { tellStack, untilStackIsGone } from '../../temporal/embedded/processes.t
 
 type Flags = FlagsOf<typeof serviceFlags>;
 
-export default async function service(this: Context, flags: Flags): Promise<number> {
+export default async function service(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this);
   const config = configOf({});
   const log = openLog(config.logLevel, 'service');
@@ -88,7 +88,6 @@ export default async function service(this: Context, flags: Flags): Promise<numb
     interrupts.close();
   }
   await running.close();
-  return EXIT.ok;
 }
 
 function tokensOf({ token, tokenFile }: Flags): readonly string[] {

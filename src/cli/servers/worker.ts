@@ -23,7 +23,7 @@ const REPORT_MS = 250;
 const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
-export default async function worker(this: Context, flags: Flags): Promise<number> {
+export default async function worker(this: Context, flags: Flags): Promise<void> {
   const config = configOf(definedOnly({ metrics: flags.metrics }));
   const log = openLog(config.logLevel, 'worker');
   const temporal: TemporalAddress = temporalFrom(config.environment) ?? LOCALHOST;
@@ -41,7 +41,7 @@ export default async function worker(this: Context, flags: Flags): Promise<numbe
   // A failing worker ends this process; the stack or the service manager restarts it.
   const failed = running.done.then(() => new Promise<never>(() => undefined));
   const serving = flags.embedded ? serveStack(running) : serveTerminal(this, config, running, temporal);
-  if (await Promise.race([serving, failed])) return EXIT.ok;
+  if (await Promise.race([serving, failed])) return;
   // What it waits for would keep the process alive.
   process.exit(EXIT.interrupted);
 }
