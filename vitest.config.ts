@@ -33,7 +33,8 @@ const OWN_PROCESS = [
 const LONGEST = [
   'chaos/kill-all',
   'cli/interrupt',
-  'cli/control',
+  'cli/over-comfyui',
+  'cli/over-rehearsal',
   'cli/guards',
   'simulation/simulation',
   'histories/replay',

@@ -89,6 +89,7 @@ export class ComfyProcess {
     const execution = new Execution(item, {
       files: this.#owner.files,
       checkpoints: this.#owner.checkpoints,
+      breaks: this.#owner.breaks,
       cache: this.#cache,
       talk: (event, data, client) => this.#talk(event, data, client),
       pause: (ms) => this.#pause(ms * this.#owner.slowness),

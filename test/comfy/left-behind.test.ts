@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
-import { openStandIn, OwnService, portrait, type Run } from './own-service.ts';
+import { openStandIn, OwnService, portrait, queueAt, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
 const FIRST = 'cuda:0 First : cudaMallocAsync';
@@ -16,14 +16,6 @@ const timesOf = (servers: readonly ComfyStandIn[], id: string): number =>
 
 const soon = (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> =>
   until(isSo, what, 10_000);
-
-async function queueAt(gpu: ComfyStandIn): Promise<readonly string[]> {
-  const { queue_running, queue_pending } = (await (await fetch(`${gpu.url}/queue`)).json()) as Record<
-    'queue_running' | 'queue_pending',
-    [number, string][]
-  >;
-  return [...queue_running, ...queue_pending].map(([, id]) => id);
-}
 
 describe('a run that is over', () => {
   it('leaves its server, also if the service was restarted before it could say so', async () => {

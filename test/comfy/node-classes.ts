@@ -12,8 +12,12 @@ type GraphNode = { readonly class_type: string; readonly inputs: Record<string, 
 export type Field = readonly [type: string | readonly string[], options?: Readonly<Record<string, unknown>>];
 type Fields = Readonly<Record<string, Field>>;
 
-/** What a server has besides its classes. */
-export type Stock = { readonly files: ImageFiles; readonly checkpoints: readonly string[] };
+/** What a server has besides its classes. `breaks`: whether a picture of this text is an exception. */
+export type Stock = {
+  readonly files: ImageFiles;
+  readonly checkpoints: readonly string[];
+  readonly breaks: (text: string) => boolean;
+};
 
 type Inputs = Readonly<Record<string, unknown>>;
 export type Made = {
@@ -74,9 +78,10 @@ const DRAW: NodeClass = {
   }),
   optional: { model: ['MODEL'] },
   returns: ['IMAGE'],
-  run: ({ text: words, seed, style }) => ({
-    results: [[drawnColour(String(words), digitsOf(seed), String(style))]],
-  }),
+  run: ({ text: words, seed, style }, { breaks }) => {
+    if (breaks(String(words))) throw new NodeException('RuntimeError', 'injected failure');
+    return { results: [[drawnColour(String(words), digitsOf(seed), String(style))]] };
+  },
 };
 
 /** The colour of the picture that the class Draw makes, here and in nodes.py. */

@@ -24,10 +24,22 @@ export const portrait = (more: { seconds?: number; saver?: string; draw?: string
 });
 
 /** In a folder of its own, unless one is given. */
-export async function openStandIn(options: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
-  const standIn = new ComfyStandIn({ folder: freshFolder(), ...options });
+export async function openStandIn({
+  folder = freshFolder(),
+  ...options
+}: Partial<StandInOptions> = {}): Promise<ComfyStandIn> {
+  const standIn = new ComfyStandIn({ folder, ...options });
   await standIn.start();
   return standIn;
+}
+
+/** The ids of the prompts that a stand-in has, those that run first. */
+export async function queueAt(gpu: ComfyStandIn): Promise<readonly string[]> {
+  const { queue_running, queue_pending } = (await (await fetch(`${gpu.url}/queue`)).json()) as Record<
+    'queue_running' | 'queue_pending',
+    [number, string][]
+  >;
+  return [...queue_running, ...queue_pending].map(([, id]) => id);
 }
 
 export const TIMING = { lookMs: 20, lookWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };

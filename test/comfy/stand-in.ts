@@ -42,11 +42,13 @@ export class ComfyStandIn
   readonly output: string;
   historyLimit = 10_000;
   checkpoints: readonly string[];
+  breaks = (_text: string): boolean => false;
+  /** The names of its node classes. */
+  readonly classes: Set<string>;
   files: ImageFiles;
   thawed: Promise<void> = Promise.resolve();
   readonly slowness: number;
   readonly #options: StandInOptions;
-  readonly #classes: ReadonlySet<string>;
   readonly #faults: { readonly path: string; readonly fault: Fault }[] = [];
   #port: number;
   #life: Life | undefined;
@@ -59,7 +61,7 @@ export class ComfyStandIn
     this.slowness = options.slowness ?? 1;
     this.#port = options.port ?? 0;
     this.checkpoints = options.checkpoints ?? ['sd15.safetensors'];
-    this.#classes = new Set(Object.keys(NODE_CLASSES).filter((name) => !options.without?.includes(name)));
+    this.classes = new Set(Object.keys(NODE_CLASSES).filter((name) => !options.without?.includes(name)));
     this.output = join(options.folder, 'output');
     this.files = new ImageFiles(options.folder);
   }
@@ -145,10 +147,13 @@ export class ComfyStandIn
     const { method = 'GET', headers } = incoming;
     const fault = this.#takeFault(url.pathname);
     if (fault?.done === false) return this.#spoil(fault, url, incoming, response);
-    const server = { files: this.files, checkpoints: this.checkpoints, classes: this.#classes };
+    const { files, checkpoints, classes, breaks } = this;
     const device = this.#options.device ?? 'cpu';
     const request = { method, url, type: headers['content-type'] ?? '', body };
-    const made = await answer({ ...server, process: life.process, device }, request);
+    const made = await answer(
+      { files, checkpoints, classes, breaks, process: life.process, device },
+      request,
+    );
     if (fault) return this.#spoil(fault, url, incoming, response, made.body);
     response
       .writeHead(made.status, { ...made.headers, 'content-length': made.body?.length ?? 0 })

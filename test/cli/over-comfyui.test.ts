@@ -1,0 +1,3 @@
+import { batchesOver } from './over-executors.ts';
+
+batchesOver('comfyui');
