@@ -1,40 +1,13 @@
 // Exports read by the programs that people use: openpyxl and pandas. They come from pip.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { pythonWith } from '../../stage/python.ts';
 import { CELLS, scene } from './scene.ts';
 
-const MODULES = ['openpyxl', 'pandas', 'PIL'];
-const OWN = join(tmpdir(), 'runsheet-readers');
-
-const has = (python: string): boolean =>
-  spawnSync(python, ['-c', `import ${MODULES.join(', ')}`]).status === 0;
-
-/** A Python with the modules, installed if necessary; otherwise why there is none. */
-function findPython(): { readonly python: string; readonly missing?: string } {
-  const own = join(OWN, 'bin', 'python');
-  for (const python of ['python3', own]) if (has(python)) return { python };
-  if (!existsSync(own) && spawnSync('python3', ['-m', 'venv', OWN]).status !== 0)
-    return { python: '', missing: 'python3 with venv' };
-  const installed = spawnSync(own, [
-    '-m',
-    'pip',
-    'install',
-    '-q',
-    ...MODULES.map((name) => (name === 'PIL' ? 'pillow' : name)),
-  ]);
-  return installed.status === 0
-    ? { python: own }
-    : { python: '', missing: `pip: ${String(installed.stderr)}` };
-}
-
-const { python, missing } = findPython();
-const read = (script: string, file: URL): unknown =>
-  JSON.parse(execFileSync(python, ['-c', script, fileURLToPath(file)]).toString());
+const python = pythonWith('readers', { openpyxl: 'openpyxl', pandas: 'pandas', PIL: 'pillow' });
+const { missing } = python;
+const read = (script: string, file: URL): Promise<unknown> => python.read(script, fileURLToPath(file));
 
 /** Excel's limit. */
 const CUT = CELLS.map((cell) => cell.slice(0, 32_767));
@@ -55,7 +28,7 @@ print(json.dumps({
   "values": [cell.value for cell in cells], "types": sorted({cell.data_type for cell in cells}),
   "link": sheet["O2"].hyperlink.target, "seconds": sheet["M2"].value,
 }))`;
-      const { values, types, ...facts } = read(script, file) as Record<string, unknown> & {
+      const { values, types, ...facts } = (await read(script, file)) as Record<string, unknown> & {
         readonly values: readonly (string | null)[];
         readonly types: readonly string[];
       };
@@ -78,12 +51,12 @@ print(json.dumps({
       using batch = await scene();
       const pandas = (how: string): string =>
         `import json, sys, pandas\nprint(json.dumps(pandas.${how}(sys.argv[1], dtype=str, keep_default_na=False)["note"].tolist()))`;
-      const workbook = read(pandas('read_excel'), (await batch.write()).file) as readonly string[];
+      const workbook = (await read(pandas('read_excel'), (await batch.write()).file)) as readonly string[];
       expect(workbook.map((cell) => cell.replaceAll('_x000D_', '\r').replaceAll('_x005F_', '_'))).toEqual(
         CUT,
       );
       const { file } = await batch.write({ as: 'csv' });
-      expect(read(pandas('read_csv'), file)).toEqual(CELLS);
+      expect(await read(pandas('read_csv'), file)).toEqual(CELLS);
     });
   },
 );
