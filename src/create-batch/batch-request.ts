@@ -53,7 +53,10 @@ export async function refuseOtherApi(services: Services, { base, api }: Spoken):
 export const mayRehearse = (base: string): boolean => base === LOCAL || isThisMachine(new URL(base).hostname);
 
 async function serviceFacts(service: RunService, meant: Spoken, deploymentId: string): Promise<ServiceSpec> {
-  const [profile, prices] = await Promise.all([service.getProfile(deploymentId), service.getPrices()]);
+  const [profile, prices] = await Promise.all([
+    service.getProfile(deploymentId),
+    service.getPrices(deploymentId),
+  ]);
   const { rehearsal = false, consistent = false, ...timing } = profile ?? {};
   return {
     ...meant,

@@ -51,7 +51,7 @@ export interface RunService {
   /** undefined if the service does not have the deployment, or cannot show deployments. */
   getDeployment(id: string): Promise<Deployment | undefined>;
   /** US dollars per second by GPU; undefined if the service does not publish prices. */
-  getPrices(): Promise<Readonly<Record<string, number>> | undefined>;
+  getPrices(deploymentId?: string): Promise<Readonly<Record<string, number>> | undefined>;
   /** The service's recommended intervals; undefined if it does not publish them. */
   /** For a deployment: one service may simulate some, and run others on real GPUs. */
   getProfile(deploymentId?: string): Promise<Profile | undefined>;
@@ -86,14 +86,14 @@ export function connectRunService(at: ServiceConnection): RunService {
       const answer = await ask('GET', path);
       return isAbsentDeployment(answer) ? undefined : readAs(at, path, answer, deploymentSchema);
     },
-    getPrices: () => readOptional('/platform/gpu-pricing', pricingSchema),
-    getProfile: (deploymentId) =>
-      readOptional(
-        `/platform/profile${deploymentId === undefined ? '' : `?deployment_id=${encodeURIComponent(deploymentId)}`}`,
-        profileSchema,
-      ),
+    getPrices: (deploymentId) => readOptional(forDeployment(PATHS.pricing, deploymentId), pricingSchema),
+    getProfile: (deploymentId) => readOptional(forDeployment(PATHS.profile, deploymentId), profileSchema),
   };
 }
+
+/** Only the local run service distinguishes deployments there. */
+const forDeployment = (path: string, deploymentId: string | undefined): string =>
+  deploymentId === undefined ? path : `${path}?deployment_id=${encodeURIComponent(deploymentId)}`;
 
 /** Checks the service's own message, because a gateway may answer 404 while the service is unreachable. */
 const isUnknownRun = (answer: RawAnswer): boolean =>

@@ -4,6 +4,8 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import Fastify from 'fastify';
+import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
+import { deploymentSpecSchema } from '../../src/service/deployments.ts';
 import { sendFile } from '../../src/service/routes/files.ts';
 import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
@@ -43,6 +45,18 @@ describe('a service that other machines reach', () => {
     expect(added.status).toBe(404);
     expect((await fetch(own.service.dashboardPage)).status).toBe(403);
   });
+});
+
+it('gives a GPU of the user no price, and leaves the one that the simulation sells under the same name its own', async () => {
+  await using gpu = await openStandIn({ device: 'cuda:0 NVIDIA L4 : native' });
+  const simulated = deploymentSpecSchema.parse({ name: 'simulated' });
+  await using own = await OwnService.of([gpu], portrait(), {}, { deployments: [simulated] });
+  const priceFor = async (id: string): Promise<unknown> => {
+    const { json } = await own.ask('GET', `/platform/gpu-pricing?deployment_id=${id}`);
+    return (json as Readonly<Record<string, number>>)['L4'];
+  };
+  expect(await priceFor(own.deployment)).toBe(0);
+  expect(await priceFor(simulated.id)).toBe(DEFAULT_PRICES['L4']);
 });
 
 describe('the files of runs', () => {

@@ -1,6 +1,6 @@
 // Serves the lists: runs of a workflow (complete, with webhooks) and of a deployment (light), deployments, prices, profile.
 
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import {
@@ -38,18 +38,22 @@ export const profileOf = (deployment: Deployment | undefined): Shown<typeof prof
 export function serveLists(app: FastifyInstance, service: Service): void {
   serveRunLists(app, service);
   serveDeployments(app, service);
-  route(app, ['GET'], PATHS.pricing, (_request, reply) => reply.send(pricesOf(service)));
-  route(app, ['GET'], PATHS.profile, (request, reply) => {
-    const { deployment_id } = request.query as { readonly deployment_id?: unknown };
-    return reply.send(profileOf(service.deployments.get(String(deployment_id).toLowerCase())));
-  });
+  const asked = ({ query }: FastifyRequest): Deployment | undefined => {
+    const { deployment_id } = query as { readonly deployment_id?: unknown };
+    return service.deployments.get(String(deployment_id).toLowerCase());
+  };
+  route(app, ['GET'], PATHS.pricing, (request, reply) => reply.send(pricesOf(service, asked(request))));
+  route(app, ['GET'], PATHS.profile, (request, reply) => reply.send(profileOf(asked(request))));
 }
 
-/** Own GPUs cost nothing here. */
-const pricesOf = ({ gpus }: Service): Readonly<Record<string, number>> => ({
-  ...DEFAULT_PRICES,
-  ...Object.fromEntries(gpus.executor.servers.flatMap(({ gpu }) => (gpu === '' ? [] : [[gpu, 0]]))),
-});
+/** Own GPUs cost nothing here, and may be called like those that the simulation sells. */
+function pricesOf({ gpus }: Service, deployment: Deployment | undefined): Readonly<Record<string, number>> {
+  const own = gpus.executor.servers.map(({ gpu }) => gpu).filter((gpu) => gpu !== '');
+  const free = (names: readonly string[]): Readonly<Record<string, number>> =>
+    Object.fromEntries(names.map((name) => [name, 0]));
+  if (deployment?.isReal === true) return free([...Object.keys(DEFAULT_PRICES), ...own]);
+  return { ...free(own), ...DEFAULT_PRICES };
+}
 
 const SHORT_PAGE = 100;
 
