@@ -20,6 +20,8 @@ type Taken = {
   readonly place: string;
   readonly state: string;
   readonly atMs: number;
+  /** When a machine took it; null if it only waits for one there. */
+  readonly queuedMs: number | null;
   readonly gpu: string;
 };
 
@@ -81,7 +83,7 @@ export function openDatabase(file: string) {
   const byStatus = db.prepare('SELECT status AS name, count(*) AS total FROM run GROUP BY status');
   // A run that lost its container was already billed for it in lostMs.
   const sold = db.prepare(
-    `SELECT gpu AS name, sum(lostMs + iif(endedMs IS NULL OR containerId IS NULL, 0, endedMs - queuedMs)) / 1000.0 AS total
+    `SELECT gpu AS name, sum(lostMs + iif(endedMs IS NULL OR containerId IS NULL, 0, endedMs - coalesce(queuedMs, endedMs))) / 1000.0 AS total
      FROM run GROUP BY gpu HAVING total > 0`,
   );
   const deliveriesOf = db.prepare('SELECT * FROM delivery WHERE run = ? ORDER BY rowid');
@@ -136,7 +138,7 @@ function writersOf(db: DatabaseSync, begin: () => void) {
      VALUES ($id, $deploymentId, $place, $inputs, $gpu, $webhook, $intermediate, 'not-started', $createdMs, $createdMs, $owner, $faults)`,
   );
   const took = db.prepare(
-    `UPDATE run SET status = 'queued', containerId = $place, state = $state, queuedMs = $atMs, updatedMs = $atMs, gpu = $gpu
+    `UPDATE run SET status = 'queued', containerId = $place, state = $state, queuedMs = $queuedMs, updatedMs = $atMs, gpu = $gpu
      WHERE number = $number`,
   );
   const timed = db.prepare('UPDATE run SET queuedMs = ?, startedMs = ? WHERE number = ?');
@@ -211,7 +213,7 @@ function ownGpusIn(db: DatabaseSync) {
 function dashboardQuery(db: DatabaseSync) {
   const alive = 'SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND';
   const atWork = db.prepare(`${alive} containerId IS NOT NULL ORDER BY number LIMIT ?`);
-  const waiting = db.prepare(`${alive} queuedMs IS NULL ORDER BY number LIMIT ?`);
+  const waiting = db.prepare(`${alive} containerId IS NULL ORDER BY number LIMIT ?`);
   const ended = db.prepare(
     'SELECT * FROM run WHERE endedMs IS NOT NULL AND number <= ? ORDER BY number DESC LIMIT ?',
   );

@@ -60,11 +60,12 @@ export type Reached = Omit<RunChange, 'kind'>;
 
 /** Each is called within a transaction. */
 export type ExecutorEvents = {
-  /** The run has a place, on the GPU that it now has. */
-  took(run: LiveRun, place: string, state: string, atMs: number): void;
+  /** The run has a place, on the GPU that it now has; it may wait there for others, which occupies no machine. */
+  took(run: LiveRun, place: string, state: string, atMs: number, mayWait?: true): void;
   /** A later `state`, which `resume` gets. */
   keep(run: LiveRun, state: string): void;
-  reached(run: LiveRun, change: Reached): void;
+  /** `startedMs`: when it began to execute, if it occupied no machine before. */
+  reached(run: LiveRun, change: Reached, startedMs?: number): void;
   progress(run: LiveRun, change: Reached): void;
   /** `startedMs`: when it began to execute, if only its end tells. */
   ended(run: LiveRun, change: Reached, startedMs?: number): void;

@@ -71,14 +71,16 @@ export const eventsFor = ({
   database,
   publish,
 }: Pick<World, 'clock' | 'database' | 'publish'>): ExecutorEvents => ({
-  took(run, place, state, atMs) {
-    database.took(run.number, { place, state, atMs, gpu: run.gpu });
+  took(run, place, state, atMs, mayWait) {
+    const queuedMs = mayWait === true ? null : atMs;
+    database.took(run.number, { place, state, atMs, queuedMs, gpu: run.gpu });
     publish(run, { kind: 'status', status: 'queued', atMs, work: NO_WORK });
   },
   keep: (run, state) => database.keep(run.number, state),
-  reached(run, change) {
+  reached(run, change, startedMs) {
     const { status, atMs } = change;
     database.reached(run.number, status, clock.now(), status === 'started' ? atMs : null);
+    if (startedMs !== undefined) database.timed(run.number, startedMs);
     publish(run, { kind: 'status', ...change });
   },
   progress: (run, change) => publish(run, { kind: 'progress', ...change }),

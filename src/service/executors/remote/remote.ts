@@ -216,7 +216,7 @@ export class Remote implements Executor {
     const { now, commit, events } = this.#world;
     const placed = { ...moved, server: server.name, placedMs: now() };
     const state = withLine(placed, 'info', `goes to ${server.name}`, now());
-    commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now()));
+    commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now(), true));
     server.take(assigned({ ...run, gpu: server.gpu }, workflow, state, true));
     return true;
   }
@@ -283,7 +283,7 @@ export class Remote implements Executor {
       withLine(state, 'info', `${server.name} has it after all`, now()),
       false,
     );
-    commit(() => events.took(here, server.name, JSON.stringify(one.state), now()));
+    commit(() => events.took(here, server.name, JSON.stringify(one.state), now(), true));
     return one;
   }
 
@@ -293,7 +293,8 @@ export class Remote implements Executor {
       commit,
       say,
       keep: ({ run, state }) => events.keep(run, JSON.stringify(state)),
-      reached: ({ run }, change) => events.reached(run, change),
+      reached: ({ run }, change) =>
+        events.reached(run, change, change.status === 'started' ? change.atMs : undefined),
       progress: ({ run, work }) => events.progress(run, { status: 'running', atMs: now(), work }),
       ended: ({ run, state }, change, startedMs) => {
         // Too quick to be seen at work.
