@@ -4,15 +4,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { finished, IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 import { freeAddress, openWire, type Cut, type Wire } from '../stage/wire.ts';
 
 const ROWS = 300;
 const CAP = 24;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0.5 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: CAP, runSeconds: 0.5, runSpread: 0.5 });
 
 type Network = { readonly temporal: Wire; readonly service: Wire; readonly webhooks: Wire };
 

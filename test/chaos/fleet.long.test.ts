@@ -12,7 +12,7 @@ import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { openForward } from '../stage/forward.ts';
 import { openMachine, withoutMachines, type Machine } from '../stage/machines.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 import { freeAddress } from '../stage/wire.ts';
 import { makeBucket } from '../store/s3/buckets.ts';
@@ -22,16 +22,11 @@ const ROWS = Number(process.env['RUNSHEET_FLEET_ROWS'] ?? 3_000);
 const onPostgres = process.env['RUNSHEET_FLEET_POSTGRES'] === '1';
 const OUTSTANDING = ROWS < 10_000 ? 60 : 150;
 const PATIENCE_MS = 30_000 + ROWS * 100;
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: OUTSTANDING,
-    coldStartSeconds: 0,
-    runSeconds: 1,
-    runSpread: 0.3,
-    pictureSize: 32,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: OUTSTANDING,
+  runSeconds: 1,
+  runSpread: 0.3,
+});
 const BUILD = '--deployment-name fleet --build-id';
 const why = withoutMachines();
 

@@ -10,7 +10,7 @@ import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { finished, IS_LONG, OUTAGE_MS } from '../stage/outage.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 500;
@@ -23,9 +23,7 @@ const ON_WIRE = 256;
  * waiting attempts from being sent.
  */
 const ABANDONED_MS = 7_000;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 16 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: CAP, runSeconds: 0.5 });
 
 type Case = [name: string, hasOther: boolean, frozenMs: number];
 const MORE: readonly Case[] = [

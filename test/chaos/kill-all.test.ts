@@ -1,13 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { IS_LONG } from '../stage/outage.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
 const ROWS = 260;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 24, coldStartSeconds: 0.1, runSeconds: 0.8, runSpread: 0.3 },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 24,
+  coldStartSeconds: 0.1,
+  runSeconds: 0.8,
+  runSpread: 0.3,
+});
 
 describe('SIGKILL of the whole process tree in the middle of a batch', () => {
   let stage = new Stage();

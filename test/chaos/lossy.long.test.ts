@@ -7,13 +7,11 @@ import type { RequestLedger } from '../../src/batch/accounting/request-ledger.ts
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { finished, IS_LONG } from '../stage/outage.ts';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 
 const ROWS = IS_LONG ? 5_000 : 500;
 const CAP = 40;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: CAP, runSeconds: 0.4, runSpread: 0.5 });
 const FAULTS = {
   'lose-webhook': 0.1,
   'repeat-webhook': 0.1,

@@ -4,12 +4,10 @@ import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSyn
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { IS_LONG } from '../stage/outage.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 30, coldStartSeconds: 0, runSeconds: 0.4, runSpread: 0.5 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 30, runSeconds: 0.4, runSpread: 0.5 });
 
 type Summary = {
   readonly duplicates: { readonly runs: number; readonly first: readonly { readonly run_id: string }[] };

@@ -6,15 +6,13 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startTemporalOnPostgres } from '../../bench/postgres.ts';
 import { finished, IS_LONG } from '../stage/outage.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
 const ROWS = 2_000;
 const CAP = 40;
 const DOWN_MS = [0, 3_000, 15_000];
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: CAP, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0.5 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: CAP, runSeconds: 0.5, runSpread: 0.5 });
 
 describe.runIf(IS_LONG)('PostgreSQL under Temporal', () => {
   const closers: (() => Promise<unknown>)[] = [];

@@ -2,15 +2,13 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
 /** Enough rows that the batch still runs when the command is repeated on a slow machine. */
 const MORE_ROWS = 500;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0.2 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 12, runSeconds: 0.5, runSpread: 0.2 });
 
 describe('a server killed in the middle of a batch', () => {
   let stage = new Stage();

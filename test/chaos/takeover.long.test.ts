@@ -7,13 +7,11 @@ import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { replay } from '../histories/replay.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 32;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 2.5, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 2.5, runSpread: 0 });
 
 // A query waits in the sticky queue of a dead worker. When another worker takes it, the server includes all current
 // events, even those for which no workflow task has started yet, and the SDK applies them immediately. The history

@@ -2,31 +2,25 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { BatchJson } from '../../src/cli/json/batch.ts';
 import type { Summary } from '../../src/results/summary.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 240;
 const MACHINES = 6;
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'six',
-    concurrencyLimit: MACHINES,
-    coldStartSeconds: 2,
-    runSeconds: 1,
-    runSpread: 0.2,
-    pictureSize: 16,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  name: 'six',
+  concurrencyLimit: MACHINES,
+  coldStartSeconds: 2,
+  runSeconds: 1,
+  runSpread: 0.2,
+});
 
 describe('-c auto', () => {
-  const stage = new Stage();
-  beforeAll(async () => {
-    await stage.startAll(DEPLOYMENTS);
-  });
-  afterAll(() => stage.close());
+  const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
 
   it('is turned on by scale, finds the machines of the service, and shows what it has found', async () => {
     const sheet = stage.sheet(ROWS);

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedStage } from '../stage/shared-stage.ts';
 
 describe('a bad sheet', () => {
-  const stage = new Stage();
-  beforeAll(() => stage.service());
-  afterAll(() => stage.close());
+  const stage = sharedStage((one) => one.service());
 
   it.each([
     ['that cannot be read', 'a,1\n"b,2\nc,3\n', 'E103', 'bad.csv:3:1', /opens here is not closed/],

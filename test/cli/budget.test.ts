@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 
 const ROWS = 12;
 const PRICE = DEFAULT_PRICES['A10G'] ?? 0;
@@ -11,17 +11,12 @@ const LIMIT_S = 10;
 const RESERVED = PRICE * (LIMIT_S + 300);
 /** One run at a time fits, and the cost of about five. */
 const LIMIT = (RESERVED + 5 * PRICE * 0.5).toFixed(6);
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: 8,
-    coldStartSeconds: 0,
-    runSeconds: 0.5,
-    runSpread: 0,
-    runTimeoutSeconds: LIMIT_S,
-    pictureSize: 16,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 8,
+  runSeconds: 0.5,
+  runSpread: 0,
+  runTimeoutSeconds: LIMIT_S,
+});
 
 describe('--max-cost', () => {
   const stage = new Stage();

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf } from '../stage/stage.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: 8,
-    coldStartSeconds: 0,
-    runSeconds: 0.5,
-    runSpread: 0.2,
-    pictureSize: 16,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 8,
+  runSeconds: 0.5,
+  runSpread: 0.2,
+});
 const ROWS = 60;
 
 type Interval = { readonly low: number; readonly expected: number; readonly high: number };
@@ -22,11 +18,7 @@ type Canary = {
 };
 
 describe('--canary', () => {
-  const stage = new Stage();
-  beforeAll(async () => {
-    await stage.startAll(DEPLOYMENTS);
-  });
-  afterAll(() => stage.close());
+  const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
 
   const sheet = (name: string): string =>
     stage.write(

@@ -1,9 +1,10 @@
-// What the children of the embedded servers see of the user's environment, as /proc shows it.
+// What the children of the embedded servers see of the user's environment, as /proc shows it, and who can read their files.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRecord, type StackRecord } from '../../src/temporal/embedded/stack-file.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 import { Stage } from '../stage/stage.ts';
 
 const KEY = 'ab'.repeat(32);
@@ -25,7 +26,10 @@ describe('the children of the embedded servers', () => {
 
   beforeAll(async () => {
     const given = { ...SECRETS, ...FOREIGN, RUNSHEET_API_URL: 'http://127.0.0.1:1/api' };
-    await stage.start(['dev'], given).says(/service +http/);
+    const before = process.umask(0o022);
+    const dev = stage.start(['dev'], given);
+    process.umask(before);
+    await dev.says(/service +http/);
     record = readRecord(stage.path('.runsheet'));
   });
   afterAll(() => stage.close());
@@ -54,6 +58,15 @@ describe('the children of the embedded servers', () => {
     expect(planted(environmentOf(pid)).toSorted()).toEqual(Object.keys(SECRETS).toSorted());
   });
 
+  it('have private files whatever the umask of the user, which the worker keeps for batches', () => {
+    const home = stage.path('.runsheet');
+    const open = readdirSync(home, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => (statSync(join(home, name)).mode & 0o077) !== 0,
+    );
+    expect(open).toEqual([]);
+    expect(readFileSync(`/proc/${record?.worker?.pid}/status`, 'utf8')).toMatch(/^Umask:\s+0022$/m);
+  });
+
   it('have no secret in their arguments, which every user can list', () => {
     const token = readFileSync(stage.path('.runsheet', 'local-service-token'), 'utf8');
     for (const part of [record, record?.temporal, record?.service, record?.worker]) {
@@ -64,8 +77,7 @@ describe('the children of the embedded servers', () => {
 });
 
 describe('the keys of the local run service', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
 
   it('are refused on the command line, which every user can list', async () => {
     const { code, stdout, stderr } = await stage.run(['service', '--token', 'planted-token']);

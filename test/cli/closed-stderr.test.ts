@@ -1,13 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { ownEnvironment } from '../stage/command.ts';
-import { Stage } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 
-const stage = new Stage();
-beforeAll(async () => void (await stage.service()));
-afterAll(() => stage.close());
+const stage = sharedStage((one) => one.service());
 
 it.each([
   [['doctor'], 0, /✓ folders/],

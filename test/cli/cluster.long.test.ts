@@ -4,14 +4,14 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import type { BatchJson } from '../../src/cli/json/batch.ts';
 import { openRealService } from '../errors/other-services.ts';
 import { secondsToFullSpeed } from '../stage/speed.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 60;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 6, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0 },
-  { name: 'wide', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 1, runSpread: 0.5 },
-]);
+const DEPLOYMENTS = deploymentsOf(
+  { concurrencyLimit: 6, runSeconds: 0.5, runSpread: 0 },
+  { name: 'wide', concurrencyLimit: 40, runSeconds: 1, runSpread: 0.5 },
+);
 
 describe('an external Temporal and a separate worker', () => {
   let stage = new Stage();

@@ -6,20 +6,16 @@ import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { liveAt, startedBetween } from '../stage/outstanding-runs.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 3_000;
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'wide',
-    concurrencyLimit: 400,
-    coldStartSeconds: 0,
-    runSeconds: 6,
-    runSpread: 0.3,
-    pictureSize: 16,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  name: 'wide',
+  concurrencyLimit: 400,
+  runSeconds: 6,
+  runSpread: 0.3,
+});
 
 describe('a batch with 200 runs outstanding', () => {
   let stage = new Stage();

@@ -8,7 +8,7 @@ import type { Run } from '../../src/run-service/contract/run.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
 import { IS_LONG } from '../stage/outage.ts';
-import { KEY, Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, KEY, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 const ROWS = IS_LONG ? 3_000 : 250;
@@ -16,9 +16,7 @@ const ALL = `${ROWS.toLocaleString('en-US')} of ${ROWS.toLocaleString('en-US')} 
 const MOST_LISTED = 100;
 const STRANGERS = 130;
 const ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', id: ID, concurrencyLimit: 60, coldStartSeconds: 0, runSeconds: 0.4, pictureSize: 32 },
-]);
+const DEPLOYMENTS = deploymentsOf({ id: ID, concurrencyLimit: 60, runSeconds: 0.4 });
 const MAC = '0'.repeat(32);
 
 /** Webhooks of others, some of which look like ours. */

@@ -6,13 +6,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 400;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 20, coldStartSeconds: 0, runSeconds: 1, runSpread: 0.5 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 20, runSeconds: 1, runSpread: 0.5 });
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
 
 describe('workers of a Worker Deployment', () => {

@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 import { freeAddress } from '../stage/wire.ts';
 
 const ROWS = 120;
 const OUTSTANDING = 40;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 60, coldStartSeconds: 0, runSeconds: 0.5, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 60, runSeconds: 0.5, runSpread: 0 });
 
 describe('a worker that is asked to end while 40 requests wait for their answers', () => {
   let stage = new Stage();

@@ -3,20 +3,19 @@
 
 import { randomBytes } from 'node:crypto';
 import proto from '@temporalio/proto';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { leaksBelow, leaksIn } from '../secrets/search.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const KEY = randomBytes(32).toString('hex');
 const OTHER = randomBytes(32).toString('hex');
 const withKey = (key: string) => ({ RUNSHEET_PAYLOAD_KEY: key });
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.3, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 12, runSeconds: 0.3, runSpread: 0 });
 
 /** All that Temporal keeps of a batch, byte by byte, and the number of its events. */
 async function rawHistory(stage: Stage): Promise<{ bytes: Uint8Array; events: number }> {
@@ -178,8 +177,7 @@ describe('encryption', () => {
 });
 
 describe('encryption in an embedded stack', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
 
   it('works the same, and a command with another key gets an error when it joins', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);

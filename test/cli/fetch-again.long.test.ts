@@ -2,10 +2,10 @@
 
 import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-const DEPLOYMENTS = JSON.stringify([{ name: 'portraits', coldStartSeconds: 0, runSeconds: 0.2 }]);
+const DEPLOYMENTS = deploymentsOf({ runSeconds: 0.2 });
 const ROWS = 2;
 
 describe('rows whose files are away for minutes', () => {

@@ -4,14 +4,12 @@ import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setTimeout as wait } from 'node:timers/promises';
 import { finished, IS_LONG } from '../stage/outage.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
 const AWAY_MS = IS_LONG ? 300_000 : 30_000;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 16 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 10, runSeconds: 0.5 });
 
 describe('a batch whose file host is unavailable', () => {
   let stage = new Stage();

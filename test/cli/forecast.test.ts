@@ -1,16 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Stage, type Ended } from '../stage/stage.ts';
+import { deploymentsOf, Stage, type Ended } from '../stage/stage.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: 4,
-    coldStartSeconds: 0.3,
-    runSeconds: { default: 0.4, H100: 0.1 },
-    runSpread: 0.2,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 4,
+  coldStartSeconds: 0.3,
+  runSeconds: { default: 0.4, H100: 0.1 },
+  runSpread: 0.2,
+});
 
 type Running = { readonly state: string; readonly about_cost_usd: number | null };
 type Interval = { readonly low: number; readonly expected: number; readonly high: number };

@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.5, pictureSize: 32 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 12, runSeconds: 0.5 });
 const call = (program: string, ...args: readonly string[]): boolean => spawnSync(program, args).status === 0;
 
 const stage = new Stage();

@@ -1,19 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 
 const CAP = 8;
 const ROWS = 200;
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'broken',
-    concurrencyLimit: CAP,
-    coldStartSeconds: 0,
-    runSeconds: 1.5,
-    runSpread: 0.2,
-    pictureSize: 16,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  name: 'broken',
+  concurrencyLimit: CAP,
+  runSeconds: 1.5,
+  runSpread: 0.2,
+});
 
 describe('limits at which a batch pauses itself', () => {
   const stage = new Stage();

@@ -9,7 +9,7 @@ import { takeS3Settings } from '../../src/host/s3-settings.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { connect } from '../../src/index.ts';
-import { KEY, Stage, until, type Ended, type Running } from '../stage/stage.ts';
+import { deploymentsOf, KEY, Stage, until, type Ended, type Running } from '../stage/stage.ts';
 import { makeBucket } from '../store/s3/buckets.ts';
 import { startS3, type S3Server } from '../store/s3/s3-server.ts';
 
@@ -17,9 +17,7 @@ const ROWS = 40;
 const MORE = 3;
 /** Rows that are sent again: their first files stay. */
 const AGAIN = 3;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 20, coldStartSeconds: 0, runSeconds: 0.1, pictureSize: 16 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 20, runSeconds: 0.1 });
 const FLAGS = ['-d', 'portraits', '--key', 'number'];
 
 /** What a browser does with the address that a command prints. */

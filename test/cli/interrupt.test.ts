@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGateway, type Gateway } from '../stage/gateway.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 40;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 0.3 });
 
 describe('Ctrl-C in a command with embedded servers', () => {
   let stage = new Stage();

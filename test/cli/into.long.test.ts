@@ -6,23 +6,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
 import { passName } from '../../src/store/passes.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const ROWS = 40;
 const NEW = 520;
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: 40,
-    coldStartSeconds: 0,
-    runSeconds: 0.1,
-    pictureSize: 16,
-    inputTypes: [
-      { name: 'prompt', type: 'string', required: true },
-      { name: 'seed', type: 'int' },
-    ],
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 40,
+  runSeconds: 0.1,
+  inputTypes: [
+    { name: 'prompt', type: 'string', required: true },
+    { name: 'seed', type: 'int' },
+  ],
+});
 
 type Line = { readonly sku: string; readonly prompt: string; readonly seed: string; readonly gpu: string };
 const lineOf = (at: number): Line => ({

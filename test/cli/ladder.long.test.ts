@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const LADDER = ['T4', 'A10G', 'L40S', 'H100'];
 /** The edge of a picture, and the cheapest rung with memory for it: 12, 20 and 40 GB. */
@@ -18,21 +18,16 @@ const SIZES = [
 const ROWS = 60;
 const RUN_SECONDS = 1;
 
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: 12,
-    coldStartSeconds: 0,
-    runSeconds: RUN_SECONDS,
-    pictureSize: 16,
-    vramGb: 8.5,
-    vramGbPerMegapixel: 13,
-    inputTypes: ['prompt', 'width', 'height'].map((name) => ({
-      name,
-      type: name === 'prompt' ? 'string' : 'int',
-    })),
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 12,
+  runSeconds: RUN_SECONDS,
+  vramGb: 8.5,
+  vramGbPerMegapixel: 13,
+  inputTypes: ['prompt', 'width', 'height'].map((name) => ({
+    name,
+    type: name === 'prompt' ? 'string' : 'int',
+  })),
+});
 
 const sizeOf = (row: number) => SIZES[(row * 7) % SIZES.length] as (typeof SIZES)[number];
 

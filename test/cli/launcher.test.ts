@@ -1,16 +1,16 @@
 // The command on a Node that is too old: it starts itself again on the one that was installed with the package.
 
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { familyOf, isAlive } from '../stage/processes.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { until, type Running } from '../stage/stage.ts';
 
 const PATIENCE_MS = 20_000;
 
 describe('a command on an old Node', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
 
   /** Only the first process takes itself for an old one. */
   const old = stage.write(

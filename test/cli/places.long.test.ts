@@ -1,10 +1,8 @@
 import { cpSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.1 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 0.1 });
 
 describe('batches and their folders', () => {
   let stage = new Stage();

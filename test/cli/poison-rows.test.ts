@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.2, pictureSize: 32 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 0.2 });
 
 const ODD = '\u202Eright to left\u2066 \u200B zero 👩‍👩‍👧‍👦  \u2028 ﷽ Z\u0351\u036B\u0343';
 

@@ -6,21 +6,17 @@ import { connectClient } from '../../src/temporal/connect.ts';
 import { openPools, type Pool } from '../../src/temporal/pools.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { liveAt, startedBetween } from '../stage/outstanding-runs.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const SIZE = 64;
 const LARGER = 68;
 const WINDOW_MS = 10_000;
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'wide',
-    concurrencyLimit: 200,
-    coldStartSeconds: 0,
-    runSeconds: 8,
-    runSpread: 0.3,
-    pictureSize: 16,
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  name: 'wide',
+  concurrencyLimit: 200,
+  runSeconds: 8,
+  runSpread: 0.3,
+});
 
 /** The highest number of runs that were outstanding at the same time. */
 const mostOf = (runs: readonly Run[]): number =>

@@ -2,11 +2,11 @@
 
 import { symlinkSync, mkdirSync } from 'node:fs';
 import type { CommandContext, RouteMap } from '@stricli/core';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
 import { asCalled, COMMANDS, programName } from '../../src/cli/program-name.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
-import { Stage } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 
 describe('the name of the program', () => {
   it.each([
@@ -38,8 +38,7 @@ describe('the name of the program', () => {
 });
 
 describe('a process of the command line', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
   const hintOf = async (program?: string): Promise<string> => {
     const { stderr } = await stage.run(['stats'], {}, program);
     return stderr.trimEnd().split('\n').slice(-2).join('\n');

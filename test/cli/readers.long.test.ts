@@ -3,13 +3,11 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 40;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 20, coldStartSeconds: 0, runSeconds: 2 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 20, runSeconds: 2 });
 
 describe('commands that read', () => {
   let stage = new Stage();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'csv-parse/sync';
+import type { Summary } from '../../src/results/summary.ts';
 import { Stage, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
@@ -31,6 +32,12 @@ describe('the example, as npm start runs it', () => {
       rehearsal: true,
       rows: 26,
     });
+  });
+
+  it('knows that each of its requests was accepted, and its encrypted workers refused nothing that they wrote', () => {
+    const { requests } = JSON.parse(readFileSync(join(stage.batch(), 'summary.json'), 'utf8')) as Summary;
+    expect(requests).toMatchObject({ sent: 26, accepted: 26, unconfirmed: 0 });
+    expect(readFileSync(stage.path('.runsheet', 'logs', 'worker.log'), 'utf8')).not.toContain('was refused');
   });
 
   it('has a line per row in the order of the sheet, with the columns of the sheet', () => {

@@ -5,24 +5,19 @@ import type { RowRecord } from '../../src/results/row-record.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { passName } from '../../src/store/passes.ts';
 import { sendAgain } from '../create-batch/further.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const ROWS = 60;
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: 20,
-    coldStartSeconds: 0,
-    runSeconds: 0.3,
-    runSpread: 0.2,
-    pictureSize: 16,
-    inputTypes: [
-      { name: 'number', type: 'integer' },
-      { name: 'prompt', type: 'string', required: true },
-      { name: 'seed', type: 'integer' },
-    ],
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 20,
+  runSeconds: 0.3,
+  runSpread: 0.2,
+  inputTypes: [
+    { name: 'number', type: 'integer' },
+    { name: 'prompt', type: 'string', required: true },
+    { name: 'seed', type: 'integer' },
+  ],
+});
 
 describe('rows that are sent again', () => {
   const stage = new Stage();

@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
-import { Stage, type Ended } from '../stage/stage.ts';
+import { deploymentsOf, Stage, type Ended } from '../stage/stage.ts';
 
 const DONE = 300;
 const ROWS = DONE + 1;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 0.05, pictureSize: 16 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 40, runSeconds: 0.05 });
 
 /** The commands of the hint that have this flag, as a shell would read them. */
 const commandsIn = (stderr: string, flag: string): readonly string[][] =>

@@ -6,12 +6,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { MALFORMED_RESPONSES } from '../../src/service/faults.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import { IS_LONG } from '../stage/outage.ts';
-import { Stage } from '../stage/stage.ts';
+import { deploymentsOf, Stage } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 40, coldStartSeconds: 0, runSeconds: 0.3, pictureSize: 32 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 40, runSeconds: 0.3, pictureSize: 32 });
 const malformed = Object.keys(MALFORMED_RESPONSES);
 
 describe('a faulty run service', () => {

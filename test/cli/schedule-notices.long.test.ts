@@ -7,13 +7,11 @@ import { scheduleIdOf } from '../../src/batch/workflow-ids.ts';
 import { scheduleNoticeSchema, type ScheduleNoticeBody } from '../../src/notices/schedule-notice-body.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { receiver, type Request } from '../notices/receiver.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const SECRET = 'the secret of the receiver';
 const EVERY_MS = 10_000;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'quick', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 0.1, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf({ name: 'quick', concurrencyLimit: 100, runSeconds: 0.1, runSpread: 0 });
 
 const isSigned = ({ body, headers }: Request): boolean => {
   const [, t = '', v1] = /^t=(\d+),v1=(\w+)$/.exec(String(headers['runsheet-signature'])) ?? [];

@@ -5,13 +5,11 @@ import { readdirSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { scheduleIdOf } from '../../src/batch/workflow-ids.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const EVERY_MS = 10_000;
 const ROWS = 3;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'quick', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 0.1, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf({ name: 'quick', concurrencyLimit: 100, runSeconds: 0.1, runSpread: 0 });
 
 type Shown = {
   readonly fired: number;

@@ -3,12 +3,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { liveAt } from '../stage/outstanding-runs.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'quick', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 0.1, runSpread: 0 },
-  { name: 'slow', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 60, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf(
+  { name: 'quick', concurrencyLimit: 100, runSeconds: 0.1, runSpread: 0 },
+  { name: 'slow', concurrencyLimit: 100, runSeconds: 60, runSpread: 0 },
+);
 const NEVER = ['--cron', '0 2 29 2 *', '--tz', 'Europe/Paris'];
 
 type Shown = {

@@ -1,13 +1,12 @@
 // `runsheet service` for several people, in front of a ComfyUI.
 
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { portrait } from '../comfy/own-service.ts';
 import { ComfyStandIn } from '../comfy/stand-in.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
-import { Stage } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 
-const stage = new Stage();
-afterAll(() => stage.close());
+const stage = sharedStage();
 
 const SHARED = ['service', '--host', '0.0.0.0', '--db', ':memory:'];
 const withKeys = (): readonly string[] => [

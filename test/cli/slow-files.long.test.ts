@@ -3,13 +3,11 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { finished } from '../stage/outage.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 // At 200 bytes a second, such a picture takes two minutes, and a host is slow after one.
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 100, coldStartSeconds: 0, runSeconds: 0.3, pictureSize: 1024 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 100, runSeconds: 0.3, pictureSize: 1024 });
 const BATCHES = 5;
 const ROWS = 40;
 const QUICK_ROWS = 6;

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { leaksIn } from '../secrets/search.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 import { Stage, until } from '../stage/stage.ts';
 
 const ROWS = 12;
@@ -179,8 +180,7 @@ describe('an attacker with access to the embedded Temporal', () => {
 });
 
 describe('a batch folder', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
 
   it('outside RUNSHEET_OUT is refused by workers with E411, and nothing is sent', async () => {
     await stage.temporal();

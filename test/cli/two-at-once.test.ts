@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Stage, type Ended } from '../stage/stage.ts';
+import { deploymentsOf, Stage, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 80;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 12, coldStartSeconds: 0, runSeconds: 0.3, pictureSize: 32 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 12, runSeconds: 0.3 });
 /** Temporal's SDK names a worker by its process and its machine. */
 const SAME_IDENTITY = {
   NODE_OPTIONS: '--import=data:text/javascript,Object.defineProperty(process,`pid`,{value:1})',

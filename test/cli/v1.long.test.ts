@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGateway } from '../stage/gateway.ts';
-import { Stage, type Ended } from '../stage/stage.ts';
+import { deploymentsOf, Stage, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 const ROWS = 24;
 const ID = '3f2b8c1e-5d6a-4b7c-8d9e-0a1b2c3d4e5f';
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', id: ID, concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3 },
-]);
+const DEPLOYMENTS = deploymentsOf({ id: ID, concurrencyLimit: 8, runSeconds: 0.3 });
 
 /** Only the batch carries which API is spoken: the settings of the worker do not say. */
 describe('a service that speaks V1', () => {

@@ -3,19 +3,15 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
-import { Stage, type Running } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, Stage, type Running } from '../stage/stage.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  {
-    name: 'portraits',
-    concurrencyLimit: 40,
-    coldStartSeconds: 0,
-    runSeconds: 1,
-    pictureSize: 16,
-    gpu: 'A10G',
-    inputTypes: [{ name: 'prompt', type: 'string', required: true }],
-  },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 40,
+  runSeconds: 1,
+  gpu: 'A10G',
+  inputTypes: [{ name: 'prompt', type: 'string', required: true }],
+});
 const ROWS = 24;
 
 type Line = readonly [sku: string, prompt: string];
@@ -155,9 +151,7 @@ describe('--max-cost with --watch', () => {
 });
 
 describe('what a watched sheet leaves out', () => {
-  const stage = new Stage();
-  beforeAll(() => stage.startAll(DEPLOYMENTS));
-  afterAll(() => stage.close());
+  const stage = sharedStage((one) => one.startAll(DEPLOYMENTS));
   const prompts = async (): Promise<readonly unknown[]> =>
     (await stage.truth()).map(({ inputs }) => (inputs as { prompt: string }).prompt).toSorted();
 

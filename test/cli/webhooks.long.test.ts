@@ -1,13 +1,12 @@
 import { lookup } from 'node:dns/promises';
 import { hostname } from 'node:os';
-import { afterAll, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 const ROWS = 40;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 8, coldStartSeconds: 0, runSeconds: 0.3, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 0.3, runSpread: 0 });
 
 /** What is the same in every batch of the same sheet. */
 const lasting = ({
@@ -20,8 +19,7 @@ const lasting = ({
 }: Readonly<Record<string, string>>) => rest;
 
 describe('webhooks affect only the speed', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
 
   it('the results are the same with an unreachable receiver and with --poll', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
@@ -49,8 +47,7 @@ describe('webhooks affect only the speed', () => {
 const isNamed = (await lookup(hostname()).catch(() => undefined))?.address === '127.0.0.1';
 
 describe.runIf(isNamed)('a run service on another machine', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
 
   it('gets no webhook address that it cannot reach: the command reports this once and polls', async () => {
     const { base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);

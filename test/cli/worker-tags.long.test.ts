@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BatchJson } from '../../src/cli/json/batch.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 6, coldStartSeconds: 0, runSeconds: 0.3, runSpread: 0 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 6, runSeconds: 0.3, runSpread: 0 });
 
 describe('a batch for workers with a tag', () => {
   const stage = new Stage();

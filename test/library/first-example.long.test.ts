@@ -4,15 +4,14 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { sharedStage } from '../stage/shared-stage.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
 describe('the first example of the library', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
 
   it('runs as it stands, and again without a second run', async () => {
     const page = readFileSync(join(ROOT, 'docs/library.md'), 'utf8');

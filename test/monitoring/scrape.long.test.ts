@@ -2,14 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
-import { Stage, until } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { openWire } from '../stage/wire.ts';
 import { byLabel, samplesIn, valueOf, type Sample } from './exposition.ts';
 
 const ROWS = 120;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0.2, runSeconds: 0.5, runSpread: 0.2 },
-]);
+const DEPLOYMENTS = deploymentsOf({
+  concurrencyLimit: 10,
+  coldStartSeconds: 0.2,
+  runSeconds: 0.5,
+  runSpread: 0.2,
+});
 
 async function scrape(metrics: string): Promise<readonly Sample[]> {
   const answer = await fetch(metrics);

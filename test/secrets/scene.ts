@@ -8,14 +8,12 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { readToken } from '../../src/webhook/token.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
 import { Evidence } from './evidence.ts';
 
 const ROWS = 60;
 const QUOTED_EVERY = 17;
-const DEPLOYMENTS = JSON.stringify([
-  { name: 'portraits', concurrencyLimit: 10, coldStartSeconds: 0, runSeconds: 0.4 },
-]);
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 10, runSeconds: 0.4 });
 export const FAULTS = ['fail=0.1', 'drop-answer=0.04', 'error-answer=0.04', 'busy=0.04', 'lose-webhook=0.1'];
 /** Only one batch has missing files, because it retries each of them for almost a minute. */
 export const LOST_FILES = ['lose-file=0.05'];

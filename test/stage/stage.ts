@@ -34,6 +34,10 @@ type Temporal = {
   readonly ended: () => Promise<unknown>;
 };
 
+/** The file of `--deployments`: by default they are called portraits, start warm, and make small pictures. */
+export const deploymentsOf = (...specs: readonly Readonly<Record<string, unknown>>[]): string =>
+  JSON.stringify(specs.map((spec) => ({ name: 'portraits', coldStartSeconds: 0, pictureSize: 16, ...spec })));
+
 /** A process of the command line, with its output so far. */
 export class Running {
   readonly child: ChildProcess;
