@@ -52,7 +52,6 @@ describe('--max-cost', () => {
     // Neither the same command nor a resume without a higher limit buys anything, and both say so.
     expect((await stage.run(['run', sheet, ...flags])).code).toBe(8);
     expect((await stage.run(['resume', batch])).code).toBe(8);
-    expect((await stage.run(['follow', batch])).code).toBe(8);
     expect(await stage.truth()).toHaveLength(bought);
     const status = await stage.run(['status', batch]);
     expect(status.stdout).toMatch(/limit \$0\.1\d: \$0\.00\d\d spent, \$0\.00 reserved/);
