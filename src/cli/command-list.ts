@@ -14,8 +14,14 @@ import { PARSER_TEXT } from './flags/parser-faults.ts';
 import { version } from '../host/package-version.ts';
 import { PROGRAM } from './program-name.ts';
 
-const SHEET = 'the sheet: .csv .tsv .xlsx .jsonl .json, its https:// or s3:// address, or - for stdin';
-const sheet = maybeOne(`${SHEET}; none with --from`, 'sheet');
+const SHEET = 'a file, an https:// or s3:// address, or - for stdin';
+const sheet = maybeOne(SHEET, 'sheet');
+
+const EXAMPLES = [
+  'Examples',
+  '  {name} prompts.csv -d portraits --local',
+  '  {name} prompts.csv -d portrait-v3 -c 24 --max-cost 20',
+];
 
 const onSheets = {
   run: command(
@@ -25,7 +31,8 @@ const onSheets = {
       flags: { ...sheetFlags, ...fromFlags, ...runFlags },
     },
     'check a sheet, send it, and follow it until every row has an outcome',
-    '<sheet> -d <deployment> [flags] | run --from <batch> -d <deployment> [flags]',
+    '<sheet> -d <deployment> [flags] | --from <batch> -d <deployment> [flags]',
+    EXAMPLES,
   ),
   plan: command(
     async () => (await import('./run/plan.ts')).default,
@@ -40,13 +47,15 @@ const onSheets = {
       },
     },
     'check a sheet and show the cost, without sending anything',
-    '<sheet> -d <deployment> [flags] | plan --from <batch> -d <deployment> [flags]',
+    '<sheet> -d <deployment> [flags] | --from <batch> -d <deployment> [flags]',
+    EXAMPLES,
   ),
   submit: command(
     async () => (await import('./run/run.ts')).submit,
     { positional: sheet, flags: { ...sheetFlags, ...fromFlags } },
     'check a sheet, start its batch, and print the batch id',
-    '<sheet> -d <deployment> [flags] | submit --from <batch> -d <deployment> [flags]',
+    '<sheet> -d <deployment> [flags] | --from <batch> -d <deployment> [flags]',
+    EXAMPLES,
   ),
 };
 
@@ -63,12 +72,14 @@ const deployments = command(
 );
 
 const WORKER_SETTINGS = [
-  'Example:',
-  '  TEMPORAL_ADDRESS=temporal.example.org:7233 RUNSHEET_API_URL=https://api.example.org/api \\',
-  '  RUNSHEET_API_KEY_FILE=api-key RUNSHEET_OUT=s3://bucket/folder runsheet worker --metrics 9464',
+  'Example',
+  '  TEMPORAL_ADDRESS=temporal.example.org:7233 \\',
+  '  RUNSHEET_API_URL=https://api.example.org/api RUNSHEET_API_KEY_FILE=api-key \\',
+  '  RUNSHEET_OUT=s3://bucket/folder {name} --metrics 9464',
   '',
-  'For webhooks: RUNSHEET_WEBHOOK_URL, RUNSHEET_WEBHOOK_LISTEN, RUNSHEET_WEBHOOK_SECRET_FILE (without them, runs are polled)',
-  'All settings, and how to run workers as services: docs/operations.md',
+  'Webhooks: RUNSHEET_WEBHOOK_URL, RUNSHEET_WEBHOOK_LISTEN,',
+  'RUNSHEET_WEBHOOK_SECRET_FILE; without them, runs are polled.',
+  'All settings, and workers as services: docs/operations.md',
 ];
 
 const servers = {
@@ -120,45 +131,18 @@ const servers = {
 
 const routes = { ...onSheets, deployments, ...onBatches, pool: onPools, schedule, ...servers, ...demos };
 
-const EXAMPLES = [
-  'run prompts.csv -d portraits --local     rehearse; costs nothing',
-  'plan prompts.csv -d portrait-v3          look before you pay',
-  'run prompts.csv -d portrait-v3 -c 24     24 runs at the same time',
-  'rows --outcome failed -o csv             list the failed rows',
-];
+const root = buildRouteMap({
+  routes,
+  docs: {
+    brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
+    hideRoute: { embedded: true, demoLoop: true },
+  },
+});
 
-const rootOf = (program: string) =>
-  buildRouteMap({
-    routes,
-    docs: {
-      brief: 'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
-      fullDescription: [
-        'Runs every row of a sheet as a GPU job, and never pays for the same row twice by accident.',
-        '',
-        'Examples:',
-        ...EXAMPLES.map((example) => `  ${program} ${example}`),
-        '',
-        'Settings: RUNSHEET_API_URL, RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE, RUNSHEET_WEBHOOK_URL, TEMPORAL_ADDRESS',
-        'Exit codes: 0 all rows succeeded, 2 usage, 3 some rows did not succeed or migrate-check found a broken rule,',
-        '            4 not authenticated, 5 refused: this command sent nothing, 6 a server cannot be reached or a disk is full,',
-        '            7 --timeout reached, 8 paused, 130 interrupted',
-      ].join('\n'),
-      hideRoute: { embedded: true, demoLoop: true },
-    },
-  });
-
-/** Help names commands as the program was called. */
-export const applicationOf = (program: string) =>
-  buildApplication(rootOf(program), {
-    name: program,
-    versionInfo: { currentVersion: version },
-    scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
-    documentation: {
-      caseStyle: 'convert-camel-to-kebab',
-      useAliasInUsageLine: true,
-      onlyRequiredInUsageLine: true,
-    },
-    localization: { text: PARSER_TEXT },
-  });
-
-export const application = applicationOf(PROGRAM);
+export const application = buildApplication(root, {
+  name: PROGRAM,
+  versionInfo: { currentVersion: version },
+  scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
+  documentation: { caseStyle: 'convert-camel-to-kebab' },
+  localization: { text: PARSER_TEXT },
+});

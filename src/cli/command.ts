@@ -2,12 +2,14 @@
 
 import {
   buildCommand,
+  type Command,
   type BaseArgs,
   type BaseFlags,
   type CommandFunction,
   type TypedCommandParameters,
 } from '@stricli/core';
 import { EXIT, RunsheetError } from '../errors/error.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import type { Context, Output } from './context.ts';
 import { optionAliases } from './flags/option-flags.ts';
 
@@ -30,7 +32,7 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
   brief: string,
   usage?: string,
   more?: readonly string[],
-) {
+): Command<Context> {
   const loader = async (): Promise<CommandFunction<F, A, Context>> => {
     const work = await load();
     return async function (flags, ...args) {
@@ -41,14 +43,11 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
       }
     };
   };
-  const docs = {
-    brief,
-    ...(usage !== undefined && { customUsage: [usage] }),
-    ...(more !== undefined && { fullDescription: [brief, '', ...more].join('\n') }),
-  };
   const aliases = Object.entries(ALIASES).filter(([, flag]) => flag in (given.flags ?? {}));
   const parameters = { ...given, aliases: Object.fromEntries(aliases) };
-  return buildCommand<F, A, Context>({ loader, parameters, docs });
+  const built = buildCommand<F, A, Context>({ loader, parameters, docs: { brief } });
+  // For its page of help.
+  return { ...built, ...definedOnly({ usage: usage?.split(' | '), more }) };
 }
 
 /** Prints the error and sets the exit code. */

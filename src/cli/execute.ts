@@ -1,10 +1,11 @@
 // Parses the command line, runs one command and prints what went wrong.
 
-import { run, type StricliProcess } from '@stricli/core';
+import { run, type RouteMap, type StricliProcess } from '@stricli/core';
 import { EXIT } from '../errors/error.ts';
 import { keepSecret, secretsIn } from '../errors/redact.ts';
 import { printAndExit } from './command.ts';
-import { applicationOf } from './command-list.ts';
+import { application } from './command-list.ts';
+import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';
 import { PROGRAM } from './program-name.ts';
 import type { Context, Output } from './context.ts';
 import { parserFault } from './flags/parser-faults.ts';
@@ -21,7 +22,9 @@ export async function execute(
   const words = plainWords(args);
   const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {
-    await run(applicationOf(program ?? PROGRAM), words, context);
+    const page = pageOf(words, program ?? PROGRAM);
+    if (page === undefined) await run(application, words, context);
+    else process.stdout.write(page);
   } catch (error) {
     await printAndExit(context, parserFault(error, args), outputIn(args));
   }
@@ -29,6 +32,27 @@ export async function execute(
   const code = Number(process.exitCode ?? EXIT.ok);
   return code < 0 ? EXIT.usage : code;
 }
+
+/** The page of help that is asked for; undefined if none is, or if there is no such command. */
+function pageOf(words: readonly string[], program: string): string | undefined {
+  const at = words.findIndex((word) => ['--help', '-h', '--'].includes(word));
+  if (at === -1 || words[at] === '--') return undefined;
+  let [name, target]: [string, Target] = [program, application.root];
+  for (const word of words.slice(0, at).filter((one) => !one.startsWith('-'))) {
+    if (!('getAllEntries' in target)) break;
+    const next = target.getAllEntries().find((one) => one.name['convert-camel-to-kebab'] === word)?.target;
+    if (next === undefined) return undefined;
+    [name, target] = [`${name} ${word}`, next];
+  }
+  if (!('getAllEntries' in target)) return commandPage(name, target as CommandHelp, words[at + 1] === 'all');
+  const commands = target
+    .getAllEntries()
+    .filter(({ hidden }) => !hidden)
+    .map((entry) => [entry.name['convert-camel-to-kebab'], entry.target.brief] as const);
+  return (target === application.root ? programPage : groupPage)(name, target.brief, commands);
+}
+
+type Target = ReturnType<RouteMap<Context>['getAllEntries']>[number]['target'];
 
 /** `help run` and `version` are what people type first. */
 function plainWords(args: readonly string[]): readonly string[] {

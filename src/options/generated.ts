@@ -67,7 +67,7 @@ export interface ReadingOptions {
 
 /** What a new batch is, and how it runs. */
 export interface BatchOptions extends Limits, ReadingOptions {
-  /** Deployment: its id, or its name if the name is unique. */
+  /** What runs the rows: its id, or its name if the name is unique. */
   readonly deployment: string;
   /** Batch id (default: from the file name and the content). */
   readonly name?: string;

@@ -100,7 +100,7 @@ export const OPTIONS = {
     kind: text('name', 'portraits'),
     scope: 'request',
     group: 'batch',
-    help: 'deployment: its id, or its name if the name is unique',
+    help: 'what runs the rows: its id, or its name if the name is unique',
     usual: 'required',
     alias: 'd',
     proposes: 'deployments',

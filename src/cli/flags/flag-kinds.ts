@@ -19,8 +19,7 @@ export const parsed =
   (placeholder: string, brief: string): Parsed<T> => ({
     kind: 'parsed',
     parse,
-    // The parser shows placeholders in usage lines only.
-    brief: `<${placeholder}> ${brief}`,
+    brief,
     placeholder,
   });
 
@@ -48,6 +47,9 @@ export const orNone =
 export const kindFlag = <K extends Kind>(kind: K) => parsed(valueFrom(kind));
 
 export const optional = <T>(flag: T): T & { readonly optional: true } => ({ ...flag, optional: true });
+/** Flags that help lists together. */
+export const inGroup = <F extends Readonly<Record<string, object>>>(group: string, flags: F): F =>
+  Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as F;
 export const repeatable = <T>(flag: T): T & { readonly variadic: true; readonly optional: true } => ({
   ...flag,
   variadic: true,

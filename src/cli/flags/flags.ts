@@ -20,6 +20,7 @@ import {
   parsed,
   repeatable,
   valueFrom,
+  inGroup,
   type FlagsOf,
   proposing,
 } from './flag-kinds.ts';
@@ -95,7 +96,7 @@ export const workflowFlag = textFlag(
   'run this ComfyUI workflow, exported for its API, on GPUs of your own; the deployment is called name (default: as the file)',
 );
 /** GPU servers and a workflow of the user's own, in place of a run service. */
-export const ownFlags = {
+export const ownFlags = inGroup('your own GPUs', {
   workflow: optional(workflowFlag),
   comfyui: repeatable(
     textFlag('[gpu=]url', 'a ComfyUI of your own, such as http://127.0.0.1:8188; repeat it for more'),
@@ -110,15 +111,14 @@ export const ownFlags = {
     ),
   ),
   comfyApiKeyFile: optional(textFlag('file', 'a file with the key for it')),
-} as const;
+});
 export type OwnFlags = FlagsOf<typeof ownFlags>;
 
 const service = {
-  api,
-  local: boolean('rehearse on the local run service, which costs nothing'),
+  ...inGroup('service', { api, local: boolean('rehearse on the local run service, which costs nothing') }),
   ...ownFlags,
-} as const;
-const making = {
+};
+const making = inGroup('batch', {
   yes: boolean('with --canary, send the others without asking on a terminal'),
   again: boolean('make a new batch and run all its rows, also those that earlier batches have done'),
   into: proposing(
@@ -131,9 +131,8 @@ const making = {
     'batches',
   ),
   reuse: boolean('keep the results of rows that succeeded in earlier batches; run only the others'),
-  out,
-  quiet,
-} as const;
+  ...inGroup('output', { out, quiet }),
+});
 
 /** What to run, how to read the sheet, and how the batch runs. */
 export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fromFlags>, Context> = {
@@ -145,7 +144,7 @@ export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fro
 };
 
 /** The flags that make a batch from the results of another one. */
-export const fromFlags = {
+export const fromFlags = inGroup('results as the sheet', {
   from: proposing(
     optional(
       textFlag('batch', 'instead of a sheet: the results of this batch, which has ended; --map image=output'),
@@ -168,7 +167,7 @@ export const fromFlags = {
     ['row', 'file'],
     'with --from, one row for each row, or for each of its files (default: row)',
   ),
-} as const;
+});
 
 export type SheetFlags = OptionFlags &
   FlagsOf<typeof service & typeof making & typeof fromFlags & { readonly output: typeof outputOfRows }>;

@@ -56,7 +56,7 @@ const textOf =
 
 /** A flag for each option. */
 export const optionFlags = Object.fromEntries(
-  optionsOf('command').map(([option, row]) => [option, flagFor(option, row)]),
+  optionsOf('command').map(([option, row]) => [option, { ...flagFor(option, row), group: row.group }]),
 ) as unknown as FlagParametersForType<OptionFlags, Context>;
 
 /** The limits of a batch that has them already. */
