@@ -97,6 +97,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       rows: laidOut.rows,
       pages: laidOut.pages,
       repeats: laidOut.repeats.count,
+      ...(spec.options.grid === undefined ? {} : { grid: Object.keys(spec.options.grid) }),
       ...(Object.keys(spec.order).length === 0 ? {} : { order: spec.order }),
       lanes: [...laidOut.lanes],
       ...(spec.options.ladder === undefined ? {} : { sizedBy: [...(laidOut.sizedBy ?? [])] }),

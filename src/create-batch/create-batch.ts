@@ -28,6 +28,7 @@ import { errorsPlaceFor } from './error-list.ts';
 import { batchesElsewhere, rememberPlace } from './known-places.ts';
 import {
   ignoredGpus,
+  manyRows,
   QuestionsOpen,
   sumOf,
   type Answers,
@@ -132,7 +133,7 @@ export class NewBatch implements Disposable {
 
   get questions(): readonly Question[] {
     if (this.#same !== undefined) return [];
-    const { guesses, elsewhere, otherGpu } = this.#answers;
+    const { guesses, elsewhere, otherGpu, manyRows: many } = this.#answers;
     const asked: Question[] = [];
     const open = this.#agreed?.open ?? [];
     if (open.length > 0 && guesses !== 'accept')
@@ -142,6 +143,7 @@ export class NewBatch implements Disposable {
     const { rows } = this.#whole.file.sheet;
     if (this.#elsewhere.length > 0 && elsewhere !== 'again')
       asked.push({ id: 'elsewhere', rows, others: this.#elsewhere });
+    if (many !== 'accept') asked.push(...manyRows(this.#whole.file));
     const ignored = ignoredGpus(this.#whole.file, this.#whole.laidOut.gpus);
     if (ignored !== undefined && otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
     return asked;

@@ -81,7 +81,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #again: boolean;
 
   private constructor(given: Given, folder: string) {
-    [this.#given, this.#folder] = [given, folder];
+    [this.#given, this.#folder] = [whereMoved(given), folder];
     this.#answers = given.request.answers ?? {};
     this.#again = given.request.again;
   }
@@ -289,6 +289,14 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     this.#new?.[Symbol.dispose]();
     this.#new = await NewBatch.of(this.#params);
   }
+}
+
+/** With the results of a batch, the condition is about all their columns, and is met before they are a sheet. */
+function whereMoved({ request, source, around }: Given): Given {
+  if ('path' in source) return { request, source, around };
+  const { where, ...options } = request.options;
+  const from = where === undefined ? source.from : { where, ...source.from };
+  return { request: { ...request, options }, source: { from }, around };
 }
 
 export const propose = (request: BatchRequest, source: Source, around: Around): Promise<Proposal> =>

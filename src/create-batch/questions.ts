@@ -23,6 +23,8 @@ export type Answers = {
   readonly otherGpu?: 'accept';
   /** Rows that may have a run that was paid for. */
   readonly boughtBefore?: 'again';
+  /** Many rows that a grid makes of few. */
+  readonly manyRows?: 'accept';
 };
 
 /** Every row is bought, whatever other batches have. */
@@ -95,6 +97,7 @@ export type Question =
   | { readonly id: 'elsewhere'; readonly rows: number; readonly others: readonly RowsElsewhere[] }
   | ({ readonly id: 'changed' } & ChangedDeployment)
   | ({ readonly id: 'otherGpu' } & IgnoredGpus)
+  | { readonly id: 'manyRows'; readonly sheet: string; readonly rows: number }
   | {
       readonly id: 'boughtBefore';
       /** Rows that are sent again, and those of them that may have such a run. */
@@ -190,6 +193,7 @@ const ANSWERS: {
   elsewhere: ({ rows }) => [again(`buy them again: run all ${plural(rows)} here`, { elsewhere: 'again' })],
   changed: ({ rows }) => [again(`run all ${plural(rows)} with the new version`, { changed: 'new' })],
   otherGpu: () => yes([['--accept-gpu']], 'acceptGpu: true', { otherGpu: 'accept' }),
+  manyRows: ({ rows }) => yes([['--limit', String(rows)]], `limit: ${rows}`, { manyRows: 'accept' }),
   boughtBefore: () => yes([['--yes']], 'mayBuyTwice: true', { boughtBefore: 'again' }),
 };
 
@@ -244,6 +248,8 @@ export function questionText(question: Question): string {
       return changedText(question);
     case 'otherGpu':
       return ignoredText(question);
+    case 'manyRows':
+      return manyText(question);
     case 'boughtBefore':
       return boughtText(question);
   }
@@ -278,6 +284,8 @@ export function refusal([question, ...others]: readonly Question[], words: Words
       return problem('E545', { rows: changedText(question), batch: question.batch, again: first });
     case 'otherGpu':
       return problem('E314', { what: terminalLine(ignoredText(question)), accept: first });
+    case 'manyRows':
+      return problem('E119', { rows: manyText(question), accept: first });
     case 'boughtBefore':
       return problem('E602', {
         what: `this may buy runs a second time: ${boughtText(question)}`,
@@ -361,6 +369,18 @@ function changedText({ deployment, sheet, batch, rows, changes }: ChangedDeploym
 function boughtText({ rows, paid, expectedUsd }: Question & { readonly id: 'boughtBefore' }): string {
   const cost = expectedUsd === undefined ? '' : `, about $${expectedUsd.toFixed(2)}`;
   return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${cost}`;
+}
+
+const manyText = ({ sheet, rows }: Question & { readonly id: 'manyRows' }): string =>
+  `--grid, --repeat and --split make ${plural(rows)} of ${sheet}`;
+
+/** More rows than this are asked about, unless a limit says how many are meant. */
+const FEW_ROWS = 100_000;
+
+export function manyRows({ sheet: { name, rows, options } }: BatchFile): readonly Question[] {
+  const { grid, repeat, split, limit } = options;
+  const isMany = (grid ?? repeat ?? split) !== undefined && limit === undefined && rows > FEW_ROWS;
+  return isMany ? [{ id: 'manyRows', sheet: name, rows }] : [];
 }
 
 export const ignoredText = ({ own, asked, rows }: IgnoredGpus): string =>

@@ -107,6 +107,10 @@ export const SHEET_ENTRIES = {
       : `--output-name gives the files of rows ${f.firstRow} and ${f.row} the same name ${JSON.stringify(f.name)}; file systems ignore case`,
     `add the number of the row, which is unique: --output-name ${shellWord(`${f.template}-{row}`)}`,
   ]),
+  E119: entry<{ rows: string; accept: string }>(inputRefused, (f) => [
+    f.rows,
+    `if all of them are meant: ${f.accept}`,
+  ]),
   E208: entry<{ input: string; columns: readonly string[] }>(inputRefused, (f) => [
     `the columns ${list(f.columns.map((name) => JSON.stringify(name)))} may both be the input ${f.input}`,
     `name one of them, and drop the others: ${oneOf(f).flat().map(shellWord).join(' ')}`,

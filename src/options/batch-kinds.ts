@@ -61,6 +61,55 @@ export const pairs = <const W extends string = string>(
     ),
 });
 
+/** An axis with more values is a sheet of its own. */
+const AXIS_VALUES_MAX = 10_000;
+
+/** The values of each axis of a grid, in their order. */
+export type Axes = Readonly<Record<string, readonly string[]>>;
+
+export const axes = {
+  type: 'axes' as const,
+  most: AXIS_VALUES_MAX,
+  isKept: (value: unknown): value is Axes =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.values(value).every(
+      (all) =>
+        Array.isArray(all) &&
+        all.length > 0 &&
+        all.length <= AXIS_VALUES_MAX &&
+        all.every((one) => typeof one === 'string'),
+    ),
+};
+
+/** How often each row runs. */
+export type Repeat = {
+  /** A number of times, or the column that has it. */
+  readonly by: number | string;
+  /** All runs have the same inputs. */
+  readonly isSame?: true;
+  /** Settled with the sheet: the column whose number counts on from run to run. */
+  readonly seed?: {
+    readonly column: string;
+    /** The sheet has no such column. */
+    readonly isAdded?: true;
+    /** The seed of the first run; else that of the row, or one is drawn from the row, below `below`. */
+    readonly first?: string;
+    readonly below: number;
+  };
+};
+
+export const REPEAT_MAX = 10_000;
+
+export const repeat = {
+  type: 'repeat' as const,
+  most: REPEAT_MAX,
+  isKept: (value: unknown): value is Repeat => {
+    const { by } = (value ?? {}) as Partial<Repeat>;
+    return typeof by === 'number' ? isRow(by) && by <= REPEAT_MAX : isText(by);
+  },
+};
+
 /** Rows of a file by their numbers, both included. */
 export type RowRange = { readonly from: number; readonly to: number };
 

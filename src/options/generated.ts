@@ -47,6 +47,8 @@ export interface ReadingOptions {
   readonly priority?: string;
   /** Use only the first n rows (default: all). */
   readonly limit?: number;
+  /** Use only the rows that meet this condition, such as "Status = Draft and seed > 100" (default: all; with `from`: outcome = succeeded). */
+  readonly where?: string;
   /** Format of the sheet (default: from its bytes and its name). */
   readonly format?: 'csv' | 'tsv' | 'xlsx' | 'jsonl' | 'json';
   /** Sheet of an Excel workbook (default: the first visible one with values). */
@@ -99,6 +101,12 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json'>>;
   /** Column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs). */
   readonly key?: string;
+  /** Run each row so often, or as often as this column says: with seed, seed+1 …, which are drawn from the row if it has none; same:4 with the same inputs. */
+  readonly repeat?: number | string;
+  /** Make a row of each value in the cells of this column: 1,2,3 or 100-103 or ["a","b"]. */
+  readonly split?: readonly string[];
+  /** Run each row with every combination of these values, such as style=oil,ink and seed=1..4, or prompt=@prompts.txt with the lines of a file; works without a sheet too. */
+  readonly grid?: Readonly<Record<string, string | readonly (string | number)[]>>;
   /** Names of output files from columns, {row} and {key}, such as '{sku}-{seed}' (default: the key). */
   readonly outputName?: string;
   /** Poll the runs instead of using webhooks. */

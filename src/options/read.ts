@@ -1,6 +1,7 @@
 // Reads the value of an option as it is written: the text of a flag, or a value of a program or of JSON.
 
-import { UNCONFIRMED_RULES, type Unconfirmed } from './batch-kinds.ts';
+import { axisFrom } from './axis.ts';
+import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './batch-kinds.ts';
 import { NOTIFY_TARGETS_MAX } from './bounds.ts';
 import type { KeptOf } from './limits.ts';
 import { isObject, type Wrong } from './kinds.ts';
@@ -247,6 +248,34 @@ const FORMS: Forms = {
           unknown: [textFrom(other[1]), words],
         };
       return kept(kind as never, Object.fromEntries(found));
+    },
+  },
+  axes: {
+    form: () => 'input=values',
+    expected: () => 'a list of values for each input',
+    examples: () => ['style=oil,ink', 'seed=1..4', 'prompt=["a fox, red","an owl"]'],
+    inProgram: () => `{ style: ['oil', 'ink'], seed: '1..4' }`,
+    read: (kind, given) => {
+      const found = pairsFrom(given);
+      if (found === undefined || 'wrong' in found) return found;
+      const axes: Record<string, readonly string[]> = {};
+      for (const [name, one] of found) {
+        const values = axisFrom(name, one, kind.most);
+        if (values === undefined) return { wrong: `${name} has a value that is empty, or none` };
+        if ('wrong' in values) return values;
+        axes[name] = values;
+      }
+      return kept<Axes>(kind, axes);
+    },
+  },
+  repeat: {
+    form: () => 'n|column',
+    expected: ({ most }) => `${wholeNumber(1, most)}, or a column`,
+    examples: () => ['4', 'variants'],
+    read: (kind, given): Repeat | undefined => {
+      const [, same, wanted = ''] = /^(same:)?(.*)$/s.exec(textFrom(given)) ?? [];
+      const by = /^\d+$/.test(wanted) ? Number(wanted) : wanted.trim();
+      return kept<Repeat>(kind, same === undefined ? { by } : { by, isSame: true });
     },
   },
   rowRanges: {

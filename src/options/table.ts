@@ -2,10 +2,23 @@
 // programs, what batch.json stores, the tables of the documentation and the completion of a shell come from it.
 
 import { CANARY_ROWS_MAX } from './bounds.ts';
-import { choice, flag, pairs, rowRanges, span, tag, text, texts, unconfirmed } from './batch-kinds.ts';
+import {
+  axes,
+  choice,
+  flag,
+  pairs,
+  repeat,
+  rowRanges,
+  span,
+  tag,
+  text,
+  texts,
+  unconfirmed,
+} from './batch-kinds.ts';
 import type * as batchKinds from './batch-kinds.ts';
 import { count, named } from './kinds.ts';
 import type * as kinds from './kinds.ts';
+import { HELP } from './limits-help.ts';
 import { LIMITS, type KeptOf, type LimitName } from './limits.ts';
 
 export type Door = 'command' | 'program' | 'workflow' | 'schedule';
@@ -14,70 +27,6 @@ const column = text('column', 'sku');
 
 /** A run that may live for less than a second would always be cancelled. */
 const timeout = span('1s', 1_000);
-
-/** The help of limits. `usual`: what holds if the option is not given. */
-const HELP = {
-  concurrency: {
-    group: 'speed',
-    help: 'maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64',
-    usual: "twice the deployment's limit",
-    alias: 'c',
-  },
-  retries: {
-    group: 'failures',
-    help: 'maximum retries of a row whose run failed or timed out',
-    usual: '2',
-  },
-  retry: {
-    group: 'failures',
-    help: 'retries by the kind of failure, such as out-of-memory=0,timeout=1',
-    usual: 'as --retries; out-of-memory 1',
-  },
-  rate: { group: 'speed', help: 'maximum runs started in a minute', usual: 'none' },
-  gpuConcurrency: {
-    group: 'speed',
-    help: 'maximum runs at the same time by GPU, such as H100=2,A10G=16',
-    usual: 'none',
-  },
-  failAfter: {
-    group: 'failures',
-    help: 'pause after n rows without success, or n % of the rows that ended, from 20 rows on',
-    usual: 'none',
-  },
-  deadline: {
-    group: 'money',
-    help: 'pause at this time, 2026-12-24T06:00, or so long after this command, 8h',
-    usual: 'none',
-  },
-  maxCost: {
-    group: 'money',
-    help: 'pause before the runs could cost more US dollars than this, such as 20 or 7.50',
-    usual: 'none',
-  },
-  pool: {
-    group: 'pool',
-    help: 'share the slots of this pool, which has to exist, with its other batches',
-    usual: 'none',
-    form: 'pool',
-    proposes: 'pools',
-  },
-  weight: {
-    group: 'pool',
-    help: 'share of a pool, compared with equally urgent batches: 3 gets three times as much as 1',
-    usual: '1',
-  },
-  urgency: { group: 'pool', help: 'in a pool, more urgent batches come first, from 0 to 9', usual: '0' },
-  notify: {
-    group: 'notifications',
-    help: 'notify when the batch is done, pauses, has many failed rows or has spent half of --max-cost; at most 5 of https://…, slack:, mailto:a@b, exec:./script',
-    usual: 'none',
-  },
-  notifyFailed: {
-    group: 'notifications',
-    help: 'which rows without success are many for --notify',
-    usual: '5%, from 20 rows on',
-  },
-} as const satisfies Readonly<Record<LimitName, object>>;
 
 type Limits = {
   readonly [N in LimitName]: (typeof LIMITS)[N] & (typeof HELP)[N] & { readonly scope: 'live' };
@@ -230,6 +179,24 @@ export const OPTIONS = {
     help: 'column whose value names each row',
     usual: "a column such as sku or id with unique values, else a hash of the row's inputs",
   },
+  repeat: {
+    kind: repeat,
+    scope: 'sheet',
+    group: 'rows',
+    help: 'run each row so often, or as often as this column says: with seed, seed+1 …, which are drawn from the row if it has none; same:4 with the same inputs',
+  },
+  split: {
+    kind: texts('column', 'seed'),
+    scope: 'sheet',
+    group: 'rows',
+    help: 'make a row of each value in the cells of this column: 1,2,3 or 100-103 or ["a","b"]',
+  },
+  grid: {
+    kind: axes,
+    scope: 'sheet',
+    group: 'rows',
+    help: 'run each row with every combination of these values, such as style=oil,ink and seed=1..4, or prompt=@prompts.txt with the lines of a file; works without a sheet too',
+  },
   outputName: {
     kind: text('template', '{sku}-{seed}'),
     scope: 'own',
@@ -243,6 +210,13 @@ export const OPTIONS = {
     group: 'reading',
     help: 'use only the first n rows',
     usual: 'all',
+  },
+  where: {
+    kind: text('condition', 'Status = Draft'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'use only the rows that meet this condition, such as "Status = Draft and seed > 100"',
+    usual: 'all; with --from: outcome = succeeded',
   },
   format: {
     kind: choice(['csv', 'tsv', 'xlsx', 'jsonl', 'json']),
@@ -351,7 +325,7 @@ export type Kind =
       | typeof batchKinds.unconfirmed
     >
   | (typeof kinds)['rowsOrShare' | 'moment' | 'named' | 'targets']
-  | (typeof batchKinds)['flag' | 'rowRanges' | 'tag'];
+  | (typeof batchKinds)['flag' | 'rowRanges' | 'tag' | 'axes' | 'repeat'];
 
 /** An option as everything treats all of them that is not about one. */
 export type AnyOption = {

@@ -3,7 +3,8 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Progress } from '../batch/shown/progress.ts';
-import { cellText, readCells } from '../sheet/read-records.ts';
+import { readCells } from '../sheet/read-records.ts';
+import { cellText } from '../sheet/sheet-record.ts';
 import { ownColumns, resultNames } from '../sheet/result-columns.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { Pieces } from '../store/pieces.ts';

@@ -249,7 +249,8 @@ function gpuColumnOf(
   return column < 0 || spokenFor.has(column) || inputs?.has('gpu') ? undefined : column;
 }
 
-function indexOf(names: readonly string[], name: string, flag: string): number {
+/** Throws E206. */
+export function indexOf(names: readonly string[], name: string, flag: string): number {
   const index = names.indexOf(name);
   if (index >= 0) return index;
   const near = nearest(name, names);

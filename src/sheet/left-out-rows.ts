@@ -5,8 +5,8 @@ import { type RowRange, isSkipped, type SheetOptions } from './sheet-options.ts'
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns } from './column-mapping.ts';
-import { cellText, columnsOf, recordsOf } from './read-records.ts';
-import { shortened, type SheetRecord } from './sheet-record.ts';
+import { columnsOf, surveyedRecords } from './read-records.ts';
+import { cellText, shortened, type SheetRecord } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';
 import { Survey } from './guesses/survey.ts';
 
@@ -34,7 +34,7 @@ export async function leftOutOf(
     keys: [],
     data: [],
   });
-  await survey.read(recordsOf(source, whole, names), {
+  await survey.read(surveyedRecords(source, whole, names), {
     most: Number.POSITIVE_INFINITY,
     hasTotals: true,
     isLeftOut: () => false,
@@ -42,7 +42,7 @@ export async function leftOutOf(
   const totals = new Map([...survey.totals].filter(([line]) => isSkipped(options, line)));
   const isOther = ({ line }: SheetRecord): boolean => isSkipped(options, line) && !totals.has(line);
   const rows = new Map<string, Set<number>>();
-  for await (const record of recordsOf(source, whole, names))
+  for await (const record of surveyedRecords(source, whole, names))
     if (isOther(record)) rows.set(textOf(record, names, names), new Set());
   await eachOf({ source, options: whole, names }, { columns: names, rows }, (record, text, nth) => {
     if (isOther(record)) rows.get(text)?.add(nth);
@@ -82,7 +82,7 @@ async function eachOf(
   use: (record: SheetRecord, text: string, nth: number) => void,
 ): Promise<void> {
   const counts = new Map<string, number>();
-  for await (const record of recordsOf(source, options, names)) {
+  for await (const record of surveyedRecords(source, options, names)) {
     const text = textOf(record, names, columns);
     if (!rows.has(text)) continue;
     const nth = (counts.get(text) ?? 0) + 1;

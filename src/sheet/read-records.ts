@@ -4,13 +4,22 @@ import { problem } from '../errors/error.ts';
 import { csvColumns, csvRecords } from './csv/csv.ts';
 import { jsonColumns, jsonRecords } from './json/json.ts';
 import type { SheetOptions } from './sheet-options.ts';
-import { type Column, firstOf, type SheetRecord } from './sheet-record.ts';
+import { expandedRows, isExpanded, ownWidth, withAdded } from './grid/expanded-rows.ts';
+import { cellText, type Column, firstOf, type SheetRecord } from './sheet-record.ts';
 import type { SheetSource } from './sheet-source.ts';
 import { workbookColumns, workbookRecords } from './xlsx/unpacked-sheet.ts';
 
 const isJson = ({ format }: SheetOptions): boolean => format === 'json' || format === 'jsonl';
 
-export function columnsOf(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
+export async function columnsOf(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
+  // The first rows that a condition leaves may have other members than the first rows.
+  const { limit: _, ...whole } = options;
+  const own = await sheetColumns(source, options.where === undefined ? options : whole);
+  return withAdded(own, options);
+}
+
+/** The columns of the sheet itself. */
+export function sheetColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   if (options.format === 'xlsx') return workbookColumns(source, options);
   return isJson(options) ? jsonColumns(source, options) : csvColumns(source, options);
 }
@@ -21,7 +30,24 @@ export function recordsOf(
   options: SheetOptions,
   columns: readonly string[],
 ): AsyncIterable<SheetRecord> {
-  return firstOf(allRecords(source, options, columns), options.limit);
+  return firstOf(expandedOf(source, options, columns, false), options.limit);
+}
+
+/** Every row of the sheet once, with the first of its values: what is guessed about a sheet is guessed about these. */
+export const surveyedRecords = (
+  source: SheetSource,
+  options: SheetOptions,
+  columns: readonly string[],
+): AsyncIterable<SheetRecord> => expandedOf(source, options, columns, true);
+
+function expandedOf(
+  source: SheetSource,
+  options: SheetOptions,
+  columns: readonly string[],
+  isSurveyed: boolean,
+): AsyncIterable<SheetRecord> {
+  const records = allRecords(source, options, columns.slice(0, ownWidth(options, columns)));
+  return isExpanded(options) ? expandedRows(records, options, columns, isSurveyed) : records;
 }
 
 function allRecords(
@@ -50,10 +76,4 @@ export async function* readCells(
     if (fault) throw problem('E103', fault, { place: { file: source.name, line: fault.line } });
     yield cells.map(cellText);
   }
-}
-
-/** A value as the cell of a CSV sheet. */
-export function cellText(cell: unknown): string {
-  if (typeof cell === 'string') return cell;
-  return cell === undefined || cell === null ? '' : JSON.stringify(cell);
 }

@@ -39,9 +39,13 @@ export function rowReader(plan: ColumnMapping): RowReader {
 /** The place of a cell, for messages. */
 export function placeOfCell(plan: ColumnMapping, record: SheetRecord, row: number, index: number): Place {
   const columnName = plan.columns[index]?.name ?? '';
-  const cell = record.marks === undefined ? {} : { cell: cellAddress(index, record.line) };
+  const cell =
+    record.marks === undefined || !isOwn(record, index) ? {} : { cell: cellAddress(index, record.line) };
   return { file: plan.file, ...spotOf(record, index, columnName), ...cell, row, columnName };
 }
+
+/** Whether the sheet itself has the cell; others are texts, as in a flag. */
+const isOwn = ({ own }: SheetRecord, index: number): boolean => own === undefined || index < own;
 
 type Look = {
   readonly plan: ColumnMapping;
@@ -77,15 +81,13 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
     wrong.push(markedCell(look, index, fault));
     return undefined;
   }
-  if (isEmpty(cell, record)) {
+  const isText = record.members === undefined || !isOwn(record, index);
+  if (isEmpty(cell, isText)) {
     if (feed.type?.required)
       wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
     return undefined;
   }
-  const reading =
-    record.members === undefined
-      ? readText(textOf(look, index, feed.kind), feed.kind)
-      : readValue(cell, feed.kind);
+  const reading = isText ? readText(textOf(look, index, feed.kind), feed.kind) : readValue(cell, feed.kind);
   return accepted(look, feed, index, reading);
 }
 
@@ -162,7 +164,9 @@ const MOST_KEY = 200;
 function keyOf(look: Look): string | undefined {
   const { plan, record, row, wrong } = look;
   const index = plan.keyColumn;
-  if (index === undefined) return undefined;
+  const { keyEnd = '' } = record;
+  // Without a sheet, the values of the grid name the rows.
+  if (index === undefined) return record.own === 0 && keyEnd !== '' ? keyEnd.slice(1) : undefined;
   const fault = markFault(record.marks?.get(index), 'string');
   if (fault !== undefined) {
     wrong.push(markedCell(look, index, fault));
@@ -170,11 +174,12 @@ function keyOf(look: Look): string | undefined {
   }
   const cell = record.cells[index] ?? '';
   const reading = readValue(cell, 'auto');
-  const key = typeof cell === 'string' ? cell : JSON.stringify(cell);
+  const own = typeof cell === 'string' ? cell : JSON.stringify(cell);
+  const key = own + keyEnd;
   const fit =
     typeof reading === 'string' &&
     !/^[[{]/.test(reading) &&
-    key.trim() !== '' &&
+    own.trim() !== '' &&
     key.length <= MOST_KEY &&
     !/\p{Cc}/u.test(key);
   if (fit) return key;
@@ -192,10 +197,8 @@ function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): R
 }
 
 /** Omitted from the row: a CSV cell that is empty or looks so, null or a missing member in JSON. */
-const isEmpty = (cell: unknown, { members }: SheetRecord): boolean =>
-  cell === undefined ||
-  cell === null ||
-  (members === undefined && typeof cell === 'string' && BLANK.test(cell));
+const isEmpty = (cell: unknown, isText: boolean): boolean =>
+  cell === undefined || cell === null || (isText && typeof cell === 'string' && BLANK.test(cell));
 
 /** Spaces and invisible letters. */
 const BLANK = /^[\s\u200B-\u200D\u2060\uFEFF]*$/;

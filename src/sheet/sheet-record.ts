@@ -31,7 +31,16 @@ export type SheetRecord = Spot & {
   /** Whether Excel hides the row. */
   readonly isHidden?: true;
   readonly fault?: RecordFault;
+  /** Of one of several rows that a row of the sheet becomes: how many of its cells are the sheet's own, and the end of its key. */
+  readonly own?: number;
+  readonly keyEnd?: string;
 };
+
+/** A value as the cell of a CSV sheet. */
+export function cellText(cell: unknown): string {
+  if (typeof cell === 'string') return cell;
+  return cell === undefined || cell === null ? '' : JSON.stringify(cell);
+}
 
 /** The place of the cell in column `index`, called `name`. */
 export function spotOf(record: SheetRecord, index: number, name: string): Spot {

@@ -30,6 +30,10 @@ function typeOf(kind: Kind): string {
       return 'readonly string[]';
     case 'pairs':
       return `Readonly<Record<string, ${kind.words === undefined ? 'string' : quoted(kind.words)}>>`;
+    case 'axes':
+      return 'Readonly<Record<string, string | readonly (string | number)[]>>';
+    case 'repeat':
+      return 'number | string';
     case 'rowRanges':
       return 'readonly RowRange[]';
     case 'unconfirmed':

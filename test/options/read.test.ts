@@ -90,6 +90,25 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
           minKeys: 1,
         })
         .map((by) => [Object.entries(by).map(([name, one]) => `${name}=${one}`), { ...by }, { ...by }]);
+    case 'axes':
+      return fc
+        .dictionary(
+          word,
+          fc.uniqueArray(fc.stringMatching(/^[a-z, ]{1,9}$/), { minLength: 1, maxLength: 4 }),
+          {
+            minKeys: 1,
+          },
+        )
+        .map((by) => [
+          Object.entries(by).map(([name, all]) => `${name}=${JSON.stringify(all)}`),
+          by,
+          { ...by },
+        ]);
+    case 'repeat':
+      return fc.oneof(
+        fc.integer({ min: 1, max: kind.most }).map((n): Sample => [`${n}`, n, { by: n }]),
+        word.map((name): Sample => [`same:${name}`, `same:${name}`, { by: name, isSame: true }]),
+      );
     case 'rowRanges':
       return fc
         .array(fc.tuple(fc.integer({ min: 1, max: 1e6 }), fc.nat(1e6)), { minLength: 1, maxLength: 4 })

@@ -42,6 +42,9 @@ export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): 
   return { base: config.apiUrl, api: config.api };
 }
 
+/** In the place of a sheet, if the rows are those of a grid. No file is called so: it would be read as a flag. */
+export const NO_SHEET = '--grid';
+
 const EXCLUDES: readonly Excludes[] = [
   {
     both: ['workflow', 'deployment'],
@@ -82,7 +85,7 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
     resubmits: unconfirmed?.rule === 'resubmit',
     written: { concurrency: '--concurrency', retries: '--retries' },
   });
-  if (sheet !== '-' && !isAddress(sheet)) await refuseNoSheet(sheet);
+  if (sheet !== '-' && sheet !== NO_SHEET && !isAddress(sheet)) await refuseNoSheet(sheet);
 }
 
 /** E602 of a command that needs a deployment. */

@@ -58,7 +58,7 @@ function replaced(args: readonly string[], wrong: string, right: string): readon
   return hasValue ? args.map((word, at) => (isValue(at) ? (better[at] ?? word) : word)) : better;
 }
 
-/** `wrong` may be a word, the value of `--flag=value`, or in a list of values. */
+/** `wrong` may be a word, the value of `--flag=value`, or in a list of values, which may have a name. */
 function one(word: string, wrong: string, right: string): string {
   if (word === wrong) return right;
   const [, flag = '', value = word] = /^(-[^=]+=)(.*)$/s.exec(word) ?? [];
@@ -66,9 +66,9 @@ function one(word: string, wrong: string, right: string): string {
   return (
     flag +
     value
-      .split(',')
+      .split(/([,=])/)
       .map((part) => (part === wrong ? right : part))
-      .join(',')
+      .join('')
   );
 }
 

@@ -151,12 +151,6 @@ export const fromFlags = inGroup('results as the sheet', {
     ),
     'batches',
   ),
-  where: optional(
-    textFlag(
-      'condition',
-      'with --from, use only the rows that meet this condition, such as "seed > 100 and prompt != \'\'" (default: outcome = succeeded)',
-    ),
-  ),
   pick: optional(
     textFlag(
       'file',

@@ -1,6 +1,8 @@
 // The flags of the options in the table.
 
+import { readFileSync } from 'node:fs';
 import type { FlagParametersForType } from '@stricli/core';
+import { errorMessage } from '../../errors/error.ts';
 import { LIMITS, type LimitName } from '../../options/limits.ts';
 import { formOf } from '../../options/read.ts';
 import {
@@ -12,7 +14,7 @@ import {
   type OptionName,
 } from '../../options/table.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
-import { boolean, optional, orNone, parsed, repeatable, valueFrom, proposing } from './flag-kinds.ts';
+import { boolean, fail, optional, orNone, parsed, repeatable, valueFrom, proposing } from './flag-kinds.ts';
 import type { Context } from '../context.ts';
 
 /** Options that only programs have: commands have flags of their own for them, or ask. */
@@ -20,7 +22,7 @@ type NotOfCommands = 'guess' | 'reuse';
 type Flag = Exclude<OptionName, NotOfCommands>;
 type TypeOf<N extends Flag> = (typeof OPTIONS)[N]['kind']['type'];
 type NamesOf<Type> = { [N in Flag]: TypeOf<N> extends Type ? N : never }[Flag];
-type Repeated = NamesOf<'pairs' | 'targets'> | 'drop';
+type Repeated = NamesOf<'pairs' | 'axes' | 'targets'> | 'drop' | 'split';
 
 /** The values of the flags, as the parser reads them: a flag that may be repeated has its texts. */
 export type OptionFlags = { readonly [N in NamesOf<'flag'>]: boolean } & {
@@ -29,9 +31,11 @@ export type OptionFlags = { readonly [N in NamesOf<'flag'>]: boolean } & {
 
 export type LimitFlags = Pick<OptionFlags, LimitName>;
 
+const isPaired = ({ type }: Kind): boolean => type === 'pairs' || type === 'axes';
+
 /** Whether an option has several flags, one for each value. */
 export const isRepeated = (kind: Kind): boolean =>
-  kind.type === 'pairs' || kind.type === 'targets' || (kind.type === 'texts' && !kind.joined);
+  isPaired(kind) || kind.type === 'targets' || (kind.type === 'texts' && !kind.joined);
 
 /** `fallback`: what help calls the default. */
 function flagFor(option: string, row: AnyOption, fallback = row.usual): object {
@@ -49,10 +53,29 @@ function flagFor(option: string, row: AnyOption, fallback = row.usual): object {
 const textOf =
   (kind: Kind, option: string) =>
   (input: string): string => {
-    const given = kind.type === 'targets' ? absoluteTarget(input) : input;
-    valueFrom<Kind>(kind.type === 'pairs' ? OPTIONS.deployment.kind : kind, option)(given);
+    const given =
+      kind.type === 'targets' ? absoluteTarget(input) : kind.type === 'axes' ? withLines(input) : input;
+    valueFrom<Kind>(isPaired(kind) ? OPTIONS.deployment.kind : kind, option)(given);
     return given;
   };
+
+/** `prompt=@prompts.txt` with the lines of the file as values; everything else as it is. Throws what is wrong with the file. */
+function withLines(input: string): string {
+  const [, name, path] = /^([^=]+)=@(.+)$/s.exec(input) ?? [];
+  return name === undefined || path === undefined ? input : `${name}=${JSON.stringify(linesOf(path))}`;
+}
+
+function linesOf(path: string): readonly string[] {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
+    return text.split(/\r?\n/).filter((line) => line.trim() !== '');
+  } catch (error) {
+    return fail(
+      `names a file that cannot be read: ${errorMessage(error)}`,
+      `for values that begin with @: --grid 'name=["@…"]'`,
+    );
+  }
+}
 
 /** A flag for each option. */
 export const optionFlags = Object.fromEntries(

@@ -28,6 +28,7 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
   printer.notice(
     `${paint('green', '✓')} ${plural(sheet.rows, 'row')}, ${plural(sheet.columns.length, 'column')}${repeats}`,
   );
+  for (const line of severalLines(file)) printer.notice(line);
   for (const line of guessLines(laidOut?.guesses ?? [])) printer.notice(line);
   const { reused = 0 } = sheet;
   if (reused > 0)
@@ -57,6 +58,21 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
     printer.notice(
       '  webhooks  none: the run service cannot reach this machine, so runs are polled. To receive webhooks, set RUNSHEET_WEBHOOK_URL to an address that it can reach',
     );
+}
+
+/** What makes several rows of one. */
+function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
+  const { where, split = [], grid = {}, repeat } = sheet.options;
+  const axes = Object.entries(grid).map(([name, { length }]) => `${count(length)} ${name}`);
+  const each = Object.values(grid).reduce((product, { length }) => product * length, 1);
+  const often =
+    repeat === undefined ? '' : typeof repeat.by === 'number' ? count(repeat.by) : `"${repeat.by}"`;
+  return [
+    ...(where === undefined ? [] : [`  where     ${where}`]),
+    ...(split.length === 0 ? [] : [`  split     ${split.join(', ')}`]),
+    ...(axes.length === 0 ? [] : [`  grid      ${axes.join(' × ')}: ${plural(each, 'row')} of each`]),
+    ...(repeat === undefined ? [] : [`  repeat    each row ${often} ${often === '1' ? 'time' : 'times'}`]),
+  ].map(terminalLine);
 }
 
 function ladderLines({ sheet, deployment }: CreatedBatch['file']): readonly string[] {

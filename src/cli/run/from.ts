@@ -1,5 +1,6 @@
 // run, submit and plan with --from: the results of a batch are the sheet of the next one.
 
+import { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FromSheet } from '../../create-batch/from/from-sheet.ts';
 import type { Around, Source } from '../../create-batch/propose.ts';
@@ -7,25 +8,25 @@ import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import type { Config } from '../../host/config.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
-import { copyingOf } from '../flags/batch-options.ts';
+import { copyingOf, NO_SHEET } from '../flags/batch-options.ts';
 import type { Context, Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { plural } from '../format.ts';
 
 /** Refuses a command with neither a sheet nor a batch, or with both. Throws E602. */
 export function refuseBothSheets(command: string, flags: SheetFlags, sheet: string | undefined): void {
-  const { from } = flags;
-  if (sheet === undefined && from === undefined)
+  const { from, grid, into } = flags;
+  if (sheet === undefined && from === undefined && (grid === undefined || into !== undefined))
     throw problem('E602', {
       what: '<sheet> is missing',
-      hint: `give a sheet, or with --from the batch whose results are the sheet; see: runsheet ${command} --help`,
+      hint: `give a sheet, with --from the batch whose results are the sheet, or the rows with --grid; see: runsheet ${command} --help`,
     });
   if (sheet !== undefined && from !== undefined)
     throw problem('E602', {
       what: `--from ${from} and the sheet ${sheet} exclude each other`,
       hint: 'the results of the batch are the sheet; to choose among its rows and to add columns: --pick <file>',
     });
-  const alone = from === undefined && (['where', 'pick', 'each'] as const).find((flag) => flags[flag]);
+  const alone = from === undefined && (['pick', 'each'] as const).find((flag) => flags[flag]);
   if (alone)
     throw problem('E602', {
       what: `--${alone} needs --from`,
@@ -39,17 +40,23 @@ export function refuseBothSheets(command: string, flags: SheetFlags, sheet: stri
     });
 }
 
-/** Where the rows come from: a sheet, stdin, or with --from the results of a batch. */
+/** What a command reads if no sheet is named: a grid alone, or stdin. */
+export const sheetOr = (sheet: string | undefined, { from, grid }: SheetFlags): string =>
+  sheet ?? (from === undefined && grid !== undefined ? NO_SHEET : '-');
+
+/** Where the rows come from: a sheet, stdin, one row without cells for a grid, or with --from the results of a batch. */
 export async function sourceOf(
   config: Config,
   { stdin }: Context['process'],
   flags: SheetFlags,
   sheet: string,
 ): Promise<Source> {
-  const { from, where, pick, each = 'row' } = flags;
+  const { from, pick, each = 'row' } = flags;
+  if (sheet === NO_SHEET)
+    return { path: '-', copying: { stdin: Readable.from(['{}\n']), name: 'grid', format: 'jsonl' } };
   if (from === undefined) return { path: sheet, copying: { stdin, ...copyingOf(flags) } };
   const found = await findBatch(config.out, from);
-  return { from: definedOnly({ found, each, where, picks: pick === undefined ? pick : { path: pick } }) };
+  return { from: definedOnly({ found, each, picks: pick === undefined ? pick : { path: pick } }) };
 }
 
 /** Says how the results of a batch become a sheet. */

@@ -65,8 +65,9 @@ export function refuseOtherMapping(
       what: `-d ${wanted}: ${batch} is a batch of the deployment ${name ?? id}`,
       hint: 'leave -d out: a batch keeps its deployment',
     });
-  const { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn } = sheetOptions(flags);
-  const given = { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn };
+  const { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn, grid, repeat, split } =
+    sheetOptions(flags);
+  const given = { map, set, drop, types, gpu, ladder, gpuColumn, keyColumn, grid, repeat, split };
   const has: Readonly<Record<string, unknown>> = file.sheet.options;
   const other = Object.entries(given).find(([option, value]) => !isWithin(value, has[option]));
   if (other !== undefined)
@@ -85,6 +86,9 @@ const FLAGS = {
   ladder: '--ladder',
   gpuColumn: '--gpu-column',
   keyColumn: '--key',
+  grid: '--grid',
+  repeat: '--repeat',
+  split: '--split',
 } as const;
 
 /** Whether all that is given is what the batch has. */
@@ -92,7 +96,9 @@ function isWithin(given: unknown, has: unknown): boolean {
   if (given === undefined) return true;
   if (Array.isArray(given)) return given.every((one) => Array.isArray(has) && has.includes(one));
   if (typeof given !== 'object' || given === null) return given === has;
-  return Object.entries(given).every(([name, value]) => (has as Record<string, unknown>)[name] === value);
+  return Object.entries(given).every(([name, value]) =>
+    isWithin(value, (has as Record<string, unknown>)[name]),
+  );
 }
 
 async function batchFor(servers: Servers, flags: IntoFlags): Promise<FoundBatch> {

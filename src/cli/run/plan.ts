@@ -7,7 +7,7 @@ import { shortened, terminalJson, terminalLine } from '../../errors/outside-text
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
-import { fromNotes, refuseBothSheets, sourceOf } from './from.ts';
+import { fromNotes, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
 import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
@@ -28,7 +28,7 @@ export default async function plan(this: Context, flags: Flags, sheet?: string):
       hint: '--save keeps the answers to the guesses about the sheet of a new batch',
     });
   refuseBothSheets('plan', flags, sheet);
-  return planSheet(this, flags, sheet ?? '-');
+  return planSheet(this, flags, sheetOr(sheet, flags));
 }
 
 async function planSheet(context: Context, given: Flags, sheet: string): Promise<void> {

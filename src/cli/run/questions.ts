@@ -76,7 +76,7 @@ export function commandWith(
 }
 
 /** Flags with one value, which an answer replaces. */
-const ONCE = ['--skip-rows', '--out'];
+const ONCE = ['--skip-rows', '--out', '--repeat'];
 
 /** Whether `arg` gives `flag` another value than `flags` does. */
 const isValueOf = (

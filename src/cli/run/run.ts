@@ -13,7 +13,7 @@ import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft, sayNext } from '../next-command.ts';
 import { serversFor } from '../session.ts';
-import { refuseBothSheets } from './from.ts';
+import { refuseBothSheets, sheetOr } from './from.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
 import { sayDone, sendNew, type Sending } from './new-batch.ts';
 import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from './watch-sheet.ts';
@@ -84,7 +84,7 @@ type Ways = {
 async function send({ command, sheet: given, ...asked }: Given, { next, done }: Ways): Promise<number> {
   const { context, flags: asFlags } = asked;
   refuseBothSheets(command, asFlags, given);
-  const { sheet = '-' } = { sheet: given };
+  const sheet = sheetOr(given, asFlags);
   const printer = printerFor(context, asFlags);
   refuseUnwatchable(asFlags, sheet);
   await checkFlags(sheet, asFlags);

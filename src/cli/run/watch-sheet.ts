@@ -8,7 +8,7 @@ import { FileSaves } from '../../library/watched/file-saves.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { SavedSheet, findWatched, type Save } from '../../library/watched/saved-sheet.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
-import { copyingOf, limitsOf, meantService, orderOf, readingOf } from '../flags/batch-options.ts';
+import { copyingOf, limitsOf, meantService, NO_SHEET, orderOf, readingOf } from '../flags/batch-options.ts';
 import type { Printer } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
@@ -44,7 +44,7 @@ export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
       what: `--watch and ${other} exclude each other`,
       hint: '--watch adds the rows of later saves to the batch of a sheet',
     });
-  if (sheet === '-' || isAddress(sheet))
+  if (sheet === '-' || sheet === NO_SHEET || isAddress(sheet))
     throw problem('E602', {
       what: '--watch needs a sheet that is a file',
       hint: 'name a file of this machine',

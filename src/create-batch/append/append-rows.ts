@@ -13,10 +13,10 @@ import { nearest, problem } from '../../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
 import { fileNamesFor, outputNameFault, type RowFileNames } from '../../sheet/output-name.ts';
 import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.ts';
-import { columnsOf, readCells } from '../../sheet/read-records.ts';
+import { columnsOf, readCells, sheetColumns } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
-import { sourceIn } from '../../sheet/sheet-source.ts';
+import { sourceIn, type SheetSource } from '../../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../../sheet/sheet.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
@@ -69,7 +69,8 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const layout = openStore(copy.folder);
   const source = sourceIn(layout, copy);
   const { decimalComma } = batch.file.sheet.options;
-  const given = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...readingOf(params) };
+  const read = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...readingOf(params) };
+  const given = { ...read, ...(await severalOf(params, source, read)) };
   const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
   const others = otherColumns(params, columns);
@@ -104,6 +105,20 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
       return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
     },
   };
+}
+
+/** The batch makes several rows of one also of a further sheet, but not of results, which have each of its rows. */
+async function severalOf(
+  { batch }: AppendParams,
+  source: SheetSource,
+  read: SheetOptions,
+): Promise<Partial<SheetOptions>> {
+  const { grid, repeat, split } = batch.file.sheet.options;
+  const several = definedOnly({ grid, repeat, split });
+  if (Object.keys(several).length === 0) return {};
+  const { options } = await settleReading(source, read, batch.file.sheet.columns);
+  const own = (await sheetColumns(source, options)).map(({ name }) => name);
+  return resultKeyIn(own) === undefined ? several : {};
 }
 
 /** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */

@@ -4,7 +4,7 @@ import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
 import { rowsWithCells } from '../../results/results.ts';
 import { csvCellsOf, type RowRecord } from '../../results/row-record.ts';
-import { cellText } from '../../sheet/read-records.ts';
+import { cellText } from '../../sheet/sheet-record.ts';
 import type { Where } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { SourceColumns } from './source-columns.ts';

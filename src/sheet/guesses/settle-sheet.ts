@@ -10,7 +10,9 @@ import { areOneSetting, isTellingSetting, nameProper } from './input-names.ts';
 import { rowGuesses, refuseRows, hiddenRows, sheetGuess } from './guess-rows.ts';
 import { type Guess, NOTHING, type Part, said, type Settled, toConfirm, plainName } from './guess.ts';
 import type { LeftOutRows } from '../left-out-rows.ts';
-import { columnsOf, recordsOf } from '../read-records.ts';
+import { settleRows } from '../grid/settle-rows.ts';
+import { whereOf } from '../grid/expanded-rows.ts';
+import { columnsOf, surveyedRecords } from '../read-records.ts';
 import { isSkipped, type InputKind, type SheetOptions } from '../sheet-options.ts';
 import type { Column } from '../sheet-record.ts';
 import type { SheetSource } from '../sheet-source.ts';
@@ -177,9 +179,11 @@ export async function settleSheet(
   leftOut?: LeftOutRows,
 ): Promise<SettledSheet> {
   if (given.format === 'json' || given.format === 'jsonl')
-    return { options: given, guesses: [], problems: [], columns: [] };
+    return { ...(await settleRows(source, given, inputTypes)), problems: [], columns: [] };
   const inputs = inputTypes?.map(({ name }) => name);
-  const read = await settleReading(source, given, inputs);
+  const reads = await settleReading(source, given, inputs);
+  const rows = await settleRows(source, reads.options, inputTypes);
+  const read = { options: rows.options, guesses: [...reads.guesses, ...rows.guesses] };
   const columns = await leftToLayout(columnsOf(source, read.options));
   const sheet = await sheetGuess(
     source,
@@ -232,10 +236,14 @@ async function settleValues(
   const survey = new Survey({ plan, keys, data });
   const names = columns.map(({ name }) => name);
   const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, ...whole } = options;
-  await survey.read(recordsOf(source, whole, names), {
+  const isMet = whereOf(options, names);
+  await survey.read(surveyedRecords(source, whole, names), {
     most: limit,
     hasTotals: skipRows?.length !== 0,
-    isLeftOut: ({ line, isHidden }) => isSkipped(options, line) || (hidden === 'skip' && isHidden === true),
+    isLeftOut: ({ line, isHidden, cells }) =>
+      isSkipped(options, line) ||
+      (hidden === 'skip' && isHidden === true) ||
+      (cells !== undefined && !isMet({ cells })),
   });
   refuseRows(source.name, survey, options);
   const parts = [

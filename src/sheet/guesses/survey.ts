@@ -7,9 +7,8 @@ import { breaksIn } from '../csv/csv.ts';
 import { gpuNamed, isDefaultGpu } from '../not-a-gpu.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
 import { MAY_BE_THOUSANDS } from '../parse-cell.ts';
-import { cellText } from '../read-records.ts';
 import { placeOfCell } from '../row-reader.ts';
-import { type SheetRecord, shortened } from '../sheet-record.ts';
+import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 
 export type SurveyParams = {
   readonly plan: ColumnMapping;
@@ -39,7 +38,9 @@ type Reading = {
   readonly most: number;
   readonly hasTotals: boolean;
   /** Whether a row was left out by an option. */
-  readonly isLeftOut: (row: Pick<SheetRecord, 'line' | 'isHidden'>) => boolean;
+  readonly isLeftOut: (
+    row: Pick<SheetRecord, 'line' | 'isHidden'> & Partial<Pick<SheetRecord, 'cells'>>,
+  ) => boolean;
 };
 
 const MOST_LINES = 1000;

@@ -270,6 +270,55 @@ export const LARGE: readonly Case[] = [
     leads: [],
     says: /large\.csv:\d+[^]*pass large data by URL/,
   },
+  {
+    code: 'E119',
+    name: 'a grid makes many rows of few',
+    arrange: sheet('many "rows".csv', `prompt\n${'a $HOME\n'.repeat(11)}`),
+    args: ['submit', 'many "rows".csv', '-d', 'portraits', '--repeat', '10000'],
+    env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    leads: ['E401'],
+  },
 ];
 
-export const SHEETS: readonly Case[] = [...NAMES, ...FORMS, ...COLUMNS, ...CELLS];
+const SEVERAL: readonly Case[] = [
+  {
+    code: 'E602',
+    name: 'an axis is misspelt',
+    arrange: sheet('axis.csv', 'prompt\na\n'),
+    args: plan('axis.csv', '--grid', 'stile=plain,oil'),
+    leads: [0],
+  },
+  {
+    code: 'E602',
+    name: 'a value of an axis is misspelt',
+    arrange: sheet('value.csv', 'prompt\na\n'),
+    args: plan('value.csv', '--grid', 'style=oli,plain'),
+    leads: [0],
+  },
+  {
+    code: 'E206',
+    name: 'the column to split is misspelt',
+    arrange: sheet('split.csv', 'prompt,seed\na,"1,2"\n'),
+    args: plan('split.csv', '--split', 'sed'),
+    leads: [0],
+  },
+  {
+    code: 'E550',
+    name: 'a condition names no column',
+    arrange: sheet('where.csv', 'prompt,Status\na,Draft\n'),
+    args: plan('where.csv', '--where', 'status = Draft'),
+    leads: [],
+    says: /character 1: there is no column "status"[^]*did you mean Status/,
+  },
+  {
+    code: 'E103',
+    name: 'a number of runs is none',
+    arrange: sheet('often.csv', 'prompt,often\na,many\n'),
+    args: plan('often.csv', '--repeat', 'often'),
+    leads: [],
+    says: /"many" in column "often" is not a number of runs[^]*often\.csv:2:2[^]*from 1 to 10,000/,
+    mend: sheet('often.csv', 'prompt,often\na,2\n'),
+  },
+];
+
+export const SHEETS: readonly Case[] = [...NAMES, ...FORMS, ...COLUMNS, ...CELLS, ...SEVERAL];

@@ -1,0 +1,214 @@
+// Makes the rows of a batch from those of its sheet: without those that `where` leaves out, one for each value of a cell (`split`), for
+// each combination of a grid and for each run of a row (`repeat`). Rows are streamed: nothing is kept from one to the next.
+
+import { integerFrom } from '../../batch/digits.ts';
+import { REPEAT_MAX } from '../../options/batch-kinds.ts';
+import { fingerprint } from '../row-keys.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import { cellText, type Column, shortened, spotOf, type SheetRecord } from '../sheet-record.ts';
+import { parseWhere } from '../where/where.ts';
+import { CELL_VALUES_MAX, valuesIn } from './split-cell.ts';
+
+export const isExpanded = ({ where, split, grid, repeat }: SheetOptions): boolean =>
+  [where, split, grid, repeat].some((one) => one !== undefined);
+
+/** The columns that the rows have besides those of the sheet: axes, and seeds that are drawn. */
+const addedColumns = ({ grid = {}, repeat }: Pick<SheetOptions, 'grid' | 'repeat'>): readonly string[] => [
+  ...Object.keys(grid),
+  ...(repeat?.seed?.isAdded ? [repeat.seed.column] : []),
+];
+
+export const withAdded = (own: readonly Column[], options: SheetOptions): readonly Column[] => [
+  ...own,
+  ...addedColumns(options).map((name, at) => ({
+    name,
+    line: own[0]?.line ?? 1,
+    column: own.length + at + 1,
+  })),
+];
+
+/** How many of these columns the sheet itself has. */
+export const ownWidth = (options: SheetOptions, names: readonly string[]): number =>
+  names.length - addedColumns(options).length;
+
+/** Whether a row of the sheet is a row of the batch. */
+export function whereOf(
+  { where }: Pick<SheetOptions, 'where'>,
+  own: readonly string[],
+): (record: Pick<SheetRecord, 'cells'>) => boolean {
+  if (where === undefined) return () => true;
+  const isMet = parseWhere(where, own);
+  const at = new Map(own.map((name, index) => [name, index]));
+  return ({ cells }) => isMet((column) => cellText(cells[at.get(column) ?? -1]));
+}
+
+/** `isSurveyed`: each row of the sheet once, with the first of its values. */
+export async function* expandedRows(
+  records: AsyncIterable<SheetRecord>,
+  options: SheetOptions,
+  names: readonly string[],
+  isSurveyed: boolean,
+): AsyncGenerator<SheetRecord> {
+  const isMet = whereOf(isSurveyed ? {} : options, names.slice(0, ownWidth(options, names)));
+  const { split, grid, repeat } = options;
+  const steps = [
+    ...(split ?? []).map((column) => splitStep(names.indexOf(column), column)),
+    ...(grid === undefined ? [] : [gridStep(grid, names)]),
+    ...(repeat === undefined ? [] : [repeatStep(options, names)]),
+  ];
+  for await (const record of records) {
+    if (record.fault !== undefined || steps.length === 0) {
+      if (record.fault !== undefined || isMet(record)) yield record;
+    } else if (isMet(record))
+      for (const row of stepped({ ...record, own: ownWidth(options, names) }, steps, 0)) {
+        yield row;
+        if (isSurveyed) break;
+      }
+  }
+}
+
+/** What one row becomes. */
+type Step = (record: SheetRecord) => Iterable<SheetRecord>;
+
+function* stepped(record: SheetRecord, steps: readonly Step[], at: number): Generator<SheetRecord> {
+  const step = steps[at];
+  if (step === undefined || record.fault !== undefined) yield record;
+  else for (const one of step(record)) yield* stepped(one, steps, at + 1);
+}
+
+function withCell(record: SheetRecord, index: number, value: unknown): SheetRecord {
+  const cells = [...record.cells];
+  while (cells.length < index) cells.push(undefined);
+  cells[index] = value;
+  if (record.marks?.has(index) !== true) return { ...record, cells };
+  const marks = new Map(record.marks);
+  marks.delete(index);
+  return { ...record, cells, marks };
+}
+
+const ended = (record: SheetRecord, end: number | string): SheetRecord => ({
+  ...record,
+  keyEnd: `${record.keyEnd ?? ''}-${end}`,
+});
+
+const faulty = (
+  record: SheetRecord,
+  index: number,
+  name: string,
+  what: string,
+  hint: string,
+): SheetRecord => ({
+  ...record,
+  fault: { ...spotOf(record, index, name), what, hint },
+});
+
+const splitStep = (index: number, name: string): Step =>
+  function* split(record) {
+    const values = valuesIn(record.cells[index], record.members !== undefined);
+    if (values.length > CELL_VALUES_MAX) {
+      const what = `a cell of column "${name}" has more than ${CELL_VALUES_MAX.toLocaleString('en-US')} values`;
+      return yield faulty(record, index, name, what, 'give them as rows of their own');
+    }
+    if (values.length === 1) return yield withCell(record, index, values[0]);
+    for (const [at, value] of values.entries()) yield ended(withCell(record, index, value), at + 1);
+  };
+
+function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly string[]): Step {
+  const axes = Object.entries(grid).map(([name, values]) => {
+    return { index: names.indexOf(name), values, labels: labelsOf(values) };
+  });
+  return function* combined(record) {
+    const indexes = axes.map(() => 0);
+    for (;;) {
+      let row = record;
+      for (const [nth, { index, values, labels }] of axes.entries()) {
+        const at = indexes[nth] ?? 0;
+        row = ended(withCell(row, index, values[at]), labels[at] ?? '');
+      }
+      yield row;
+      // As the digits of a number: the last axis changes first.
+      let nth = axes.length - 1;
+      while (nth >= 0 && (indexes[nth] ?? 0) + 1 === axes[nth]?.values.length) indexes[nth--] = 0;
+      if (nth < 0) return;
+      indexes[nth] = (indexes[nth] ?? 0) + 1;
+    }
+  };
+}
+
+const LABEL_MAX = 24;
+
+/** How keys name the values of an axis: by themselves, or if one is too long for it, by their numbers. */
+function labelsOf(values: readonly string[]): readonly string[] {
+  const labels = values.map((value) =>
+    value.replaceAll(/[^\p{L}\p{M}\p{N}._+=]+/gu, '-').replaceAll(/^[-.]+|[-.]+$/g, ''),
+  );
+  const isReadable =
+    new Set(labels.map((label) => label.toLowerCase())).size === labels.length &&
+    labels.every((label) => label !== '' && label.length <= LABEL_MAX);
+  return isReadable ? labels : values.map((_, at) => String(at + 1));
+}
+
+function repeatStep(options: SheetOptions, names: readonly string[]): Step {
+  const { by, seed } = options.repeat as NonNullable<SheetOptions['repeat']>;
+  const column = typeof by === 'string' ? names.indexOf(by) : -1;
+  const index = seed === undefined ? -1 : names.indexOf(seed.column);
+  const left = new Set([...options.drop, options.keyColumn, options.gpuColumn]);
+  const drawnFrom = names.flatMap((name, at) =>
+    left.has(name) || name === by || at >= ownWidth(options, names) ? [] : [at],
+  );
+  return function* repeated(record) {
+    const times = typeof by === 'number' ? by : timesIn(record.cells[column]);
+    if (times === undefined) {
+      const what = `${JSON.stringify(shortened(cellText(record.cells[column])))} in column "${by}" is not a number of runs`;
+      const hint = `a whole number from 1 to ${REPEAT_MAX.toLocaleString('en-US')}; to leave out rows with 0: --where "${by} > 0"`;
+      return yield faulty(record, column, String(by), what, hint);
+    }
+    const first = seed === undefined ? undefined : firstSeed(record, index, seed, drawnFrom);
+    // The layout says what is wrong with the cell.
+    if (first === 'wrong') return yield record;
+    for (let nth = 0; nth < times; nth += 1) {
+      const row =
+        first === undefined ? record : withCell(record, index, seedIn(record, index, first + BigInt(nth)));
+      yield typeof by === 'string' && times === 1 ? row : ended(row, nth + 1);
+    }
+  };
+}
+
+/** In a column of a JSON sheet, it is a number. */
+function seedIn({ members, own = 0 }: SheetRecord, index: number, seed: bigint): unknown {
+  return members !== undefined && index < own ? integerFrom(String(seed)) : String(seed);
+}
+
+/** An empty cell is one run. */
+function timesIn(cell: unknown): number | undefined {
+  const text = cellText(cell).trim();
+  if (text === '') return 1;
+  const times = /^\d{1,6}(?:\.0+)?$/.test(text) ? Number(text) : 0;
+  return times >= 1 && times <= REPEAT_MAX ? times : undefined;
+}
+
+type Seed = NonNullable<NonNullable<SheetOptions['repeat']>['seed']>;
+
+/** A seed that the sheet does not have follows from what the row sends, so that the same row has it again. */
+function firstSeed(
+  { cells, marks }: SheetRecord,
+  index: number,
+  { first, below }: Seed,
+  drawnFrom: readonly number[],
+): bigint | 'wrong' {
+  if (first !== undefined) return BigInt(first);
+  const text = (marks?.get(index)?.raw ?? cellText(cells[index])).trim().replace(/\.0+$/, '');
+  if (text === '' && marks?.has(index) !== true)
+    return (
+      BigInt(`0x${fingerprint(JSON.stringify(drawnFrom.map((at) => cellText(cells[at]))))}`) % BigInt(below)
+    );
+  return /^-?\d+$/.test(text) && UNREADABLE[marks?.get(index)?.is ?? ''] !== true ? BigInt(text) : 'wrong';
+}
+
+/** The layout refuses these. */
+const UNREADABLE: Readonly<Record<string, true>> = {
+  date: true,
+  error: true,
+  uncalculated: true,
+  inexact: true,
+};

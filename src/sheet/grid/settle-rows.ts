@@ -1,0 +1,189 @@
+// Checks what makes several rows of one against the sheet and the deployment, and settles where seeds come from.
+
+import { list, nearest, problem, RunsheetError } from '../../errors/error.ts';
+import { REPEAT_MAX } from '../../options/batch-kinds.ts';
+import { GPUS } from '../../options/gpu.ts';
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { indexOf } from '../column-mapping.ts';
+import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
+import { areOneSetting, nameProper } from '../guesses/input-names.ts';
+import { gpuNamed } from '../not-a-gpu.ts';
+import { asChoice, kindOf, notAllowed, readText } from '../parse-cell.ts';
+import { ownColumns } from '../result-columns.ts';
+import { sheetColumns } from '../read-records.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import type { SheetSource } from '../sheet-source.ts';
+import { namesInTemplates } from '../templates.ts';
+import { isExpanded, whereOf } from './expanded-rows.ts';
+
+type Inputs = readonly InputType[] | undefined;
+type Refused = { readonly what: string; readonly hint: string };
+
+/** Throws E550 for the condition, E206 and E602 for the others. A sheet that cannot be read is left to the layout. */
+export async function settleRows(
+  source: SheetSource,
+  options: SheetOptions,
+  inputTypes: Inputs,
+): Promise<Settled> {
+  if (!isExpanded(options)) return { options, guesses: [] };
+  const columns = await sheetColumns(source, options).catch(unlessRefused);
+  if (columns === undefined) return { options, guesses: [] };
+  const own = columns.map(({ name }) => name);
+  const { split = [], grid, repeat } = options;
+  whereOf(options, own);
+  for (const column of split) indexOf(own, column, '--split');
+  if (grid !== undefined) refuseAxes(grid, options, own, inputTypes);
+  if (ownColumns(own).length < own.length && (split.length > 0 || (grid ?? repeat) !== undefined))
+    throw refused({
+      what: 'the sheet is a file of results, which has each of its rows already',
+      hint: 'leave out --grid, --repeat and --split, or give the sheet that the batch was made of',
+    });
+  if (repeat === undefined) return { options, guesses: [] };
+  if (typeof repeat.by === 'string') indexOf(own, repeat.by, '--repeat');
+  const isSettled = repeat.isSame === true || repeat.seed !== undefined;
+  return isSettled ? { options, guesses: [] } : withSeed(options, own, inputTypes);
+}
+
+function unlessRefused(error: unknown): undefined {
+  if (!(error instanceof RunsheetError)) throw error;
+}
+
+const refused = (facts: Refused): RunsheetError => problem('E602', facts);
+
+const isAlike = (name: string, input: string): boolean =>
+  plainName(name) === plainName(input) ||
+  nameProper(name) === nameProper(input) ||
+  areOneSetting(name, input);
+
+/** An axis without effect would buy the same runs again. */
+function refuseAxes(
+  grid: NonNullable<SheetOptions['grid']>,
+  options: SheetOptions,
+  own: readonly string[],
+  inputTypes: Inputs,
+): void {
+  const axes = Object.keys(grid);
+  const inTemplates = namesInTemplates(options.set, axes);
+  for (const [axis, values] of Object.entries(grid)) {
+    const by = `--grid ${axis}`;
+    const column = own.find((name) => isAlike(name, axis));
+    if (column !== undefined)
+      throw refused({
+        what: `${by}: the sheet has the column "${column}" too`,
+        hint: `leave ${by} out to use the column, or rename the column; for several values in its cells: --split ${column}`,
+      });
+    const other = (['set', 'map'] as const).find((flag) => Object.hasOwn(options[flag], axis));
+    if (other !== undefined)
+      throw refused({
+        what: `${by} and --${other} ${axis} both provide the input`,
+        hint: 'remove one of them',
+      });
+    const input =
+      inputTypes?.find(({ name }) => name === axis) ?? inputTypes?.find(({ name }) => isAlike(axis, name));
+    if (input !== undefined) for (const value of values) refuseValue(`${by}=${value}`, value, input);
+    else if (plainName(axis) === 'gpu') for (const value of values) refuseGpu(`${by}=${value}`, value);
+    else if (inputTypes !== undefined && !inTemplates.has(axis)) throw noInput(axis, inputTypes);
+  }
+}
+
+function noInput(axis: string, inputTypes: readonly InputType[]): RunsheetError {
+  const names = inputTypes.map(({ name }) => name);
+  const near = nearest(axis, names);
+  return problem(
+    'E602',
+    {
+      what: `--grid ${axis}: the deployment has no input "${axis}", and no template takes it`,
+      hint: `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${list(names)}`,
+    },
+    near === undefined ? {} : { correction: { wrong: axis, right: near } },
+  );
+}
+
+function refuseValue(by: string, value: string, type: InputType): void {
+  // It leaves the input out.
+  if (value === '') return;
+  const reading = readText(value, kindOf(type.type));
+  if (typeof reading !== 'string')
+    throw refused({ what: `${by}: the value is not ${reading.type}`, hint: reading.hint ?? 'correct it' });
+  const not = notAllowed(asChoice(reading, type), type);
+  if (not === undefined) return;
+  const { near } = not;
+  throw problem(
+    'E602',
+    {
+      what: `${by}: the value ${not.what}`,
+      hint: `${near === undefined ? '' : `did you mean ${near}? `}allowed: ${list(not.allowed, ' ')}`,
+    },
+    near === undefined ? {} : { correction: { wrong: value, right: near } },
+  );
+}
+
+function refuseGpu(by: string, value: string): void {
+  if (gpuNamed(value) !== undefined) return;
+  const near = nearest(value, GPUS);
+  throw refused({
+    what: `${by} is not a GPU of this service`,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}allowed: ${list(GPUS, ' ')}`,
+  });
+}
+
+/** Seeds that are drawn are below it, so that every service can read them. */
+const DRAWN_BELOW = 2 ** 31;
+
+function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inputs): Settled {
+  const { repeat, set, map, drop } = options;
+  const by = repeat?.by ?? 1;
+  const candidates = inputTypes?.filter(({ type }) => kindOf(type) === 'int').map(({ name }) => name) ?? [
+    ...Object.keys(map),
+    ...Object.keys(set),
+    ...own.filter((name) => !drop.includes(name)),
+  ];
+  const input = seedAmong(candidates);
+  if (input === undefined)
+    return { options: { ...options, repeat: { by, isSame: true } }, guesses: [allSame(by)] };
+  if (Object.keys(options.grid ?? {}).some((axis) => isAlike(axis, input)))
+    throw refused({
+      what: `--grid and --repeat both count the input ${input}`,
+      hint: `leave --repeat out, and give all seeds to the grid: --grid ${input}=1..4`,
+    });
+  const { max = Number.POSITIVE_INFINITY } = inputTypes?.find(({ name }) => name === input) ?? {};
+  const below = Math.min(DRAWN_BELOW, Math.max(1, max - REPEAT_MAX));
+  const column = Object.hasOwn(map, input)
+    ? map[input]
+    : own.find((name) => isAlike(name, input) && !drop.includes(name));
+  if (column !== undefined)
+    return { options: { ...options, repeat: { by, seed: { column, below } } }, guesses: [] };
+  if (own.includes(input))
+    throw refused({
+      what: `--repeat counts the input ${input}, and --drop ${input} drops it`,
+      hint: 'leave --drop out',
+    });
+  const { [input]: first, ...others } = set;
+  if (first !== undefined && !/^-?\d{1,20}$/.test(first))
+    throw refused({
+      what: `--set ${input}=${first}: --repeat cannot count it on`,
+      hint: `give the first seed: --set ${input}=1`,
+    });
+  const seed = { column: input, isAdded: true, below, ...(first === undefined ? {} : { first }) } as const;
+  const drawn = said(
+    'rows',
+    `${input} is drawn from each row, and is in the results; for seeds of your own: --set ${input}=1`,
+  );
+  return {
+    options: { ...options, set: others, repeat: { by, seed } },
+    guesses: first === undefined ? [drawn] : [],
+  };
+}
+
+/** The input called seed, else the only one whose name is a seed. */
+function seedAmong(names: readonly string[]): string | undefined {
+  const exact = names.find((name) => plainName(name) === 'seed');
+  const alike = names.filter((name) => areOneSetting(name, 'seed') || /(?:^|[^a-z])seed$/i.test(name));
+  return exact ?? (new Set(alike).size === 1 ? alike[0] : undefined);
+}
+
+function allSame(by: number | string): Guess {
+  const often = typeof by === 'number' ? `${by} times` : `as often as "${by}" says`;
+  const text = `each row runs ${often} with the same inputs: the deployment has no integer input called seed`;
+  return toConfirm('rows', text, '--repeat', `same:${by}`);
+}
