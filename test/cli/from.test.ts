@@ -16,10 +16,12 @@ describe('a command that makes a batch', () => {
     [{}, undefined, '<sheet> is missing'],
     [{ from: 'drafts' }, 'a.csv', '--from drafts and the sheet a.csv exclude each other'],
     [{ pick: 'picks.csv' }, 'a.csv', '--pick needs --from'],
-    [{ where: 'row = 1' }, 'a.csv', '--where needs --from'],
+    [{ where: 'row = 1' }, 'a.csv', ''],
     [{ each: 'file' }, 'a.csv', '--each needs --from'],
     [{ from: 'drafts', into: 'finals' }, undefined, '--from and --into exclude each other'],
     [{}, 'a.csv', ''],
+    [{ grid: ['style=oil,ink'] }, undefined, ''],
+    [{ grid: ['style=oil,ink'], into: 'finals' }, undefined, '<sheet> is missing'],
     [{ from: 'drafts', where: 'row = 1', pick: 'picks.csv' }, undefined, ''],
   ])('takes a sheet or --from: %o with %s is refused with %j', (flags, sheet, message) => {
     expect(refusal(flags, sheet)).toBe(message);
