@@ -45,6 +45,9 @@ export function programFile(): string {
   return join(folder, 'bin', 'runsheet.mjs');
 }
 
+/** Set later than at the start of a process, it comes after the first heap: its young part grows to 110 MB instead of 20. */
+const YOUNG_HEAP = '--max-semi-space-size=8';
+
 const childLog = (home: string, name: ChildParams['name']): string => join(home, 'logs', `${name}.log`);
 
 /** Resolves when the child reports that it is ready. Throws E406 if it exits first. */
@@ -52,7 +55,7 @@ export async function startChild(params: ChildParams): Promise<StackChild> {
   const logFile = childLog(params.home, params.name);
   const log = openSync(logFile, 'a');
   const child = underUmask(params.umask, () =>
-    spawn(process.execPath, [programFile(), ...params.args], {
+    spawn(process.execPath, [YOUNG_HEAP, programFile(), ...params.args], {
       stdio: ['ignore', log, log, 'ipc'],
       env: { ...params.environment },
     }),
