@@ -3,6 +3,7 @@
 
 import { integerFrom } from '../../batch/digits.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
+import { problem } from '../../errors/error.ts';
 import { fingerprint } from '../row-keys.ts';
 import type { SheetOptions } from '../sheet-options.ts';
 import { cellText, type Column, shortened, spotOf, type SheetRecord } from '../sheet-record.ts';
@@ -49,22 +50,29 @@ export async function* expandedRows(
   names: readonly string[],
   isSurveyed: boolean,
 ): AsyncGenerator<SheetRecord> {
-  const isMet = whereOf(isSurveyed ? {} : options, names.slice(0, ownWidth(options, names)));
+  const own = ownWidth(options, names);
+  const isMet = whereOf(isSurveyed ? {} : options, names.slice(0, own));
   const { split, grid, repeat } = options;
   const steps = [
     ...(split ?? []).map((column) => splitStep(names.indexOf(column), column)),
     ...(grid === undefined ? [] : [gridStep(grid, names)]),
     ...(repeat === undefined ? [] : [repeatStep(options, names)]),
   ];
+  let [seen, met] = [0, 0];
   for await (const record of records) {
-    if (record.fault !== undefined || steps.length === 0) {
-      if (record.fault !== undefined || isMet(record)) yield record;
-    } else if (isMet(record))
-      for (const row of stepped({ ...record, own: ownWidth(options, names) }, steps, 0)) {
-        yield row;
-        if (isSurveyed) break;
-      }
+    seen += 1;
+    if (record.fault === undefined && !isMet(record)) continue;
+    met += 1;
+    for (const row of steps.length === 0 ? [record] : stepped({ ...record, own }, steps, 0)) {
+      yield row;
+      if (isSurveyed) break;
+    }
   }
+  if (seen > 0 && met === 0)
+    throw problem('E550', {
+      what: `no row of the sheet meets --where ${options.where}`,
+      hint: 'texts are compared letter for letter; correct the condition, or leave it out',
+    });
 }
 
 /** What one row becomes. */

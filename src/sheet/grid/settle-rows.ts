@@ -39,9 +39,23 @@ export async function settleRows(
       hint: 'leave out --grid, --repeat and --split, or give the sheet that the batch was made of',
     });
   if (repeat === undefined) return { options, guesses: [] };
-  if (typeof repeat.by === 'string') indexOf(own, repeat.by, '--repeat');
+  const counted = typeof repeat.by === 'string' ? withoutCount(options, repeat.by, own, inputTypes) : options;
   const isSettled = repeat.isSame === true || repeat.seed !== undefined;
-  return isSettled ? { options, guesses: [] } : withSeed(options, own, inputTypes);
+  return isSettled ? { options: counted, guesses: [] } : withSeed(counted, own, inputTypes);
+}
+
+/** The number of runs is no input, unless the deployment has one of its name. */
+function withoutCount(
+  options: SheetOptions,
+  by: string,
+  own: readonly string[],
+  inputTypes: Inputs,
+): SheetOptions {
+  indexOf(own, by, '--repeat');
+  const isUsed = [...options.drop, ...Object.values(options.map)].includes(by);
+  return isUsed || inputTypes?.some(({ name }) => name === by)
+    ? options
+    : { ...options, drop: [...options.drop, by] };
 }
 
 function unlessRefused(error: unknown): undefined {

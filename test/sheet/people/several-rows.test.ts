@@ -1,0 +1,279 @@
+// Rows of a batch that a row of the sheet becomes: by a grid, by the values of a cell, by runs with other seeds; and conditions.
+
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RunsheetError } from '../../../src/errors/error.ts';
+import { readCells } from '../../../src/sheet/read-records.ts';
+import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
+import { collected, input, opened, PLAIN } from '../laying.ts';
+import { read } from './reading.ts';
+
+const readText = (text: string, options: Partial<SheetOptions>, reading?: Parameters<typeof read>[3]) =>
+  read(`sheet.${options.format ?? 'csv'}`, text, options, reading);
+
+const rowsOf = async (text: string, options: Partial<SheetOptions>): Promise<readonly string[]> =>
+  (await readText(text, options)).rows;
+
+const refusalOf = async (
+  text: string,
+  options: Partial<SheetOptions>,
+): Promise<readonly (string | undefined)[]> => {
+  const error = (await readText(text, options).catch((thrown: unknown) => thrown)) as RunsheetError;
+  return [error.code, error.message, error.hint];
+};
+
+const SET = { set: { prompt: 'a {what} in {style}' } };
+
+describe('a grid', () => {
+  it('runs each row with every combination, and keys name their values', async () => {
+    const grid = { style: ['oil', 'water colour'], seed: ['1', '2'] };
+    expect(await rowsOf('name,what\nfox,red fox\nowl,owl\n', { ...SET, grid })).toEqual([
+      'fox-oil-1 {"prompt":"a red fox in oil","seed":1}',
+      'fox-oil-2 {"prompt":"a red fox in oil","seed":2}',
+      'fox-water-colour-1 {"prompt":"a red fox in water colour","seed":1}',
+      'fox-water-colour-2 {"prompt":"a red fox in water colour","seed":2}',
+      'owl-oil-1 {"prompt":"a owl in oil","seed":1}',
+      'owl-oil-2 {"prompt":"a owl in oil","seed":2}',
+      'owl-water-colour-1 {"prompt":"a owl in water colour","seed":1}',
+      'owl-water-colour-2 {"prompt":"a owl in water colour","seed":2}',
+    ]);
+  });
+
+  it('names its rows if it is alone, by numbers where values are long', async () => {
+    const grid = { prompt: ['a fox that jumps over a lazy dog', 'an owl'], cfg: ['7.5', '8'] };
+    expect(await rowsOf('{}\n', { grid, format: 'jsonl' })).toEqual([
+      '1-7.5 {"cfg":7.5,"prompt":"a fox that jumps over a lazy dog"}',
+      '1-8 {"cfg":8,"prompt":"a fox that jumps over a lazy dog"}',
+      '2-7.5 {"cfg":7.5,"prompt":"an owl"}',
+      '2-8 {"cfg":8,"prompt":"an owl"}',
+    ]);
+  });
+
+  it('may have GPUs, and an empty value that leaves the input out', async () => {
+    expect(await rowsOf('prompt\na\n', { grid: { gpu: ['a10g', 'H100'], seed: ['', '5'] } })).toEqual([
+      '{"prompt":"a"} A10G',
+      '{"prompt":"a","seed":5} A10G',
+      '{"prompt":"a"} H100',
+      '{"prompt":"a","seed":5} H100',
+    ]);
+  });
+
+  it.each<readonly [what: string, options: Partial<SheetOptions>, message: string, hint: string]>([
+    [
+      'no input',
+      { grid: { promt: ['a'] } },
+      '--grid promt: the deployment has no input "promt", and no template takes it',
+      'did you mean prompt?',
+    ],
+    [
+      'no value of its type',
+      { grid: { cfg: ['7', 'x'] } },
+      '--grid cfg=x: the value is not a finite number',
+      '7.5',
+    ],
+    [
+      'a value that is too large',
+      { grid: { denoise: ['2'] } },
+      '--grid denoise=2: the value is too large',
+      'at most 1',
+    ],
+    [
+      'no GPU',
+      { grid: { gpu: ['H10'] } },
+      '--grid gpu=H10 is not a GPU of this service',
+      'did you mean H100?',
+    ],
+    [
+      'the name of a column',
+      { grid: { Seed: ['1'] } },
+      '--grid Seed: the sheet has the column "seed" too',
+      '--split seed',
+    ],
+    [
+      'a constant',
+      { grid: { cfg: ['1'] }, set: { cfg: '2' } },
+      '--grid cfg and --set cfg both provide the input',
+      'remove one',
+    ],
+    [
+      'a seed to count on that is dropped',
+      { grid: { cfg: ['1'] }, repeat: { by: 2 }, drop: ['seed'] },
+      '--repeat counts the input seed, and --drop seed drops it',
+      'leave --drop out',
+    ],
+    [
+      'rows of a missing column',
+      { repeat: { by: 'often' } },
+      'column "often" of --repeat is not in the sheet',
+      'prompt',
+    ],
+  ])('is refused for %s', async (_, options, message, hint) => {
+    expect(await refusalOf('prompt,seed\na,1\n', options)).toEqual([
+      message.includes('often') ? 'E206' : 'E602',
+      message,
+      expect.stringContaining(hint),
+    ]);
+  });
+});
+
+describe('several runs of a row', () => {
+  it('count its seed on, exactly, and draw the same one again for a row that has none', async () => {
+    const text = 'id,prompt,seed\na,fox,18446744073709551614\nb,owl,\n';
+    const rows = await rowsOf(text, { repeat: { by: 2 } });
+    const drawn = Number(/"seed":(\d+)/.exec(rows[2] ?? '')?.[1]);
+    expect(rows).toEqual([
+      'a-1 {"prompt":"fox","seed":18446744073709551614}',
+      'a-2 {"prompt":"fox","seed":18446744073709551615}',
+      `b-1 {"prompt":"owl","seed":${drawn}}`,
+      `b-2 {"prompt":"owl","seed":${drawn + 1}}`,
+    ]);
+    expect(drawn).toBeLessThan(2 ** 31);
+    const others = await rowsOf('id,prompt,seed\nnew,hen,5\nb,owl,\n', { repeat: { by: 3 } });
+    expect(others.slice(3, 5)).toEqual(rows.slice(2));
+  });
+
+  it('have their seeds in the results, or begin where the command says', async () => {
+    const { rows, guesses } = await readText('prompt\nfox\n', { repeat: { by: 2 }, set: { seed: '10' } });
+    expect([rows, guesses]).toEqual([['{"prompt":"fox","seed":10}', '{"prompt":"fox","seed":11}'], []]);
+    const seed = { column: 'seed', isAdded: true, below: 2 ** 31 } as const;
+    const cells = await collected(readCells(opened('prompt\nfox\n'), { ...PLAIN, repeat: { by: 1, seed } }));
+    const drawn = await readText('prompt\nfox\n', { repeat: { by: 1 } });
+    expect(drawn.rows).toEqual([`{"prompt":"fox","seed":${cells[0]?.[1]}}`]);
+    expect(drawn.guesses).toEqual([
+      expect.stringMatching(/^seed is drawn from each row, and is in the results/),
+    ]);
+  });
+
+  it('are as many as a column says, and their number is no input', async () => {
+    expect(await rowsOf('id,prompt,seed,often\na,x,7,2\nb,y,8,\n', { repeat: { by: 'often' } })).toEqual([
+      'a-1 {"prompt":"x","seed":7}',
+      'a-2 {"prompt":"x","seed":8}',
+      'b {"prompt":"y","seed":8}',
+    ]);
+  });
+
+  it('with the same inputs have to be confirmed, by one flag', async () => {
+    const inputTypes = [input('prompt', 'string')];
+    const options = { repeat: { by: 2 } };
+    const refused = readText('prompt\nx\n', options, { inputTypes, answers: {} });
+    await expect(refused).rejects.toMatchObject({
+      code: 'E111',
+      hint: expect.stringContaining('--repeat same:2'),
+    });
+    const { guesses } = await readText(
+      'prompt\nx\n',
+      { repeat: { by: 2, isSame: true } },
+      { inputTypes, answers: {} },
+    );
+    expect(guesses).toEqual([]);
+  });
+
+  it('take the only input whose name is a seed', async () => {
+    const inputTypes = [input('prompt', 'string'), input('4.noise_seed', 'int')];
+    const { rows } = await readText(
+      'prompt,Noise seed\nx,3\n',
+      { repeat: { by: 2 }, map: { '4.noise_seed': 'Noise seed' } },
+      { inputTypes },
+    );
+    expect(rows).toEqual(['{"4.noise_seed":3,"prompt":"x"}', '{"4.noise_seed":4,"prompt":"x"}']);
+  });
+});
+
+describe('the values of one cell', () => {
+  it.each([
+    ['"1, 2,3"', [1, 2, 3]],
+    ['100-102', [100, 101, 102]],
+    ['"1-2,9"', [1, 2, 9]],
+    ['7;8', [7, 8]],
+    ['"[4,5]"', [4, 5]],
+    ['6', [6]],
+    ['', [undefined]],
+  ])('%j are %j', async (cell, seeds) => {
+    const rows = await rowsOf(`id,prompt,seed\na,x,${cell}\n`, { split: ['seed'] });
+    expect(rows).toEqual(
+      seeds.map(
+        (seed, at) => `a${seeds.length > 1 ? `-${at + 1}` : ''} ${JSON.stringify({ prompt: 'x', seed })}`,
+      ),
+    );
+  });
+
+  it('may be texts with commas, and addresses', async () => {
+    expect(await rowsOf('prompt\n"a fox, red; an owl"\n', { split: ['prompt'] })).toEqual([
+      '{"prompt":"a fox, red"}',
+      '{"prompt":"an owl"}',
+    ]);
+    const images = 'prompt,image\nx,"https://a.example/1,2.png, https://a.example/3.png"\n';
+    expect(await rowsOf(images, { split: ['image'] })).toEqual([
+      '{"image":"https://a.example/1,2.png","prompt":"x"}',
+      '{"image":"https://a.example/3.png","prompt":"x"}',
+    ]);
+  });
+
+  it('keep their types in a JSON sheet', async () => {
+    const text = '{"prompt":["a","b"],"seed":"1-2"}\n{"prompt":"c","seed":5}\n';
+    expect(await rowsOf(text, { split: ['prompt', 'seed'], format: 'jsonl', repeat: { by: 1 } })).toEqual([
+      '{"prompt":"a","seed":1}',
+      '{"prompt":"a","seed":2}',
+      '{"prompt":"b","seed":1}',
+      '{"prompt":"b","seed":2}',
+      '{"prompt":"c","seed":5}',
+    ]);
+  });
+
+  it('are refused with their place if there are too many', async () => {
+    const refused = readText('prompt,seed\nx,1-99999999999\n', { split: ['seed'] });
+    const what = 'a cell of column "seed" has more than 10,000 values';
+    const place = expect.objectContaining({ line: 2, column: 2 });
+    await expect(refused).rejects.toMatchObject({ problems: [{ code: 'E103', message: what, place }] });
+  });
+});
+
+describe('a condition', () => {
+  it('is met before rows are multiplied and counted, in CSV and in JSON', async () => {
+    const options = { where: "Status = Draft and 'Shot no' > 1", grid: { seed: ['1', '2'] }, limit: 3 };
+    const csv = 'prompt,Status,Shot no\na,Draft,1\nb,Draft,2\nc,Final,3\nd,Draft,10\n';
+    const rows = ['{"prompt":"b","seed":1}', '{"prompt":"b","seed":2}', '{"prompt":"d","seed":1}'];
+    const { rows: found, guesses } = await readText(csv, options);
+    expect([found, guesses.filter((text) => text.includes('blank'))]).toEqual([rows, []]);
+    const json =
+      '{"prompt":"a"}\n{"prompt":"b","Status":"Draft","Shot no":2}\n{"prompt":"d","Status":"Draft","Shot no":10}\n';
+    expect(await rowsOf(json, { ...options, format: 'jsonl', drop: ['Status', 'Shot no'] })).toEqual(rows);
+  });
+
+  it('that no row meets is refused as such', async () => {
+    expect(await refusalOf('prompt\na\n', { where: 'prompt = b' })).toEqual([
+      'E550',
+      'no row of the sheet meets --where prompt = b',
+      expect.anything(),
+    ]);
+  });
+});
+
+describe('rows of rows', () => {
+  it('have the cells of their own row, each combination once, whatever the sheet', async () => {
+    const cell = fc.stringMatching(/^[a-z"; ,]{0,6}[a-z]$/);
+    const values = fc.uniqueArray(fc.nat(99).map(String), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.uniqueArray(cell, { minLength: 1, maxLength: 6 }),
+        values,
+        values,
+        fc.integer({ min: 1, max: 3 }),
+        async (prompts, cfg, denoise, by) => {
+          const text = `prompt\n${prompts.map((one) => `"${one.replaceAll('"', '""')}"\n`).join('')}`;
+          const grid = { cfg, image: denoise.map((one) => `https://a.example/${one}`) };
+          const rows = await rowsOf(text, { grid, repeat: { by }, encoding: 'utf-8', delimiter: ',' });
+          const read = rows.map(
+            (row) => JSON.parse(row) as { prompt: string; cfg: number; image: string; seed: number },
+          );
+          const combined = new Set(
+            read.map(({ prompt, cfg: one, image, seed }) => JSON.stringify([prompt, one, image, seed])),
+          );
+          expect(combined.size).toBe(prompts.length * cfg.length * denoise.length * by);
+          expect(new Set(read.map(({ prompt }) => prompt))).toEqual(new Set(prompts));
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
