@@ -70,7 +70,7 @@ function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
   return [
     ...(where === undefined ? [] : [`  where     ${where}`]),
     ...(split.length === 0 ? [] : [`  split     ${split.join(', ')}`]),
-    ...(axes.length === 0 ? [] : [`  grid      ${axes.join(' × ')}: ${plural(each, 'row')} of each`]),
+    ...(axes.length === 0 ? [] : [`  grid      ${axes.join(' × ')}: ${plural(each, 'combination')}`]),
     ...(repeat === undefined ? [] : [`  repeat    each row ${often} ${often === '1' ? 'time' : 'times'}`]),
   ].map(terminalLine);
 }

@@ -53,7 +53,10 @@ export async function sourceOf(
 ): Promise<Source> {
   const { from, pick, each = 'row' } = flags;
   if (sheet === NO_SHEET)
-    return { path: '-', copying: { stdin: Readable.from(['{}\n']), name: 'grid', format: 'jsonl' } };
+    return {
+      path: '-',
+      copying: { stdin: Readable.from([Buffer.from('{}\n')]), name: 'grid', format: 'jsonl' },
+    };
   if (from === undefined) return { path: sheet, copying: { stdin, ...copyingOf(flags) } };
   const found = await findBatch(config.out, from);
   return { from: definedOnly({ found, each, picks: pick === undefined ? pick : { path: pick } }) };

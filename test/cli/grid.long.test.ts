@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+
+const INPUTS = [
+  { name: 'prompt', type: 'string', required: true },
+  { name: 'seed', type: 'integer', required: false, default: 7 },
+];
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 40, runSeconds: 0.05, inputTypes: INPUTS });
+const SHEET = Array.from({ length: 50 }, (_, at) => `thing-${at + 1},"red, no. ${at + 1}"`);
+const SET = ['--set', 'prompt=a {colour} thing in {style}'];
+
+describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
+  const stage = new Stage();
+  const command = (styles: string): readonly string[] => [
+    ...['things.csv', '-d', 'portraits', '-c', '40', ...SET],
+    ...['--grid', `style=${styles}`, '--grid', 'seed=1..4'],
+  ];
+  const bought = async (): Promise<number> => (await stage.truth()).length;
+
+  beforeAll(async () => {
+    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    stage.write('things.csv', `name,colour\n${SHEET.join('\n')}\n`);
+  });
+  afterAll(() => stage.close());
+
+  it('is counted and priced before anything is sent', async () => {
+    const { code, stderr } = await stage.run(['plan', ...command('oil,ink,chalk')]);
+    expect([code, await bought()]).toEqual([0, 0]);
+    expect(stderr).toMatch(/✓ 600 rows, 4 columns\n {2}grid {6}3 style × 4 seed: 12 combinations\n/);
+    expect(stderr).toMatch(/cost .*per second/);
+  });
+
+  it('buys each combination once, also if everything is killed and the same command is given again', async () => {
+    const first = stage.start(['run', ...command('oil,ink,chalk')]);
+    await until(async () => (await bought()) >= 100, '100 runs were bought');
+    await first.killTree();
+    const second = await stage.run(['run', ...command('oil,ink,chalk')]);
+    expect([second.code, second.stderr]).toEqual([0, expect.stringMatching(/600 of 600 rows succeeded/)]);
+    const folder = second.stdout.trim();
+    const runs = (await stage.truth()).map(({ inputs }) => JSON.stringify(inputs));
+    expect([runs.length, new Set(runs).size]).toEqual([600, 600]);
+    const results = stage.results(folder);
+    const combined = new Set(results.map(({ name, style, seed }) => `${name}-${style}-${seed}`));
+    expect([results.length, combined.size]).toEqual([600, 600]);
+    expect(results[599]).toMatchObject({
+      name: 'thing-50',
+      style: 'chalk',
+      seed: '4',
+      key: 'thing-50-chalk-4',
+    });
+    expect(results[599]?.['outputs']).toBe('outputs/thing-50-chalk-4.png');
+    expect(stage.batchFile(folder).sheet.grid).toEqual(['style', 'seed']);
+  }, 180_000);
+
+  it('with another style buys only the 200 rows of that style', async () => {
+    const { code, stderr, stdout } = await stage.run(['run', ...command('oil,ink,chalk,pastel'), '--reuse']);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/reused 600 of 800; 200 runs bought/)]);
+    expect(await bought()).toBe(800);
+    const { requests } = JSON.parse(readFileSync(join(stdout.trim(), 'summary.json'), 'utf8')) as {
+      readonly requests: { readonly accepted: number };
+    };
+    expect(requests.accepted).toBe(200);
+  }, 120_000);
+
+  it('needs no sheet, and a file may have its values', async () => {
+    stage.write('prompts.txt', 'a fox, red\n\nan owl\r\n');
+    const flags = ['-d', 'portraits', '--grid', 'prompt=@prompts.txt', '--grid', 'seed=7..8'];
+    const { code, stdout } = await stage.run(['run', ...flags]);
+    const keys = stage.results(stdout.trim()).map(({ key, prompt }) => [key, prompt]);
+    expect([code, keys]).toEqual([
+      0,
+      [
+        ['a-fox-red-7', 'a fox, red'],
+        ['a-fox-red-8', 'a fox, red'],
+        ['an-owl-7', 'an owl'],
+        ['an-owl-8', 'an owl'],
+      ],
+    ]);
+  });
+
+  it('of runs with drawn seeds attaches to its batch, and buys only further runs', async () => {
+    stage.write('few.csv', 'prompt,Status\na newt,Draft\na toad,Final\n');
+    const flags = ['few.csv', '-d', 'portraits', '--where', 'Status = Draft', '--reuse', '--repeat'];
+    const before = await bought();
+    const first = await stage.run(['run', ...flags, '2']);
+    const again = await stage.run(['run', ...flags, '2']);
+    expect([first.code, again.stdout, await bought()]).toEqual([0, first.stdout, before + 2]);
+    const more = await stage.run(['run', ...flags, '4']);
+    expect([more.code, await bought()]).toEqual([0, before + 4]);
+    const seeds = stage.results(more.stdout.trim()).map(({ seed }) => Number(seed));
+    const [from = 0] = seeds;
+    expect(seeds).toEqual([from, from + 1, from + 2, from + 3]);
+    expect(
+      (await stage.truth())
+        .slice(-4)
+        .map(({ inputs }) => Number(inputs?.['seed']))
+        .toSorted(),
+    ).toEqual(seeds.toSorted());
+  });
+});
