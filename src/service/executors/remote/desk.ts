@@ -3,6 +3,7 @@
 import type { Reached } from '../executor.ts';
 import type { AssignedRun, StoredOutput } from './assigned-run.ts';
 import type { Backend, Graph, Made } from './backend.ts';
+import type { Stock } from './filled-workflow.ts';
 
 /** What is learned of a server when it answers for the first time. */
 export type MetServer = {
@@ -11,8 +12,8 @@ export type MetServer = {
   /** What a person calls its GPU. */
   gpu: string;
   version: string;
-  /** Why each deployment cannot run there; undefined if it can. */
-  readonly misfits: Map<string, string | undefined>;
+  /** What it has of the nodes of each workflow. Absent until it is known. */
+  readonly stocks: Map<string, Stock>;
 };
 
 export type Timing = {

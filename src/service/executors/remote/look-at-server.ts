@@ -3,7 +3,7 @@
 import { errorMessage } from '../../../errors/error.ts';
 import { openServer, type GivenServer } from './server-address.ts';
 import { Unreachable } from './backend.ts';
-import { classesAt } from './remote.ts';
+import { classesAt } from './able-servers.ts';
 import { faultsOf, readGraph } from './workflow.ts';
 
 export type ServerReport = {

@@ -11,8 +11,10 @@ import type { Database, ServerRow } from '../../database.ts';
 import type { Deployment } from '../../deployments.ts';
 import { Unreachable, type Backend, type PutFile } from './backend.ts';
 import { addressOf, openServer } from './server-address.ts';
-import { classesAt, Remote, type RemoteWorld } from './remote.ts';
-import { RUN_TIMEOUT_SECONDS, readGraph, workflowOf, type Workflow } from './workflow.ts';
+import { classesAt } from './able-servers.ts';
+import { Remote, type RemoteWorld } from './remote.ts';
+import { offeredInputs } from './filled-workflow.ts';
+import { RUN_TIMEOUT_SECONDS, readGraph, workflowOf, type InputType, type Workflow } from './workflow.ts';
 
 const givenGpusSchema = z.strictObject({
   servers: z
@@ -162,20 +164,22 @@ export class OwnGpus {
     }
   }
 
-  /** Of the first server that can run it. */
+  /** Of the first server that can run it, with what all of them offer. */
   async #workflow(
     name: string,
     text: string,
     inputs: Readonly<Record<string, readonly string[]>>,
   ): Promise<Workflow> {
     const nodes = readGraph(name, text);
-    let first: unknown;
-    // One that tells its classes knows more of the inputs.
     const backends = [...this.#backends.values()];
-    const telling = backends.filter(({ nodeClass }) => nodeClass !== undefined);
-    for (const backend of new Set([...telling, ...backends])) {
+    const asked = await Promise.allSettled(backends.map((backend) => classesAt(backend, nodes)));
+    const stocks = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    let first: unknown = asked.find((one) => one.status === 'rejected')?.reason;
+    // One that tells its classes knows more of the inputs.
+    for (const classes of stocks.toSorted((a, b) => Number(b !== undefined) - Number(a !== undefined))) {
       try {
-        return workflowOf(name, nodes, await classesAt(backend, nodes), inputs);
+        const workflow = workflowOf(name, nodes, classes, inputs);
+        return { ...workflow, inputs: offeredInputs(workflow, stocks) };
       } catch (error) {
         // What is wrong with the workflow says more than a server that does not answer.
         if (first === undefined || first instanceof Unreachable) first = error;
@@ -205,8 +209,9 @@ export class OwnGpus {
     return deployment;
   }
 
-  #deployment({ id, name, inputs, runTimeoutSeconds }: Workflow): Deployment {
+  #deployment(workflow: Workflow): Deployment {
     const { executor } = this;
+    const { id, name, runTimeoutSeconds } = workflow;
     return {
       id,
       name,
@@ -221,18 +226,22 @@ export class OwnGpus {
       runTimeoutSeconds,
       machineVersion: null,
       machineType: null,
-      inputTypes: inputs.map(({ name: input, type, default: usual, min, max, options }) => ({
-        name: input,
-        type,
-        required: false,
-        default: usual,
-        ...(min === undefined ? {} : { min }),
-        ...(max === undefined ? {} : { max }),
-        ...(options === undefined ? {} : { options: [...options] }),
-      })),
+      get inputTypes() {
+        return executor.inputsOf(workflow).map(shownInput);
+      },
     };
   }
 }
+
+const shownInput = ({ name, type, default: usual, min, max, options }: InputType) => ({
+  name,
+  type,
+  required: false,
+  default: usual,
+  ...(min === undefined ? {} : { min }),
+  ...(max === undefined ? {} : { max }),
+  ...(options === undefined ? {} : { options: [...options] }),
+});
 
 /** Only public addresses: a row must not reach into the network of the service. */
 const PUBLIC = 'http://192.0.2.1';

@@ -5,10 +5,8 @@
 //                       └────────────── moved: the server did not answer for long ─────────┘
 
 import { parseExactly } from '../../../batch/digits.ts';
-import { errorMessage } from '../../../errors/error.ts';
 import type { Refusal } from '../../../run-service/contract/refusal.ts';
 import type { RunRow } from '../../runs/run-row.ts';
-import { FifoQueue } from '../../fifo-queue.ts';
 import {
   NO_WORK,
   type Census,
@@ -18,11 +16,14 @@ import {
   type Output,
 } from '../executor.ts';
 import { assigned, newState, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
-import type { Backend, Graph, NodeClass, PutFile } from './backend.ts';
+import type { Backend, Graph, PutFile } from './backend.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
-import { classesOf, faultsOf, filledGraph, inputRefusals, type Workflow } from './workflow.ts';
+import { inputsAt, isThere, mayServe, meet, misfitsAt, refusalsAt } from './able-servers.ts';
+import { choicesOf, filledGraph, NO_CHOICES, type Choices } from './filled-workflow.ts';
+import { WaitingRuns } from './waiting-runs.ts';
+import type { InputType, Workflow } from './workflow.ts';
 
 export type RemoteWorld = {
   readonly now: () => number;
@@ -53,7 +54,7 @@ export class Remote implements Executor {
   readonly #world: RemoteWorld;
   readonly #servers = new Map<string, GpuServer>();
   readonly #workflows = new Map<string, Workflow>();
-  readonly #lines = new Map<string, FifoQueue<number, LiveRun>>();
+  readonly #lines = new Map<string, WaitingRuns>();
   /** What was said of runs before they were moved. */
   readonly #moved = new Map<number, RunState>();
   readonly #desk: Desk;
@@ -86,7 +87,12 @@ export class Remote implements Executor {
 
   refusals(deploymentId: string, inputs: Readonly<Record<string, unknown>>): readonly Refusal[] {
     const workflow = this.#workflows.get(deploymentId);
-    return workflow === undefined ? [] : inputRefusals(workflow, inputs);
+    return workflow === undefined ? [] : refusalsAt(this.servers, workflow, inputs);
+  }
+
+  /** With what its servers offer now. */
+  inputsOf(workflow: Workflow): readonly InputType[] {
+    return inputsAt(this.servers, workflow);
   }
 
   isUnpaid(deploymentId: string): boolean {
@@ -95,7 +101,7 @@ export class Remote implements Executor {
   }
 
   accept(run: LiveRun): void {
-    this.#lineOf(run.deploymentId).join(run.number, run);
+    this.#lineOf(run.deploymentId).join(run);
     this.#serve();
   }
 
@@ -109,7 +115,7 @@ export class Remote implements Executor {
       for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.set(run.id, one);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
       if (state === undefined || one === undefined || state.server === NOWHERE)
-        this.#lineOf(run.deploymentId).join(run.number, run);
+        this.#lineOf(run.deploymentId).join(run);
       else this.#continue(one);
     }
     this.#serve();
@@ -175,8 +181,8 @@ export class Remote implements Executor {
     await Promise.all(this.servers.map((server) => server.close()));
   }
 
-  #lineOf(deploymentId: string): FifoQueue<number, LiveRun> {
-    const line = this.#lines.get(deploymentId) ?? new FifoQueue<number, LiveRun>();
+  #lineOf(deploymentId: string): WaitingRuns {
+    const line = this.#lines.get(deploymentId) ?? new WaitingRuns((run) => this.#choicesOf(run));
     this.#lines.set(deploymentId, line);
     return line;
   }
@@ -201,16 +207,19 @@ export class Remote implements Executor {
         const fair = waiting.toSorted(([a], [b]) => (running.get(a) ?? 0) - (running.get(b) ?? 0));
         isPlaced = fair.some(([deploymentId, line]) => this.#place(deploymentId, line));
       }
+      this.#endHopeless();
     } finally {
       this.#isServing = false;
     }
   }
 
-  #place(deploymentId: string, line: FifoQueue<number, LiveRun>): boolean {
+  #place(deploymentId: string, line: WaitingRuns): boolean {
     const workflow = this.#workflows.get(deploymentId);
-    const server = this.#serverFor(deploymentId);
-    const run = workflow === undefined || server === undefined ? undefined : line.next();
-    if (run === undefined || server === undefined || workflow === undefined) return false;
+    const hasRoom = this.servers.some((one) => isThere(one) && one.load < RUNS_A_SERVER);
+    if (workflow === undefined || !hasRoom) return false;
+    const next = line.next((choices) => this.#serverFor(deploymentId, choices));
+    if (next === undefined) return false;
+    const { run, server } = next;
     const moved = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
@@ -222,8 +231,8 @@ export class Remote implements Executor {
   }
 
   /** An idle server that has its models, else the one that idles longest, else the one that is expected to be free first. */
-  #serverFor(deploymentId: string): GpuServer | undefined {
-    const able = this.servers.filter((one) => this.#mayServe(one, deploymentId));
+  #serverFor(deploymentId: string, choices: Choices): GpuServer | undefined {
+    const able = this.servers.filter((one) => this.#mayServe(one, deploymentId, choices));
     const idle = able.filter((one) => one.load === 0 && !this.#mustStay(one, deploymentId));
     const warm = idle.find(({ serves }) => serves?.deploymentId === deploymentId);
     if (warm !== undefined) return warm;
@@ -234,14 +243,39 @@ export class Remote implements Executor {
     return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
   }
 
-  #mayServe(server: GpuServer, deploymentId: string): boolean {
-    return (
-      server.isMet &&
-      server.away === undefined &&
-      server.misfits.has(deploymentId) &&
-      server.misfits.get(deploymentId) === undefined
-    );
+  #mayServe(server: GpuServer, deploymentId: string, choices?: Choices): boolean {
+    const workflow = this.#workflows.get(deploymentId);
+    return workflow !== undefined && mayServe(server, workflow, choices);
   }
+
+  /** Runs that no server can execute any more end, instead of waiting for what may never come. */
+  #endHopeless(): void {
+    if (!this.servers.every(isThere)) return;
+    for (const [deploymentId, line] of this.#lines) {
+      const workflow = this.#workflows.get(deploymentId);
+      if (workflow === undefined || line.size === 0) continue;
+      for (const { run, reason } of line.removed((choices) => misfitsAt(this.servers, workflow, choices)))
+        this.#endUnplaced(run, `failed validation: ${reason}`);
+    }
+  }
+
+  #endUnplaced(run: LiveRun, reason: string): void {
+    const { now, commit, events } = this.#world;
+    const state = withLine(this.#moved.get(run.number) ?? newState(NOWHERE), 'error', reason, now());
+    this.#moved.delete(run.number);
+    commit(() => {
+      events.keep(run, JSON.stringify(state));
+      events.ended(run, { status: 'failed', atMs: now(), work: NO_WORK });
+    });
+  }
+
+  #choicesOf({ id, deploymentId }: LiveRun): Choices {
+    const workflow = this.#workflows.get(deploymentId);
+    return workflow === undefined ? NO_CHOICES : choicesOf(workflow, this.#inputsOf(id));
+  }
+
+  #inputsOf = (runId: string): Readonly<Record<string, unknown>> =>
+    parseExactly(this.#world.inputsOf(runId)) as Readonly<Record<string, unknown>>;
 
   /** It has the models of another workflow, whose runs wait, and has not served it for long. */
   #mustStay({ serves }: GpuServer, deploymentId: string): boolean {
@@ -259,7 +293,7 @@ export class Remote implements Executor {
       events.lost(run, 0, true);
       events.keep(run, JSON.stringify(state));
     });
-    this.#lineOf(run.deploymentId).join(run.number, run);
+    this.#lineOf(run.deploymentId).join(run);
   }
 
   /** A server that did not answer has finished the run meanwhile: the first end counts. */
@@ -309,14 +343,15 @@ export class Remote implements Executor {
       },
       graphOf: (one, backend) => this.#graphOf(one, backend),
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
-      met: (server) => this.#meet(server),
+      met: (server) => meet(server, [...this.#workflows.values()]),
       free: () => this.#serve(),
       move: (one, why) => {
-        const { deploymentId } = one.run;
+        const choices = this.#choicesOf(one.run);
         const isOther =
           mayMove(one) &&
           this.servers.some(
-            (other) => other.name !== one.state.server && this.#mayServe(other, deploymentId),
+            (other) =>
+              other.name !== one.state.server && this.#mayServe(other, one.run.deploymentId, choices),
           );
         if (isOther) {
           this.#takeBack(one, why);
@@ -330,35 +365,10 @@ export class Remote implements Executor {
   }
 
   async #graphOf({ run, workflow }: AssignedRun, backend: Backend): Promise<Graph> {
-    const inputs = parseExactly(this.#world.inputsOf(run.id)) as Readonly<Record<string, unknown>>;
+    const inputs = this.#inputsOf(run.id);
     const put = await this.#world.putFiles(workflow, inputs, backend);
     return filledGraph(workflow, inputs, { id: run.id, day: dayOf(this.#world.now()) }, put);
   }
-
-  /** Learns what a server is, and which workflows it can run. */
-  async #meet(server: MetServer): Promise<void> {
-    const { version, gpu } = await server.backend.describe();
-    server.version = version;
-    if (server.gpu === '') server.gpu = gpu;
-    for (const { id, graph } of this.#workflows.values()) {
-      // What it does not say of one workflow must not keep it from running the others.
-      const classes = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
-      server.misfits.set(id, typeof classes === 'string' ? classes : faultsOf(graph, classes)[0]);
-    }
-  }
-}
-
-/** The classes of a workflow that a server has; undefined if it does not tell. */
-export async function classesAt(
-  backend: Backend,
-  graph: Graph,
-): Promise<ReadonlyMap<string, NodeClass> | undefined> {
-  const { nodeClass } = backend;
-  if (nodeClass === undefined) return undefined;
-  const found = await Promise.all(
-    classesOf(graph).map(async (name) => [name, await nodeClass(name)] as const),
-  );
-  return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
 }
 
 /** A paid service is not asked twice on suspicion. */

@@ -6,12 +6,12 @@ import { isRawNumber, parseExactly } from '../../../batch/digits.ts';
 import { errorMessage, nearest, problem } from '../../../errors/error.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { uuidOf } from '../../identity.ts';
-import type { ClassInput, Graph, NodeClass, PutFile } from './backend.ts';
+import type { ClassInput, Graph, NodeClass } from './backend.ts';
 
 /** Where the value of an input goes. */
 type Field = { readonly node: string; readonly field: string; readonly isFile: boolean };
 
-type InputType = {
+export type InputType = {
   readonly name: string;
   readonly type: string;
   readonly default: unknown;
@@ -71,7 +71,7 @@ export const classesOf = (graph: Nodes | Graph): readonly string[] => [
 ];
 
 /** undefined where a server does not tell its classes. */
-type Classes = ReadonlyMap<string, NodeClass> | undefined;
+export type Classes = ReadonlyMap<string, NodeClass> | undefined;
 
 /** `fields`: names for inputs, such as `{ prompt: ['6.text'] }`. Throws E602, which names everything that keeps it from running. */
 export function workflowOf(
@@ -322,47 +322,6 @@ function typeNameOf(value: unknown): string {
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
   return 'string';
 }
-
-/** The workflow with the inputs of a run; files of the run get names of their own. `files`: names on the server, by address. */
-export function filledGraph(
-  { graph, inputs, savers }: Workflow,
-  given: Readonly<Record<string, unknown>>,
-  run: { readonly id: string; readonly day: string },
-  files: ReadonlyMap<string, PutFile>,
-): Graph {
-  const filled = structuredNodes(graph);
-  for (const { name, fields } of inputs) {
-    const value = given[name];
-    if (value === undefined) continue;
-    for (const { node, field, isFile } of fields) {
-      const own = filled[node];
-      if (own !== undefined)
-        own.inputs[field] = isFile
-          ? typeof value === 'string'
-            ? (files.get(value) ?? value)
-            : value
-          : value;
-    }
-  }
-  // A node with an unchanged prefix may answer from the cache with the file of another run, whose name can be used again.
-  for (const node of savers) {
-    const own = filled[node];
-    if (own !== undefined)
-      own.inputs['filename_prefix'] = `runsheet/${run.day}/${run.id}/${node.replaceAll(/[^\w-]/g, '_')}`;
-  }
-  return filled;
-}
-
-type Writable = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
-
-/** Not structuredClone, which loses the digits of long integers. */
-const structuredNodes = (graph: Graph): Writable =>
-  Object.fromEntries(
-    Object.entries(graph).map(([node, { class_type, inputs }]) => [
-      node,
-      { class_type, inputs: { ...inputs } },
-    ]),
-  );
 
 /** JSON with sorted keys: the order and the titles of nodes change nothing. */
 function canonical(value: unknown): string {

@@ -1,0 +1,75 @@
+// Which servers can run what: each has other nodes and models.
+
+import { errorMessage } from '../../../errors/error.ts';
+import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
+import type { Backend, Graph, NodeClass } from './backend.ts';
+import type { MetServer } from './desk.ts';
+import { choicesOf, misfitOf, NO_CHOICES, offeredInputs, type Choices } from './filled-workflow.ts';
+import type { GpuServer } from './gpu-server.ts';
+import { classesOf, inputRefusals, type InputType, type Workflow } from './workflow.ts';
+
+type Servers = readonly GpuServer[];
+
+export const isThere = ({ isMet, away }: GpuServer): boolean => isMet && away === undefined;
+
+export const mayServe = (server: GpuServer, workflow: Workflow, choices = NO_CHOICES): boolean =>
+  isThere(server) &&
+  server.stocks.has(workflow.id) &&
+  misfitOf(workflow, choices, server.stocks.get(workflow.id)) === undefined;
+
+/** Why none of these servers can run it; undefined if one can, or may. */
+export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices): string | undefined {
+  const whys = servers.map(({ name, stocks }) => {
+    const stock = stocks.get(workflow.id);
+    const why = typeof stock === 'object' ? misfitOf(workflow, choices, stock) : undefined;
+    return why === undefined ? undefined : `${name}: ${why}`;
+  });
+  return whys.length === 0 || whys.includes(undefined) ? undefined : whys.join('; ');
+}
+
+/** With what the servers offer now. */
+export const inputsAt = (servers: Servers, workflow: Workflow): readonly InputType[] =>
+  offeredInputs(
+    workflow,
+    servers.map(({ stocks }) => stocks.get(workflow.id)),
+  );
+
+/** Why no server would take a run with these inputs. */
+export function refusalsAt(
+  servers: Servers,
+  workflow: Workflow,
+  inputs: Readonly<Record<string, unknown>>,
+): readonly Refusal[] {
+  const refusals = inputRefusals({ ...workflow, inputs: inputsAt(servers, workflow) }, inputs);
+  if (refusals.length > 0) return refusals;
+  const choices = choicesOf(workflow, inputs);
+  const why = misfitsAt(servers, workflow, choices);
+  if (why === undefined) return [];
+  const [[name, value] = ['', workflow.id]] = Object.entries(choices);
+  return [badValue(['body', ...(name === '' ? ['deployment_id'] : ['inputs', name])], value, why)];
+}
+
+/** Learns what a server is, and which workflows it can run. */
+export async function meet(server: MetServer, workflows: readonly Workflow[]): Promise<void> {
+  const { version, gpu } = await server.backend.describe();
+  server.version = version;
+  if (server.gpu === '') server.gpu = gpu;
+  for (const { id, graph } of workflows) {
+    // What it does not say of one workflow must not keep it from running the others.
+    const stock = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
+    server.stocks.set(id, stock);
+  }
+}
+
+/** The classes of a workflow that a server has; undefined if it does not tell. */
+export async function classesAt(
+  backend: Backend,
+  graph: Graph,
+): Promise<ReadonlyMap<string, NodeClass> | undefined> {
+  const { nodeClass } = backend;
+  if (nodeClass === undefined) return undefined;
+  const found = await Promise.all(
+    classesOf(graph).map(async (name) => [name, await nodeClass(name)] as const),
+  );
+  return new Map(found.flatMap(([name, one]) => (one === undefined ? [] : [[name, one]])));
+}

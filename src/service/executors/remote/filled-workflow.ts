@@ -1,0 +1,93 @@
+// A workflow with the inputs of a run: what it needs of a server, and what is sent.
+
+import type { Graph, PutFile } from './backend.ts';
+import { faultsOf, type Classes, type InputType, type Workflow } from './workflow.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The values of a run of which a server may have some and not others, such as models. */
+export type Choices = Values;
+export const NO_CHOICES: Choices = {};
+
+export const choicesOf = ({ inputs }: Workflow, given: Values): Choices =>
+  Object.fromEntries(
+    inputs.flatMap(({ name, type }) =>
+      type === 'enum' && given[name] !== undefined ? [[name, given[name]]] : [],
+    ),
+  );
+
+/** What a server has of a workflow's nodes; a text if it could not be asked, and says why. */
+export type Stock = Classes | string;
+
+/** By stock and choices, because it is asked whenever a server is free. */
+const misfits = new WeakMap<object, WeakMap<Choices, string | undefined>>();
+
+/** Why a server with this stock of the workflow cannot run it; undefined if it can. */
+export function misfitOf(workflow: Workflow, choices: Choices, stock: Stock): string | undefined {
+  if (stock === undefined || typeof stock === 'string') return stock;
+  const known = misfits.get(stock) ?? new WeakMap<Choices, string | undefined>();
+  misfits.set(stock, known);
+  if (!known.has(choices)) known.set(choices, faultsOf(withInputs(workflow, choices, NO_FILES), stock)[0]);
+  return known.get(choices);
+}
+
+/** The inputs with all that these servers offer together; what was known before counts if one of them does not tell. */
+export function offeredInputs(
+  { graph, inputs }: Workflow,
+  stocks: readonly (Stock | undefined)[],
+): readonly InputType[] {
+  const known = stocks.filter((stock) => typeof stock === 'object');
+  return inputs.map((input) => {
+    const [field] = input.fields;
+    if (input.options === undefined || field === undefined || known.length === 0) return input;
+    const node = graph[field.node]?.class_type ?? '';
+    const before = known.length === stocks.length ? [] : input.options;
+    const all = known.flatMap((stock) => stock.get(node)?.inputs[field.field]?.options ?? []);
+    return { ...input, options: [...new Set([...before, ...all])] };
+  });
+}
+
+const NO_FILES: ReadonlyMap<string, PutFile> = new Map();
+
+/** Files of the run get names of their own. `files`: names on the server, by address. */
+export function filledGraph(
+  workflow: Workflow,
+  given: Values,
+  run: { readonly id: string; readonly day: string },
+  files: ReadonlyMap<string, PutFile>,
+): Graph {
+  const filled = withInputs(workflow, given, files);
+  // A node with an unchanged prefix may answer from the cache with the file of another run, whose name can be used again.
+  for (const node of workflow.savers) {
+    const own = filled[node];
+    if (own !== undefined)
+      own.inputs['filename_prefix'] = `runsheet/${run.day}/${run.id}/${node.replaceAll(/[^\w-]/g, '_')}`;
+  }
+  return filled;
+}
+
+type Writable = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
+
+function withInputs(
+  { graph, inputs }: Workflow,
+  given: Values,
+  files: ReadonlyMap<string, PutFile>,
+): Writable {
+  // Not structuredClone, which loses the digits of long integers.
+  const filled: Writable = Object.fromEntries(
+    Object.entries(graph).map(([node, { class_type, inputs: own }]) => [
+      node,
+      { class_type, inputs: { ...own } },
+    ]),
+  );
+  for (const { name, fields } of inputs) {
+    const value = given[name];
+    if (value === undefined) continue;
+    for (const { node, field, isFile } of fields) {
+      const own = filled[node];
+      const put = isFile && typeof value === 'string' ? files.get(value) : undefined;
+      if (own !== undefined) own.inputs[field] = put ?? value;
+    }
+  }
+  return filled;
+}

@@ -1,0 +1,105 @@
+// The runs of a deployment that wait for a server, first come, first served among those that any server could take. Runs with the
+// same choices are one kind: what keeps one of them from a server keeps all. A run is read when it is among the first.
+//
+//      unread ──▶ kinds, each a queue ──▶ placed
+
+import type { LiveRun } from '../executor.ts';
+import { FifoQueue } from '../../fifo-queue.ts';
+import type { Choices } from './filled-workflow.ts';
+
+type Kind = {
+  readonly key: string;
+  readonly choices: Choices;
+  readonly runs: FifoQueue<number, LiveRun>;
+};
+
+/** So many are read in search of one that has a server; the search goes on later. */
+const READ_MOST = 1_000;
+
+export class WaitingRuns {
+  readonly #choicesOf: (run: LiveRun) => Choices;
+  readonly #unread = new FifoQueue<number, LiveRun>();
+  readonly #kinds = new Map<string, Kind>();
+  readonly #kindOf = new Map<number, Kind>();
+
+  constructor(choicesOf: (run: LiveRun) => Choices) {
+    this.#choicesOf = choicesOf;
+  }
+
+  get size(): number {
+    return this.#unread.size + this.#kindOf.size;
+  }
+
+  join(run: LiveRun): void {
+    this.#unread.join(run.number, run);
+  }
+
+  /** Removes it; returns whether it was here. */
+  leave(number: number): boolean {
+    const kind = this.#kindOf.get(number);
+    if (kind === undefined) return this.#unread.leave(number);
+    kind.runs.leave(number);
+    this.#left(number, kind);
+    return true;
+  }
+
+  /** Removes and returns the first run for which there is a server. */
+  next<Server>(
+    serverFor: (choices: Choices) => Server | undefined,
+  ): { readonly run: LiveRun; readonly server: Server } | undefined {
+    const heads = [...this.#kinds.values()].sort((a, b) => headOf(a) - headOf(b));
+    for (const kind of heads) {
+      const server = serverFor(kind.choices);
+      const run = server === undefined ? undefined : kind.runs.first;
+      if (server !== undefined && run !== undefined) return this.#taken(run, server);
+    }
+    const tried = new Set(heads);
+    for (let read = 0; read < READ_MOST; read += 1) {
+      const run = this.#unread.next();
+      if (run === undefined) break;
+      const kind = this.#read(run);
+      if (tried.has(kind)) continue;
+      tried.add(kind);
+      const server = serverFor(kind.choices);
+      if (server !== undefined) return this.#taken(run, server);
+    }
+    return undefined;
+  }
+
+  /** Removes all runs of those kinds for which there is a reason, and returns them with it. */
+  removed(
+    reasonFor: (choices: Choices) => string | undefined,
+  ): readonly { readonly run: LiveRun; readonly reason: string }[] {
+    return [...this.#kinds.values()].flatMap((kind) => {
+      const reason = reasonFor(kind.choices);
+      const gone: { readonly run: LiveRun; readonly reason: string }[] = [];
+      for (let run = kind.runs.first; reason !== undefined && run !== undefined; run = kind.runs.first) {
+        this.leave(run.number);
+        gone.push({ run, reason });
+      }
+      return gone;
+    });
+  }
+
+  #taken<Server>(run: LiveRun, server: Server): { readonly run: LiveRun; readonly server: Server } {
+    this.leave(run.number);
+    return { run, server };
+  }
+
+  #read(run: LiveRun): Kind {
+    const choices = this.#choicesOf(run);
+    const key = JSON.stringify(choices);
+    const kind = this.#kinds.get(key) ?? { key, choices, runs: new FifoQueue() };
+    this.#kinds.set(key, kind);
+    kind.runs.join(run.number, run);
+    this.#kindOf.set(run.number, kind);
+    return kind;
+  }
+
+  #left(number: number, kind: Kind): void {
+    this.#kindOf.delete(number);
+    if (kind.runs.size === 0) this.#kinds.delete(kind.key);
+  }
+}
+
+const headOf = ({ runs }: Kind): number => runs.first?.number ?? Number.POSITIVE_INFINITY;
