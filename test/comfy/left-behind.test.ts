@@ -139,6 +139,20 @@ describe('a run of a server that does not answer for long', () => {
   });
 });
 
+it('fails with the reason if its files can never be copied, and is asked for them less and less often', async () => {
+  await using gpu = await openStandIn();
+  await using own = await OwnService.of([gpu], portrait(), { lookMs: 2, moveAfterMs: 3_600_000 });
+  const asked: number[] = [];
+  gpu.on('faulty', (path) => path === '/view' && asked.push(performance.now()));
+  for (let nth = 0; nth < 100; nth++) gpu.answerNext('/view', { done: false, with: 500 });
+  const id = await own.queue({});
+  expect((await own.until(id)).status).toBe('failed');
+  expect(await own.log(id)).toMatch(/its files could not be copied from \S+ in 10 attempts: .*500/);
+  expect(asked).toHaveLength(10);
+  expect((asked[9] ?? 0) - (asked[8] ?? 0)).toBeGreaterThan(16 * 2);
+  expect(gpu.executions).toHaveLength(1);
+});
+
 describe('a paid run', () => {
   it('is doubtful if it was sent, and its server was restarted while the service was closed', async () => {
     await using gpu = await openStandIn();

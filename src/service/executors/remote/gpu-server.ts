@@ -23,7 +23,8 @@ import {
   type Made,
   type Seen,
 } from './backend.ts';
-import { FileGone, type Desk, type MetServer, type Timing } from './desk.ts';
+import type { Stock } from './filled-workflow.ts';
+import { type Desk, type MetServer, type Timing } from './desk.ts';
 import { Outbox } from './outbox.ts';
 import { storedOutputs } from './stored-outputs.ts';
 
@@ -42,8 +43,7 @@ export class GpuServer implements MetServer {
   /** The workflow whose models are loaded, and since when it serves it. */
   serves: { readonly deploymentId: string; readonly sinceMs: number } | undefined;
   idleSinceMs = 0;
-  /** Why each deployment cannot run here; undefined if it can. Absent until it is known. */
-  readonly misfits = new Map<string, string | undefined>();
+  readonly stocks = new Map<string, Stock>();
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
   isMet = false;
   readonly #desk: Desk;
@@ -304,7 +304,7 @@ export class GpuServer implements MetServer {
     const goesOn = (): boolean => !this.#closing.signal.aborted && this.runs.get(one.run.id) === one;
     const stored = await storedOutputs(one, this, this.#desk, { goesOn, everyMs: this.#timing.lookMs });
     if (stored === undefined) return;
-    if (stored instanceof FileGone) return this.#finish(one, 'failed', errorMessage(stored), made.ranMs);
+    if (stored instanceof Error) return this.#finish(one, 'failed', errorMessage(stored), made.ranMs);
     const { made: _, ...state } = one.state;
     one.state = { ...state, outputs: stored };
     return this.#finish(one, 'success', undefined, made.ranMs, made.atMs);
