@@ -233,25 +233,17 @@ describe('a run that cannot be', () => {
     expect(await own.log(id)).toMatch(/^torch\.OutOfMemoryError: Allocation on device \(node 5, Fail\)$/m);
   });
 
-  it('is refused before anything runs if ComfyUI accepts only a part of it', async () => {
-    await using gpu = await openStandIn();
-    const graph = portrait();
-    graph['8'] = { class_type: 'SaveImage', inputs: { filename_prefix: 'x' } };
-    await using own = await OwnService.of([gpu], graph);
-    const id = await own.queue({});
-    expect((await own.until(id)).status).toBe('failed');
-    expect(await own.log(id)).toMatch(/failed validation: node 8 \(SaveImage\)/);
-  });
-
-  it('is doubtful if a paid service may have executed it', async () => {
+  it('is doubtful if a paid service may have executed it, whatever cancels it then', async () => {
     await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
     const id = await own.queue({});
     await own.until(id, isRunning);
     await gpu.kill();
     await gpu.start();
-    const run = await own.until(id, ({ status }) => status === 'timeout');
-    expect([run.ended_at, executionsOf([gpu], id)]).toEqual([null, 1]);
+    await own.until(id, ({ status }) => status === 'timeout');
+    expect((await own.ask('POST', `/run/${id}/cancel`)).status).toBe(200);
+    const run = await own.run(id);
+    expect([run.status, run.ended_at, executionsOf([gpu], id)]).toEqual(['timeout', null, 1]);
     expect(await own.log(id)).toContain('paid service: it is not sent again');
   });
 });

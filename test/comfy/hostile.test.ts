@@ -1,15 +1,14 @@
-// A ComfyUI, a proxy and a user who do what they should not.
+// A ComfyUI, a proxy and a user who do what they should not. What a ComfyUI names is never a path here, and what it sends is handed on
+// as it is: the batch checks files of every service.
 
-import { once } from 'node:events';
-import { rmSync, writeFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { endOf } from '../../src/service/executors/remote/comfyui-history.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { colourOf } from './image-files.ts';
-import { OwnService, portrait, openStandIn } from './own-service.ts';
+import { OwnService, portrait, openStandIn, type Run } from './own-service.ts';
+import type { ComfyStandIn } from './stand-in.ts';
 
 it('puts the picture of a row on the server that runs it', async () => {
   await using gpu = await openStandIn();
@@ -31,18 +30,6 @@ it('puts the picture of a row on the server that runs it', async () => {
   const run = await own.until(await own.queue({ photo: file_url }));
   expect(run.status).toBe('success');
   expect(colourOf(await own.picture(run))).toBe(colourOf(picture));
-});
-
-it('is not known to have ended, whatever cancels it, once a paid service may have executed it', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3_600 }));
-  const id = await own.queue({});
-  await own.until(id, ({ status }) => status === 'running');
-  await gpu.kill();
-  await gpu.start();
-  await own.until(id, ({ status }) => status === 'timeout');
-  expect((await own.ask('POST', `/run/${id}/cancel`)).status).toBe(200);
-  expect(await own.run(id)).toMatchObject({ status: 'timeout', ended_at: null });
 });
 
 it.each([
@@ -84,6 +71,7 @@ it('does not let a part of a workflow succeed, also if the part cannot be withdr
   };
   await expect.poll(ends).toEqual(['interrupted']);
   expect((await own.run(id)).status).toBe('failed');
+  expect(await own.log(id)).toMatch(/failed validation: node 8 \(SaveImage\)/);
 });
 
 it('is asked ten times for a run that it never takes, and the run fails with its words', async () => {
@@ -119,31 +107,118 @@ describe('headers', () => {
   });
 
   it('are in no log of a run, also if a proxy answers with them', async () => {
-    const proxy = createServer((request, response) => {
-      const { pathname } = new URL(request.url ?? '/', 'http://x');
-      if (pathname !== '/prompt' || request.method !== 'POST')
-        return void forward(request.url ?? '/', response);
-      response.writeHead(413).end(`too large; you sent ${request.headers.authorization}`);
-    });
     await using gpu = await openStandIn();
-    const forward = async (path: string, response: ServerResponse): Promise<void> => {
-      const answer = await fetch(`${gpu.url}${path}`);
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-    };
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    onTestFinished(() => void proxy.close());
+    gpu.alters = ({ method, url, headers }, truth) =>
+      method === 'POST' && url === '/prompt'
+        ? { status: 413, body: Buffer.from(`too large; you sent ${headers.authorization}`) }
+        : truth;
     const headersFile = join(freshFolder(), 'headers.txt');
     writeFileSync(headersFile, 'Authorization: Bearer verysecretkey99\n');
     await using own = new OwnService();
     await own.open();
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
     const workflows = [{ name: 'p', text: JSON.stringify(portrait()) }];
-    const [added] = await own.service.addGpus({ servers: [{ url, headersFile }], workflows });
+    const [added] = await own.service.addGpus({ servers: [{ url: gpu.url, headersFile }], workflows });
     own.deployment = added?.id ?? '';
     const id = await own.queue({});
     expect((await own.until(id)).status).toBe('failed');
     expect(await own.log(id)).toContain('answered 413');
     expect(await own.log(id)).not.toContain('verysecretkey99');
+  });
+});
+
+/** A stand-in whose history names these outputs, and whose files are these bytes. */
+async function lying(
+  outputs: object,
+  bytes: Uint8Array,
+): Promise<ComfyStandIn & { readonly asked: readonly string[] }> {
+  const asked: string[] = [];
+  const gpu = await openStandIn();
+  gpu.alters = ({ url = '' }, truth) => {
+    if (url.startsWith('/view')) {
+      asked.push(url);
+      return { status: 200, body: bytes };
+    }
+    if (!url.startsWith('/history/')) return truth;
+    const lie = (key: string, value: unknown): unknown => (key === 'outputs' ? outputs : value);
+    return { ...truth, body: Buffer.from(JSON.stringify(JSON.parse(String(truth.body)), lie)) };
+  };
+  return Object.assign(gpu, { asked });
+}
+
+const image = (filename: string, subfolder = ''): object => ({ filename, subfolder, type: 'output' });
+const filesOf = ({ outputs }: Run): readonly { url: string; filename: string }[] =>
+  outputs.flatMap(({ data }) => Object.values(data).flat()).filter((one) => typeof one === 'object');
+
+describe('a ComfyUI that lies', () => {
+  it('cannot name a path, and two files never have the same name', async () => {
+    const wild = [
+      '../../escape.png',
+      '/etc/passwd',
+      'a\\b\\..\\c.png',
+      '..',
+      '.',
+      '3-same.png',
+      'same.png',
+      'same.png',
+      'same.png',
+      `${'x'.repeat(400)}.png`,
+      `${'𠀀'.repeat(100)}a.png`,
+      `a.${'𠀀'.repeat(100)}`,
+    ];
+    await using gpu = await lying(
+      { '9': { images: wild.map((name) => image(name, '../..')) } },
+      Buffer.from('bytes'),
+    );
+    await using own = await OwnService.of([gpu], portrait());
+    const run = await own.until(await own.queue({}));
+    expect(run.status).toBe('success');
+    const names = filesOf(run).map(({ filename }) => filename);
+    expect([names.length, new Set(names).size]).toEqual([wild.length, wild.length]);
+    expect(names.filter((name) => /[/\\]|^\.+$/.test(name) || Array.from(name).length > 130)).toEqual([]);
+    for (const { url } of filesOf(run)) expect(await (await fetch(url)).text()).toBe('bytes');
+    const kept = readdirSync(own.files, { recursive: true, withFileTypes: true });
+    expect(kept.filter((entry) => entry.isFile()).map(({ name }) => name.split('.')[0])).toHaveLength(
+      wild.length,
+    );
+    expect(gpu.asked.every((url) => new URL(url, gpu.url).pathname === '/view')).toBe(true);
+  });
+
+  it('has its texts and sounds kept, and its previews left', async () => {
+    const outputs = {
+      '9': { audio: [image('a voice.flac')], text: ['one', 'two'], animated: [true] },
+      '10': { images: [{ filename: 'p.png', subfolder: '', type: 'temp' }] },
+    };
+    await using gpu = await lying(outputs, Buffer.from('sound'));
+    await using own = await OwnService.of([gpu], portrait());
+    const run = await own.until(await own.queue({}));
+    expect(filesOf(run).map(({ filename }) => filename)).toEqual(['a_voice.flac']);
+    expect(JSON.stringify(run.outputs)).toContain('["one","two"]');
+    const sound = await fetch(filesOf(run)[0]?.url ?? '');
+    expect([sound.headers.get('content-type'), await sound.text()]).toEqual(['audio/flac', 'sound']);
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a page', '<!doctype html><script>alert(1)</script>'],
+  ])('hands on %s under the type of its name, which no browser believes', async (_, bytes) => {
+    await using gpu = await lying(
+      { '9': { images: [image('a.png'), image('a.html'), image('a.svg')] } },
+      Buffer.from(bytes),
+    );
+    await using own = await OwnService.of([gpu], portrait());
+    const run = await own.until(await own.queue({}));
+    const answers = await Promise.all(filesOf(run).map(({ url }) => fetch(url)));
+    expect(await Promise.all(answers.map((answer) => answer.text()))).toEqual([bytes, bytes, bytes]);
+    expect(
+      answers.map(({ headers }) => [
+        headers.get('content-type'),
+        headers.get('x-content-type-options'),
+        headers.get('content-disposition'),
+      ]),
+    ).toEqual([
+      ['image/png', 'nosniff', null],
+      ['application/octet-stream', 'nosniff', 'attachment'],
+      ['application/octet-stream', 'nosniff', 'attachment'],
+    ]);
   });
 });

@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { ComfyProcess, type Executed, type Owner } from './comfy-process.ts';
 import { ImageFiles } from './image-files.ts';
 import { NODE_CLASSES } from './node-classes.ts';
-import { answer } from './routes.ts';
+import { answer, type Answer } from './routes.ts';
 
 export type StandInOptions = {
   /** Gets `output`, `input` and `temp`. Several servers may share it. */
@@ -43,6 +43,8 @@ export class ComfyStandIn
   historyLimit = 10_000;
   checkpoints: readonly string[];
   breaks = (_text: string): boolean => false;
+  /** Replaces answers, so that it lies. */
+  alters = (_request: IncomingMessage, truth: Answer): Answer => truth;
   /** The names of its node classes. */
   readonly classes: Set<string>;
   files: ImageFiles;
@@ -150,10 +152,8 @@ export class ComfyStandIn
     const { files, checkpoints, classes, breaks } = this;
     const device = this.#options.device ?? 'cpu';
     const request = { method, url, type: headers['content-type'] ?? '', body };
-    const made = await answer(
-      { files, checkpoints, classes, breaks, process: life.process, device },
-      request,
-    );
+    const at = { files, checkpoints, classes, breaks, process: life.process, device };
+    const made = this.alters(incoming, await answer(at, request));
     if (fault) return this.#spoil(fault, url, incoming, response, made.body);
     response
       .writeHead(made.status, { ...made.headers, 'content-length': made.body?.length ?? 0 })
