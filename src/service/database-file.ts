@@ -34,7 +34,8 @@ const SCHEMA = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS deliveryOfRun ON delivery (run);
   CREATE TABLE IF NOT EXISTS upload (
-    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB
+    id TEXT PRIMARY KEY, owner TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, bytes BLOB,
+    uploadedMs INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS server (
     url TEXT PRIMARY KEY, kind TEXT NOT NULL, gpu TEXT, headersFile TEXT
@@ -42,7 +43,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS workflow (id TEXT PRIMARY KEY, json TEXT NOT NULL, place INTEGER NOT NULL) STRICT;
 `;
 
-const FORMAT = 7;
+const FORMAT = 8;
 
 /** Opens or creates the file. Throws E602 if it is in use, of another version, or not a database. */
 export function openFile(file: string): DatabaseSync {

@@ -43,6 +43,7 @@ type UploadRow = {
   readonly name: string;
   readonly type: string;
   readonly bytes: Uint8Array | null;
+  readonly uploadedMs: number;
 };
 
 /** A GPU server of the user's own. */
@@ -119,6 +120,7 @@ export function openDatabase(file: string) {
     dashboardRuns: dashboardQuery(db),
     deliveriesOf: (run: number) => rows<DeliveryRow>(deliveriesOf, run),
     uploadOf: (id: string) => uploadOf.get(id) as UploadRow | undefined,
+    dropUploads: uploadsDropper(db),
     close: () => db.close(),
   };
 }
@@ -154,7 +156,9 @@ function writersOf(db: DatabaseSync, begin: () => void) {
   const delivered = db.prepare(
     'INSERT INTO delivery VALUES ($run, $atMs, $method, $outcome, $tookMs, $body)',
   );
-  const upload = db.prepare('INSERT OR REPLACE INTO upload VALUES ($id, $owner, $name, $type, $bytes)');
+  const upload = db.prepare(
+    'INSERT OR REPLACE INTO upload VALUES ($id, $owner, $name, $type, $bytes, $uploadedMs)',
+  );
   const write = (statement: StatementSync, ...values: (string | number | null)[]): void => {
     begin();
     statement.run(...values);
@@ -188,6 +192,23 @@ function writersOf(db: DatabaseSync, begin: () => void) {
     upload: (file: UploadRow): void => void writeNamed(upload, file),
   };
 }
+
+/** Deletes files that were uploaded before, except those that a run needs which has not ended. */
+function uploadsDropper(db: DatabaseSync) {
+  const old = db.prepare('SELECT id FROM upload WHERE uploadedMs < ?');
+  const inputs = db.prepare('SELECT inputs FROM run INDEXED BY runAlive WHERE endedMs IS NULL');
+  const drop = db.prepare('DELETE FROM upload WHERE id = ?');
+  return (beforeMs: number): void => {
+    const ids = rows<{ id: string }>(old, beforeMs).map(({ id }) => id);
+    if (ids.length === 0) return;
+    const needed = new Set<string>();
+    for (const row of inputs.iterate() as Iterable<{ inputs: string }>)
+      for (const [, id = ''] of row.inputs.matchAll(UPLOAD)) needed.add(id);
+    for (const id of ids) if (!needed.has(id)) drop.run(id);
+  };
+}
+/** In the address of an upload. */
+const UPLOAD = /\/files\/uploads\/([\w-]+)\//g;
 
 /** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
 function ownGpusIn(db: DatabaseSync) {

@@ -47,7 +47,7 @@ export type LocalServiceOptions = {
   /** The seed of faults and run times. */
   readonly seed: number;
   readonly log?: Log;
-  /** How long the files of runs on own GPUs are kept, at least (default: 7 days). */
+  /** How long files of runs on own GPUs and uploads are kept, at least (default: 7 days). */
   readonly keepFilesMs?: number;
   /** How own GPU servers are watched, for tests. */
   readonly timing?: Partial<Timing>;

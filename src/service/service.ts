@@ -32,6 +32,8 @@ export type Service = {
   readonly log: Log;
   /** The base address of downloads, without a trailing slash. */
   origin(): string;
+  /** How long files of runs on own GPUs and uploads are kept, at least. */
+  readonly keepFilesMs: number;
   /** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
   show(row: RunRow, isTrue?: boolean): ShownRun;
   newId(kind: 'upload'): string;
@@ -78,7 +80,6 @@ type Options = {
   /** Whether webhooks may go to other machines. */
   readonly webhooksAnywhere: boolean;
   readonly outside: Outside;
-  /** How long the files of runs on own GPUs are kept, at least. */
   readonly keepFilesMs: number;
   /** How own GPU servers are watched, for tests. */
   readonly timing?: Partial<Timing>;
@@ -125,6 +126,7 @@ export function createService(options: Options): LivingService {
     runs,
     executorOf,
     gpus: executors.gpus,
+    keepFilesMs: options.keepFilesMs,
     origin: () => address.origin,
     show: shower({ ...base, executorOf }),
     seen(request) {

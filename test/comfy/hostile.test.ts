@@ -4,32 +4,63 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { addressExpiryMs } from '../../src/run-service/address-expiry.ts';
 import { endOf } from '../../src/service/executors/remote/comfyui-history.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { colourOf } from './image-files.ts';
 import { OwnService, portrait, openStandIn, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
-it('puts the picture of a row on the server that runs it', async () => {
-  await using gpu = await openStandIn();
-  await using own = await OwnService.of([gpu]);
-  const shown = await own.until(await own.queue({ prompt: 'a fox' }));
-  const picture = await own.picture(shown);
-  const form = new FormData();
-  form.set('file', new Blob([Uint8Array.from(picture)], { type: 'image/png' }), 'fox.png');
-  const uploaded = await fetch(`${own.service.base}/file/upload`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer key' },
-    body: form,
-  });
-  const { file_url } = (await uploaded.json()) as { readonly file_url: string };
-  await own.add([], {
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+describe('a picture that a user has uploaded', () => {
+  const graph = {
     '1': { class_type: 'LoadImage', inputs: { image: 'example.png' }, _meta: { title: 'photo' } },
     '9': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'x' } },
+  };
+  async function uploaded(own: OwnService, picture: Buffer): Promise<string> {
+    const body = new FormData();
+    body.set('file', new Blob([Uint8Array.from(picture)], { type: 'image/png' }), 'fox.png');
+    const headers = { authorization: 'Bearer key' };
+    const answer = await fetch(`${own.service.url}/api/file/upload`, { method: 'POST', headers, body });
+    return ((await answer.json()) as { readonly file_url: string }).file_url;
+  }
+
+  it('is put on the server that runs its row', async () => {
+    await using gpu = await openStandIn();
+    await using own = await OwnService.of([gpu]);
+    const picture = await own.picture(await own.until(await own.queue({ prompt: 'a fox' })));
+    const photo = await uploaded(own, picture);
+    await own.add([], graph);
+    const run = await own.until(await own.queue({ photo }));
+    expect(run.status).toBe('success');
+    expect(colourOf(await own.picture(run))).toBe(colourOf(picture));
   });
-  const run = await own.until(await own.queue({ photo: file_url }));
-  expect(run.status).toBe('success');
-  expect(colourOf(await own.picture(run))).toBe(colourOf(picture));
+
+  it('is deleted once it is old and no run needs it', async () => {
+    await using gpu = await openStandIn();
+    // The same whatever port it has.
+    await using own = await OwnService.of([gpu], graph, {}, { publicUrl: 'https://runs.example' });
+    const [needed, other] = [await uploaded(own, PIXEL), await uploaded(own, PIXEL)];
+    expect((addressExpiryMs(needed) ?? 0) - Date.now()).toBeGreaterThan(6 * 86_400_000);
+    await gpu.kill();
+    const id = await own.queue({ photo: needed });
+    const reopened = async (): Promise<readonly number[]> => {
+      await own.close();
+      // As if they were two days old.
+      own.options = { ...own.options, keepFilesMs: -2 * 86_400_000 };
+      await own.open();
+      const here = [needed, other].map((url) => url.replace('https://runs.example', own.service.url));
+      return Promise.all(here.map(async (url) => (await fetch(url)).status));
+    };
+    expect(await reopened()).toEqual([200, 404]);
+    await gpu.start();
+    expect((await own.until(id)).status).toBe('success');
+    expect(await reopened()).toEqual([404, 404]);
+  });
 });
 
 it.each([

@@ -29,7 +29,7 @@ type World = {
   readonly log: (event: string, facts: Record<string, unknown>) => void;
   /** The SQLite file; the files of runs are kept beside it. */
   readonly file: string;
-  /** How long the files of runs on own GPUs are kept, at least. */
+  /** How long files of runs on own GPUs and uploads are kept, at least. */
   readonly keepFilesMs: number;
   readonly timing?: Partial<Timing>;
 };
@@ -65,6 +65,7 @@ export function openExecutors(world: World): Executors {
   const files = new KeptFiles(folder);
   const tidy = (): void => {
     files.drop(clock.now() - world.keepFilesMs);
+    database.dropUploads(clock.now() - world.keepFilesMs);
     clock.at(clock.now() + TIDY_EVERY_MS, tidy);
   };
   tidy();

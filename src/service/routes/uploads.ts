@@ -24,7 +24,7 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
     const { name, type, bytes } = file;
     if (!TAKEN.test(type)) return reply.code(400).send({ detail: 'Unsupported file type' });
     const id = service.newId('upload');
-    service.database.upload({ id, owner: request.owner, name, type, bytes });
+    service.database.upload({ id, owner: request.owner, name, type, bytes, uploadedMs: service.clock.now() });
     const stored: Shown<typeof uploadShown> = {
       message: 'File uploaded successfully',
       file_id: id,
@@ -59,7 +59,14 @@ export function serveUploadUrls(app: FastifyInstance, service: Service): void {
     const id = service.newId('upload');
     const { type } = read.data;
     const name = `${id}.${type.split('/')[1] ?? 'bin'}`;
-    service.database.upload({ id, owner: request.owner, name, type, bytes: null });
+    service.database.upload({
+      id,
+      owner: request.owner,
+      name,
+      type,
+      bytes: null,
+      uploadedMs: service.clock.now(),
+    });
     const url = addressOf(service, id, name);
     const place: Shown<typeof v1UploadUrlShown> = { upload_url: url, file_id: id, download_url: url };
     return reply.send(place);
@@ -88,5 +95,6 @@ export function serveUploaded(app: FastifyInstance, service: Service): void {
   });
 }
 
-const addressOf = (service: Service, id: string, name: string): string =>
-  `${service.origin()}${FILES}/${id}/${encodeURIComponent(name)}`;
+/** It says until when the file is kept, because clients remember addresses. */
+const addressOf = ({ origin, clock, keepFilesMs }: Service, id: string, name: string): string =>
+  `${origin()}${FILES}/${id}/${encodeURIComponent(name)}?expires=${Math.round(clock.now() + keepFilesMs)}`;
