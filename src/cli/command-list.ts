@@ -12,7 +12,7 @@ import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
 import { version } from '../host/package-version.ts';
-import { PROGRAM } from './program-name.ts';
+import { PROGRAM } from '../host/program-name.ts';
 
 const SHEET = 'a file, an https:// or s3:// address, or - for stdin';
 const sheet = maybeOne(SHEET, 'sheet');

@@ -7,7 +7,8 @@ import { withoutSecrets } from '../errors/redact.ts';
 import { errorText, paintFor } from './format.ts';
 import { withPlace } from './flags/correction.ts';
 import { problemJson } from './json/problem.ts';
-import { asCalled, PROGRAM } from './program-name.ts';
+import { PROGRAM } from '../host/program-name.ts';
+import { asCalled } from './as-called.ts';
 
 export type Output = 'text' | 'json' | 'jsonl' | 'csv';
 

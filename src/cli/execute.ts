@@ -6,7 +6,7 @@ import { keepSecret, secretsIn } from '../errors/redact.ts';
 import { printAndExit } from './command.ts';
 import { application } from './command-list.ts';
 import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';
-import { PROGRAM } from './program-name.ts';
+import { PROGRAM } from '../host/program-name.ts';
 import type { Context, Output } from './context.ts';
 import { parserFault } from './flags/parser-faults.ts';
 

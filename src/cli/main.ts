@@ -2,7 +2,7 @@
 
 import { EXIT } from '../errors/error.ts';
 import { execute } from './execute.ts';
-import { programName } from './program-name.ts';
+import { programName } from '../host/program-name.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
   let reported: Promise<void> | undefined;
@@ -13,7 +13,7 @@ export async function main(args: readonly string[]): Promise<void> {
   });
   // The command does its work and ends with its own code, also if its messages have no reader.
   process.stderr.on('error', () => undefined);
-  const code = await execute(args, { process, program: programName(process.argv[1] ?? '', process.cwd()) });
+  const code = await execute(args, { process, program: programName() });
   await Promise.all([process.stdout, process.stderr].map(flushed));
   await reported;
   // Open sockets would keep the process alive, and no work is left.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_TALLY, tallyUse } from '../../src/batch/accounting/tally.ts';
-import { aboutCostUsd, spentText } from '../../src/cli/follow/about-cost.ts';
+import { spentText } from '../../src/cli/follow/about-cost.ts';
+import { aboutCostUsd } from '../../src/library/handle/progress-speed.ts';
 
 const spent = (done: number, rows: number, state: 'running' | 'paused' | 'cancelling' = 'running') => ({
   done,

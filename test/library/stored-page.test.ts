@@ -52,8 +52,8 @@ describe('the page of an ended batch', () => {
   });
   const get = (path: string): Promise<Response> =>
     fetch(new URL(path, server.address), { headers: { cookie } });
-  const STORED = pageSource('report').policy(false);
-  const LIVE = pageSource('report').policy(true);
+  const STORED = pageSource().policy(false);
+  const LIVE = pageSource().policy(true);
 
   it('is the one of its folder, in which no other script can run', async () => {
     writeFileSync(page, readFileSync(page, 'utf8').replace('<head>', `<head>${HOSTILE}`));
@@ -76,7 +76,7 @@ describe('the page of an ended batch', () => {
     const answer = await get('/');
     expect(answer.headers.get('content-security-policy')).toBe(LIVE);
     const html = await answer.text();
-    expect([html.includes(pageSource('report').script), html.includes(HOSTILE)]).toEqual([true, false]);
+    expect([html.includes(pageSource().script), html.includes(HOSTILE)]).toEqual([true, false]);
   });
 
   it('gets its rows from a script that is nothing but data', async () => {
@@ -114,11 +114,11 @@ it('the page of a comparison is not shown with the script of others', async () =
   const refused = await get();
   expect([refused.status, refused.headers.get('content-type')]).toEqual([409, 'text/plain; charset=utf-8']);
   expect(await refused.text()).toContain('Use: runsheet compare one two --serve\n');
-  writeFileSync(path, `${HOSTILE}<script>${pageSource('comparison').script}</script>\n</html>\n`);
+  writeFileSync(path, `${HOSTILE}<script>${pageSource().script}</script>\n</html>\n`);
   const shown = await get();
   expect([shown.status, shown.headers.get('content-security-policy')]).toEqual([
     200,
-    pageSource('comparison').policy(false),
+    pageSource().policy(false),
   ]);
   rmSync(path);
   expect((await get()).status).toBe(404);

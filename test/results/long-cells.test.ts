@@ -9,6 +9,7 @@ import { WRITES } from '../../src/batch/version.ts';
 import { partName } from '../../src/results/parts.ts';
 import { rowsWithCells, writeResults } from '../../src/results/results.ts';
 import { recordOf } from '../../src/results/batch-rows.ts';
+import { pageSource } from '../../src/results/page/page-source.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
@@ -118,7 +119,8 @@ describe('the report', () => {
     );
     await close(batch);
     const { html, texts, rows } = await readReport(batch.store);
-    expect(html.length).toBeLessThan(200_000);
+    const { script, style } = pageSource();
+    expect(html.length - script.length - style.length).toBeLessThan(60_000);
     expect(texts('reason')[0]).toMatch(/^y{160}…$/);
     expect(texts('c0')[0]).toBe('n');
     expect(rows[0]?.inputs['prompt']).toMatch(/^A fox x+…$/);

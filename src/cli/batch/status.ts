@@ -18,7 +18,8 @@ import {
 import type { ShownProgress } from '../../library/handle/shown-progress.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { aboutCostUsd, spentText } from '../follow/about-cost.ts';
+import { spentText } from '../follow/about-cost.ts';
+import { aboutCostUsd } from '../../library/handle/progress-speed.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';

@@ -3,7 +3,13 @@
 import { countSeenAs } from '../../batch/outcome.ts';
 import { rowsEnded, type ShownProgress as Progress } from '../../library/handle/shown-progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { aboutCostUsd, spentText } from './about-cost.ts';
+import { spentText } from './about-cost.ts';
+import {
+  aboutCostUsd,
+  openSpeedometer,
+  type Speed,
+  type Speedometer,
+} from '../../library/handle/progress-speed.ts';
 import { canaryText } from '../run/forecast.ts';
 import type { Printer } from '../context.ts';
 import { allowedNow, foundText } from './found-concurrency.ts';
@@ -11,7 +17,6 @@ import { count, plural, span, type Paint } from '../format.ts';
 import { phasesText, type Phases } from './run-phases.ts';
 import { columnsOf, openBlock, type BlockStream } from './terminal-block.ts';
 
-const WINDOW_MS = 15_000;
 const PLAIN_EVERY_MS = 10_000;
 
 export type ProgressView = {
@@ -105,24 +110,6 @@ const autoText = (progress: Progress): string =>
 
 const outstanding = (progress: Progress): number =>
   progress.sending + progress.running + progress.unconfirmed;
-
-type Speed = { readonly perSecond: number; readonly etaMs: number | undefined };
-type Speedometer = { mark(progress: Progress, now: number): Speed };
-
-/** Measures rows per second over the last {@link WINDOW_MS}. */
-function openSpeedometer(): Speedometer {
-  let marks: { readonly at: number; readonly done: number }[] = [];
-  return {
-    mark: (progress, now) => {
-      const done = rowsEnded(progress);
-      marks = [...marks.filter(({ at }) => now - at <= WINDOW_MS), { at: now, done }];
-      const [first] = marks;
-      const seconds = first === undefined ? 0 : (now - first.at) / 1000;
-      const perSecond = first === undefined || seconds < 1 ? 0 : (done - first.done) / seconds;
-      return { perSecond, etaMs: perSecond > 0 ? ((progress.rows - done) / perSecond) * 1000 : undefined };
-    },
-  };
-}
 
 type Drawn = {
   readonly paint: Paint;

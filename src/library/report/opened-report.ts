@@ -85,8 +85,8 @@ async function answer(
   };
   switch (url.pathname) {
     case '/':
-      if (feed.summary && (await sendPage(found.store, 'report.html', 'report', response)) === 'sent') return;
-      response.writeHead(200, pageHeaders('report', true));
+      if (feed.summary && (await sendPage(found.store, 'report.html', response)) === 'sent') return;
+      response.writeHead(200, pageHeaders(true));
       response.end(feed.html);
       return;
     case '/rows':

@@ -1,16 +1,19 @@
 // What the page of a running batch asks for: the rows that have ended since the last time, and the full cells of one row.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { dirname } from 'node:path';
+import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { recordOf, rowOf } from '../../results/batch-rows.ts';
 import { inputsOfColumns, liveRow, type LiveRow, shownRow } from '../../results/page/report-row.ts';
 import { livePage } from '../../results/page/report.ts';
 import { readStarted } from '../../store/batch-file.ts';
-import type { Summary } from '../../results/summary.ts';
+import { idleBefore, idleTimes, type Idle, type Summary } from '../../results/summary.ts';
 import type { BatchStatus } from '../handle/batch-status.ts';
 import { EndedRows } from '../handle/ended-rows.ts';
 import { followBatch } from '../handle/followed-batch.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
+import { aboutCostUsd, openSpeedometer, type Speed } from '../handle/progress-speed.ts';
 import type { Servers } from '../servers.ts';
 
 /** Rows of one answer, and how long to wait before a batch that no server runs is looked for again. */
@@ -24,8 +27,27 @@ export type News = {
   readonly total: number;
   /** More rows have ended. */
   readonly hasMore: boolean;
-  readonly running?: { readonly state: string; readonly reason?: string };
+  readonly running?: Running;
   readonly summary?: Summary;
+};
+
+/** What the batch does, as a terminal shows it. */
+type Running = {
+  readonly state: string;
+  readonly reason?: string;
+  /** What helps against the reason; names commands as `runsheet …`. */
+  readonly hint?: string;
+  /** Runs, and how many there may be at most. */
+  readonly outstanding?: number;
+  readonly allowed?: number;
+  /** Rows that wait for a run. */
+  readonly waiting?: number;
+  readonly perMinute?: number;
+  readonly etaSeconds?: number;
+  readonly costUsd?: number;
+  readonly aboutUsd?: number;
+  /** In which it had ended. */
+  readonly idleSeconds?: number;
 };
 
 export class ReportFeed {
@@ -35,6 +57,9 @@ export class ReportFeed {
   readonly #page: Awaited<ReturnType<typeof livePage>>;
   #status: BatchStatus | undefined;
   #trouble: string | undefined;
+  readonly #speedometer = openSpeedometer();
+  #speed: Speed | undefined;
+  #idle: { readonly pass: number; readonly times: readonly Idle[] } = { pass: 0, times: [] };
   /** The reader that stands where the last answer ended. */
   #reader: { readonly cursor: string; readonly rows: EndedRows } | undefined;
 
@@ -50,7 +75,7 @@ export class ReportFeed {
     return new ReportFeed(
       servers,
       found,
-      await livePage(found.file, Date.parse(started?.at ?? found.file.createdAt)),
+      await livePage(found.file, Date.parse(started?.at ?? found.file.createdAt), dirname(found.folder)),
     );
   }
 
@@ -70,6 +95,14 @@ export class ReportFeed {
         for await (const status of followBatch(this.#servers, this.#found, { signal })) {
           this.#status = status;
           this.#trouble = undefined;
+          const { progress } = status;
+          if (progress === undefined) continue;
+          this.#speed = this.#speedometer.mark(progress, performance.now());
+          if (progress.pass === this.#idle.pass) continue;
+          this.#idle = {
+            pass: progress.pass,
+            times: await idleTimes(this.#found.store, progress.pass, Date.now()),
+          };
         }
         if (this.#status?.summary !== undefined) return;
       } catch (error) {
@@ -88,7 +121,7 @@ export class ReportFeed {
     const rows: LiveRow[] = [];
     let cursor = after;
     for await (const row of reader.read(summary !== undefined)) {
-      rows.push(liveRow(row, this.#inputs));
+      rows.push(liveRow(row, this.#inputs, this.#idle.times));
       ({ cursor } = row);
       if (rows.length === ROWS_EACH) break;
     }
@@ -105,9 +138,37 @@ export class ReportFeed {
     return shownRow({ ...recordOf(found), ...(found.record ? {} : { reason: 'not done yet' }) }, []);
   }
 
-  #running(): NonNullable<News['running']> {
+  #running(): Running {
     if (this.#trouble !== undefined) return { state: 'interrupted', reason: this.#trouble };
-    const { state = 'loading', progress } = this.#status ?? {};
-    return { state, ...(progress?.reason === undefined ? {} : { reason: progress.reason }) };
+    const { state = 'loading', progress, unattended } = this.#status ?? {};
+    const about = progress && aboutCostUsd(progress);
+    const { perSecond = 0, etaMs } = this.#speed ?? {};
+    const idleMs = idleBefore(this.#idle.times, Date.now());
+    return {
+      state,
+      ...reasonOf(this.#found, progress, unattended),
+      ...(progress && {
+        outstanding: progress.sending + progress.running + progress.unconfirmed,
+        allowed: progress.slots ?? progress.concurrency,
+        waiting: progress.unsent + progress.retrying,
+        perMinute: perSecond * 60,
+        costUsd: progress.costUsd,
+      }),
+      ...(etaMs !== undefined && { etaSeconds: etaMs / 1000 }),
+      ...(about !== undefined && { aboutUsd: about }),
+      ...(idleMs > 0 && { idleSeconds: idleMs / 1000 }),
+    };
   }
+}
+
+function reasonOf(
+  { batch }: FoundBatch,
+  progress: BatchStatus['progress'],
+  isUnattended = false,
+): Pick<Running, 'reason' | 'hint'> {
+  if (isUnattended) return { reason: 'no worker takes its tasks', hint: 'start one: runsheet worker' };
+  if (progress?.reason === undefined) return {};
+  const { pauses, reason, maxCostNano } = progress;
+  const [first] = pauses;
+  return { reason, ...(first && { hint: pauseHint(batch, first.kind, false, maxCostNano) }) };
 }

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { mediaTypeOf } from '../../host/media-types.ts';
 import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { problem } from '../../errors/error.ts';
-import { pageSource, type PageName } from '../../results/page/page-source.ts';
+import { pageSource } from '../../results/page/page-source.ts';
 
 /** Names as the store has them: no empty, hidden or parent folder, no other separator. */
 const SAFE =
@@ -81,24 +81,19 @@ const MOST_BYTES = { page: 256 * MIB, data: 64 * MIB } as const;
 type Files = Pick<Store, 'location' | 'open'>;
 
 /** Of a page that has the script of this version. */
-export const pageHeaders = (page: PageName, isServed: boolean): Readonly<Record<string, string>> => ({
+export const pageHeaders = (isServed: boolean): Readonly<Record<string, string>> => ({
   'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': pageSource(page).policy(isServed),
+  'content-security-policy': pageSource().policy(isServed),
 });
 
 /** What became of a page: one with another script would be shown without its rows, so it is not sent. */
 type Sent = 'sent' | 'absent' | 'other script';
 
-export async function sendPage(
-  store: Files,
-  name: string,
-  page: PageName,
-  response: ServerResponse,
-): Promise<Sent> {
+export async function sendPage(store: Files, name: string, response: ServerResponse): Promise<Sent> {
   const bytes = await bytesOf(store, name, MOST_BYTES.page);
   if (bytes === undefined) return 'absent';
-  if (!bytes.includes(`<script>${pageSource(page).script}</script>`)) return 'other script';
-  response.writeHead(200, pageHeaders(page, false));
+  if (!bytes.includes(`<script>${pageSource().script}</script>`)) return 'other script';
+  response.writeHead(200, pageHeaders(false));
   response.end(bytes);
   return 'sent';
 }

@@ -1,86 +1,40 @@
-// The pages of a report and of a comparison: their style, their frame, and their script, which is joined from the files in `page`.
-// Those are checked as modules; the page itself can load none, because it is opened from a folder.
+// The page of a batch and of a comparison: its frame, its style and its script, which is joined from the libraries and the files in
+// `browser`. Those are checked as modules; the page itself can load none, because it is opened from a folder.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { htmlJson, markupText } from '../../errors/outside-text.ts';
 import type { Blob } from './report-index.ts';
 
-/** In this order: a file comes after those that it uses. */
-const REPORT = [
-  'dom',
-  'text',
-  'controls',
-  'decode',
-  'attempts',
-  'table',
-  'arrange',
-  'details',
-  'picks',
-  'pictures',
-  'media',
-  'cards',
-  'gallery',
-  'row-parts',
-  'viewer',
-  'enlarged',
-  'head',
-  'toolbar',
-  'attempt-bars',
-  'time-chart',
-  'cost-tables',
-  'live',
-  'main',
-];
-const COMPARISON = [
-  'dom',
-  'text',
-  'controls',
-  'decode',
-  'pictures',
-  'media',
-  'pair-list',
-  'pair-card',
-  'pair-grid',
-  'overlay',
-  'viewer',
-  'pair-view',
-  'compare',
-];
-
-const PAGES = {
-  report: { name: 'report', scripts: REPORT },
-  comparison: { name: 'compare', scripts: COMPARISON },
-};
-export type PageName = keyof typeof PAGES;
+/** Scripts that define a global, in this order. */
+const LIBRARIES = [
+  ['preact', 'preact.umd.js'],
+  ['preact/hooks', 'hooks.umd.js'],
+  ['htm', 'htm.umd.js'],
+  ['uplot', 'uPlot.iife.min.js'],
+] as const;
 
 type PageSource = {
   readonly style: string;
-  readonly body: string;
   readonly script: string;
   /** The content security policy; `isServed`: the page may ask its own server. */
   policy(isServed: boolean): string;
 };
 
-const known = new Map<PageName, PageSource>();
+let known: PageSource | undefined;
 
 /** Reads the files once. */
-export function pageSource(name: PageName): PageSource {
-  const source = known.get(name) ?? readPage(name);
-  known.set(name, source);
-  return source;
-}
+export const pageSource = (): PageSource => (known ??= readPage());
 
-function readPage(page: PageName): PageSource {
-  const { name, scripts } = PAGES[page];
-  const style = `\n${read('style.css')}${read(`${name}.css`)}`;
-  const modules = scripts.map((one) => scriptOf(`${one}.js`, read(`${one}.js`)));
-  const script = `\n'use strict';\n(() => {\nconst modules = {};\n${modules.join('\n')}\n})();\n`;
+function readPage(): PageSource {
+  const style = `\n${library('uplot', 'uPlot.min.css')}\n${read('style.css')}`;
+  const libraries = LIBRARIES.map(([name, file]) => library(name, file).replace(/^\/\/# source.*$/m, ''));
+  const script = `\n'use strict';\n${libraries.join('\n')}\n(() => {\nconst modules = {};\n${modulesFrom('main.js').join('\n')}\n})();\n`;
   return {
     style,
     script,
-    body: `${read(`${name}.html`)}${read('viewer.html')}`,
     policy: (isServed) =>
       [
         "default-src 'none'",
@@ -96,9 +50,18 @@ function readPage(page: PageName): PageSource {
   };
 }
 
+/** A module and those that it uses, each after those that it uses itself. */
+function modulesFrom(name: string, seen = new Set<string>()): string[] {
+  if (seen.has(name)) return [];
+  seen.add(name);
+  const module = read(name);
+  const used = [...module.matchAll(IMPORT)].flatMap(([, , from = '']) => modulesFrom(from, seen));
+  return [...used, scriptOf(name, module)];
+}
+
 /** A module as a function with a scope of its own, which takes what it imports from `modules`. */
 function scriptOf(name: string, module: string): string {
-  const exported = [...module.matchAll(EXPORT)].map(([, what]) => what);
+  const exported = [...module.matchAll(EXPORT)].map(([, several, one]) => several ?? one);
   const body = module
     .replaceAll(IMPORT, (_, names: string, from: string) => `const {${names}} = modules['${from}'];\n`)
     .replaceAll(/^export /gm, '');
@@ -106,16 +69,20 @@ function scriptOf(name: string, module: string): string {
 }
 
 const IMPORT = /^import \{([^}]*)\} from '\.\/([^']+)';\n/gm;
-const EXPORT = /^export (?:async )?(?:const|function|class) (\w+)/gm;
+const EXPORT = /^export (?:async )?(?:const|function|class) (?:\{([^}]*)\}|(\w+))/gm;
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, 'browser', name), 'utf8');
+
+const { resolve } = createRequire(import.meta.url);
+const library = (name: string, file: string): string =>
+  readFileSync(join(dirname(resolve(name)), file), 'utf8');
 
 const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
 // The frame of a page that opens offline: its style, script and policy, and what it knows as data.
 
 type HtmlPage = {
-  readonly name: PageName;
+  readonly name: 'report' | 'comparison';
   readonly title: string;
   readonly facts: object;
   readonly blobs: Iterable<Blob> | AsyncIterable<Blob>;
@@ -131,7 +98,7 @@ export async function* htmlPage({
   blobs,
   isServed = false,
 }: HtmlPage): AsyncGenerator<string> {
-  const { style, body, script, policy } = pageSource(name);
+  const { style, script, policy } = pageSource();
   yield `<!doctype html>
 <html lang="en">
 <head>
@@ -145,7 +112,9 @@ export async function* htmlPage({
 <title>${markupText(title)}</title>
 <style>${style}</style>
 </head>
-${body}<script type="application/json" id="data">${htmlJson(facts)}</script>
+<div id="page"></div>
+<noscript>This page is drawn by a script of its own.</noscript>
+<script type="application/json" id="data">${htmlJson(facts)}</script>
 `;
   for await (const { name: column, bytesEach, data } of blobs)
     yield `<script type="text/plain" class="column" data-name="${column}" data-bytes="${bytesEach}">${data}</script>\n`;

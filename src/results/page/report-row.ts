@@ -4,6 +4,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { integerFrom } from '../../batch/digits.ts';
 import { terminalLine, terminalLines } from '../../errors/outside-text.ts';
 import type { AttemptRecord, RowRecord } from '../row-record.ts';
+import { idleBefore, type Idle } from '../summary.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 
 /** Characters of a cell, of all inputs or all other cells of a row, and of a reason. */
@@ -80,14 +81,19 @@ export const beginningOf = (text: string, most: number): string =>
 const LIVE_CELL_SHOWN = 240;
 const LIVE_REASON_SHOWN = 160;
 
-/** Its fields are those that `put` in `page/table.js` reads. Times are in milliseconds since 1970. */
+/** Its fields are those that `put` in `page/table.js` reads. Times are in milliseconds since 1970, as if `idle` had not been. */
 export type LiveRow = ReturnType<typeof liveRow>;
 
 export function liveRow(
   { row, key, outcome, reason, inputs, files, attempts }: RowRecord,
   inputOf: readonly (string | undefined)[],
+  idle: readonly Idle[] = [],
 ) {
   const [first] = files;
+  const timeOf = (time: string | undefined): number | undefined => {
+    const at = time === undefined ? 0 : Date.parse(time) || 0;
+    return at === 0 ? undefined : at - idleBefore(idle, at);
+  };
   return {
     row,
     key,
@@ -125,6 +131,3 @@ export function inputsOfColumns(
   );
   return columns.map((name) => inputs.get(name));
 }
-
-const timeOf = (time: string | undefined): number | undefined =>
-  time === undefined ? undefined : Date.parse(time) || undefined;

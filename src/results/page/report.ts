@@ -1,6 +1,8 @@
 // Writes report.html: one page that opens offline from the folder, with an index of all rows; their full cells are beside it. Text
 // from sheets and services is data in it, never markup: the page's script inserts it as text.
 
+import { dirname } from 'node:path';
+import { programName } from '../../host/program-name.ts';
 import type { Idle, Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
@@ -42,6 +44,11 @@ export type PageFacts = {
   readonly columns: readonly string[];
   readonly gpus: readonly string[];
   readonly startedAt: number;
+  /** How the program was called, and where the batches are if the page cannot know it. */
+  readonly program: string;
+  readonly out?: string;
+  /** The columns that are axes of the batch's grid. */
+  readonly axes?: readonly string[];
   /** undefined while the batch runs. */
   readonly summary?: Summary;
 };
@@ -71,7 +78,9 @@ export class Report {
     const page = new Pieces(() => store.draft(REPORT_FILE, 'view'));
     try {
       const { columns } = this.#index;
-      const facts = { ...factsOf(file, { rows, startedAt, columns }), gpus: this.#index.gpus, summary };
+      const out = store.localPath === undefined ? dirname(store.location) : undefined;
+      const known = factsOf(file, { rows, startedAt, columns, ...(out !== undefined && { out }) });
+      const facts = { ...known, gpus: this.#index.gpus, summary };
       for await (const piece of pageOf(facts, this.#index.blobs(), false)) await page.add(piece);
       await confirm();
       await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
@@ -90,23 +99,25 @@ function columnsOf({ sheet }: Pick<BatchFile, 'sheet'>) {
 
 const factsOf = (
   file: BatchFile,
-  known: Pick<PageFacts, 'rows' | 'startedAt' | 'columns'>,
+  known: Pick<PageFacts, 'rows' | 'startedAt' | 'columns' | 'out'>,
 ): Omit<PageFacts, 'gpus'> => ({
   batch: file.batch,
   mark: file.mark,
   deployment: terminalLine(file.deployment.name ?? file.deployment.id),
   rehearsal: file.service.rehearsal,
   sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
+  program: programName(),
+  ...(file.sheet.grid && { axes: file.sheet.grid }),
   ...known,
 });
 
 /** The page of a batch that runs: it asks its server for rows. */
-export async function livePage(file: BatchFile, startedAt: number) {
+export async function livePage(file: BatchFile, startedAt: number, out: string) {
   const columns = columnsOf(file)
     .filter(({ isInput }) => isInput)
     .slice(0, COLUMNS_SHOWN)
     .map(({ name }) => name);
-  const facts = { ...factsOf(file, { rows: file.sheet.rows, startedAt, columns }), gpus: [''] };
+  const facts = { ...factsOf(file, { rows: file.sheet.rows, startedAt, columns, out }), gpus: [''] };
   return { columns, html: (await Array.fromAsync(pageOf(facts, [], true))).join('') };
 }
 

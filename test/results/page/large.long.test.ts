@@ -79,5 +79,5 @@ async function openOnce(address: string) {
 async function openDrawn(page: Page, address: string): Promise<void> {
   await page.goto(address, { waitUntil: 'commit' });
   await page.waitForSelector('html[data-ready]');
-  await page.waitForSelector('.card:nth-child(n + 12) canvas.drawn');
+  await page.waitForSelector('#cards > :nth-child(n + 12) canvas.drawn');
 }

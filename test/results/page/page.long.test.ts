@@ -2,15 +2,18 @@
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { AttemptRecord } from '../../../src/results/row-record.ts';
 import { CHROMIUM, DESKTOP, keysOf, openBrowser, openPage, PHONE } from './browser.ts';
 import { writeScene } from './scene.ts';
 
 const ROWS = 240;
 const LAST = `SKU-0${ROWS}`;
+/** A row whose first attempt timed out. */
+const LATE = 5;
 
 describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped without Chromium)', () => {
   let folder = '';
@@ -24,7 +27,12 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
       rows: ROWS,
       pictures: 12,
       same: 14,
-      change: (record) => (record.row === 3 ? { ...record, key: hostile } : record),
+      change: (record) =>
+        record.row === 3
+          ? { ...record, key: hostile }
+          : record.row === LATE
+            ? { ...record, attempts: [late(record.attempts[0]), ...record.attempts] }
+            : record,
     });
     address = pathToFileURL(path).href;
     browser = await openBrowser();
@@ -45,7 +53,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('shows failures by reason before the cards, and names their rows', async () => {
     const page = await open();
     expect(await page.textContent('#sentence')).toMatch(/^\d+ of 240 rows succeeded$/);
-    const [failures, cards] = await page.$$eval('#failures, #grid', (all) =>
+    const [failures, cards] = await page.$$eval('#failures, #cards', (all) =>
       all.map((one) => one.getBoundingClientRect().top),
     );
     expect(failures).toBeLessThan(cards ?? 0);
@@ -163,7 +171,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     const columns = async (): Promise<number> =>
       new Set(await page.$$eval('.card', (all) => all.map((one) => one.getBoundingClientRect().left))).size;
     expect(await columns()).toBe(2);
-    await page.tap('.density');
+    await page.selectOption('#density', '0');
     expect(await columns()).toBe(3);
     for (const tab of ['rows', 'times', 'costs']) {
       await page.tap(`#tab-${tab}`);
@@ -172,6 +180,26 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await page.tap('#tab-rows');
     await page.tap('#filter-toggle');
     expect(await page.isVisible('#sort')).toBe(true);
+  });
+
+  it('has its first picture in the first 400 pixels of a phone, and filters that fit', async () => {
+    const page = await open('', { ...PHONE, viewport: { width: 390, height: 844 } });
+    const firstTop = (): Promise<number> => page.$eval('.card', (card) => card.getBoundingClientRect().top);
+    expect(await firstTop()).toBeLessThan(400);
+    expect(await page.$eval('#facts', ({ clientHeight }) => clientHeight)).toBeLessThan(60);
+    await page.tap('#filter-toggle');
+    const rights = await page.$$eval('#toolbar select', (all) =>
+      all.map((one) => one.getBoundingClientRect().right),
+    );
+    expect(rights.length).toBeGreaterThan(4);
+    expect(Math.max(...rights)).toBeLessThanOrEqual(390);
+    await page.evaluate('scrollTo(0, 3000)');
+    const covered = await page.evaluate(
+      "Math.max(...['.bar', '#filters'].map((one) => document.querySelector(one).getBoundingClientRect().bottom))",
+    );
+    expect(covered).toBeLessThan(60);
+    await page.tap('#tab-times');
+    expect(await page.$eval('#tabs', (tabs) => tabs.getBoundingClientRect().bottom)).toBeLessThan(130);
   });
 
   it('is dark where the viewer prefers that, and the text stands out', async () => {
@@ -186,17 +214,59 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('shows the course of the batch and what it cost, by GPU and by reason', async () => {
     const page = await open();
     await page.click('#tab-times');
-    expect(await page.$$eval('.panel b', (all) => all.map((one) => one.textContent))).toEqual([
+    expect(await page.$$eval('.chart b', (all) => all.map((one) => one.textContent))).toEqual([
       'Outstanding runs',
       'Runs ended a minute',
       'Mean queueing time',
       'Cost so far',
     ]);
     expect(await page.$$('.bars canvas')).toHaveLength(3);
+    expect(await page.textContent('#panel-times')).toContain('timed-out');
+    await page.hover('.chart .u-over');
+    const legends = (): Promise<readonly string[]> =>
+      page.$$eval('.chart .u-legend', (all) => all.map((one) => one.textContent ?? ''));
+    await expect.poll(async () => (await legends()).filter((one) => /\d+ s/.test(one)).length).toBe(4);
     await page.click('#tab-costs');
-    const names = await page.$$eval('tbody th', (all) => all.map((one) => one.textContent));
+    const names = await page.$$eval('.scroll tbody th', (all) => all.map((one) => one.textContent));
     expect(names).toEqual(
-      expect.arrayContaining(['A10G', 'L40S', 'H100', 'First attempt', 'Sent again after out of memory']),
+      expect.arrayContaining([
+        'A10G',
+        'L40S',
+        'H100',
+        'First attempt',
+        'Sent again after out of memory',
+        'Sent again after a time-out',
+      ]),
     );
   });
+
+  it('opens an attempt from its bar, by pointer and by keyboard', async () => {
+    const page = await open();
+    await page.click('#tab-times');
+    await page.focus('.bars canvas');
+    await page.keyboard.press('ArrowRight');
+    const said = (await page.textContent('.bars [role=status]')) ?? '';
+    expect(said).toMatch(/^SKU-\d+, attempt 1: (?:succeeded|failed|timed-out), [\d.]+ s$/);
+    await page.keyboard.press('Enter');
+    expect(said).toContain(await page.textContent('#side h2'));
+    await page.waitForSelector('#side .meant');
+    expect(await page.textContent('#side .meant b')).toMatch(/^1\. /);
+    await page.keyboard.press('Escape');
+    await page.click('.bars canvas', { position: { x: 3, y: 3 } });
+    await page.waitForSelector('#side .meant');
+  });
+
+  it('has commands that work from any folder', async () => {
+    const page = await open();
+    const title = await page.getAttribute('#failures .button', 'title');
+    expect(title).toMatch(/^runsheet retry autumn-catalogue-7f3a --out \/\S+ --row \d/);
+    expect(title).toContain(`--out ${dirname(folder)} `);
+  });
+});
+
+/** An attempt that timed out, before the one that is given. */
+const late = (one: AttemptRecord | undefined): AttemptRecord => ({
+  ...(one as AttemptRecord),
+  outcome: 'timed-out',
+  reason: 'the run reported nothing for 600 s',
 });

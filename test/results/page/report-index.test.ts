@@ -48,7 +48,7 @@ describe('the index of a report', () => {
   });
 
   it('comes with a script that a browser can read, whose parts know each other', () => {
-    const { script, policy } = pageSource('report');
+    const { script, policy } = pageSource();
     expect(() => new Script(script)).not.toThrow();
     const wanted = [...script.matchAll(/= modules\['([^']+)'\];/g)].map(([, name]) => name);
     const defined = [...script.matchAll(/^modules\['([^']+)'\] = /gm)].map(([, name]) => name);

@@ -52,6 +52,8 @@ export type SceneParams = {
   readonly failing?: number;
   /** Rows that have the same picture although their inputs differ. */
   readonly same?: number;
+  /** The columns that are axes of a grid. */
+  readonly grid?: readonly string[];
   readonly change?: (record: RowRecord) => RowRecord;
 };
 
@@ -62,7 +64,7 @@ export async function writeScene(folder: string, params: SceneParams): Promise<s
   const files = await Promise.all(
     Array.from({ length: Math.min(rows, pictures) }, (_, at) => picture(store, at)),
   );
-  const file = batchFile(rows);
+  const file = batchFile(rows, params.grid);
   const report = new Report({ file, store, rows, startedAt: STARTED, confirm: async () => undefined });
   let cost = 0;
   for (let row = 1; row <= rows; row += 1) {
@@ -83,7 +85,7 @@ export async function writeScene(folder: string, params: SceneParams): Promise<s
   return join(folder, 'report.html');
 }
 
-const batchFile = (rows: number): BatchFile =>
+const batchFile = (rows: number, grid?: readonly string[]): BatchFile =>
   ({
     batch: 'autumn-catalogue-7f3a',
     mark: '0123456789abcdef',
@@ -94,6 +96,7 @@ const batchFile = (rows: number): BatchFile =>
       columns: COLUMNS,
       inputs: ['prompt', 'seed', 'steps'].map((input) => ({ input, kind: 'auto', from: { column: input } })),
       rows,
+      ...(grid && { grid }),
     },
     deployment: { id: 'd', name: 'product-scene-v3' },
     service: { rehearsal: false },

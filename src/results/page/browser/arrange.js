@@ -16,7 +16,7 @@ import { OPEN } from './table.js';
  * @property {string} picked `picked`, `rejected`, `1` to `5` stars at least, or nothing
  * @property {string} sort
  * @property {boolean} down
- * @property {ReadonlySet<number>} [deep] rows whose full cells contain the text
+ * @property {ReadonlySet<number> | undefined} [deep] rows whose full cells contain the text
  */
 /** @typedef {(row: number) => boolean} Test */
 /** @typedef {(a: number, b: number, sign: number) => number} Order */
@@ -113,3 +113,54 @@ const byNumber = (values, none) => (a, b, sign) => {
 /** @type {(isEmpty: boolean, isOtherEmpty: boolean) => number | undefined} */
 const lastIfEmpty = (isEmpty, isOtherEmpty) =>
   isEmpty || isOtherEmpty ? Number(isEmpty) - Number(isOtherEmpty) : undefined;
+
+/** @typedef {{ column: number, name: string, values: Map<string, number> }} FewValues how many rows have each value */
+
+/** The columns of at most `most` values, of which some repeat, and those of `own` names; the values in order.
+ * @type {(table: Table, most: number, own?: readonly string[]) => FewValues[]}
+ */
+export const fewValues = (table, most, own = []) =>
+  table.cells.flatMap((cells, column) => {
+    const name = table.facts.columns[column] ?? '';
+    /** @type {Map<string, number>} */
+    const values = new Map();
+    for (let row = 0; row < table.rows && values.size <= most; row += 1) {
+      const cell = cells[row];
+      if (cell !== undefined) values.set(cell, (values.get(cell) ?? 0) + 1);
+    }
+    if (values.size < 2 || values.size > most) return [];
+    if (values.size > table.rows / 2 && !own.includes(name)) return [];
+    const isNumeric = [...values.keys()].every((value) => !Number.isNaN(numberIn(value)));
+    const sorted = isNumeric ? [...values].sort(([a], [b]) => Number(a) - Number(b)) : [...values];
+    return [{ column, name, values: new Map(sorted) }];
+  });
+
+/** A value as people read it. @param {string} value */
+export const valueText = (value) => (value === '' ? '(empty)' : value);
+
+/** Rows that failed for the same reason, most first. @typedef {{ reason: string, outcome: string, rows: number[], gpus: Set<string> }} Group */
+
+/** @param {Table} table */
+export function failureGroups(table) {
+  /** @type {Map<string, Group>} */
+  const groups = new Map();
+  for (let row = 0; row < table.rows; row += 1) {
+    const outcome = table.outcomeName(row);
+    if (outcome === 'succeeded' || outcome === 'open') continue;
+    const reason = table.reason[row] || outcome;
+    const name = `${outcome} ${reason.replaceAll(/[0-9a-f]{8,}|\d+/gi, '#')}`;
+    const group = groups.get(name) ?? { reason, outcome, rows: [], gpus: new Set() };
+    group.rows.push(row);
+    if (table.gpuName(row) !== '') group.gpus.add(table.gpuName(row));
+    groups.set(name, group);
+  }
+  return [...groups.values()].sort((a, b) => b.rows.length - a.rows.length);
+}
+
+/** Groups of identical pictures of rows with different inputs, and how many rows each has, most first. @param {Table} table */
+export function sameGroups(table) {
+  /** @type {Map<number, number>} */
+  const groups = new Map();
+  for (const group of table.of.same) if (group > 0) groups.set(group, (groups.get(group) ?? 0) + 1);
+  return [...groups].sort((a, b) => b[1] - a[1]);
+}

@@ -1,104 +1,117 @@
-// A bar for each attempt, by GPU: queued, cold start, run.
+// A bar for each attempt on a GPU: queued, cold start, run, by how it ended. A click, or Enter, opens the attempt.
 
-import { make } from './dom.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState, useWidth } from './parts.js';
+import { lanesOf } from './course.js';
 import { count, span } from './text.js';
 
 /** @import { Table } from './table.js' */
-/** @import { Attempt } from './attempts.js' */
-/** @import { Course } from './time-chart.js' */
+/** @import { Bar, Course } from './course.js' */
 
-/** @typedef {{ attempt: Attempt, lane: number, outcome: string }} Bar */
+/** The colour of each end of an attempt. @type {Readonly<Record<string, string>>} */
+export const TONES = {
+  succeeded: 'good',
+  failed: 'bad',
+  'timed-out': 'late',
+  cancelled: 'odd',
+  unknown: 'odd',
+  refused: 'bad',
+  'no run': 'soft',
+};
 
-const COLOURS = { queued: 'queue', 'cold start': 'cold', ran: 'good', failed: 'bad' };
-
-/** @type {(table: Table, course: Course, open: (row: number) => void) => HTMLElement} */
-export function barsOf(table, course, open) {
-  const box = make('div.bars');
-  for (const gpu of course.gpus.keys()) {
-    const { bars, lanes } = lanesOf(table, gpu);
-    const each = Math.max(4, Math.min(12, 220 / lanes));
-    const canvas = make('canvas', {
-      role: 'img',
-      'aria-label': `${bars.length} attempts on ${table.gpus[gpu] ?? ''}`,
-      style: { height: `${lanes * each}px` },
-    });
-    const scale = (/** @type {number} */ time) =>
-      ((time - course.from) / (course.to - course.from)) * canvas.clientWidth;
-    const draw = () => drawBars(canvas, bars, each, scale);
-    new ResizeObserver(draw).observe(canvas);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
-    const barAt = (/** @type {MouseEvent} */ { clientX, clientY }) => {
-      const { left, top } = canvas.getBoundingClientRect();
-      const [x, y] = [clientX - left, Math.floor((clientY - top) / each)];
-      return bars.find(
-        ({ lane, attempt }) => lane === y && scale(attempt.created) - 1 <= x && x <= scale(attempt.ended) + 1,
-      );
-    };
-    canvas.onclick = (event) => {
-      const bar = barAt(event);
-      if (bar !== undefined) open(bar.attempt.row);
-    };
-    canvas.onpointermove = (event) => {
-      const { attempt, outcome } = barAt(event) ?? {};
-      canvas.style.cursor = attempt === undefined ? '' : 'pointer';
-      canvas.title =
-        attempt === undefined
-          ? ''
-          : `${table.key[attempt.row] ?? ''}: ${outcome}, ${span((attempt.ended - attempt.created) / 1_000)}`;
-    };
-    const title = make('small', ` ${count(bars.length)} attempts`);
-    box.append(make('h4', table.gpus[gpu] || 'no named GPU', title), canvas);
-  }
-  const keys = Object.entries(COLOURS).map(([name, colour]) =>
-    make('span', make('i', { style: { background: `var(--${colour})` } }), name),
-  );
-  box.append(make('p.keys.wrap.note', keys));
-  return box;
+/** A colour of the style, for a canvas, which knows no variables: an element computes what it is. @type {(element: HTMLElement, name: string) => string} */
+export function colourOf(element, name) {
+  element.style.color = `var(--${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
 }
 
-/** Puts attempts that overlap into lanes. @type {(table: Table, gpu: number) => { bars: Bar[], lanes: number }} */
-function lanesOf({ attempts, facts }, gpu) {
-  /** @type {number[]} */
-  const free = [];
-  const bars = [...attempts.timed()]
-    .filter((one) => one.gpu === gpu)
-    .sort((a, b) => a.created - b.created)
-    .map((attempt) => {
-      const known = free.findIndex((until) => until <= attempt.created);
-      const lane = known < 0 ? free.length : known;
-      free[lane] = attempt.ended;
-      return { attempt, lane, outcome: facts.outcomes[attempt.outcome] ?? 'no run' };
-    });
-  return { bars, lanes: Math.max(1, free.length) };
+/** Whether the viewer prefers dark colours, now and when it changes. */
+export function useDark() {
+  const query = matchMedia('(prefers-color-scheme: dark)');
+  const [isDark, setDark] = useState(query.matches);
+  useEffect(() => {
+    const change = ({ matches }) => setDark(matches);
+    query.addEventListener('change', change);
+    return () => query.removeEventListener('change', change);
+  }, []);
+  return isDark;
 }
 
-/** @type {(canvas: HTMLCanvasElement, bars: Bar[], each: number, scale: (time: number) => number) => void} */
-function drawBars(canvas, bars, each, scale) {
+/** @param {{ table: Table, course: Course, gpu: number, name: string, open: (row: number, attempt: number) => void }} props */
+export function Bars({ table, course, gpu, name, open }) {
+  const canvas = useRef();
+  const width = useWidth(canvas);
+  const isDark = useDark();
+  const [chosen, choose] = useState(-1);
+  const { bars, lanes } = useMemo(() => lanesOf(table, gpu), [course]);
+  const each = Math.max(4, Math.min(12, 220 / lanes));
+  const scale = (time) => ((time - course.from) / (course.to - course.from)) * width;
+  useLayoutEffect(() => {
+    if (width > 0) drawBars({ canvas: canvas.current, bars, each, scale, chosen });
+  }, [width, bars, chosen, isDark]);
+  const barAt = ({ clientX, clientY }) => {
+    const { left, top } = canvas.current.getBoundingClientRect();
+    const [x, lane] = [clientX - left, Math.floor((clientY - top) / each)];
+    const covers = ({ created, ended }) => scale(created) - 1 <= x && x <= scale(ended) + 1;
+    return bars.findIndex((bar) => bar.lane === lane && covers(bar.attempt));
+  };
+  const go = (bar) => bar && open(bar.attempt.row, bar.nth);
+  const press = (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by !== undefined) choose(Math.min(bars.length - 1, Math.max(0, chosen + by)));
+    else if (event.key === 'Enter') go(bars[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  const bar = bars[chosen];
+  const fates = [...new Set(bars.map(({ fate }) => fate))].map((fate) => [fate, TONES[fate] ?? 'soft']);
+  /** @param {string[]} one */
+  const key = ([label, tone]) => html`<span><i style=${{ background: `var(--${tone})` }}></i>${label}</span>`;
+  return html`<figure class="bars">
+    <figcaption class="wrap note">
+      <b>${name}</b> ${count(bars.length)} attempts ${[['queued', 'queue'], ['cold start', 'cold'], ...fates].map(key)}
+      <span role="status">${bar && saidOf(table, bar)}</span>
+    </figcaption>
+    <canvas ref=${canvas} tabindex="0" role="application" style=${{ height: `${lanes * each}px` }}
+      aria-label="Attempts on ${name}: arrow keys choose one, Enter opens it" onKeyDown=${press}
+      onClick=${(event) => go(bars[barAt(event)])} onPointerMove=${(event) => choose(barAt(event))}></canvas>
+  </figure>`;
+}
+
+/** @type {(table: Table, bar: Bar) => string} */
+const saidOf = (table, { attempt: { row, created, ended }, nth, fate }) =>
+  `${table.title(row)}, attempt ${nth}: ${fate}, ${span((ended - created) / 1_000)}`;
+
+/** @param {{ canvas: HTMLCanvasElement, bars: readonly Bar[], each: number, scale: (time: number) => number, chosen: number }} drawing */
+function drawBars({ canvas, bars, each, scale, chosen }) {
   canvas.width = canvas.clientWidth * devicePixelRatio;
   canvas.height = canvas.clientHeight * devicePixelRatio;
   const context = canvas.getContext('2d');
   if (context === null) return;
   context.scale(devicePixelRatio, devicePixelRatio);
   const height = each > 6 ? each - 2 : each - 1;
-  // A canvas knows no variables: the element computes what they are.
-  const colours = Object.fromEntries(
-    Object.values(COLOURS).map((name) => {
-      canvas.style.color = `var(--${name})`;
-      return [name, getComputedStyle(canvas).color];
-    }),
-  );
-  for (const { lane, attempt, outcome } of bars) {
+  const names = ['queue', 'cold', 'ink', ...Object.values(TONES), 'soft'];
+  const colours = Object.fromEntries(names.map((name) => [name, colourOf(canvas, name)]));
+  for (const [nth, { lane, attempt, fate }] of bars.entries()) {
     const { created, ended, queue, cold } = attempt;
     const start = Math.min(ended, created + Math.max(0, queue) * 1_000);
     const warm = Math.min(ended, start + Math.max(0, cold) * 1_000);
-    for (const [from, to, name] of /** @type {const} */ ([
-      [created, start, 'queue'],
-      [start, warm, 'cold'],
-      [warm, ended, outcome === 'succeeded' ? 'good' : 'bad'],
-    ])) {
-      if (to <= from) continue;
+    const fill = (from, to, name) => {
+      if (to <= from) return;
       context.fillStyle = colours[name] ?? '';
       context.fillRect(scale(from), lane * each, Math.max(1, scale(to) - scale(from) - 0.5), height);
-    }
+    };
+    fill(created, start, 'queue');
+    fill(start, warm, 'cold');
+    fill(warm, ended, TONES[fate] ?? 'soft');
+    if (nth !== chosen) continue;
+    context.strokeStyle = colours['ink'] ?? '';
+    context.strokeRect(
+      scale(created),
+      lane * each + 0.5,
+      Math.max(2, scale(ended) - scale(created)),
+      height - 1,
+    );
   }
 }

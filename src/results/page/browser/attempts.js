@@ -5,6 +5,7 @@
  * @typedef {{ row: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number, kind: number }} Attempt
  */
 
+/** @type {Attempt} */
 const NONE = {
   row: 0,
   created: 0,
@@ -23,26 +24,21 @@ export class Attempts {
   /** As the page carries them. */
   static SENT = FIELDS.slice(1);
   length = 0;
-  #room = 1_024;
-  #columns = FIELDS.map(() => new Float64Array(this.#room));
+  #columns = FIELDS.map(() => new Float64Array(1_024));
 
   /** @param {{ [N in keyof Attempt]?: Attempt[N] | undefined }} attempt */
   add(attempt) {
-    if (this.length === this.#room) this.#grow();
     for (let nth = 0; nth < FIELDS.length; nth += 1) {
       const name = /** @type {keyof Attempt} */ (FIELDS[nth]);
-      /** @type {Float64Array} */ (this.#columns[nth])[this.length] = attempt[name] ?? NONE[name];
+      let column = /** @type {Float64Array} */ (this.#columns[nth]);
+      if (this.length === column.length) {
+        const larger = new Float64Array(this.length * 2);
+        larger.set(column);
+        this.#columns[nth] = column = larger;
+      }
+      column[this.length] = attempt[name] ?? NONE[name];
     }
     this.length += 1;
-  }
-
-  #grow() {
-    this.#room *= 2;
-    this.#columns = this.#columns.map((column) => {
-      const larger = new Float64Array(this.#room);
-      larger.set(column);
-      return larger;
-    });
   }
 
   /** Attempts of a row that was sent again come once more, with the new ones. @param {number} row */
@@ -51,17 +47,11 @@ export class Attempts {
     for (let at = 0; at < this.length; at += 1) if (rows[at] === row) rows[at] = -1;
   }
 
-  /** Of an attempt that was removed, the row is -1. @param {number} at @returns {Attempt} */
-  read(at) {
-    const attempt = { ...NONE };
-    for (let nth = 0; nth < FIELDS.length; nth += 1)
-      attempt[/** @type {keyof Attempt} */ (FIELDS[nth])] = this.#columns[nth]?.[at] ?? 0;
-    return attempt;
-  }
-
   *[Symbol.iterator]() {
     for (let at = 0; at < this.length; at += 1) {
-      const attempt = this.read(at);
+      const attempt = { ...NONE };
+      for (const [nth, name] of FIELDS.entries()) attempt[name] = this.#columns[nth]?.[at] ?? 0;
+      // Of one that was removed, the row is -1.
       if (attempt.row !== -1) yield attempt;
     }
   }

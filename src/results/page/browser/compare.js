@@ -1,128 +1,139 @@
 // The page of a comparison: head, filters, the pairs, and what only one of the batches has.
 
-import { drawChips, drawChoices, drawFacts, drawSearch, makeSearch } from './controls.js';
-import { at, make } from './dom.js';
-import { count, factsText, joined, money, plural, span } from './text.js';
-import { reportOf, sideMark } from './pair-card.js';
-import { PairGrid } from './pair-grid.js';
-import { arranged, ORDERS, readPairs, SHOWN, SIDES } from './pair-list.js';
+import {
+  Button,
+  Chips,
+  Choices,
+  html,
+  render,
+  Search,
+  Terms,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useWindow,
+} from './parts.js';
+import { Gallery } from './gallery.js';
+import {
+  arranged,
+  ORDERS,
+  PairCard,
+  pairCell,
+  readPairs,
+  reportOf,
+  SHOWN,
+  SideMark,
+  SIDES,
+} from './pairs.js';
 import { PairView } from './pair-view.js';
+import { count, factsText, joined, money, plural, span } from './text.js';
 
-/** @import { PairWish } from './pair-list.js' */
+/** @import { Card, Cell } from './gallery.js' */
+/** @import { PairWish } from './pairs.js' */
 /** @import { ComparisonFacts, ShownPair, ShownSingle } from '../comparison-page.ts' */
 
 const ONLY_SHOWN = 200;
+/** @type {PairWish} */
+const EVERYTHING = { show: '', text: '', sort: 'change' };
 
-/** @type {ComparisonFacts} */
-const facts = JSON.parse(at('data').textContent ?? '');
+/** @type {(facts: ComparisonFacts, page: HTMLElement) => Promise<void>} */
+export async function startComparison(facts, page) {
+  const { pairs, only } = await readPairs();
+  render(html`<${Comparison} ...${{ facts, pairs, only }} />`, page);
+}
 
-/** @param {ComparisonFacts} given */
-function drawHead({ a, b, sums, verdict, unmeasured }) {
-  const { pairs, identical, outcome_differs, measured, run_seconds, cost_usd, only } = sums;
-  at('source').textContent =
-    `${plural(pairs, 'pair')} · ${a.sheet}${a.sheet === b.sheet ? '' : ` and ${b.sheet}`}`;
-  at('sentence').textContent = joined([verdict, unmeasured], '. ');
-  at('sides').replaceChildren(
-    ...SIDES.map((side) =>
-      make(
-        'p.wrap',
-        sideMark(side),
-        make('a', { href: `${facts[side].base}report.html` }, make('b', facts[side].batch)),
-        make('span.note', joined([facts[side].deployment, sums.gpu[side]])),
-      ),
-    ),
-  );
-  /** @type {(name: string, both: { a: number, b: number }, text: (value: number) => string) => [string, string, string]} */
-  const change = (name, both, text) => [
-    `${name} A → B`,
-    measured === 0 ? 'not measured' : `${text(both.a)} → ${text(both.b)}`,
-    `of ${plural(measured, 'pair')} with times in both`,
-  ];
-  drawFacts([
-    ['Pairs', count(pairs), `${count(identical)} identical`],
+/** @param {{ facts: ComparisonFacts, pairs: readonly ShownPair[], only: readonly ShownSingle[] }} props */
+function Comparison({ facts, pairs, only }) {
+  const [wish, setWish] = useState(EVERYTHING);
+  const [place, open] = useState(-1);
+  const port = useRef();
+  const order = useMemo(() => arranged(pairs, wish), [wish]);
+  const change = (wanted) => setWish({ ...wish, ...wanted });
+  const openNamed = () => open(order.findIndex(({ key }) => `#${encodeURIComponent(key)}` === location.hash));
+  useEffect(openNamed, []);
+  useWindow(['hashchange'], openNamed);
+  const chips = Object.entries(SHOWN)
+    .map(([show, { label, is }]) => /** @type {const} */ ([show, label, pairs.filter(is).length]))
+    .filter(([show, , many]) => many > 0 || show === wish.show);
+  const orders = Object.entries(ORDERS).map(([name, { label }]) => [name, label]);
+  const onClose = () => {
+    open(-1);
+    port.current?.reveal(place);
+  };
+  const shown = order.length === pairs.length ? '' : `${count(order.length)} of `;
+  const nothing = html`<p id="nothing">No pair is like that. <${Button} id="reset" onClick=${() => setWish(EVERYTHING)}>Show all<//></p>`;
+  return html`<${Head} ...${facts} />
+    <main>
+      <div id="toolbar">
+        <div class="bar">
+          <${Search} what="Find in pairs" text=${wish.text} onText=${(text) => change({ text })} />
+          <${Choices} id="sort" label="Order" options=${orders} value=${wish.sort} onValue=${(sort) => change({ sort })} />
+        </div>
+        <${Chips} label="Which pairs" all=${chips} chosen=${wish.show} choose=${(show) => change({ show })} />
+        <p id="count" class="note" role="status">${shown}${plural(pairs.length, 'pair')}</p>
+      </div>
+      <${Gallery} key=${JSON.stringify(wish)} name="pairs" version=${0} length=${order.length} cellOf=${pairCell}
+        draw=${(at, cell) => drawPair(facts, /** @type {ShownPair} */ (order[at]), at, cell)} placeOf=${(at) => at} onOpen=${open} port=${port} />
+      ${order.length === 0 && nothing}
+      <${Only} facts=${facts} only=${only} />
+    </main>
+    ${place >= 0 && html`<${PairView} ...${{ facts, order, place, onClose }} go=${open} />`}`;
+}
+
+/** @type {(facts: ComparisonFacts, pair: ShownPair, at: number, cell: Cell) => Card} */
+const drawPair = (facts, pair, at, cell) => ({
+  id: at,
+  name: 'pair',
+  href: `#${encodeURIComponent(pair.key)}`,
+  content: html`<${PairCard} ...${{ facts, pair, cell }} />`,
+});
+
+/** @param {ComparisonFacts} props */
+function Head({ a, b, sums, verdict, unmeasured }) {
+  const { pairs, identical, outcome_differs, measured, run_seconds, cost_usd, only, succeeded } = sums;
+  const note = `${plural(measured, 'pair')} with times in both`;
+  const change = (name, both, text) => {
+    const shown = measured === 0 ? 'not measured' : `${text(both.a)} → ${text(both.b)}`;
+    return [`${name} A → B`, shown, note];
+  };
+  const batch = (side) => {
+    const { base, batch: name, deployment } = { a, b }[side];
+    const link = html`<a href="${base}report.html"><b>${name}</b></a>`;
+    return html`<p class="wrap"><${SideMark} side=${side} />${link}<span class="note">${joined([deployment, sums.gpu[side]])}</span></p>`;
+  };
+  const facts = [
+    ['Succeeded in both', count(succeeded), `of ${plural(pairs, 'pair')}, ${count(identical)} identical`],
     ['Outcome differs', count(outcome_differs)],
     change('Run time', run_seconds, span),
     change('Cost', cost_usd, money),
     ['Only in A, only in B', `${count(only.a)}, ${count(only.b)}`],
-  ]);
+  ];
+  const sheets = a.sheet === b.sheet ? a.sheet : `${a.sheet} and ${b.sheet}`;
+  return html`<header id="head">
+    <p class="wrap"><b id="title">Comparison</b><span id="source" class="note">${plural(pairs, 'pair')} · ${sheets}</span></p>
+    <h1 id="sentence">${joined([verdict, unmeasured], '. ')}</h1>
+    ${SIDES.map(batch)}
+    <${Terms} id="facts" entries=${facts} />
+  </header>`;
 }
 
-/** @param {readonly ShownSingle[]} only */
-function drawOnly(only) {
-  at('only').hidden = only.length === 0;
-  at('only').replaceChildren(
-    ...SIDES.map((side) => {
-      const rows = only.filter((one) => one.side === side);
-      const rest = rows.length - ONLY_SHOWN;
-      return make(
-        'div',
-        { hidden: rows.length === 0 },
-        make('h2.wrap', `${plural(rows.length, 'row')} only in `, sideMark(side)),
-        make(
-          'ul.lined',
-          rows
-            .slice(0, ONLY_SHOWN)
-            .map((one) =>
-              make(
-                'li.wrap',
-                make('a', { href: reportOf(facts, side, one.key) }, make('b', one.key)),
-                make('span.note', factsText(one)),
-              ),
-            ),
-        ),
-        rest > 0 && make('p.note', `and ${plural(rest, 'other row')}`),
-      );
-    }),
+/** @param {{ facts: ComparisonFacts, only: readonly ShownSingle[] }} props */
+function Only({ facts, only }) {
+  const item = (one) =>
+    html`<li class="wrap"><a href=${reportOf(facts, one.side, one.key)}><b>${one.key}</b></a><span class="note">${factsText(one)}</span></li>`;
+  const list = (side) => {
+    const rows = only.filter((one) => one.side === side);
+    const rest = rows.length - ONLY_SHOWN;
+    if (rows.length === 0) return null;
+    return html`<div>
+      <h2 class="wrap">${plural(rows.length, 'row')} only in <${SideMark} side=${side} /></h2>
+      <ul class="lined">${rows.slice(0, ONLY_SHOWN).map(item)}</ul>
+      ${rest > 0 && html`<p class="note">and ${plural(rest, 'other row')}</p>`}
+    </div>`;
+  };
+  return (
+    only.length > 0 &&
+    html`<section id="only" class="columns" aria-label="Rows of one batch">${SIDES.map(list)}</section>`
   );
 }
-
-/** @param {readonly ShownPair[]} pairs */
-function start(pairs) {
-  /** @type {PairWish} */
-  let wish = { show: '', text: '', sort: 'change' };
-  const grid = new PairGrid(facts, (place) => view.open(place));
-  const view = new PairView(
-    facts,
-    () => grid.order,
-    (place) => grid.focus(place),
-  );
-  const change = (/** @type {Partial<PairWish>} */ wanted) => {
-    wish = { ...wish, ...wanted };
-    grid.show(arranged(pairs, wish));
-    const shown = grid.order.length;
-    at('nothing').hidden = shown > 0;
-    at('count').textContent =
-      shown === pairs.length ? '' : `${count(shown)} of ${plural(pairs.length, 'pair')}`;
-    drawSearch(wish.text);
-    drawChips(
-      Object.entries(SHOWN).flatMap(([show, { label, is }]) => {
-        const many = pairs.filter(is).length;
-        return many === 0 && show !== wish.show ? [] : [/** @type {const} */ ([show, label, many])];
-      }),
-      wish.show,
-      (show) => change({ show }),
-    );
-    drawChoices(
-      'sort',
-      Object.entries(ORDERS).map(([name, { label }]) => [name, label]),
-      wish.sort,
-      (sort) => change({ sort }),
-    );
-  };
-  makeSearch((text) => change({ text }));
-  at('reset').onclick = () => change({ show: '', text: '' });
-  change({});
-  const openNamed = () => {
-    const place = grid.order.findIndex(({ key }) => `#${encodeURIComponent(key)}` === location.hash);
-    if (place >= 0) view.open(place);
-  };
-  addEventListener('hashchange', openNamed);
-  openNamed();
-}
-
-drawHead(facts);
-void readPairs().then(({ pairs, only }) => {
-  drawOnly(only);
-  start(pairs);
-  document.documentElement.dataset['ready'] = '';
-});

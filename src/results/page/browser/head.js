@@ -1,97 +1,110 @@
-// The head of the page: how the batch ended in one sentence, what failed and why, and pictures that look wrong.
+// The head of the page: how the batch goes or ended in one sentence, what failed and why, and pictures that look wrong.
 
-import { drawFacts } from './controls.js';
-import { at, button, copyButton, make } from './dom.js';
-import { count, dateOf, joined, money, plural, rowRanges, shellWord, span } from './text.js';
+import { Button, Copy, html, Terms, useMemo, useState } from './parts.js';
+import { failureGroups, sameGroups } from './arrange.js';
+import { asCalled, commandOf } from './command.js';
+import { count, dateOf, joined, money, plural, rough, rowRanges, span } from './text.js';
 import { OPEN } from './table.js';
 
 /** @import { Table } from './table.js' */
-/** @import { Wish } from './arrange.js' */
+/** @import { Group, Wish } from './arrange.js' */
+/** @import { Running } from './live.js' */
 
-/** @typedef {{ table: Table, filter: (change: Partial<Wish>) => void, open: (row: number) => void }} HeadParams */
-/** @typedef {{ state: string, reason?: string, note?: string }} Running */
+/** @typedef {{ table: Table, filter: (change: Partial<Wish>) => void, open: (row: number) => void, running?: Running | undefined }} HeadProps */
+/** @typedef {readonly [name: string, value: string, note?: string]} Fact */
 
-/** `running`: while the batch runs. @type {(params: HeadParams, running?: Running) => void} */
-export function drawHead(params, running) {
-  const { table } = params;
+const GROUPS_SHOWN = 8;
+const SAME_SHOWN = 3;
+const ROWS_NAMED = 6;
+
+/** `running`: while the batch runs; `isShort`: beside the other views. @param {HeadProps & { isShort: boolean }} props */
+export function Head({ table, filter, open, running, isShort }) {
   const { facts } = table;
-  const counts = outcomeCounts(table);
-  at('title').textContent = facts.batch;
+  const known = useMemo(
+    () => [...table.counts()].filter(([, rows]) => rows > 0),
+    [table.version, table.rows],
+  );
+  const { succeeded: good = 0, open: left = 0 } = Object.fromEntries(known);
   const started = dateOf(facts.summary?.started_at ?? facts.startedAt);
-  const rehearsal = facts.rehearsal ? 'rehearsal on the local run service' : '';
-  at('source').textContent = joined([facts.sheet.name, facts.deployment, started, rehearsal], '  ·  ');
-  at('state').hidden = running === undefined;
-  at('state').textContent = joined([running?.state, running?.reason], ': ');
-  const [good = 0, open = 0] = [counts.get('succeeded'), counts.get('open')];
-  const all = `of ${count(table.rows)}`;
-  if (running !== undefined) at('sentence').textContent = `${count(table.rows - open)} ${all} rows done`;
-  else
-    at('sentence').textContent =
-      `${good === table.rows ? `All ${count(good)}` : `${count(good)} ${all}`} rows succeeded`;
-  drawBar(counts, params.filter);
-  drawFacts(factsOf(table, running));
-  drawFailures(params);
-  drawNotices(params);
+  const source = joined([facts.sheet.name, facts.deployment, started, facts.rehearsal ? 'rehearsal' : '']);
+  const ended = good === table.rows ? `All ${count(good)}` : `${count(good)} of ${count(table.rows)}`;
+  const sentence = running
+    ? `${count(table.rows - left)} of ${count(table.rows)} rows done`
+    : `${ended} rows succeeded`;
+  const part = ([name, rows]) =>
+    html`<i class=${name} title="${count(rows)} ${name}" style=${{ flexGrow: `${rows}` }}></i>`;
+  return html`<div id="head" class=${isShort ? 'short' : ''}>
+      <p class="wrap">
+        <b id="title">${facts.batch}</b>${running && html`<span id="state" class="pill" role="status">${running.state}</span>`}
+        <span id="source" class="note">${source}</span>
+      </p>
+      <h1 id="sentence">${sentence}</h1>
+      ${running?.reason && html`<${Trouble} running=${running} table=${table} />`}
+      <div id="bar" role="img" aria-label=${known.map(([name, rows]) => `${rows} ${name}`).join(', ')}>${known.map(part)}</div>
+      ${!isShort && html`<${Terms} id="facts" entries=${factsOf(table, running)} />`}
+    </div>
+    ${!isShort && html`<${Attention} ...${{ table, filter, open }} />`}`;
 }
 
-/** @param {Table} table */
-export function outcomeCounts(table) {
-  const counts = new Map([...table.facts.outcomes, 'open'].map((name) => [name, 0]));
-  for (let row = 0; row < table.rows; row += 1) {
-    const name = table.outcomeName(row);
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return counts;
+/** Why a batch does not advance, and what helps. @param {{ running: Running, table: Table }} props */
+function Trouble({ running: { reason, hint, state }, table: { facts } }) {
+  const canResume = state === 'paused' || state === 'interrupted';
+  return html`<div id="trouble" class="between" role="status">
+    <p><b>${reason}</b>${hint && html`<br />${asCalled(hint, facts.program)}`}</p>
+    ${canResume && html`<${Copy} label="Copy resume" text=${commandOf(facts, 'resume')} />`}
+  </div>`;
 }
 
-/** @type {(counts: Map<string, number>, filter: HeadParams['filter']) => void} */
-function drawBar(counts, filter) {
-  const known = [...counts].filter(([, rows]) => rows > 0);
-  const bar = at('bar');
-  bar.replaceChildren(
-    ...known.map(([name, rows]) =>
-      make(`i.${name}`, { title: `${count(rows)} ${name}`, style: { 'flex-grow': `${rows}` } }),
-    ),
-  );
-  bar.setAttribute('aria-label', known.map(([name, rows]) => `${rows} ${name}`).join(', '));
-  at('legend').replaceChildren(
-    ...known.map(([name, rows]) =>
-      button(
-        'legend.wrap.note',
-        () => filter({ outcome: name }),
-        make(`i.${name}`),
-        make('b', count(rows)),
-        name === 'open' ? 'not done yet' : name,
-      ),
-    ),
-  );
-}
-
-/** @type {(table: Table, running: Running | undefined) => [name: string, value: string, note?: string][]} */
+/** @type {(table: Table, running: Running | undefined) => readonly Fact[]} */
 function factsOf({ facts: { summary, startedAt }, of }, running) {
   const cost = of.cost.reduce((sum, one) => sum + one, 0);
-  const seconds = summary?.seconds ?? Math.max(0, (Date.now() - startedAt) / 1_000);
   const done = of.outcome.reduce((sum, one) => sum + Number(one !== OPEN), 0);
-  /** @type {[name: string, value: string, note?: string][]} */
+  const idle = running?.idleSeconds ?? 0;
+  const seconds = summary?.seconds ?? Math.max(0, (Date.now() - startedAt) / 1_000 - idle);
+  if (summary === undefined) return runningFacts(running, { seconds, cost, done });
+  const { runs, reused, lists, bought_twice, undelivered, restarts, total_cost_usd, unpriced = 0 } = summary;
+  /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
   const facts = [
-    [running === undefined ? 'Wall time' : 'So far', span(seconds)],
+    [true, 'Wall time', span(seconds)],
     [
+      true,
       'Cost, estimated',
-      costText(summary?.total_cost_usd ?? cost, summary?.unpriced ?? 0),
+      costText(total_cost_usd, unpriced),
       done > 0 ? `${money(cost / done)} a row` : '',
     ],
-    ['Speed', count(Math.round((done / Math.max(1, seconds)) * 600) / 10), 'rows/min'],
+    [true, 'Speed', rough((done / Math.max(1, seconds)) * 60), 'rows/min'],
+    [true, 'Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
+    [true, lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
+    [
+      undelivered?.rows,
+      'Paid, not kept',
+      plural(undelivered?.rows ?? 0, 'row'),
+      money(undelivered?.cost_usd ?? 0),
+    ],
+    [restarts, 'Survived', plural(restarts ?? 0, 'restart')],
   ];
-  if (summary === undefined) return running?.note ? [...facts, ['About', running.note]] : facts;
-  const { runs, reused, lists, bought_twice, undelivered, restarts } = summary;
-  facts.push(
-    ['Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
-    [lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
-  );
-  if (undelivered?.rows)
-    facts.push(['Paid, not kept', plural(undelivered.rows, 'row'), money(undelivered.cost_usd)]);
-  if (restarts) facts.push(['Survived', plural(restarts, 'restart')]);
-  return facts;
+  return facts.flatMap(([isKnown, ...fact]) => (isKnown ? [fact] : []));
+}
+
+/** What the terminal has too. @type {(running: Running | undefined, known: { seconds: number, cost: number, done: number }) => readonly Fact[]} */
+function runningFacts(running, { seconds, cost, done }) {
+  const {
+    outstanding,
+    allowed = 0,
+    waiting = 0,
+    perMinute = 0,
+    etaSeconds,
+    costUsd = cost,
+    aboutUsd,
+  } = running ?? {};
+  const left = etaSeconds === undefined ? '' : `about ${span(etaSeconds)} left`;
+  const out = outstanding === undefined ? '–' : `${count(outstanding)} of ${count(allowed)}`;
+  return [
+    ['So far', span(seconds), left],
+    ['Cost, estimated', money(costUsd), aboutUsd === undefined ? '' : `about ${money(aboutUsd)} in total`],
+    ['Speed', rough(perMinute || (done / Math.max(1, seconds)) * 60), 'rows/min'],
+    ['Outstanding', out, outstanding === undefined ? '' : `${count(waiting)} waiting`],
+  ];
 }
 
 /** What is not known is not $0.00. @type {(usd: number, unpriced: number) => string} */
@@ -100,95 +113,60 @@ function costText(usd, unpriced) {
   return usd === 0 ? 'not known' : `at least ${money(usd)}`;
 }
 
-const GROUPS_SHOWN = 8;
-const ROWS_NAMED = 6;
-
-/** @param {HeadParams} params */
-function drawFailures(params) {
-  const { table, filter } = params;
-  const groups = failureGroups(table);
+/** What one should look at. On a phone it is one line, which opens. @param {HeadProps} props */
+function Attention({ table, filter, open }) {
+  const [isOpen, setOpen] = useState(innerWidth > 640);
+  const [groups, same] = useMemo(() => [failureGroups(table), sameGroups(table)], [table.version]);
   const all = groups.reduce((sum, { rows }) => sum + rows.length, 0);
-  const rest = groups.length - GROUPS_SHOWN;
-  at('failures').hidden = all === 0;
-  at('failures').replaceChildren(
-    make(
-      'header.between',
-      make('h2', `${plural(all, 'row')} did not succeed`),
-      button('button', () => filter({ outcome: 'others' }), 'Show them'),
-    ),
-    make(
-      'ul.lined',
-      groups.slice(0, GROUPS_SHOWN).map((group) => groupItem(params, group)),
-    ),
-    rest > 0 ? make('p.note', `and ${plural(rest, 'other reason')}`) : '',
-  );
+  const alike = same.reduce((sum, [, rows]) => sum + rows, 0);
+  if (all + alike === 0) return null;
+  const seed = table.facts.columns.find((name) => /seed/i.test(name));
+  const title = joined([
+    all > 0 ? `${plural(all, 'row')} did not succeed` : '',
+    alike > 0 ? `${plural(alike, 'row')} with the picture of another` : '',
+  ]);
+  const others = Math.max(0, groups.length - GROUPS_SHOWN) + Math.max(0, same.length - SAME_SHOWN);
+  const notice = ([group, rows]) =>
+    html`<p class="between">
+      ${count(rows)} rows with different inputs gave the same picture${seed === undefined ? '' : `; is ${seed} wired?`}
+      <${Button} onClick=${() => filter({ same: group })}>Show them<//>
+    </p>`;
+  return html`<details id="attention" open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}>
+    <summary><h2>${title}</h2></summary>
+    <ul id="failures" class="lined">
+      ${groups.slice(0, GROUPS_SHOWN).map((group) => html`<${GroupItem} ...${{ table, filter, open, group }} />`)}
+    </ul>
+    <div id="notices">${same.slice(0, SAME_SHOWN).map(notice)}</div>
+    ${others > 0 && html`<p class="note">and ${plural(others, 'other group')}</p>`}
+    ${all > 0 && html`<${Button} name="link" onClick=${() => filter({ outcome: 'others' })}>Show all that did not succeed<//>`}
+  </details>`;
 }
 
-/** @typedef {{ reason: string, outcome: string, rows: number[], gpus: Set<string> }} Group */
-
-/** @type {(params: HeadParams, group: Group) => HTMLElement} */
-function groupItem({ table, filter, open }, { reason, outcome, rows, gpus }) {
-  const named = rows.slice(0, ROWS_NAMED);
-  const more = rows.length - named.length;
+/** @param {HeadProps & { group: Group }} props */
+function GroupItem({ table, filter, open, group: { reason, outcome, rows, gpus } }) {
+  const more = rows.length - ROWS_NAMED;
   // Rows that were refused would be refused again, and those without a known end may have been paid for.
   const canRetry = outcome === 'failed' || outcome === 'timed-out';
-  const numbers = rowRanges(rows.slice(0, 500).map((row) => row + 1));
-  const again = `runsheet retry ${shellWord(table.facts.batch)} --row ${numbers}`;
+  const again = commandOf(
+    table.facts,
+    'retry',
+    `--row ${rowRanges(rows.slice(0, 500).map((row) => row + 1))}`,
+  );
   // The part without numbers finds the whole group.
   const [beginning = ''] = reason.split(/\d|…/);
   const find = () => filter({ text: beginning.trim().slice(0, 60), outcome: '' });
-  return make(
-    'li',
-    make(`b.tone.${outcome}`, count(rows.length)),
-    make(
-      'div',
-      make('p.reason.clamp', reason),
-      make('p.facts', [outcome, ...gpus].join(' · ')),
-      make(
-        'p.row-links.wrap',
-        named.map((row) => button('row-link.link.clip', () => open(row), table.title(row))),
-        more > 0 && button('row-link.link', find, `${count(more)} more`),
-      ),
-    ),
-    canRetry && copyButton('Copy retry', again),
-  );
-}
-
-/** @param {Table} table */
-function failureGroups(table) {
-  /** @type {Map<string, Group>} */
-  const groups = new Map();
-  for (let row = 0; row < table.rows; row += 1) {
-    const outcome = table.outcomeName(row);
-    if (outcome === 'succeeded' || outcome === 'open') continue;
-    const reason = table.reason[row] || outcome;
-    const name = `${outcome} ${reason.replaceAll(/[0-9a-f]{8,}|\d+/gi, '#')}`;
-    const group = groups.get(name) ?? { reason, outcome, rows: [], gpus: new Set() };
-    group.rows.push(row);
-    if (table.gpuName(row) !== '') group.gpus.add(table.gpuName(row));
-    groups.set(name, group);
-  }
-  return [...groups.values()].sort((a, b) => b.rows.length - a.rows.length);
-}
-
-/** Identical pictures of rows with different inputs. @param {HeadParams} params */
-function drawNotices({ table, filter }) {
-  /** @type {Map<number, number>} */
-  const groups = new Map();
-  for (const group of table.of.same) if (group > 0) groups.set(group, (groups.get(group) ?? 0) + 1);
-  const largest = [...groups].sort((a, b) => b[1] - a[1]);
-  const seed = table.facts.columns.find((name) => /seed/i.test(name));
-  const hint = seed === undefined ? '' : `; is ${seed} wired?`;
-  const rest = largest.length - 3;
-  at('notices').hidden = largest.length === 0;
-  at('notices').replaceChildren(
-    ...largest.slice(0, 3).map(([same, rows]) =>
-      make(
-        'p.between',
-        `${count(rows)} rows with different inputs gave the same picture${hint}`,
-        button('button', () => filter({ same }), 'Show them'),
-      ),
-    ),
-    rest > 0 ? make('p.note', `and ${plural(rest, 'other group')} of identical pictures`) : '',
-  );
+  const link = (row) =>
+    html`<${Button} name="row-link link clip" onClick=${() => open(row)}>${table.title(row)}<//>`;
+  return html`<li>
+    <b class="tone ${outcome}">${count(rows.length)}</b>
+    <div>
+      <p class="reason clamp">${reason}</p>
+      <p class="facts">${joined([outcome, ...gpus])}</p>
+      <p class="wrap">
+        ${rows.slice(0, ROWS_NAMED).map(link)}
+        ${more > 0 && html`<${Button} name="link" onClick=${find}>${count(more)} more<//>`}
+      </p>
+    </div>
+    ${canRetry && html`<${Copy} label="Copy retry" of="Copy retry of ${count(rows.length)} ${outcome} rows" text=${again} />`}
+  </li>`;
 }

@@ -3,21 +3,25 @@
 /** @import { Table } from './table.js' */
 /** @import { LiveRow } from '../report-row.ts' */
 /** @import { Summary } from '../../summary.ts' */
-/** @import { Running } from './head.js' */
 
+/**
+ * What the batch does, as the terminal shows it; only the state is always known.
+ * @typedef {{ state: string, reason?: string, hint?: string, outstanding?: number, allowed?: number, waiting?: number,
+ *   perMinute?: number, etaSeconds?: number, costUsd?: number, aboutUsd?: number, idleSeconds?: number }} Running
+ */
 /** @typedef {{ rows: LiveRow[], cursor: string, total: number, hasMore: boolean, running?: Running, summary?: Summary }} News */
 
 const ASK_MS = 2_000;
 const AWAY_MS = 5_000;
-const AWAY = { state: 'the server does not answer', reason: 'is runsheet open still running?' };
+const AWAY = { state: 'the server does not answer', reason: 'Is runsheet open still running?' };
 
-/** @type {(table: Table, onNews: (news: { added: number, running: Running | undefined }) => void) => Promise<void>} */
+/** `onNews`: without `running`, the batch has ended. @type {(table: Table, onNews: (running: Running | undefined) => void) => Promise<void>} */
 export async function follow(table, onNews) {
   const same = new SameFiles();
   for (let cursor = ''; ;) {
     const news = await ask(cursor);
     if (news === undefined) {
-      onNews({ added: 0, running: AWAY });
+      onNews(AWAY);
       await wait(AWAY_MS);
       continue;
     }
@@ -29,7 +33,7 @@ export async function follow(table, onNews) {
     }
     const isOver = news.summary !== undefined && !news.hasMore;
     if (isOver) Object.assign(table.facts, { summary: news.summary });
-    onNews({ added: news.rows.length, running: isOver ? undefined : (news.running ?? { state: 'loading' }) });
+    onNews(isOver ? undefined : (news.running ?? { state: 'loading' }));
     if (isOver) return;
     if (!news.hasMore) await wait(ASK_MS);
   }

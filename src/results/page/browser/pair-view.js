@@ -1,214 +1,96 @@
 // The enlarged view of a pair. While the space bar is held, B is shown in the place of A.
 
-import { at, button, make, newTab, section, tableOf, termList } from './dom.js';
+import { Button, html, Lines, NewTab, Section, Terms, useState, useWindow } from './parts.js';
+import { kindOf, LargeFile } from './files.js';
+import { Overlay } from './overlay.js';
+import { addressOf, Changes, NoFile, PairBadge, reportOf, SideMark, SIDES } from './pairs.js';
 import { money, span } from './text.js';
-import { kindOf, largeView } from './media.js';
-import { addressOf, changeList, noFile, pairBadge, reportOf, sideMark } from './pair-card.js';
-import { overlayOf } from './overlay.js';
-import { SIDES } from './pair-list.js';
 import { Viewer } from './viewer.js';
 
-/** @import { Side } from '../../compare/compared-pair.ts' */
 /** @import { ComparisonFacts, ShownHalf, ShownPair } from '../comparison-page.ts' */
-/** @typedef {'beside' | 'slider' | 'blink' | 'difference'} Mode */
 
-/** @type {readonly { mode: Mode, label: string, key: string, hint: string }[]} */
 const MODES = [
-  { mode: 'beside', label: 'Beside', key: '1', hint: '' },
-  { mode: 'slider', label: 'Slider', key: '2', hint: 'drag over the picture: A left, B right' },
-  { mode: 'blink', label: 'Blink', key: '3', hint: 'hold the space bar, or press the picture, to see B' },
-  { mode: 'difference', label: 'Difference', key: '4', hint: 'black: no difference · press: brighter' },
+  { mode: 'beside', label: 'Beside', hint: '' },
+  { mode: 'slider', label: 'Slider', hint: 'drag over the picture: A left, B right' },
+  { mode: 'blink', label: 'Blink', hint: 'hold the space bar, or press the picture, to see B' },
+  { mode: 'difference', label: 'Difference', hint: 'black: no difference · press: brighter' },
 ];
 
-export class PairView {
-  #facts;
-  #order;
-  #viewer;
-  /** @type {Mode} */
-  #mode = 'beside';
-  /** @type {Mode | undefined} the one to which the space bar returns */
-  #held;
-
-  /**
-   * @param {ComparisonFacts} facts
-   * @param {() => readonly ShownPair[]} order
-   * @param {(place: number) => void} onClose
-   */
-  constructor(facts, order, onClose) {
-    this.#facts = facts;
-    this.#order = order;
-    const pathsOf = (/** @type {ShownPair} */ pair) =>
-      SIDES.map((side) => addressOf(facts, side, pair[side]) ?? '');
-    this.#viewer = new Viewer({
-      length: () => order().length,
-      key: (place) => order()[place]?.key ?? '',
-      paths: (place) =>
-        order()
-          .slice(place, place + 1)
-          .flatMap(pathsOf),
-      draw: () => this.#draw(),
-      onKey: (key) => this.#onKey(key),
-      onClose,
-    });
-    const { dialog, stage } = this.#viewer;
-    dialog.addEventListener('keyup', ({ key }) => key === ' ' && this.#release());
-    stage.addEventListener('pointerdown', () => this.#onPress());
-    for (const type of ['blur', 'pointerup']) addEventListener(type, () => this.#release());
-  }
-
-  /** @param {number} place */
-  open(place) {
-    this.#viewer.open(place);
-    this.#viewer.dialog.focus();
-  }
-
-  get #pair() {
-    return /** @type {ShownPair} */ (this.#order()[this.#viewer.place]);
-  }
-
-  /** Both pictures, if both halves have one. */
-  get #pictures() {
-    const [a = '', b = ''] = SIDES.map((side) => this.#address(side));
-    return kindOf(a) === 'picture' && kindOf(b) === 'picture' ? { a, b } : undefined;
-  }
-
-  /** @param {Side} side */
-  #address(side) {
-    return addressOf(this.#facts, side, this.#pair[side], this.#viewer.file);
-  }
-
-  #draw() {
-    const { key, a, b } = this.#pair;
-    const pictures = this.#pictures;
-    const mode = pictures === undefined ? 'beside' : this.#mode;
-    const files = Array.from({ length: Math.max(a.files.length, b.files.length) }, (_, nth) =>
-      String(nth + 1),
-    );
-    this.#viewer.stage.className = mode === 'beside' ? 'beside' : '';
-    this.#viewer.show(
-      pictures === undefined || mode === 'beside'
-        ? SIDES.map((side) => this.#half(side))
-        : [overlayOf(mode, pictures, key)],
-      files,
-    );
-    at('modes').replaceChildren(
-      ...MODES.map((one) =>
-        button(
-          'button.chip',
-          () => this.#choose(one.mode),
-          {
-            disabled: pictures === undefined && one.mode !== 'beside',
-            title: `key ${one.key}`,
-            'aria-pressed': one.mode === mode,
-            'data-mode': one.mode,
-          },
-          one.label,
-        ),
-      ),
-      make('span.hint.note', MODES.find((one) => one.mode === mode)?.hint),
-    );
-    this.#drawSide();
-  }
-
-  /** @param {Side} side */
-  #half(side) {
-    const path = this.#address(side);
-    const { key } = this.#pair;
-    return make(
-      'figure.half',
-      path === undefined ? noFile(this.#pair[side]) : largeView(path, `${side.toUpperCase()}: ${key}`),
-      make('figcaption.note.wrap', sideMark(side), this.#facts.sums.gpu[side] || this.#facts[side].batch),
-    );
-  }
-
-  /** @param {Mode} mode */
-  #choose(mode) {
-    this.#mode = mode;
-    this.#draw();
-    this.#viewer.dialog.focus();
-  }
-
-  #drawSide() {
-    const pair = this.#pair;
-    at('side').replaceChildren(
-      make('h2', pair.key),
-      make('p.facts', `row ${pair.a.row} of A, row ${pair.b.row} of B `, pairBadge(pair)),
-      sideTable(this.#facts, pair),
-      ...SIDES.filter((side) => pair[side].reason !== '').map((side) =>
-        make('p.reason', sideMark(side), pair[side].reason),
-      ),
-      section('Inputs that differ', changeList(pair, pair.changes.length)),
-      section('Other inputs', termList('cells.lined', pair.inputs)),
-      ...SIDES.flatMap((side) => pair[side].texts.map((text) => make('pre', sideMark(side), `\n${text}`))),
-      make(
-        'div.actions.wrap',
-        SIDES.map((side) =>
-          newTab(reportOf(this.#facts, side, pair.key), 'button', `Row in report ${side.toUpperCase()}`),
-        ),
-      ),
-    );
-  }
-
-  get #overlay() {
-    return this.#viewer.stage.querySelector('.overlay')?.classList;
-  }
-
-  #onPress() {
-    if (this.#mode === 'blink') this.#overlay?.add('held');
-    else if (this.#mode === 'difference') this.#overlay?.toggle('bright');
-  }
-
-  /** The space bar blinks in every mode. */
-  #hold() {
-    if (this.#held !== undefined || this.#pictures === undefined) return;
-    this.#held = this.#mode;
-    if (this.#mode !== 'blink') {
-      this.#mode = 'blink';
-      this.#draw();
-    }
-    this.#overlay?.add('held');
-  }
-
-  #release() {
-    this.#overlay?.remove('held');
-    const before = this.#held;
-    this.#held = undefined;
-    if (before === undefined || before === this.#mode) return;
-    this.#mode = before;
-    this.#draw();
-  }
-
-  /** @param {string} key */
-  #onKey(key) {
-    const mode = MODES.find((one) => one.key === key)?.mode;
-    if (key === ' ') this.#hold();
-    else if (mode !== undefined && this.#pictures !== undefined) this.#choose(mode);
+/** @param {{ facts: ComparisonFacts, order: readonly ShownPair[], place: number, go: (place: number) => void, onClose: () => void }} props */
+export function PairView({ facts, order, place, go, onClose }) {
+  const pair = /** @type {ShownPair} */ (order[place]);
+  const { key } = pair;
+  const [wanted, setMode] = useState('beside');
+  const [isHeld, hold] = useState(false);
+  const [isBright, setBright] = useState(false);
+  const [chosen, setChosen] = useState({ key, file: 0 });
+  const file = chosen.key === key ? chosen.file : 0;
+  const [a = '', b = ''] = SIDES.map((side) => addressOf(facts, side, pair[side], file));
+  const arePictures = kindOf(a) === 'picture' && kindOf(b) === 'picture';
+  const mode = !arePictures ? 'beside' : isHeld ? 'blink' : wanted;
+  useWindow(['blur', 'pointerup'], () => hold(false));
+  const onKey = (pressed) => {
+    const next = MODES[Number(pressed) - 1]?.mode;
+    if (pressed === ' ') hold(arePictures);
+    else if (next !== undefined && arePictures) setMode(next);
     else return false;
     return true;
-  }
+  };
+  const onPress = () => {
+    if (mode === 'blink') hold(true);
+    else if (mode === 'difference') setBright(!isBright);
+  };
+  const half = (side, nth) => {
+    const path = [a, b][nth];
+    const shown = path
+      ? html`<${LargeFile} path=${path} label="${side.toUpperCase()}: ${key}" />`
+      : html`<${NoFile} half=${pair[side]} />`;
+    const name = facts.sums.gpu[side] || facts[side].batch;
+    return html`<figure class="half" key=${side}>${shown}<figcaption class="note wrap"><${SideMark} side=${side} />${name}</figcaption></figure>`;
+  };
+  const button = ({ mode: one, label }, nth) =>
+    html`<${Button} name="button chip" title="key ${nth + 1}" data-mode=${one} aria-pressed=${one === mode}
+      disabled=${!arePictures && one !== 'beside'} onClick=${() => setMode(one)}>${label}<//>`;
+  const modes = html`<div id="modes" class="wrap" role="group" aria-label="How the pictures are shown">
+    ${MODES.map(button)}<span class="hint note">${MODES.find((one) => one.mode === mode)?.hint}</span>
+  </div>`;
+  const over = html`<${Overlay} key=${a} ...${{ mode, a, b, isHeld, isBright }} label=${key} />`;
+  const pathsOf = (near) => SIDES.map((side) => addressOf(facts, side, near[side]) ?? '');
+  const files = Array.from(
+    { length: Math.max(pair.a.files.length, pair.b.files.length) },
+    (_, nth) => `${nth + 1}`,
+  );
+  return html`<${Viewer} ...${{ place, go, onClose, onKey, onPress, file, files, modes }} length=${order.length} name=${key}
+    paths=${(one) => order.slice(one, one + 1).flatMap(pathsOf)} onKeyUp=${(pressed) => pressed === ' ' && hold(false)}
+    setFile=${(nth) => setChosen({ key, file: nth })} stageName=${mode === 'beside' ? 'beside' : ''}
+    stage=${mode === 'beside' ? SIDES.map(half) : over} side=${html`<${PairSide} facts=${facts} pair=${pair} />`} />`;
 }
 
-/** @type {(facts: ComparisonFacts, pair: ShownPair) => HTMLElement} */
-function sideTable(facts, pair) {
-  /** @type {[string, (half: ShownHalf) => string][]} */
-  const lines = [
-    ['Outcome', ({ outcome }) => outcome],
-    ['GPU', ({ gpu }) => gpu || '–'],
-    ['Run', ({ seconds }) => (seconds > 0 ? span(seconds) : '–')],
-    ['Cost', ({ cost }) => money(cost)],
-    ['Attempts', ({ attempts }) => String(attempts)],
-  ];
-  return tableOf(
-    ['', ...SIDES.map((side) => make('span', { title: facts[side].batch }, sideMark(side)))],
-    lines.map(([label, text]) => [
-      label,
-      ...SIDES.map((side) => {
-        const differs = text(pair.a) === text(pair.b) ? '' : 'differs';
-        return make(
-          `td.${differs}.${label === 'Outcome' ? `tone.${pair[side].outcome}` : ''}`,
-          text(pair[side]),
-        );
-      }),
-    ]),
-  );
+/** @type {readonly (readonly [string, (half: ShownHalf) => string])[]} */
+const LINES = [
+  ['Outcome', ({ outcome }) => outcome],
+  ['GPU', ({ gpu }) => gpu || '–'],
+  ['Run', ({ seconds }) => (seconds > 0 ? span(seconds) : '–')],
+  ['Cost', ({ cost }) => money(cost)],
+  ['Attempts', ({ attempts }) => String(attempts)],
+];
+
+/** @param {{ facts: ComparisonFacts, pair: ShownPair }} props */
+function PairSide({ facts, pair }) {
+  const lines = LINES.map(([label, text]) => {
+    const differs = text(pair.a) === text(pair.b) ? '' : 'differs';
+    const tone = (side) => (label === 'Outcome' ? `tone ${pair[side].outcome}` : '');
+    return [label, ...SIDES.map((side) => ({ text: text(pair[side]), name: `${differs} ${tone(side)}` }))];
+  });
+  const mark = (side) => html`<span title=${facts[side].batch}><${SideMark} side=${side} /></span>`;
+  const link = (side) =>
+    html`<${NewTab} href=${reportOf(facts, side, pair.key)} name="button" text="Row in report ${side.toUpperCase()}" />`;
+  return html`<h2>${pair.key}</h2>
+    <p class="facts">row ${pair.a.row} of A, row ${pair.b.row} of B <${PairBadge} pair=${pair} /></p>
+    <${Lines} heads=${['', ...SIDES.map(mark)]} lines=${lines} />
+    ${SIDES.map((side) => pair[side].reason !== '' && html`<p class="reason"><${SideMark} side=${side} /> ${pair[side].reason}</p>`)}
+    <${Section} title="Inputs that differ" isEmpty=${pair.changes.length === 0}><${Changes} pair=${pair} most=${pair.changes.length} /><//>
+    <${Section} title="Other inputs" isEmpty=${pair.inputs.length === 0}><${Terms} name="cells lined" entries=${pair.inputs} /><//>
+    ${SIDES.flatMap((side) => pair[side].texts.map((text) => html`<pre tabindex="0"><${SideMark} side=${side} />${'\n'}${text}</pre>`))}
+    <div class="actions wrap">${SIDES.map(link)}</div>`;
 }

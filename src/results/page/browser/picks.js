@@ -66,3 +66,13 @@ export class Picks {
     return `key,stars\n${rows.map((key) => `${csvCell(key)},${this.of(key).stars ?? ''}\n`).join('')}`;
   }
 }
+
+/** What a key chooses. @type {(key: string) => Choice | undefined} */
+export const choiceOf = (key) =>
+  /^[1-5]$/.test(key)
+    ? Number(key)
+    : /** @type {Record<string, Choice>} */ ({ p: 'picked', x: 'rejected' })[key];
+
+/** What a card shows of it. @param {Pick} pick */
+export const pickText = ({ mark, stars = 0 }) =>
+  mark === 'rejected' ? '✕' : '★'.repeat(stars) || (mark === 'picked' ? '✓' : '');

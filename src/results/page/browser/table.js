@@ -1,9 +1,10 @@
 // What the page knows of all rows, as columns. Rows are counted from 0 here and from 1 everywhere that people read.
 
 import { Attempts } from './attempts.js';
+import { factsText } from './text.js';
 
 /** @import { Attempt } from './attempts.js' */
-/** @import { Columns } from './decode.js' */
+/** @import { Columns } from './data.js' */
 /** @import { LiveRow } from '../report-row.ts' */
 /** @import { ReportFacts } from '../report.ts' */
 
@@ -34,6 +35,8 @@ export class Table {
   /** Whether the row has a small copy of its picture. */
   small = new Uint8Array();
   of = /** @type {Numbers} */ ({});
+  /** Grows with every change, so that what was computed from the rows is computed again. */
+  version = 0;
   /** @type {number | undefined} */
   #caption;
 
@@ -58,9 +61,10 @@ export class Table {
 
   /** The columns of an ended batch. @param {Columns} columns */
   load(columns) {
-    const numbers = (/** @type {string} */ name) => /** @type {Uint32Array} */ (columns[name] ?? []);
-    const texts = (/** @type {string} */ name) => /** @type {readonly string[]} */ (columns[name] ?? []);
+    const numbers = (name) => /** @type {Uint32Array} */ (columns[name] ?? []);
+    const texts = (name) => /** @type {readonly string[]} */ (columns[name] ?? []);
     const { tickMs, leadMs, costUnit, startedAt } = this.facts;
+    this.version += 1;
     this.key = texts('key');
     this.file = texts('file');
     this.reason = texts('reason');
@@ -99,6 +103,7 @@ export class Table {
   put({ row: number, key, outcome, reason = '', cells, files, file = '', bytes = 0, attempts }) {
     const row = number - 1;
     if (row >= this.rows) return;
+    this.version += 1;
     if (this.of.outcome[row] !== OPEN) this.attempts.remove(row);
     for (const [texts, text] of [
       [this.key, key],
@@ -137,6 +142,28 @@ export class Table {
   title(row) {
     const key = this.key[row] ?? '';
     return key === '' || /^[0-9a-f]{16}$/.test(key) ? `Row ${row + 1}` : key;
+  }
+
+  /** How many rows have each outcome; `open`: not done yet. */
+  counts() {
+    const counts = new Map([...this.facts.outcomes, 'open'].map((name) => [name, 0]));
+    for (let row = 0; row < this.rows; row += 1) {
+      const name = this.outcomeName(row);
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** What a row took, in a line. @param {number} row */
+  factsText(row) {
+    const { seconds, cost, tries } = this.of;
+    return factsText({
+      outcome: this.outcomeName(row),
+      gpu: this.gpuName(row),
+      seconds: seconds[row] ?? 0,
+      cost: cost[row] ?? 0,
+      attempts: tries[row] ?? 0,
+    });
   }
 
   /** @param {number} row */

@@ -5,16 +5,16 @@ const counting = new Intl.NumberFormat('en');
 /** @param {number} value */
 export const count = (value) => counting.format(value);
 
-/**
- * @param {number} times
- * @param {string} word
- */
+/** No more digits than are known. @param {number} value */
+export const rough = (value) => count(value >= 10 ? Math.round(value) : Math.round(value * 10) / 10);
+
+/** @type {(times: number, word: string) => string} */
 export const plural = (times, word) => `${count(times)} ${word}${times === 1 ? '' : 's'}`;
 
 /** @param {number} usd */
 export function money(usd) {
   if (usd === 0) return '$0';
-  if (usd >= 1_000) return `$${counting.format(Math.round(usd))}`;
+  if (usd >= 1_000) return `$${count(Math.round(usd))}`;
   return `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 
@@ -22,8 +22,8 @@ export function money(usd) {
 export function span(seconds) {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  return `${Math.floor(seconds / 3_600)} h ${Math.round((seconds % 3_600) / 60)} min`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
 }
 
 /** @param {number} bytes */
@@ -37,15 +37,11 @@ export function size(bytes) {
 export const dateOf = (time) =>
   new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** A word of a shell command.
- * @param {string} text
- */
+/** A word of a shell command. @param {string} text */
 export const shellWord = (text) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Rows as `retry --row` takes them: `3,17-40`.
- * @param {readonly number[]} rows sorted
- */
+/** Rows as `retry --row` takes them: `3,17-40`. @param {readonly number[]} rows sorted */
 export function rowRanges(rows) {
   /** @type {[number, number][]} */
   const ranges = [];
@@ -57,9 +53,7 @@ export function rowRanges(rows) {
   return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
 }
 
-/** A cell of CSV.
- * @param {string} text
- */
+/** A cell of CSV. @param {string} text */
 export const csvCell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** What a row took.

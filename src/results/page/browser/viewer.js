@@ -1,120 +1,90 @@
-// The enlarged view that both pages have: a dialog with a stage and a side, whose arrow keys go to the neighbours in the order shown.
+// The enlarged view of a row or a pair: a dialog with a stage and a side, whose arrow keys go to the neighbours in the order shown.
 
-import { at, button, fill, make } from './dom.js';
-import { kindOf } from './media.js';
+import { Button, html, useEffect, useLayoutEffect, useRef } from './parts.js';
+import { kindOf } from './files.js';
+import { count } from './text.js';
 
-/** @import { Child } from './dom.js' */
+/** @import { Children } from './parts.js' */
 
 /**
- * What a page shows in it.
- * @typedef {object} Shown
- * @property {() => number} length
- * @property {(place: number) => string} key
+ * @typedef {object} ViewerProps
+ * @property {number} place
+ * @property {number} length
+ * @property {string} name the key, which the address has
  * @property {(place: number) => readonly string[]} paths
- * @property {() => void} draw
- * @property {(key: string, event: KeyboardEvent) => boolean} onKey whether the key did something
- * @property {(place: number) => void} onClose
+ * @property {(place: number) => void} go
+ * @property {() => void} onClose
+ * @property {(key: string) => boolean} onKey whether the key did something
+ * @property {(key: string) => void} [onKeyUp]
+ * @property {Children} stage
+ * @property {string} stageName
+ * @property {(event: MouseEvent) => void} [onStage] a click
+ * @property {() => void} [onPress] as long as a pointer presses
+ * @property {readonly Children[]} files what the strip below shows of each file if there are several
+ * @property {number} file
+ * @property {(file: number) => void} setFile
+ * @property {Children} [modes]
+ * @property {Children} side
  */
 
-export class Viewer {
-  place = 0;
-  /** The file of the row that is shown. */
-  file = 0;
-  dialog = /** @type {HTMLDialogElement} */ (at('enlarged'));
-  stage = at('stage');
-  /** Neighbours that are loaded in advance. @type {HTMLImageElement[]} */
-  ahead = [];
-  #shown;
-
-  /** @param {Shown} shown */
-  constructor(shown) {
-    this.#shown = shown;
-    this.dialog.addEventListener('close', () => {
-      this.stage.replaceChildren();
-      this.ahead = [];
-      history.replaceState(undefined, '', location.pathname + location.search);
-      shown.onClose(this.place);
-    });
-    this.dialog.addEventListener('keydown', (event) => this.#onKey(event));
-    at('close').onclick = () => this.dialog.close();
-    at('before').onclick = () => this.go(-1);
-    at('after').onclick = () => this.go(1);
-    this.#swipe();
-  }
-
-  /** @param {number} place */
-  open(place) {
-    this.place = place;
-    this.file = 0;
-    if (!this.dialog.open) this.dialog.showModal();
-    history.replaceState(undefined, '', `#${encodeURIComponent(this.#shown.key(place))}`);
-    this.#shown.draw();
-    const near = [1, -1, 2].map((by) => place + by).filter((one) => this.#has(one));
-    this.ahead = near
-      .flatMap((one) => this.#shown.paths(one))
-      .filter((path) => kindOf(path) === 'picture')
-      .map((src) => Object.assign(new Image(), { src }));
-  }
-
-  /** @param {number} by */
-  go(by) {
-    if (this.#has(this.place + by)) this.open(this.place + by);
-  }
-
-  /** @param {number} place */
-  #has(place) {
-    return place >= 0 && place < this.#shown.length();
-  }
-
-  /** What is on the stage, what the strip below shows of each file if there are several, and the place.
-   * @type {(stage: readonly Child[], files: readonly Child[]) => void}
-   */
-  show(stage, files) {
-    fill(this.stage, stage);
-    const item = (/** @type {Child} */ content, /** @type {number} */ nth) =>
-      button(
-        'thumb',
-        () => {
-          this.file = nth;
-          this.#shown.draw();
-        },
-        { 'aria-label': `file ${nth + 1}`, 'aria-pressed': nth === this.file },
-        content,
-      );
-    fill(at('strip'), files.length > 1 && files.map(item));
-    for (const [id, by] of /** @type {const} */ ([
-      ['before', -1],
-      ['after', 1],
-    ]))
-      at(id).toggleAttribute('disabled', !this.#has(this.place + by));
-    at('position').textContent = `${this.place + 1} of ${this.#shown.length()}`;
-  }
-
-  /** @param {KeyboardEvent} event */
-  #onKey(event) {
+/** @param {ViewerProps} props */
+export function Viewer(props) {
+  const { place, length, name, go, onClose, onKey, onKeyUp, file, files, setFile, side, modes } = props;
+  const dialog = useRef();
+  const close = () => dialog.current?.close();
+  const has = (one) => one >= 0 && one < length;
+  const step = (by) => has(place + by) && go(place + by);
+  useLayoutEffect(() => {
+    dialog.current?.showModal();
+    dialog.current?.focus();
+    return () => history.replaceState(undefined, '', location.pathname + location.search);
+  }, []);
+  useEffect(() => {
+    history.replaceState(undefined, '', `#${encodeURIComponent(name)}`);
+    // Neighbours are loaded in advance.
+    const near = [1, -1, 2].map((by) => place + by).filter(has);
+    const pictures = near.flatMap((one) => props.paths(one)).filter((path) => kindOf(path) === 'picture');
+    const ahead = pictures.map((src) => Object.assign(new Image(), { src }));
+    return () => void ahead.splice(0);
+  }, [place, name]);
+  const press = (event) => {
     const { ctrlKey, metaKey, altKey, target, key } = event;
     if (ctrlKey || metaKey || altKey || target instanceof HTMLMediaElement) return;
     const by = target instanceof HTMLInputElement ? undefined : { ArrowLeft: -1, ArrowRight: 1 }[key];
-    if (by !== undefined) this.go(by);
-    else if (!this.#shown.onKey(key.toLowerCase(), event)) return;
+    if (by !== undefined) step(by);
+    else if ((target instanceof HTMLButtonElement && key === ' ') || !onKey(key.toLowerCase())) return;
     event.preventDefault();
-  }
-
-  #swipe() {
-    let from = 0;
-    const start = (/** @type {TouchEvent} */ { touches }) => (from = touches[0]?.clientX ?? 0);
-    this.stage.addEventListener('touchstart', start, { passive: true });
-    this.stage.addEventListener('touchend', ({ changedTouches, target }) => {
-      const way = (changedTouches[0]?.clientX ?? 0) - from;
-      const isMoved =
-        this.stage.classList.contains('actual') || (target instanceof Element && target.closest('.overlay'));
-      if (Math.abs(way) > 60 && !isMoved) this.go(way < 0 ? 1 : -1);
-    });
-  }
+  };
+  const thumb = (one, nth) =>
+    html`<${Button} name="thumb" of="file ${nth + 1}" aria-pressed=${nth === file} onClick=${() => setFile(nth)}>${one}<//>`;
+  const arrow = (id, of, by, key) =>
+    html`<${Button} id=${id} name="arrow" of=${of} title="key ${key}" disabled=${!has(place + by)}
+      onClick=${() => step(by)}>${by < 0 ? '‹' : '›'}<//>`;
+  return html`<dialog id="enlarged" ref=${dialog} tabindex="-1" aria-label="${name}, enlarged"
+    onClose=${onClose} onKeyDown=${press} onKeyUp=${({ key }) => onKeyUp?.(key)}>
+    <div class="viewer">
+      ${modes}
+      <${Stage} ...${props} step=${step} close=${close} />
+      ${files.length > 1 && html`<div id="strip">${files.map(thumb)}</div>`}
+      ${arrow('before', 'Previous', -1, '←')} ${arrow('after', 'Next', 1, '→')}
+      <span id="position" class="note" aria-live="polite">${count(place + 1)} of ${count(length)}</span>
+    </div>
+    <div id="side" tabindex="0" role="region" aria-label="About ${name}">${side}</div>
+    <${Button} id="close" of="Close" title="key Esc" onClick=${close}>×<//>
+  </dialog>`;
 }
 
-/** @param {string} path */
-export const thumbOf = (path) =>
-  kindOf(path) === 'picture'
-    ? make('img', { src: path, alt: '', loading: 'lazy' })
-    : (path.split('.').at(-1) ?? '');
+/** A swipe goes to a neighbour, and a click beside the picture closes.
+ * @param {ViewerProps & { step: (by: number) => void, close: () => void }} props
+ */
+function Stage({ stage, stageName, onStage, onPress, step, close }) {
+  const from = useRef(0);
+  const swipe = ({ changedTouches: [touch], target }) => {
+    const way = (touch?.clientX ?? 0) - from.current;
+    const isMoved = stageName === 'actual' || target.closest('.overlay') !== null;
+    if (Math.abs(way) > 60 && !isMoved) step(way < 0 ? 1 : -1);
+  };
+  const click = (event) => (event.target === event.currentTarget ? close() : onStage?.(event));
+  return html`<div id="stage" class=${stageName} onClick=${click} onPointerDown=${() => onPress?.()}
+    onTouchStart=${({ touches: [touch] }) => (from.current = touch?.clientX ?? 0)} onTouchEnd=${swipe}>${stage}</div>`;
+}

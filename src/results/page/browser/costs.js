@@ -1,0 +1,79 @@
+// What the batch cost: by GPU, and by why a run was needed.
+
+import { html, Lines, Section, useMemo } from './parts.js';
+import { fateOf } from './course.js';
+import { count, money, span } from './text.js';
+
+/** @import { Table } from './table.js' */
+/** @typedef {Map<string, { runs: number, seconds: number, cost: number, failed: number }>} Uses */
+
+const HEADS = ['Runs', 'Not succeeded', 'GPU time', 'GPU time a run', 'Cost'];
+
+/** @param {{ table: Table }} props */
+export function Costs({ table }) {
+  const { gpus, kinds } = useMemo(() => usesOf(table), [table.version]);
+  const { summary } = table.facts;
+  const twice = summary === undefined ? 0 : summary.total_cost_usd - summary.cost_usd;
+  return html`<div class="columns">
+      <${UsesTable} title="By GPU" what="GPU" uses=${gpus} /><${UsesTable} title="By reason" what="Why it ran" uses=${kinds} />
+    </div>
+    <p class="note">
+      Estimated: cold start and run seconds at the price of the GPU.${twice > 0 && ` Duplicate runs cost ${money(twice)} more.`}
+    </p>`;
+}
+
+/** @param {Table} table */
+function usesOf(table) {
+  /** @type {Uses} */
+  const gpus = new Map();
+  /** @type {Uses} */
+  const kinds = new Map();
+  let before = { row: -1, why: '' };
+  for (const attempt of table.attempts) {
+    const { row, run, cold, gpu, cost, outcome } = attempt;
+    const why = row === before.row ? before.why : 'First attempt';
+    before = { row, why: reasonOf(table, attempt) };
+    const seconds = Math.max(0, run) + Math.max(0, cold);
+    // An attempt that never reached a machine used nothing.
+    if (gpu === 0 && seconds === 0) continue;
+    for (const [uses, name] of /** @type {[Uses, string][]} */ ([
+      [gpus, table.gpus[gpu] || 'not named'],
+      [kinds, why],
+    ])) {
+      const sum = uses.get(name) ?? { runs: 0, seconds: 0, cost: 0, failed: 0 };
+      const failed = sum.failed + Number(outcome !== 0);
+      uses.set(name, { runs: sum.runs + 1, seconds: sum.seconds + seconds, cost: sum.cost + cost, failed });
+    }
+  }
+  return { gpus, kinds };
+}
+
+/** Why a row was sent again, from how its last attempt ended. @type {(table: Table, attempt: import('./attempts.js').Attempt) => string} */
+function reasonOf(table, attempt) {
+  const { kind } = attempt;
+  if (kind >= 128) return 'Climbed to a larger GPU';
+  const name = table.facts.failureKinds[kind - 1] ?? 'unknown';
+  if (name !== 'unknown') return `Sent again after ${name.replaceAll('-', ' ')}`;
+  const fate = fateOf(table, attempt);
+  return `Sent again after ${{ 'timed-out': 'a time-out', succeeded: 'success' }[fate] ?? `another end (${fate})`}`;
+}
+
+/** @param {{ title: string, what: string, uses: Uses }} props */
+function UsesTable({ title, what, uses }) {
+  const all = [...uses].sort(([, a], [, b]) => b.cost - a.cost);
+  const most = Math.max(1e-12, ...all.map(([, { cost }]) => cost));
+  const lines = all.map(([name, { runs, seconds, cost, failed }]) => [
+    name,
+    { text: count(runs) },
+    failed > 0 ? { text: count(failed), name: 'failed tone' } : { text: '–' },
+    { text: span(seconds) },
+    { text: span(seconds / runs) },
+    {
+      text: html`${money(cost)}<i class="share" style=${{ width: `${(cost / most) * 100}%` }}></i>`,
+      name: 'cost',
+    },
+  ]);
+  return html`<${Section} head="h2" title=${title}>
+    <div class="scroll" tabindex="0" role="region" aria-label="Cost ${title}"><${Lines} heads=${[what, ...HEADS]} lines=${lines} /></div>
+  <//>`;
+}

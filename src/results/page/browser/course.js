@@ -1,0 +1,114 @@
+// The course of a batch in buckets of time: what was outstanding, how many runs ended, how long they queued, what it had cost.
+
+/** @import { Table } from './table.js' */
+/** @import { Attempt } from './attempts.js' */
+/** @typedef {{ from: number, to: number, each: number }} Times milliseconds; `each`: of a bucket */
+/** @typedef {Times & { queued: Float64Array, busy: Float64Array, ended: Map<string, Float64Array>, waits: Float64Array, cost: Float64Array, gpus: Map<number, Float64Array> }} Course */
+
+export const BUCKETS = 240;
+
+const zeros = () => new Float64Array(BUCKETS);
+
+/** What became of an attempt. @type {(table: Table, attempt: Attempt) => string} */
+export const fateOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'no run';
+
+/** undefined if no run has ended. @param {Table} table @returns {Course | undefined} */
+export function courseOf(table) {
+  const { attempts } = table;
+  let [from, to] = [Infinity, 0];
+  for (const { created, ended } of attempts.timed()) {
+    from = Math.min(from, created);
+    to = Math.max(to, ended);
+  }
+  if (to <= from) return undefined;
+  const times = { from, to, each: (to - from) / BUCKETS };
+  const [queued, busy, waits, cost, starts] = [zeros(), zeros(), zeros(), zeros(), zeros()];
+  /** @type {Map<string, Float64Array>} */
+  const ends = new Map();
+  /** @type {Map<number, Float64Array>} */
+  const gpus = new Map();
+  for (const attempt of attempts.timed()) {
+    const { created, ended, queue, cost: usd, gpu } = attempt;
+    const wait = Math.max(0, queue);
+    const start = Math.min(ended, created + wait * 1_000);
+    spread(queued, times, created, start);
+    spread(busy, times, start, ended);
+    spread(of(gpus, gpu), times, start, ended);
+    add(of(ends, fateOf(table, attempt)), bucketOf(times, ended), 1);
+    add(cost, bucketOf(times, ended), usd);
+    add(waits, bucketOf(times, created), wait);
+    add(starts, bucketOf(times, created), 1);
+  }
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    add(cost, bucket, cost[bucket - 1] ?? 0);
+    const begun = starts[bucket] ?? 0;
+    waits[bucket] = begun > 0 ? (waits[bucket] ?? 0) / begun : (waits[bucket - 1] ?? 0);
+  }
+  return {
+    ...times,
+    queued,
+    busy,
+    ended: ends,
+    waits,
+    cost,
+    gpus: new Map([...gpus].sort(([a], [b]) => a - b)),
+  };
+}
+
+/** @type {<N>(all: Map<N, Float64Array>, name: N) => Float64Array} */
+function of(all, name) {
+  const known = all.get(name) ?? zeros();
+  all.set(name, known);
+  return known;
+}
+
+/** @type {(values: Float64Array, at: number, value: number) => void} */
+const add = (values, at, value) => {
+  values[at] = (values[at] ?? 0) + value;
+};
+
+/** @type {(times: Times, time: number) => number} */
+const bucketOf = ({ from, each }, time) =>
+  Math.min(BUCKETS - 1, Math.max(0, Math.floor((time - from) / each)));
+
+/** Adds the share of each bucket that a span of time fills. @type {(values: Float64Array, times: Times, begin: number, end: number) => void} */
+function spread(values, times, begin, end) {
+  const last = bucketOf(times, end);
+  for (let bucket = bucketOf(times, begin); bucket <= last; bucket += 1) {
+    const start = times.from + bucket * times.each;
+    const part = (Math.min(end, start + times.each) - Math.max(begin, start)) / times.each;
+    add(values, bucket, Math.max(0, part));
+  }
+}
+
+/** @param {Float64Array} values */
+export const smooth = (values) =>
+  values.map((_, nth) => {
+    const part = values.subarray(Math.max(0, nth - 4), nth + 5);
+    return part.reduce((sum, one) => sum + one, 0) / part.length;
+  });
+
+/** @typedef {{ attempt: Attempt, nth: number, lane: number, fate: string }} Bar `nth`: which attempt of its row, from 1 */
+
+/** Puts the attempts on a GPU that overlap into lanes. @type {(table: Table, gpu: number) => { bars: Bar[], lanes: number }} */
+export function lanesOf(table, gpu) {
+  /** @type {number[]} */
+  const free = [];
+  /** @type {Map<number, number>} */
+  const before = new Map();
+  const numbered = [...table.attempts].map((attempt) => {
+    const nth = (before.get(attempt.row) ?? 0) + 1;
+    before.set(attempt.row, nth);
+    return { attempt, nth };
+  });
+  const bars = numbered
+    .filter(({ attempt: { gpu: own, created, ended } }) => own === gpu && created > 0 && ended > 0)
+    .sort((a, b) => a.attempt.created - b.attempt.created)
+    .map(({ attempt, nth }) => {
+      const known = free.findIndex((until) => until <= attempt.created);
+      const lane = known < 0 ? free.length : known;
+      free[lane] = attempt.ended;
+      return { attempt, nth, lane, fate: fateOf(table, attempt) };
+    });
+  return { bars, lanes: Math.max(1, free.length) };
+}

@@ -1,0 +1,74 @@
+// Shows a file of a row by its kind, which its extension tells: the worker that stored the file chose it from its first bytes.
+
+import { html, useLayoutEffect, useRef, useState } from './parts.js';
+import { drawPicture, forgetPicture } from './pictures.js';
+
+/** @type {(path: string) => 'picture' | 'video' | 'audio' | 'other'} */
+export function kindOf(path) {
+  if (/\.(a?png|jpe?g|webp|gif|avif|svg|bmp|ico)$/.test(path)) return 'picture';
+  if (/\.(mp4|m4v|mov|webm|ogv)$/.test(path)) return 'video';
+  return /\.(mp3|m4a|aac|wav|flac|ogg|oga|opus)$/.test(path) ? 'audio' : 'other';
+}
+
+/** @param {string} path */
+const extensionOf = (path) => path.split('.').at(-1) ?? '';
+
+/** What stands in the place of a picture. @param {{ outcome: string, text: string }} props */
+export const NoPicture = ({ outcome, text }) =>
+  html`<div class="no-picture ${outcome}">
+    <b class="tone">${outcome === 'open' ? 'not done yet' : outcome}</b><span class="clamp">${text}</span>
+  </div>`;
+
+/** @typedef {{ path: string, width: number, height: number, label: string, small?: string | undefined }} SmallProps */
+
+/** A scaled copy of a picture; `small`: a small file of it, which may be missing. @param {SmallProps} props */
+function SmallPicture({ path, small, width, height, label }) {
+  const canvas = useRef();
+  const [source, setSource] = useState(small ?? path);
+  useLayoutEffect(() => {
+    const element = canvas.current;
+    if (element === null || width < 1) return undefined;
+    const done = (isDrawn) => {
+      if (isDrawn) element.classList.add('drawn');
+      else setSource(source === path ? '' : path);
+    };
+    drawPicture({
+      canvas: element,
+      path: source,
+      width: Math.floor(width),
+      height: Math.floor(height),
+      done,
+    });
+    return () => forgetPicture(element);
+  }, [source, width, height]);
+  if (source === '') return html`<small>picture not found</small>`;
+  return html`<canvas ref=${canvas} role="img" aria-label=${label} width="1" height="1"></canvas>`;
+}
+
+const play = ({ currentTarget, type }) =>
+  type === 'mouseover' ? void currentTarget.play().catch(() => undefined) : currentTarget.pause();
+
+/** A small view of a file. @param {SmallProps} props */
+export function SmallFile(props) {
+  const { path, label } = props;
+  const kind = kindOf(path);
+  if (kind === 'picture') return html`<${SmallPicture} key=${path} ...${props} />`;
+  if (kind === 'video')
+    return html`<video key=${path} src=${path} aria-label=${label} muted loop playsinline preload="metadata"
+      onMouseOver=${play} onMouseOut=${play}></video>`;
+  return html`<span role="img" aria-label=${label}><b>${extensionOf(path)}</b> ${kind === 'audio' ? '♪' : 'file'}</span>`;
+}
+
+/** The file in the enlarged view. @param {{ path: string, label: string }} props */
+export function LargeFile({ path, label }) {
+  const own = { key: path, src: path };
+  const kind = kindOf(path);
+  if (kind === 'picture') return html`<img ...${own} alt=${label} draggable=${false} />`;
+  if (kind === 'video') return html`<video ...${own} aria-label=${label} controls autoplay loop></video>`;
+  if (kind === 'audio') return html`<audio ...${own} aria-label=${label} controls></audio>`;
+  return html`<a class="button" href=${path} download>Open ${path.split('/').at(-1)}</a>`;
+}
+
+/** In the strip of files. @param {{ path: string }} props */
+export const Thumb = ({ path }) =>
+  kindOf(path) === 'picture' ? html`<img src=${path} alt="" loading="lazy" />` : extensionOf(path);

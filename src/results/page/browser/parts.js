@@ -1,0 +1,145 @@
+// The libraries that draw the page, and small parts that several views have. Text only ever becomes text: nothing here takes markup.
+
+import { count } from './text.js';
+
+/** @typedef {{ preact: typeof import('preact'), preactHooks: typeof import('preact/hooks'), htm: typeof import('htm').default, uPlot: typeof import('uplot') }} Libraries */
+/** @typedef {import('preact').ComponentChildren} Children */
+/** @typedef {readonly [value: string, label: string]} Choice */
+
+const { preact, preactHooks, htm, uPlot } = /** @type {Libraries} */ (/** @type {unknown} */ (globalThis));
+export const html = htm.bind(preact.h);
+export const render = preact.render;
+export const Plot = uPlot;
+export const { useState, useEffect, useLayoutEffect, useMemo } = preactHooks;
+/** What changes without drawing again. @type {(first?: unknown) => { current: any }} */
+export const useRef = (first = null) => preactHooks.useRef(first);
+
+/** The width of an element, now and when it changes. @param {{ current: HTMLElement | null }} box */
+export function useWidth(box) {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    if (box.current === null) return undefined;
+    const watching = new ResizeObserver(([entry]) => setWidth(Math.floor(entry?.contentRect.width ?? 0)));
+    watching.observe(box.current);
+    setWidth(box.current.clientWidth);
+    return () => watching.disconnect();
+  }, []);
+  return width;
+}
+
+/** Hears an event of the window. @type {(types: readonly string[], hear: (event: any) => void) => void} */
+export function useWindow(types, hear) {
+  const latest = useRef();
+  latest.current = hear;
+  useEffect(() => {
+    const own = (event) => latest.current(event);
+    for (const type of types) addEventListener(type, own, { passive: type === 'scroll' });
+    return () => types.forEach((type) => removeEventListener(type, own));
+  }, []);
+}
+
+/** `name`: its classes; `of`: what a screen reader says. @param {{ name?: string, of?: string, children?: Children, [other: string]: unknown }} props */
+export const Button = ({ name = 'button', of, children, ...rest }) =>
+  html`<button type="button" class=${name} aria-label=${of} ...${rest}>${children}</button>`;
+
+/** Copies a text; the button says so for a moment. @param {{ label: string, text: string, of?: string, name?: string }} props */
+export function Copy({ label, text, of, name }) {
+  const [said, say] = useState('');
+  const copy = async () => {
+    say((await copyText(text)) ? 'Copied' : 'Press Ctrl-C');
+    setTimeout(() => say(''), 1_200);
+  };
+  const own = { name, of: said === '' ? of : undefined, title: text.slice(0, 200), onClick: copy };
+  return html`<${Button} ...${own}>${said || label}<//>`;
+}
+
+/** @type {(text: string) => Promise<boolean>} */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // A page that was opened from a folder may have no clipboard.
+    const area = Object.assign(document.createElement('textarea'), { value: text });
+    (document.querySelector('dialog[open]') ?? document.body).append(area);
+    area.select();
+    const isCopied = document.execCommand('copy');
+    area.remove();
+    return isCopied;
+  }
+}
+
+/** Saves a file that the page made. @type {(name: string, content: Blob) => void} */
+export function save(name, content) {
+  const href = URL.createObjectURL(content);
+  Object.assign(document.createElement('a'), { href, download: name }).click();
+  // The browser reads it later.
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}
+
+/** @param {{ href: string, text: string, name?: string }} props */
+export const NewTab = ({ href, text, name }) =>
+  html`<a class=${name} href=${href} target="_blank" rel="noopener">${text}</a>`;
+
+/** Names and what they have. @param {{ id?: string, name?: string, entries: readonly (readonly [name: Children, value: Children, note?: Children])[] }} props */
+export const Terms = ({ id, name, entries }) =>
+  html`<dl id=${id} class=${name} tabindex=${id && innerWidth <= 640 ? 0 : undefined}>
+    ${entries.map(
+      ([term, value, note]) =>
+        html`<div><dt>${term}</dt><dd>${value}${note && html`<small>${note}</small>`}</dd></div>`,
+    )}
+  </dl>`;
+
+/** @param {{ title: string, isEmpty?: boolean, head?: string, children?: Children }} props */
+export const Section = ({ title, isEmpty = false, head = 'h3', children }) =>
+  isEmpty ? null : html`<section><${head}>${title}<//>${children}</section>`;
+
+/** `lines`: a head, and what stands in its cells.
+ * @param {{ heads: readonly Children[], lines: readonly (readonly [head: string, ...cells: { text: Children, name?: string }[]])[] }} props
+ */
+export const Lines = ({ heads, lines }) =>
+  html`<table>
+    <thead><tr>${heads.map((one) => (one === '' ? html`<td></td>` : html`<th scope="col">${one}</th>`))}</tr></thead>
+    <tbody>
+      ${lines.map(
+        ([head, ...cells]) =>
+          html`<tr><th scope="row">${head}</th>${cells.map(({ text, name }) => html`<td class=${name}>${text}</td>`)}</tr>`,
+      )}
+    </tbody>
+  </table>`;
+
+/** `/` goes to it. @param {{ what: string, text: string, onText: (text: string) => void }} props */
+export function Search({ what, text, onText }) {
+  const box = useRef();
+  useWindow(['keydown'], (event) => {
+    const isTyping = event.target instanceof Element && event.target.matches('input, select');
+    if (event.key !== '/' || isTyping || document.querySelector('dialog[open]')) return;
+    event.preventDefault();
+    box.current?.focus();
+  });
+  return html`<input type="search" id="search" ref=${box} placeholder=${what} aria-label=${what} title="key /"
+    autocomplete="off" spellcheck=${false} value=${text} onInput=${({ target }) => onText(target.value.trimStart())} />`;
+}
+
+/** Which of them is chosen. @param {{ label: string, all: readonly (readonly [name: string, label: string, many: number])[], chosen: string, choose: (name: string) => void }} props */
+export const Chips = ({ label, all, chosen, choose }) =>
+  html`<span id="outcomes" class="wrap" role="group" aria-label=${label}>
+    ${all.map(
+      ([name, text, many]) =>
+        html`<${Button} key=${name} name="button chip" data-choice=${name} aria-pressed=${name === chosen}
+          onClick=${() => choose(name)}><i class=${name}></i>${text} <small>${count(many)}</small><//>`,
+    )}
+  </span>`;
+
+/** A list of choices; groups have choices of their own.
+ * @param {{ id: string, label: string, options: readonly (Choice | { label: string, options: readonly Choice[] })[], value: string, onValue: (value: string) => void }} props
+ */
+export const Choices = ({ id, label, options, value, onValue }) =>
+  html`<select id=${id} aria-label=${label} value=${value} onChange=${({ target }) => onValue(target.value)}>
+    ${options.map((one) =>
+      'label' in one ? html`<optgroup label=${one.label}>${one.options.map(option)}</optgroup>` : option(one),
+    )}
+  </select>`;
+
+/** @param {Choice} choice */
+const option = ([value, label]) => html`<option value=${value}>${label}</option>`;
