@@ -25,6 +25,11 @@ const ALIASES: Readonly<Record<string, string>> = {
   y: 'yes',
 };
 
+/** `-c` and the like with their flags. */
+export const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(ALIASES).map(([letter, flag]) => [`-${letter}`, `--${flag}`]),
+);
+
 /** Errors are printed with their code, never as a stack trace; `more`: lines that its help has below the brief. */
 export function command<F extends BaseFlags, A extends BaseArgs>(
   load: () => Promise<Work<F, A>>,

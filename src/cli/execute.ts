@@ -3,7 +3,7 @@
 import { run, type RouteMap, type StricliProcess } from '@stricli/core';
 import { EXIT } from '../errors/error.ts';
 import { keepSecret, secretsIn } from '../errors/redact.ts';
-import { printAndExit } from './command.ts';
+import { LETTERS, printAndExit } from './command.ts';
 import { application } from './command-list.ts';
 import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';
 import { PROGRAM } from '../host/program-name.ts';
@@ -23,7 +23,7 @@ export async function execute(
   const context = { process: process as StricliProcess & NodeJS.Process, args, program };
   try {
     const page = pageOf(words, program ?? PROGRAM);
-    if (page === undefined) await run(application, words, context);
+    if (page === undefined) await run(application, await withoutJob(words), context);
     else process.stdout.write(page);
   } catch (error) {
     await printAndExit(context, parserFault(error, args), outputIn(args));
@@ -31,6 +31,14 @@ export async function execute(
   // The parser's own exit codes are negative; all of them mean wrong usage.
   const code = Number(process.exitCode ?? EXIT.ok);
   return code < 0 ? EXIT.usage : code;
+}
+
+/** What stands in a job file is a part of the command. */
+async function withoutJob(words: readonly string[]): Promise<readonly string[]> {
+  const [name = ''] = words;
+  const isNamed =
+    ['run', 'plan', 'submit'].includes(name) && words.some((word) => word.endsWith('.job.toml'));
+  return isNamed ? (await import('./job/job-file.ts')).withJob(words, LETTERS) : words;
 }
 
 /** The page of help that is asked for; undefined if none is, or if there is no such command. */

@@ -222,6 +222,10 @@ export const BATCH_ENTRIES = {
     `the schedule ${f.name} exists already and differs: ${list(f.changes, '; ')}`,
     'to change it, add --replace; otherwise choose another name',
   ]),
+  E563: entry<{ schedules: readonly string[] }>(usage, (f) => [
+    `the job files change or delete schedules that exist: ${list(f.schedules)}`,
+    'what differs is above; to do it, add --yes',
+  ]),
   E570: entry<{ a: string; b: string; by: string; other: string | undefined }>(inputRefused, (f) => [
     `${f.a} and ${f.b} share no row: no two rows have the same ${f.other === undefined ? 'key, nor the same inputs' : f.by}`,
     f.other === undefined

@@ -55,13 +55,19 @@ export async function createSchedule(
   definition: ScheduleDefinition,
   { replace, words }: Creating,
 ): Promise<Created> {
+  const { session, today } = await checkFiring(servers, definition, words);
+  const created = await session.schedules.create(definition, { replace });
+  return { ...created, today, isEmbedded: session.stack !== undefined };
+}
+
+/** Throws what a firing could not do now, or not answer. */
+export async function checkFiring(servers: Servers, definition: ScheduleDefinition, words: Words) {
   const { settings, service } = definition.request;
   await servers.check(settings);
   await using proposal = await proposeFiring(definition, servers.around(service), words);
   const session = await servers.open(service.base === LOCAL);
   await servers.check(settings, undefined, session);
-  const created = await session.schedules.create(definition, { replace });
-  return { ...created, today: proposal?.draft, isEmbedded: session.stack !== undefined };
+  return { session, today: proposal?.draft };
 }
 
 export type ShownFiring = FiringInfo & { readonly summary: Summary | undefined };

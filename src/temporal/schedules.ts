@@ -66,6 +66,8 @@ export type CreatedSchedule = {
 export type Schedules = {
   /** Throws E562 if another schedule has this name and `replace` is not set. */
   create(definition: ScheduleDefinition, options?: { readonly replace?: boolean }): Promise<CreatedSchedule>;
+  /** What it would change; undefined if there is no schedule of this name. */
+  changes(definition: ScheduleDefinition): Promise<readonly string[] | undefined>;
   getHandle(name: string): ScheduleHandle;
   /** By name. */
   list(): AsyncIterable<ScheduleInfo>;
@@ -83,11 +85,15 @@ export type ScheduleParams = {
 export function openSchedules(reach: () => Client, params: ScheduleParams = {}): Schedules {
   const { tickets } = params;
   const getHandle = (name: string): ScheduleHandle => handleOf(reach, name, tickets);
+  const changesOf = async (definition: ScheduleDefinition): Promise<readonly string[] | undefined> => {
+    const before = await definitionOf(reach(), definition.name);
+    return before && changesBetween(before, definition);
+  };
   return {
+    changes: changesOf,
     create: async (definition, { replace = false } = {}) => {
       const { name } = definition;
-      const before = await definitionOf(reach(), name);
-      const changes = before && changesBetween(before, definition);
+      const changes = await changesOf(definition);
       if (changes !== undefined && changes.length > 0 && !replace)
         throw problem('E562', { name, changes }, REPLACE);
       // The ticket comes first, because a schedule may fire immediately.

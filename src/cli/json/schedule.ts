@@ -42,3 +42,13 @@ export const scheduleSchema = z.object({
 });
 
 export const triggerSchema = z.object({ schedule: z.string(), batches: z.array(z.string()) });
+
+export const appliedSchema = z.object({
+  schedules: z.array(
+    z.object({
+      schedule: z.string(),
+      how: z.enum(['created', 'changed', 'unchanged', 'deleted', 'left']),
+      changes: z.array(z.string()),
+    }),
+  ),
+});

@@ -22,7 +22,7 @@ const without = <T extends object, const K extends keyof T>(all: T, names: reado
 // A firing asks no user, makes a batch of its own each time, and its deadline counts from its beginning.
 const sheetOfFiring = without(sheetFlags, ['again', 'deadline', 'into', 'name', 'quiet', 'yes']);
 
-const create = command(
+export const create = command(
   async () => (await import('./schedule-create.ts')).default,
   {
     positional: {
@@ -62,6 +62,18 @@ const create = command(
 export const schedule = buildRouteMap({
   routes: {
     create,
+    apply: command(
+      async () => (await import('./schedule-apply.ts')).default,
+      {
+        positional: one('a job file such as nightly.job.toml, or a folder of them', 'jobs'),
+        flags: {
+          prune: boolean('delete the schedules that have no job there'),
+          yes: boolean('change and delete without asking'),
+          ...shownFlags,
+        },
+      },
+      'make the schedules equal to job files',
+    ),
     list: command(
       async () => (await import('./schedule.ts')).list,
       { flags: shownFlags },
@@ -110,5 +122,5 @@ export const schedule = buildRouteMap({
     ),
   },
   defaultCommand: 'list',
-  docs: { brief: 'run sheets at fixed times: create, list, show, pause, resume, trigger, delete' },
+  docs: { brief: 'run sheets at fixed times: create, apply, list, show, pause, resume, trigger, delete' },
 });

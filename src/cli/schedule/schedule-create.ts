@@ -30,7 +30,7 @@ type NotOfFiring =
   | 'quiet'
   | 'where'
   | 'yes';
-type Flags = Omit<SheetFlags, NotOfFiring> & {
+export type CreateFlags = Omit<SheetFlags, NotOfFiring> & {
   readonly cron: string;
   readonly tz?: string;
   readonly overlap: ScheduleDefinition['overlap'];
@@ -41,7 +41,7 @@ type Flags = Omit<SheetFlags, NotOfFiring> & {
 
 export default async function create(
   this: Context,
-  flags: Flags,
+  flags: CreateFlags,
   name: string,
   sheet: string,
 ): Promise<void> {
@@ -76,9 +76,9 @@ const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
 };
 
 /** Throws what is wrong with the flags. */
-async function definitionOf(
+export async function definitionOf(
   config: Config,
-  given: Flags,
+  given: CreateFlags,
   name: string,
   sheet: string,
 ): Promise<ScheduleDefinition> {

@@ -1,0 +1,196 @@
+// A job is a file, `nightly.job.toml`: a sheet, the flags of `run` by their names in snake_case, and when it runs. It becomes the words of
+// a command, so that each value is read as its flag is.
+
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
+import { errorMessage, list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
+import { fileFault } from '../../errors/file-fault.ts';
+import { isAddress } from '../../errors/redact.ts';
+import { fromFlags, sheetFlags } from '../flags/flags.ts';
+
+export type Job = {
+  readonly path: string;
+  /** The file without `.job.toml`; the name of its schedule. */
+  readonly name: string;
+  readonly sheet: string | undefined;
+  readonly flags: readonly JobFlag[];
+  /** When it runs; undefined: when somebody runs it. */
+  readonly schedule: readonly JobFlag[] | undefined;
+};
+
+/** A flag with its values; none for a switch. */
+export type JobFlag = { readonly flag: string; readonly values: readonly string[] };
+
+type Parameter = { readonly kind: string; readonly variadic?: unknown };
+
+const ENDING = '.job.toml';
+export const isJob = (path: string): boolean => path.endsWith(ENDING);
+
+/** What one command is told about itself. */
+const OF_A_COMMAND: ReadonlySet<string> = new Set(['into', 'yes', 'quiet', 'output']);
+
+/** What a job may set. */
+export const JOB_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
+  Object.entries({ ...sheetFlags, ...fromFlags }).filter(([flag]) => !OF_A_COMMAND.has(flag)),
+);
+
+/** When a job runs. */
+export const WHEN: Readonly<Record<string, Parameter>> = Object.fromEntries(
+  ['cron', 'tz', 'overlap', 'catchup'].map((name) => [name, { kind: 'parsed' }]),
+);
+
+/** Of files that a flag names; `name=` may stand before. */
+const PATHS: ReadonlySet<string> = new Set(['out', 'pick', 'workflow', 'comfyuiHeaders', 'comfyApiKeyFile']);
+
+export const snake = (flag: string): string =>
+  flag.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const kebab = (flag: string): string => `--${snake(flag).replaceAll('_', '-')}`;
+
+/** Throws E602 for what is no job, the fault of a file that cannot be read. */
+export function readJob(path: string): Job {
+  const { sheet, schedule, ...rest } = tableIn(path);
+  const folder = dirname(resolve(path));
+  const text = (value: TomlValue): string => textOf(path, 'sheet', value);
+  return {
+    path,
+    name: basename(path, ENDING),
+    sheet: sheet === undefined ? undefined : placed(folder, text(sheet)),
+    flags: flagsOf(path, rest, JOB_FLAGS),
+    schedule:
+      schedule === undefined ? undefined : flagsOf(`${path} [schedule]`, tableOf(path, schedule), WHEN),
+  };
+}
+
+/**
+ * The words of a command in which a job stands, with its sheet and flags in its place; flags of the command win. `letters`: `-c` and the
+ * like with their flags.
+ */
+export function withJob(
+  words: readonly string[],
+  letters: Readonly<Record<string, string>>,
+): readonly string[] {
+  const at = words.findIndex((word, index) => isJob(word) && words[index - 1] !== '--write');
+  const path = words[at];
+  if (path === undefined) return words;
+  const { sheet, flags } = readJob(path);
+  const given = new Set(words.map((word) => letters[word] ?? word.replace(/=.*/s, '')));
+  const pairs = words.map((word, index) =>
+    word.startsWith('--') ? word.replace(/^--[\w-]+=/, '') : `${words[index - 1]} ${word}`,
+  );
+  const own = flags.flatMap(({ flag, values }) => {
+    if (INSTEAD[flag]?.some((other) => given.has(other))) return [];
+    if (!given.has(flag)) return wordsOf({ flag, values });
+    // Of inputs, those that the command does not give.
+    const left = values.filter((value) => {
+      const [input] = /^[^=]+=/.exec(value) ?? [];
+      return (
+        input !== undefined &&
+        !pairs.some((pair) => pair.startsWith(`${flag} ${input}`) || pair.startsWith(input))
+      );
+    });
+    return left.flatMap((value) => [flag, value]);
+  });
+  return [...words.slice(0, at), ...(sheet === undefined ? [] : [sheet]), ...own, ...words.slice(at + 1)];
+}
+
+export const wordsOf = ({ flag, values }: JobFlag): readonly string[] =>
+  values.length === 0 ? [flag] : values.flatMap((value) => [flag, value]);
+
+/** Other flags of the command that take the place of one of the job. */
+const INSTEAD: Readonly<Record<string, readonly string[]>> = {
+  '--reuse': ['--again'],
+  '--again': ['--reuse'],
+  '--ladder': ['--gpu'],
+  '--gpu': ['--ladder'],
+  '--workflow': ['--deployment'],
+  '--deployment': ['--workflow'],
+  '--service': ['--local', '--api'],
+  '--api': ['--local', '--service'],
+};
+
+function flagsOf(
+  place: string,
+  table: Readonly<Record<string, TomlValue>>,
+  known: Readonly<Record<string, Parameter>>,
+): readonly JobFlag[] {
+  const names = new Map(Object.keys(known).map((flag) => [snake(flag), flag]));
+  return Object.entries(table).flatMap(([name, value]) => {
+    const flag = names.get(name);
+    if (flag === undefined) throw noName(place, name, [...names.keys()]);
+    const parameter = known[flag] as Parameter;
+    if (parameter.kind === 'boolean') {
+      if (typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
+      return value ? [{ flag: kebab(flag), values: [] }] : [];
+    }
+    const values = valuesOf(place, name, value, parameter.variadic === true);
+    return [{ flag: kebab(flag), values: values.map((one) => inFolder(place, flag, one)) }];
+  });
+}
+
+/** A list or a table is repeated, or one word with commas, as the flag is. */
+function valuesOf(place: string, name: string, value: TomlValue, isRepeated: boolean): readonly string[] {
+  const all = Array.isArray(value)
+    ? value.map((one) => textOf(place, name, one))
+    : isTable(value)
+      ? Object.entries(value).map(
+          ([key, one]) =>
+            `${key}=${Array.isArray(one) ? one.map(String).join(',') : textOf(place, name, one)}`,
+        )
+      : [textOf(place, name, value)];
+  return isRepeated ? all : [all.join(',')];
+}
+
+const isTable = (value: TomlValue): value is Record<string, TomlValue> =>
+  typeof value === 'object' && !Array.isArray(value) && !(value instanceof TomlDate);
+
+function textOf(place: string, name: string, value: TomlValue): string {
+  if (typeof value === 'object' && !(value instanceof TomlDate)) throw wrong(place, name, 'is one value');
+  return value instanceof TomlDate ? value.toISOString() : String(value);
+}
+
+function tableOf(path: string, value: TomlValue): Readonly<Record<string, TomlValue>> {
+  if (!isTable(value)) throw wrong(path, 'schedule', 'is a table: [schedule], then cron = "0 2 * * *"');
+  return value;
+}
+
+/** Paths count from the file, so that a job means the same wherever it is run. */
+function inFolder(place: string, flag: string, value: string): string {
+  const folder = dirname(resolve(place.replace(/ \[\w+\]$/, '')));
+  if (flag === 'grid') return value.replace(/=@(.*)$/s, (_, path: string) => `=@${placed(folder, path)}`);
+  if (flag === 'notify')
+    return value.replace(/^exec:(.*)$/s, (_, path: string) => `exec:${placed(folder, path)}`);
+  if (!PATHS.has(flag)) return value;
+  const [, name = '', path = value] = /^([^=/\\]+=)(.+)$/s.exec(value) ?? [];
+  return `${name}${placed(folder, path)}`;
+}
+
+const placed = (folder: string, path: string): string =>
+  isAddress(path) || path === '-' ? path : join(resolve(folder, path));
+
+function tableIn(path: string): Readonly<Record<string, TomlValue>> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw fileFault(error, { path }) ?? error;
+  }
+  try {
+    return parseToml(text, { integersAsBigInt: 'asNeeded' });
+  } catch (error) {
+    const [first] = errorMessage(error).split('\n');
+    const where = error instanceof TomlError ? ` in line ${error.line}, column ${error.column}` : '';
+    throw problem('E602', { what: `${path} is no TOML: ${first}${where}` }, { cause: error });
+  }
+}
+
+const wrong = (place: string, name: string, what: string): RunsheetError =>
+  problem('E602', { what: `${name} in ${place} ${what}` });
+
+function noName(place: string, name: string, known: readonly string[]): RunsheetError {
+  const near = nearest(name, known);
+  return problem('E602', {
+    what: `${place} names ${name}, which is nothing that a job has`,
+    hint: near === undefined ? `names: ${list(known)}` : `did you mean ${near}?`,
+  });
+}

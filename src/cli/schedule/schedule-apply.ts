@@ -1,0 +1,177 @@
+// schedule apply: makes the schedules equal to the job files of a folder. It shows what differs, asks before it changes or deletes one,
+// and changes nothing if a job is wrong.
+
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildApplication, buildCommand, run } from '@stricli/core';
+import { problem } from '../../errors/error.ts';
+import { fileFault } from '../../errors/file-fault.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { checkFiring } from '../../library/schedules.ts';
+import type { Servers } from '../../library/servers.ts';
+import type { ScheduleDefinition } from '../../schedule/definition.ts';
+import type { Schedules } from '../../temporal/schedules.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { withOwnGpus } from '../flags/own-gpus.ts';
+import { PARSER_TEXT } from '../flags/parser-faults.ts';
+import { isJob, readJob, wordsOf, type Job } from '../job/job-file.ts';
+import { appliedSchema } from '../json/schedule.ts';
+import { shaped } from '../json/shape.ts';
+import { sayNext } from '../next-command.ts';
+import { plural } from '../format.ts';
+import { ask, asCommand } from '../run/questions.ts';
+import { serversFor } from '../session.ts';
+import { definitionOf, type CreateFlags } from './schedule-create.ts';
+import { create } from './schedule-commands.ts';
+
+type Flags = {
+  readonly prune: boolean;
+  readonly yes: boolean;
+  readonly out?: string;
+  readonly output: 'text' | 'json';
+};
+
+type Applied = {
+  readonly schedule: string;
+  readonly how: 'created' | 'changed' | 'unchanged' | 'deleted' | 'left';
+  readonly changes: readonly string[];
+};
+
+export default async function apply(this: Context, flags: Flags, place: string): Promise<void> {
+  const printer = printerFor(this);
+  await using servers = serversFor(configOf(flags), printer);
+  const definitions = new Map<string, ScheduleDefinition>();
+  for (const job of jobsIn(place)) definitions.set(job.name, await definitionIn(this, servers, job, flags));
+  const { schedules, stack } = await servers.open(false);
+  const found = await differences(schedules, definitions, flags.prune);
+  if (flags.output === 'text') for (const one of found) printer.data(lineOf(one));
+  for (const { schedule, how } of found) {
+    const definition = definitions.get(schedule);
+    if (definition !== undefined && how !== 'unchanged')
+      await checkFiring(servers, definition, asCommand(this.process.argv));
+  }
+  if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
+  if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
+  const isChanged = found.some(({ how }) => how !== 'unchanged' && how !== 'left');
+  if (stack !== undefined && isChanged)
+    printer.notice('They fire while the embedded servers run (docs/schedules.md).');
+  sayNext(printer, flags.output, ['list', 'runsheet schedule list']);
+}
+
+/** The jobs with a schedule, by name. Throws E602 if there is none. */
+function jobsIn(place: string): readonly Job[] {
+  const jobs = pathsIn(place)
+    .map(readJob)
+    .filter(({ schedule }) => schedule !== undefined);
+  if (jobs.length > 0) return jobs;
+  throw problem('E602', {
+    what: `${place} has no job with a [schedule]`,
+    hint: 'a job is a file such as nightly.job.toml; with [schedule] and cron = "0 2 * * *" it fires every night',
+  });
+}
+
+function pathsIn(place: string): readonly string[] {
+  try {
+    if (!statSync(place).isDirectory()) return [place];
+    return readdirSync(place)
+      .filter(isJob)
+      .toSorted()
+      .map((name) => join(place, name));
+  } catch (error) {
+    throw fileFault(error, { path: place }) ?? error;
+  }
+}
+
+/** What `schedule create` would make of a job. */
+async function definitionIn(
+  context: Context,
+  servers: Servers,
+  { path, name, sheet, flags, schedule = [] }: Job,
+  { out }: Flags,
+): Promise<ScheduleDefinition> {
+  if (sheet === undefined)
+    throw problem('E602', {
+      what: `${path} names no sheet`,
+      hint: 'add sheet = "prompts.csv", which each firing reads',
+    });
+  const words = [name, sheet, ...[...schedule, ...flags].flatMap(wordsOf)];
+  const own = out === undefined ? [] : ['--out', out];
+  const given = await parsed(context, [...words, ...(words.includes('--out') ? [] : own)]);
+  return definitionOf(configOf(given), await withOwnGpus(servers, given), name, sheet);
+}
+
+/** The flags of `schedule create` in these words. */
+async function parsed(context: Context, words: readonly string[]): Promise<CreateFlags> {
+  const { promise, resolve, reject } = Promise.withResolvers<CreateFlags>();
+  const func = (flags: object): void => resolve(flags as CreateFlags);
+  const { parameters } = create;
+  const reading = buildCommand({ func, parameters: parameters as never, docs: { brief: '' } });
+  const application = buildApplication(reading, {
+    name: 'runsheet',
+    scanner: { caseStyle: 'allow-kebab-for-camel' },
+    localization: { text: PARSER_TEXT },
+  });
+  await run(application, words, { process: context.process as never }).catch(reject);
+  return promise;
+}
+
+/** In the order of their names. */
+async function differences(
+  schedules: Schedules,
+  definitions: ReadonlyMap<string, ScheduleDefinition>,
+  prunes: boolean,
+): Promise<readonly Applied[]> {
+  const found: Applied[] = [];
+  for (const [schedule, definition] of definitions) {
+    const changes = await schedules.changes(definition);
+    const how = changes === undefined ? 'created' : changes.length === 0 ? 'unchanged' : 'changed';
+    found.push({ schedule, how, changes: changes ?? [] });
+  }
+  for await (const { name } of schedules.list())
+    if (!definitions.has(name)) found.push({ schedule: name, how: prunes ? 'deleted' : 'left', changes: [] });
+  return found.toSorted((one, other) => (one.schedule < other.schedule ? -1 : 1));
+}
+
+const SAID: Readonly<Record<Applied['how'], string>> = {
+  created: 'new',
+  changed: 'changes',
+  unchanged: 'as it is',
+  deleted: 'is deleted',
+  left: 'has no job here; --prune deletes it',
+};
+
+const lineOf = ({ schedule, how, changes }: Applied): string =>
+  [`${schedule}\t${SAID[how]}`, ...changes.map((change) => terminalLine(`  ${change}`))].join('\n');
+
+/** Whether the user wants it. Throws E563 where nobody can be asked. */
+async function isAgreed(
+  { process }: Context,
+  printer: Printer,
+  { yes, output }: Flags,
+  found: readonly Applied[],
+): Promise<boolean> {
+  const met = found.filter(({ how }) => how === 'changed' || how === 'deleted');
+  if (yes || met.length === 0) return true;
+  if (!printer.isTerminal || !process.stdin.isTTY || output === 'json')
+    throw problem(
+      'E563',
+      { schedules: met.map(({ schedule }) => schedule) },
+      { correction: { add: [['--yes']] } },
+    );
+  const question = `Change or delete ${plural(met.length, 'schedule')}? [y/n] `;
+  return (await ask(process, question, { y: true, yes: true, n: false, no: false })) ?? false;
+}
+
+async function carryOut(
+  schedules: Schedules,
+  definitions: ReadonlyMap<string, ScheduleDefinition>,
+  found: readonly Applied[],
+): Promise<void> {
+  for (const { schedule, how } of found) {
+    const definition = definitions.get(schedule);
+    if (how === 'deleted') await schedules.getHandle(schedule).delete();
+    else if (definition !== undefined && how !== 'unchanged')
+      await schedules.create(definition, { replace: true });
+  }
+}
