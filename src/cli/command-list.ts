@@ -7,7 +7,7 @@ import { command } from './command.ts';
 import { demos } from './demo/demo-commands.ts';
 import { onPools } from './pool/pool-commands.ts';
 import { maybeOne, shell, withSource } from './flags/positionals.ts';
-import { boolean, fromFlags, runFlags, sheetFlags, shownFlags } from './flags/flags.ts';
+import { fromFlags, optional, textFlag, runFlags, sheetFlags, shownFlags } from './flags/flags.ts';
 import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
@@ -41,8 +41,8 @@ const onSheets = {
       flags: {
         ...sheetFlags,
         ...fromFlags,
-        save: boolean(
-          'keep the answers to the guesses: later sheets with these columns need no flags for them',
+        write: optional(
+          textFlag('file', 'write this command as a job, nightly.job.toml, with what it guesses'),
         ),
       },
     },

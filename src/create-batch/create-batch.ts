@@ -12,6 +12,8 @@ import { existsSync } from 'node:fs';
 import { chmod, rename, rmdir } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem } from '../errors/error.ts';
+import { unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import { settleSheet, type SettledSheet } from '../sheet/guesses/settle-sheet.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
@@ -19,7 +21,6 @@ import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within, type Store } from '../store/store.ts';
-import { agreedSheet, type AgreedSheet } from './answers/agreed-sheet.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { canaryFirst } from './canary-first.ts';
@@ -346,8 +347,16 @@ async function* namesFor(out: string, batch: string, again: boolean): AsyncGener
   }
 }
 
-const agreedSheetOf = (params: CreateParams): Promise<AgreedSheet> =>
-  agreedSheet(params, sourceIn(openStore(params.copy.folder), params.copy), sheetOptionsOf(params));
+/** `open`: guesses that have to be confirmed. */
+type AgreedSheet = SettledSheet & { readonly open: readonly Guess[] };
+
+async function agreedSheetOf(params: CreateParams): Promise<AgreedSheet> {
+  const { copy, deployment } = params;
+  const source = sourceIn(openStore(copy.folder), copy);
+  const settled = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
+  // A sheet that is refused needs no answer.
+  return { ...settled, open: settled.problems.length === 0 ? unconfirmed(settled.guesses) : [] };
+}
 
 /** Throws the errors of the sheet. */
 async function layOutSheet(params: CreateParams, agreed: AgreedSheet): Promise<DraftBatch> {

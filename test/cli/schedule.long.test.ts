@@ -1,6 +1,6 @@
 // Schedules with a real Temporal server, a real worker and the local run service.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { liveAt } from '../stage/outstanding-runs.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';
@@ -62,6 +62,38 @@ describe('a schedule', () => {
     expect((await show('nightly')).firings).toMatchObject([
       { batch: first, state: 'done', rows: 1_000, reused: 0, outcomes: { succeeded: 1_000 } },
       { batch: second, state: 'done', rows: 1_000, reused: 990, outcomes: { succeeded: 1_000 } },
+    ]);
+  });
+
+  it('is what the job files of a folder say: made, left alone, changed when asked, pruned, and fired', async () => {
+    await stage.worker();
+    stage.write('jobs/prompts.csv', 'prompt\na fox\nan owl\n');
+    const job = (name: string, hour: number): void => {
+      const schedule = `[schedule]\ncron = "0 ${hour} 29 2 *"\ntz = "Europe/Paris"\n`;
+      stage.write(
+        `jobs/${name}.job.toml`,
+        `sheet = "prompts.csv"\ndeployment = "quick"\nset = { seed = 7 }\n${schedule}`,
+      );
+    };
+    const apply = async (...more: readonly string[]) => stage.run(['schedule', 'apply', 'jobs', ...more]);
+    for (const [hour, name] of ['fox', 'heron', 'owl'].entries()) job(name, hour);
+    expect(await apply()).toMatchObject({ code: 0, stdout: 'fox\tnew\nheron\tnew\nowl\tnew\n' });
+    const batch = await trigger('owl');
+    await until(() => isOver('owl', batch), 'its batch is over');
+    expect((await show('owl')).firings).toMatchObject([
+      { state: 'done', rows: 2, outcomes: { succeeded: 2 } },
+    ]);
+
+    job('heron', 5);
+    rmSync(stage.path('jobs/fox.job.toml'));
+    const drift =
+      'fox\thas no job here; --prune deletes it\nheron\tchanges\n  cron "0 1 29 2 *" → "0 5 29 2 *"\nowl\tas it is\n';
+    expect(await apply()).toMatchObject({ code: 2, stdout: drift, stderr: expect.stringContaining('E563') });
+    expect(await apply('--yes', '--prune')).toMatchObject({ code: 0 });
+    const { stdout } = await stage.run(['schedule', 'list', '-o', 'json']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { schedule: 'heron', cron: '0 5 29 2 *' },
+      { schedule: 'owl', cron: '0 2 29 2 *' },
     ]);
   });
 

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
-import { leftOutBefore } from '../../src/create-batch/answers/further-guesses.ts';
+import { leftOutBefore } from '../../src/create-batch/append/further-guesses.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { leftOutOf } from '../../src/sheet/left-out-rows.ts';
 import type { Reading, RowRange } from '../../src/sheet/sheet-options.ts';

@@ -3,6 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
+import { JOB_FLAGS, snake, WHEN } from '../../src/cli/job/job-file.ts';
 import { NOUNS, type Noun } from '../../src/cli/json/nouns.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -31,3 +32,31 @@ export function contradictions(noun: Noun, document: unknown): string {
   validators.set(noun, validate);
   return validate(document) ? '' : `${noun}: ${ajv.errorsText(validate.errors)}`;
 }
+
+/** Of a job file, for editors. */
+export function jobSchema(): string {
+  const valueOf = ({ kind, values, brief }: Parameter): object => ({
+    description: brief,
+    ...(kind === 'boolean'
+      ? { type: 'boolean' }
+      : values
+        ? { enum: values }
+        : { type: ['string', 'number', 'array', 'object'] }),
+  });
+  const named = (flags: object): object =>
+    Object.fromEntries(Object.entries(flags).map(([flag, row]) => [snake(flag), valueOf(row as Parameter)]));
+  const schedule = {
+    type: 'object',
+    additionalProperties: false,
+    required: ['cron'],
+    properties: named(WHEN),
+  };
+  const properties = {
+    sheet: { type: 'string', description: 'the sheet; its path counts from this file' },
+    ...named(JOB_FLAGS),
+    schedule,
+  };
+  return `${JSON.stringify({ title: 'job', $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', additionalProperties: false, properties }, undefined, 2)}\n`;
+}
+
+type Parameter = { readonly kind: string; readonly brief?: string; readonly values?: readonly string[] };

@@ -1,11 +1,12 @@
-// Writes docs/json: one JSON Schema for each noun of `-o json`.
+// Writes docs/json: one JSON Schema for each noun of `-o json`, and that of a job file.
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NOUNS, type Noun } from '../../src/cli/json/nouns.ts';
-import { publishedSchema } from './schemas.ts';
+import { jobSchema, publishedSchema } from './schemas.ts';
 
 const folder = join(import.meta.dirname, '../../docs/json');
 for (const name of readdirSync(folder)) rmSync(join(folder, name));
 for (const noun of Object.keys(NOUNS) as Noun[])
   writeFileSync(join(folder, `${noun}.schema.json`), publishedSchema(noun));
+writeFileSync(join(folder, 'job.schema.json'), jobSchema());

@@ -41,7 +41,13 @@ export const WHEN: Readonly<Record<string, Parameter>> = Object.fromEntries(
 );
 
 /** Of files that a flag names; `name=` may stand before. */
-const PATHS: ReadonlySet<string> = new Set(['out', 'pick', 'workflow', 'comfyuiHeaders', 'comfyApiKeyFile']);
+export const PATHS: ReadonlySet<string> = new Set([
+  'out',
+  'pick',
+  'workflow',
+  'comfyuiHeaders',
+  'comfyApiKeyFile',
+]);
 
 export const snake = (flag: string): string =>
   flag.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -8,7 +8,7 @@ import { attemptSchema, rowSchema, eventSchema } from './row.ts';
 import { planSchema } from './plan.ts';
 import { poolSchema } from './pool.ts';
 import { problemSchema } from './problem.ts';
-import { scheduleSchema, triggerSchema } from './schedule.ts';
+import { appliedSchema, scheduleSchema, triggerSchema } from './schedule.ts';
 import {
   checkSchema,
   cleanupSchema,
@@ -20,6 +20,7 @@ import {
 } from './servers.ts';
 
 export const NOUNS = {
+  applied: appliedSchema,
   attempt: attemptSchema,
   batch: batchSchema,
   check: checkSchema,

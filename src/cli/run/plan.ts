@@ -1,13 +1,16 @@
 // plan: checks the sheet and shows rows, cost and first requests, without sending anything.
 
 import type { Config } from '../../host/config.ts';
-import { list, problem } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import type { DraftBatch } from '../../create-batch/create-batch.ts';
-import { shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
+import { shellWord, shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
+import { LETTERS } from '../command.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { fromNotes, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
+import { withJob } from '../job/job-file.ts';
+import { refuseJobFile, writeJob } from '../job/write-job.ts';
 import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
@@ -19,14 +22,14 @@ import { serversFor } from '../session.ts';
 import { count, money, span } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
-type Flags = SheetFlags & { readonly save: boolean };
+type Flags = SheetFlags & { readonly write?: string };
 
 export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<void> {
-  if (flags.save && isInto(flags))
-    throw problem('E602', {
-      what: '--save and --into exclude each other',
-      hint: '--save keeps the answers to the guesses about the sheet of a new batch',
-    });
+  if (flags.write !== undefined) {
+    if (isInto(flags))
+      throw problem('E602', { what: '--write and --into exclude each other: a job makes a new batch' });
+    refuseJobFile(flags.write);
+  }
   refuseBothSheets('plan', flags, sheet);
   return planSheet(this, flags, sheetOr(sheet, flags));
 }
@@ -52,16 +55,12 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   if (flags.output === 'json')
     printer.json(planJson({ ...planned, batch: draft, canary: draft.canary, notGuaranteed }));
   else sayPlan(printer, config, planned);
-  if (flags.save) printer.notice(keptLine(await planned.keep()));
-  sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run', { without: ['--save'] })]);
+  const args = context.args ?? [];
+  if (flags.write === undefined) return sayNext(printer, flags.output, ['run', sameCommand(args, 'run')]);
+  const words = withJob(args, LETTERS);
+  writeJob(flags.write, words, { sheet, guesses: draft.laidOut.guesses ?? [], letters: LETTERS });
+  sayNext(printer, flags.output, ['run', `runsheet run ${shellWord(flags.write)}`]);
 }
-
-const keptLine = (columns: readonly string[] | undefined): string =>
-  columns === undefined
-    ? 'nothing is kept: nothing is guessed about JSON'
-    : terminalLine(
-        `answers kept for this deployment and sheets with the columns ${list(columns)}; other columns are asked about again`,
-      );
 
 function sayPlan(printer: Printer, config: Config, planned: Planned): void {
   const { draft, estimate, requests, notes, questions } = planned;

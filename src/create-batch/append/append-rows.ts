@@ -32,7 +32,7 @@ import { createPass } from '../../store/passes.ts';
 import { type Store, within } from '../../store/store.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
 import { errorsPlaceFor } from '../error-list.ts';
-import { openGuesses, orConfirm, readingOf, type FurtherReading } from '../answers/further-guesses.ts';
+import { openGuesses, orConfirm, readingOf, type FurtherReading } from './further-guesses.ts';
 import { QueuePages } from '../queue-pages.ts';
 import { queuedIn } from '../rewrite-queue.ts';
 
@@ -90,7 +90,7 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const all = [...guesses.map(orConfirm), ...settled.guesses];
   return {
     // A sheet that is refused needs no answer.
-    guesses: problems.length > 0 ? [] : await openGuesses(params, columns, all),
+    guesses: problems.length > 0 ? [] : openGuesses(params, all),
     layOut: async () => {
       const laidOut = await layOut({
         source,

@@ -1,8 +1,7 @@
 // What a sheet would become, without sending anything.
 
-import { keepPlan } from '../../create-batch/answers/plan-answers.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import type { CreatedBatch, CreateParams, DraftBatch } from '../../create-batch/create-batch.ts';
+import type { CreatedBatch, DraftBatch } from '../../create-batch/create-batch.ts';
 import { propose, type Source as Rows } from '../../create-batch/propose.ts';
 import {
   earlierNotes,
@@ -81,8 +80,6 @@ export type Planned = AsyncDisposable & {
   readonly requests: readonly object[];
   /** The batch whose results the sheet has. */
   readonly ofBatch: string | undefined;
-  /** Keeps the answers about its columns; resolves with the columns, if anything is guessed about such a sheet. */
-  keep(): Promise<readonly string[] | undefined>;
 };
 
 /** A plan buys nothing, so its guesses need no confirmation; what they make impossible is thrown. */
@@ -106,7 +103,6 @@ export async function planBatch(
       questions: inWords(questions),
       requests: await firstRequests(draft),
       ofBatch: ofBatch?.batch,
-      keep: () => keepPlan(proposal.params as CreateParams, draft),
       [Symbol.asyncDispose]: () => proposal[Symbol.asyncDispose](),
     };
   } catch (error) {

@@ -11,7 +11,7 @@ import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
 import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import { DELETED } from '../../create-batch/watched/left-out.ts';
-import { leftOutBefore } from '../../create-batch/answers/further-guesses.ts';
+import { leftOutBefore } from '../../create-batch/append/further-guesses.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
 import { sourceIn } from '../../sheet/sheet-source.ts';

@@ -17,10 +17,6 @@ export type Guess = {
   readonly kinds?: readonly string[];
 };
 
-/** A yes to the guess: also for other sheets with the same columns. */
-export const answersTo = ({ flags, kinds }: Guess): readonly string[] =>
-  kinds?.map((kind) => `total ${kind}`) ?? [flags.map(shellWord).join(' ')];
-
 /** Options that no longer need a guess, and the guesses that they contain. */
 export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
 

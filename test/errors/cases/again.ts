@@ -147,6 +147,23 @@ export const AGAIN: readonly Case[] = [
     leads: [0, 0],
   },
   {
+    code: 'E563',
+    name: 'a job file differs from its schedule',
+    arrange: async (ground) => {
+      ground.sheet('every night.csv');
+      const job = (cron: string): string =>
+        ground.sheet(
+          'jobs of mine/weekly.job.toml',
+          `sheet = "../every night.csv"\ndeployment = "Porträts"\n[schedule]\ncron = "${cron}"\n`,
+        );
+      job('0 2 29 2 *');
+      await ground.must('schedule', 'apply', 'jobs of mine');
+      job('0 3 29 2 *');
+    },
+    args: ['schedule', 'apply', 'jobs of mine'],
+    leads: [0],
+  },
+  {
     code: 'E562',
     name: 'a schedule has other settings',
     arrange: (ground) =>

@@ -1,6 +1,6 @@
 // What may be guessed about a further sheet of a batch. A sheet that is saved again is read as at the first save.
 
-import { unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
+import type { Guess } from '../../sheet/guesses/guess.ts';
 import { leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
 import { sourceIn } from '../../sheet/sheet-source.ts';
 import { layoutOf } from '../../store/batch-file.ts';
@@ -8,7 +8,6 @@ import type { InputType } from '../../run-service/contract/deployment.ts';
 import type { Reading } from '../../sheet/sheet-options.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { SheetCopy } from '../copy-sheet.ts';
-import { isKept, isSame, keptAnswers } from './kept-answers.ts';
 
 export type FurtherReading = {
   readonly out: string;
@@ -22,18 +21,11 @@ export type FurtherReading = {
   readonly leftOut?: LeftOutRows | undefined;
 };
 
-/** The guesses, without those that the batch was made with and those whose answers were kept. */
-export async function openGuesses(
-  { out, batch, isSavedAgain = false }: FurtherReading,
-  columns: readonly string[],
+/** The guesses, without those that the batch was made with. */
+export const openGuesses = (
+  { batch, isSavedAgain = false }: FurtherReading,
   guesses: readonly Guess[],
-): Promise<readonly Guess[]> {
-  const all = unconfirmed(guesses).length > 0 ? await keptAnswers({ out, ...batch.file }) : [];
-  const kept = all.find((one) => isSame(one.columns, columns));
-  return guesses.filter(
-    (guess) => !(isSavedAgain && isAgreed(guess, batch)) && !(kept !== undefined && isKept(guess, kept)),
-  );
-}
+): readonly Guess[] => guesses.filter((guess) => !(isSavedAgain && isAgreed(guess, batch)));
 
 /** How the file is read. Rows that an earlier save left out are found by what they are, not by their numbers. */
 export function readingOf({ batch, reading, leftOut, isSavedAgain = false }: FurtherReading): Reading {

@@ -1,0 +1,84 @@
+// plan --write: the job file of a command, with what it guessed about the sheet.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { stringify } from 'smol-toml';
+import { problem } from '../../errors/error.ts';
+import { fileFault } from '../../errors/file-fault.ts';
+import { isAddress } from '../../errors/redact.ts';
+import type { Guess } from '../../sheet/guesses/guess.ts';
+import { isJob, JOB_FLAGS, kebab, PATHS, snake } from './job-file.ts';
+
+type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+
+/** Throws E602 for a file that is no job, or that exists. */
+export function refuseJobFile(path: string): void {
+  if (!isJob(path))
+    throw problem('E602', {
+      what: `--write ${path} is no name of a job`,
+      hint: 'for example --write nightly.job.toml',
+    });
+  if (existsSync(path))
+    throw problem('E602', { what: `${path} exists`, hint: 'choose another name, or remove the file' });
+}
+
+/** Paths in the file count from its folder. Throws the fault of a file that cannot be written. */
+export function writeJob(
+  path: string,
+  words: readonly string[],
+  {
+    sheet,
+    guesses,
+    letters,
+  }: {
+    readonly sheet: string;
+    readonly guesses: readonly Guess[];
+    readonly letters: Readonly<Record<string, string>>;
+  },
+): void {
+  const folder = dirname(resolve(path));
+  const answers = guesses.filter(({ flags, kinds }) => kinds === undefined && !flags.includes('include'));
+  const given = flagsIn([
+    ...answers.flatMap(({ flags }) => flags),
+    ...words.map((word) => letters[word] ?? word),
+  ]);
+  const table: Record<string, Value> =
+    sheet === '-' ? {} : { sheet: isAddress(sheet) ? sheet : relative(folder, resolve(sheet)) };
+  for (const [flag, parameter] of Object.entries(JOB_FLAGS)) {
+    const values = given
+      .get(kebab(flag))
+      ?.map((value) => (PATHS.has(flag) && !isAddress(value) ? relative(folder, resolve(value)) : value));
+    if (values !== undefined)
+      table[snake(flag)] = valueOf(values, parameter.kind === 'boolean', parameter.variadic === true);
+  }
+  try {
+    writeFileSync(path, stringify(table), { flag: 'wx' });
+  } catch (error) {
+    throw fileFault(error, { path }) ?? error;
+  }
+}
+
+/** The last value of a flag counts, all of one that may be repeated are kept. */
+function flagsIn(words: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [kebab(flag), one]));
+  for (const [at, word] of words.entries()) {
+    const [, flag = word, value = words[at + 1] ?? ''] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
+    const parameter = kinds.get(flag);
+    if (parameter === undefined) continue;
+    const before = parameter.variadic === true ? (found.get(flag) ?? []) : [];
+    found.set(flag, parameter.kind === 'boolean' ? [] : [...new Set([...before, value])]);
+  }
+  return found;
+}
+
+/** Pairs are a table, other repeated values a list, and a plain number is one. */
+function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boolean): Value {
+  const [first = ''] = values;
+  if (isSwitch) return true;
+  const pairs = values.map(
+    (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,
+  );
+  if (!isRepeated) return /^(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(first) ? Number(first) : first;
+  return pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : values;
+}

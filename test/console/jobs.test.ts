@@ -1,0 +1,85 @@
+// A job file is a command: plan, run and submit read it, and what the command gives wins.
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Console } from './console.ts';
+
+const SHEET = 'prompt;price\na fox;1\nan owl;2\n';
+
+async function opened(job: string): Promise<Console> {
+  const console = await Console.open();
+  mkdirSync(join(console.folder, 'sheets'));
+  console.write('sheets/prompts.csv', SHEET);
+  console.write('nightly.job.toml', job);
+  return console;
+}
+
+const plan = (console: Console, ...more: readonly string[]) =>
+  console.run('plan', join(console.folder, 'nightly.job.toml'), ...more, '-o', 'json');
+
+const JOB =
+  'sheet = "sheets/prompts.csv"\ndeployment = "portraits"\nconcurrency = 3\nset = { seed = 9007199254740993, style = "oil" }\n';
+
+describe('a job file', () => {
+  it('has the sheet and the flags of a command; paths count from the file, and integers keep their digits', async () => {
+    const { code, stdout } = await plan(await opened(JOB));
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ rows: 2, limits: { concurrency: 3 } });
+    expect(stdout).toContain('"seed": 9007199254740993');
+    expect(stdout).toContain('"style": "oil"');
+  });
+
+  it('gives way to the flags of the command, input by input', async () => {
+    const { code, stdout } = await plan(await opened(JOB), '-c', '5', '--set', 'seed=4');
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ limits: { concurrency: 5 } });
+    expect(stdout).toContain('"seed": 4');
+    expect(stdout).toContain('"style": "oil"');
+  });
+
+  it.each([
+    ['max_cots = 3\n', 'names max_cots, which is nothing that a job has', 'did you mean max_cost?'],
+    ['concurrency = [\n', 'is no TOML', 'in line'],
+    ['shuffle = "yes"\n', 'shuffle in', 'is true or false'],
+    ['max_cost = -1\n', '--max-cost', 'for example --max-cost 20'],
+    ['schedule = 3\n', 'schedule in', '[schedule], then cron'],
+    ['schedule = { cron = "0 2 * * *", zone = "x" }\n', 'names zone', 'names: cron'],
+  ])('with %j is refused by name', async (line, what, hint) => {
+    const { code, stdout } = await plan(await opened(`${JOB}${line}`));
+    expect(code).toBe(2);
+    expect(stdout).toContain(what);
+    expect(stdout).toContain(hint);
+  });
+
+  it('is written by plan with what was given and guessed, and is the same batch', async () => {
+    const console = await opened(JOB);
+    const job = join(console.folder, 'made.job.toml');
+    const sheet = join(console.folder, 'sheets/prompts.csv');
+    const given = [
+      'plan',
+      sheet,
+      '-d',
+      'portraits',
+      '-c',
+      '4',
+      '--set',
+      'seed=7',
+      '--gpu',
+      'H100',
+      '-o',
+      'json',
+    ];
+    const before = await console.run(...given, '--write', job);
+    expect(before.code).toBe(0);
+    expect(readFileSync(job, 'utf8')).toBe(
+      'sheet = "sheets/prompts.csv"\ndeployment = "portraits"\nconcurrency = 4\ngpu = "H100"\ndrop = [ "price" ]\ndelimiter = ";"\n\n[set]\nseed = "7"\n',
+    );
+    const after = await console.run('plan', job, '-o', 'json');
+    expect(JSON.parse(after.stdout)).toMatchObject({
+      batch: (JSON.parse(before.stdout) as { batch: string }).batch,
+    });
+    const again = await console.run(...given, '--write', job);
+    expect([again.code, again.stdout]).toEqual([2, expect.stringContaining('made.job.toml exists')]);
+  });
+});
