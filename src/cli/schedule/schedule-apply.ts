@@ -3,12 +3,11 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildApplication, buildCommand, run } from '@stricli/core';
+import { buildApplication, buildCommand, run, type Command } from '@stricli/core';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { checkFiring } from '../../library/schedules.ts';
-import type { Servers } from '../../library/servers.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import type { Schedules } from '../../temporal/schedules.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -23,7 +22,6 @@ import { plural } from '../format.ts';
 import { ask, asCommand } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
 import { definitionOf, type CreateFlags } from './schedule-create.ts';
-import { create } from './schedule-commands.ts';
 
 type Flags = {
   readonly prune: boolean;
@@ -38,26 +36,32 @@ type Applied = {
   readonly changes: readonly string[];
 };
 
-export default async function apply(this: Context, flags: Flags, place: string): Promise<void> {
-  const printer = printerFor(this);
-  await using servers = serversFor(configOf(flags), printer);
-  const definitions = new Map<string, ScheduleDefinition>();
-  for (const job of jobsIn(place)) definitions.set(job.name, await definitionIn(this, servers, job, flags));
-  const { schedules, stack } = await servers.open(false);
-  const found = await differences(schedules, definitions, flags.prune);
-  if (flags.output === 'text') for (const one of found) printer.data(lineOf(one));
-  for (const { schedule, how } of found) {
-    const definition = definitions.get(schedule);
-    if (definition !== undefined && how !== 'unchanged')
-      await checkFiring(servers, definition, asCommand(this.process.argv));
-  }
-  if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
-  if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
-  const isChanged = found.some(({ how }) => how !== 'unchanged' && how !== 'left');
-  if (stack !== undefined && isChanged)
-    printer.notice('They fire while the embedded servers run (docs/schedules.md).');
-  sayNext(printer, flags.output, ['list', 'runsheet schedule list']);
-}
+/** `parameters`: those of `schedule create`, whose flags a job has. */
+export const applyWith = (parameters: Parameters) =>
+  async function apply(this: Context, flags: Flags, place: string): Promise<void> {
+    const printer = printerFor(this);
+    await using servers = serversFor(configOf(flags), printer);
+    const definitions = new Map<string, ScheduleDefinition>();
+    for (const job of jobsIn(place)) {
+      const given = await parsed(this, parameters, wordsOfJob(job, flags.out));
+      const own = await withOwnGpus(servers, given);
+      definitions.set(job.name, await definitionOf(configOf(given), own, job.name, job.sheet ?? ''));
+    }
+    const { schedules, stack } = await servers.open(false);
+    const found = await differences(schedules, definitions, flags.prune);
+    if (flags.output === 'text') for (const one of found) printer.data(lineOf(one));
+    for (const { schedule, how } of found) {
+      const definition = definitions.get(schedule);
+      if (definition !== undefined && how !== 'unchanged')
+        await checkFiring(servers, definition, asCommand(this.process.argv));
+    }
+    if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
+    if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
+    const isChanged = found.some(({ how }) => how !== 'unchanged' && how !== 'left');
+    if (stack !== undefined && isChanged)
+      printer.notice('They fire while the embedded servers run (docs/schedules.md).');
+    sayNext(printer, flags.output, ['list', 'runsheet schedule list']);
+  };
 
 /** The jobs with a schedule, by name. Throws E602 if there is none. */
 function jobsIn(place: string): readonly Job[] {
@@ -83,29 +87,29 @@ function pathsIn(place: string): readonly string[] {
   }
 }
 
-/** What `schedule create` would make of a job. */
-async function definitionIn(
-  context: Context,
-  servers: Servers,
+/** What `schedule create` would be told. */
+function wordsOfJob(
   { path, name, sheet, flags, schedule = [] }: Job,
-  { out }: Flags,
-): Promise<ScheduleDefinition> {
+  out: string | undefined,
+): readonly string[] {
   if (sheet === undefined)
     throw problem('E602', {
       what: `${path} names no sheet`,
       hint: 'add sheet = "prompts.csv", which each firing reads',
     });
   const words = [name, sheet, ...[...schedule, ...flags].flatMap(wordsOf)];
-  const own = out === undefined ? [] : ['--out', out];
-  const given = await parsed(context, [...words, ...(words.includes('--out') ? [] : own)]);
-  return definitionOf(configOf(given), await withOwnGpus(servers, given), name, sheet);
+  return out === undefined || words.includes('--out') ? words : [...words, '--out', out];
 }
 
-/** The flags of `schedule create` in these words. */
-async function parsed(context: Context, words: readonly string[]): Promise<CreateFlags> {
+type Parameters = Command<Context>['parameters'];
+
+async function parsed(
+  context: Context,
+  parameters: Parameters,
+  words: readonly string[],
+): Promise<CreateFlags> {
   const { promise, resolve, reject } = Promise.withResolvers<CreateFlags>();
   const func = (flags: object): void => resolve(flags as CreateFlags);
-  const { parameters } = create;
   const reading = buildCommand({ func, parameters: parameters as never, docs: { brief: '' } });
   const application = buildApplication(reading, {
     name: 'runsheet',

@@ -22,7 +22,7 @@ const without = <T extends object, const K extends keyof T>(all: T, names: reado
 // A firing asks no user, makes a batch of its own each time, and its deadline counts from its beginning.
 const sheetOfFiring = without(sheetFlags, ['again', 'deadline', 'into', 'name', 'quiet', 'yes']);
 
-export const create = command(
+const create = command(
   async () => (await import('./schedule-create.ts')).default,
   {
     positional: {
@@ -63,7 +63,7 @@ export const schedule = buildRouteMap({
   routes: {
     create,
     apply: command(
-      async () => (await import('./schedule-apply.ts')).default,
+      async () => (await import('./schedule-apply.ts')).applyWith(create.parameters),
       {
         positional: one('a job file such as nightly.job.toml, or a folder of them', 'jobs'),
         flags: {
