@@ -102,6 +102,9 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       lanes: [...laidOut.lanes],
       ...(spec.options.ladder === undefined ? {} : { sizedBy: [...(laidOut.sizedBy ?? [])] }),
       isQueued: laidOut.isQueued,
+      ...(laidOut.files === undefined
+        ? {}
+        : { files: { count: laidOut.files.files, folder: copy.beside?.folders[0] ?? '' } }),
       ...(spec.settings.outputName === undefined ? {} : { outputName: spec.settings.outputName }),
     },
     ...(spec.from === undefined ? {} : { from: spec.from }),

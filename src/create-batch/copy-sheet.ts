@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtemp, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
@@ -16,6 +16,7 @@ import { isAddress } from '../errors/redact.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
 import { formatOf, type SheetFormat } from '../sheet/sheet-options.ts';
 import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
+import type { SheetPlaces } from '../store/allowed-folders.ts';
 import { openStore } from '../store/open-store.ts';
 
 export type SheetCopy = {
@@ -28,7 +29,12 @@ export type SheetCopy = {
   readonly format: SheetFormat;
   readonly sha256: string;
   readonly bytes: number;
+  /** Where its rows may name files; none for a sheet that was downloaded. */
+  readonly beside?: FilePlace;
 };
+
+/** Paths begin in the first folder that has the file. `within`: only what a worker may read. */
+export type FilePlace = { readonly folders: readonly string[]; readonly within?: SheetPlaces };
 
 /** Where a batch is prepared, before it exists. */
 export type Preparing = {
@@ -48,6 +54,10 @@ export type CopyParams = Preparing & {
   readonly format?: SheetFormat;
   /** The sheet of a workbook. */
   readonly sheet?: string;
+  /** Its rows name no files of this machine. */
+  readonly isRemote?: boolean;
+  /** What a worker may read (default: everything). */
+  readonly within?: SheetPlaces;
 };
 
 /**
@@ -104,12 +114,20 @@ export async function copySheet(given: string, own: CopyParams, folder: string):
   const [ending = `.${format}`] = /^\.\w+$/.exec(extname(name).toLowerCase()) ?? [];
   const file = `${COPY}${ending}`;
   await rename(join(folder, COPY), join(folder, file));
-  if (format !== 'xlsx') return { name, folder, file, format, ...content };
+  const beside = besideOf(path, params);
+  if (format !== 'xlsx') return { name, folder, file, format, ...content, ...beside };
   // Loaded only for workbooks.
   const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
   const { sheet } = params;
   await unpackSheet({ from: join(folder, file), file: name, sheet, to: join(folder, CELLS) });
-  return { name, folder, file: CELLS, format, ...content };
+  return { name, folder, file: CELLS, format, ...content, ...beside };
+}
+
+/** Rows of a program and of stdin name files from the folder of the command. */
+function besideOf(path: string, { isRemote, within }: CopyParams): Pick<SheetCopy, 'beside'> {
+  if (isRemote) return {};
+  const folder = path === '-' ? process.cwd() : dirname(resolve(path));
+  return { beside: { folders: [folder], ...(within && { within }) } };
 }
 
 /** The user has named the host. */

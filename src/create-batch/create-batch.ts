@@ -37,6 +37,7 @@ import {
   type Question,
   type RowsElsewhere,
 } from './questions.ts';
+import type { LocalFiles } from './files/local-files.ts';
 import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, knownName, nameOf, taken } from './reuse/reuse.ts';
@@ -55,6 +56,8 @@ export type CreateParams = BatchSpec & {
   readonly again: boolean;
   /** What is decided beforehand. */
   readonly answers?: Answers;
+  /** The files of this machine that its rows name (default: none). */
+  readonly files?: LocalFiles | undefined;
   /** Once it aborts, no batch is made. */
   readonly signal?: AbortSignal;
 };
@@ -373,8 +376,11 @@ async function layOutSheet(params: CreateParams, agreed: AgreedSheet): Promise<D
     outputName: params.settings.outputName,
     ownGpu: deployment.gpu,
     errors: await errorsPlaceFor(out, copy.name),
+    files: params.files,
   });
-  const laidOut = { ...rows, ...(guesses.length === 0 ? {} : { guesses }) };
+  const all = [...guesses, ...(params.files?.takeGuesses() ?? [])];
+  const { found } = params.files ?? {};
+  const laidOut = { ...rows, ...(all.length === 0 ? {} : { guesses: all }), ...(found && { files: found }) };
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
   const call = params.madeFor === undefined ? {} : { madeFor: params.madeFor };

@@ -88,7 +88,12 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
   const { sheet: page } = request.options;
   const source = {
     path: sheet.path,
-    copying: { ...sheet, ...(format && { format }), ...(page && { sheet: page }) },
+    copying: {
+      ...sheet,
+      ...(format && { format }),
+      ...(page && { sheet: page }),
+      ...(maker.isEmbedded ? {} : { within: config }),
+    },
   };
   const answers = { ...request.answers, ...answersTo(reuse) };
   const around = { config, signal, isCluster: () => true, servers: async () => servers };

@@ -20,6 +20,7 @@ import {
   type SheetCopy,
 } from './copy-sheet.ts';
 import { NewBatch, type CreatedBatch, type CreateParams, type DraftBatch } from './create-batch.ts';
+import { LocalFiles, type Uploading } from './files/local-files.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
 import {
   QuestionsOpen,
@@ -61,6 +62,8 @@ export type Around = {
     from: FromSheet,
     done?: { readonly uploaded: number; readonly endsAt: number | undefined },
   ) => void;
+  /** Says how far the files of this machine are. */
+  readonly onUploading?: (uploading: Uploading) => void;
   readonly signal?: AbortSignal;
 };
 
@@ -72,6 +75,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #copy: SheetCopy | undefined;
   #from: FromSheet | undefined;
   #files: SheetOfFiles | undefined;
+  #local: LocalFiles | undefined;
   #results: BatchFolder | undefined;
   #unchanged: BatchFolder | undefined;
   #changed: ChangedDeployment | undefined;
@@ -181,6 +185,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#new?.[Symbol.dispose]();
     this.#files?.[Symbol.dispose]();
+    this.#local?.[Symbol.dispose]();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -260,7 +265,17 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       ...(around.signal && { signal: around.signal }),
     };
     if (this.#from !== undefined) this.#files = await SheetOfFiles.of(config, this.#from, common);
-    this.#params = this.#files === undefined ? common : { ...common, ...this.#files.params };
+    const { beside } = this.#copy as SheetCopy;
+    const { deadlineAt } = request.settings;
+    this.#local ??= new LocalFiles({
+      config,
+      service: asked.service,
+      beside,
+      deadlineAt,
+      signal: around.signal,
+    });
+    const files = this.#local;
+    this.#params = { ...common, files, ...this.#files?.params };
     this.#new = await NewBatch.of(this.#params);
     if (request.madeFor === undefined) this.#changed = await changedBefore(config, this.#params);
   }
@@ -280,12 +295,17 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
 
   /** Files go to the service only now; then the rows have their addresses. */
   async #upload(): Promise<void> {
-    const { onUpload } = this.#given.around;
-    if (this.#files === undefined || this.#from === undefined || !this.#from.isAddressed) return;
-    onUpload?.(this.#from);
-    const { uploaded, endsAt, copy } = await this.#files.upload();
-    onUpload?.(this.#from, { uploaded, endsAt });
-    this.#params = { ...(this.#params as CreateParams), copy, answers: this.#answers ?? {} };
+    const { onUpload, onUploading } = this.#given.around;
+    let copy: SheetCopy | undefined;
+    if (this.#files !== undefined && this.#from?.isAddressed) {
+      onUpload?.(this.#from);
+      const { uploaded, endsAt, copy: addressed } = await this.#files.upload();
+      onUpload?.(this.#from, { uploaded, endsAt });
+      copy = addressed;
+    }
+    const isChanged = await this.#local?.upload(onUploading);
+    if (copy === undefined && isChanged !== true) return;
+    this.#params = { ...(this.#params as CreateParams), ...(copy && { copy }), answers: this.#answers ?? {} };
     this.#new?.[Symbol.dispose]();
     this.#new = await NewBatch.of(this.#params);
   }

@@ -25,6 +25,8 @@ export type FoundSheet = {
   /** A path, or `-` for the stream. */
   readonly path: string;
   readonly stdin: Readable;
+  /** It is downloaded. */
+  readonly isRemote?: true;
 };
 
 /**
@@ -60,7 +62,12 @@ export function sheetAt(address: string, how: Downloading): FoundSheet {
   const name = sheetNameAt(address);
   const url = isS3(address) ? undefined : urlOf(address);
   if (isS3(address) || url?.protocol.startsWith('http'))
-    return { name, path: '-', stdin: Readable.from(downloaded(address, how), { objectMode: false }) };
+    return {
+      name,
+      path: '-',
+      stdin: Readable.from(downloaded(address, how), { objectMode: false }),
+      isRemote: true,
+    };
   const path = url === undefined ? resolve(address) : safely(() => fileURLToPath(url));
   if (path === undefined)
     throw unreadable(shownAddress(address), 'it is not the URL of a file on this machine');

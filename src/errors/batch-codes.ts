@@ -200,8 +200,8 @@ export const BATCH_ENTRIES = {
     `the run service gives ${f.what} addresses that expire at ${f.at}; a row that is sent later would run without its input and be paid for`,
     `to pause the batch before that, add: --deadline ${f.deadline}. For more rows than fit into that time, copy the files to a place of your own and make a sheet with their addresses`,
   ]),
-  E555: entry<{ file: string; batch: string; why: string }>(inputRefused, (f) => [
-    `${f.file} of batch ${f.batch} cannot be an input: ${f.why}`,
+  E555: entry<{ file: string; why: string }>(inputRefused, (f) => [
+    `${f.file} cannot be an input: ${f.why}`,
     'copy the files to a place that the run service can read, and make a sheet with their addresses',
   ]),
   E556: textFromThrower(inputRefused),

@@ -122,6 +122,16 @@ export const SHEET_ENTRIES = {
       `allowed: ${list(f.allowed, ' ')}`,
     ],
   ),
+  E210: entry<{
+    value: string;
+    where: string;
+    column: string | undefined;
+    what: string;
+    hint: string;
+  }>(inputRefused, (f) => [
+    `${JSON.stringify(f.value)} in ${f.where} is ${f.what}`,
+    f.hint.replace('<column>', shellWord(f.column ?? '<column>')),
+  ]),
   E200: entry<{ rows: number; wrong: number; errorsFile?: string | undefined }>(inputRefused, (f) => [
     `the sheet was refused: ${f.wrong} ${f.wrong === 1 ? 'problem' : 'problems'} in ${f.rows} rows; nothing was sent`,
     f.errorsFile ? `every problem is listed in ${f.errorsFile}` : undefined,

@@ -9,6 +9,7 @@ import type { Around } from '../create-batch/propose.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import { clusterOf, configFrom, type ConnectOptions, type SessionParams } from './connect-options.ts';
+import { uploadNotices } from './start/upload-notices.ts';
 import { isUnderWay, notRunning } from './start/start-or-attach.ts';
 import type { FoundBatch } from './handle/found-batch.ts';
 import type { Session } from './session.ts';
@@ -92,6 +93,7 @@ export class Servers implements AsyncDisposable {
       config: this.config,
       isCluster: () => this.isCluster,
       servers: () => this.open(base === LOCAL),
+      onUploading: uploadNotices((text) => this.options.onNotice?.(text)),
     };
   }
 

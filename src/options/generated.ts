@@ -97,8 +97,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly set?: Readonly<Record<string, string>>;
   /** This column is data, not an input. */
   readonly drop?: readonly string[];
-  /** Type of an input: string, int, float, bool, json (default: as the deployment says). */
-  readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json'>>;
+  /** Type of an input: string, int, float, bool, json, or file: an address, or a file that is uploaded (default: as the deployment says). */
+  readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json' | 'file'>>;
   /** Column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs). */
   readonly key?: string;
   /** Run each row so often, or as often as this column says: with seed, seed+1 …, which are drawn from the row if it has none; same:4 with the same inputs. */

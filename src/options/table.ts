@@ -164,11 +164,11 @@ export const OPTIONS = {
     help: 'this column is data, not an input',
   },
   type: {
-    kind: pairs('type', 'steps=int', ['string', 'int', 'float', 'bool', 'json']),
+    kind: pairs('type', 'steps=int', ['string', 'int', 'float', 'bool', 'json', 'file']),
     scope: 'sheet',
     kept: 'types',
     group: 'columns',
-    help: 'type of an input: string, int, float, bool, json',
+    help: 'type of an input: string, int, float, bool, json, or file: an address, or a file that is uploaded',
     usual: 'as the deployment says',
   },
   key: {

@@ -110,6 +110,7 @@ function feedOf(
   if ('column' in from) return [{ input, kind, type, from }];
   // JSON has braces of its own.
   const template = kind === 'json' ? [from.set] : templateIn(from.set, giver.by, names);
+  if (template.length > 0 && kind === 'file') return [{ input, kind, type, from: { template } }];
   if (template.some((part) => typeof part === 'number')) return [{ input, kind, type, from: { template } }];
   const text = template.join('');
   return text === '' ? [] : [{ input, kind, type, from: { json: constantOf(giver.by, text, kind, type) } }];

@@ -1,6 +1,7 @@
 // Converts a cell, from text or a JSON value, to the JSON text that is sent, by the type of its input.
 
 import type { InputType } from '../run-service/contract/deployment.ts';
+import { FILE_TYPES, plainType } from '../run-service/contract/file-inputs.ts';
 import { integerFrom, isRawNumber } from '../batch/digits.ts';
 import { nearest } from '../errors/error.ts';
 import { canonical, type Flaw, flawOf, NO_DOUBLE, readJson } from './json/json-text.ts';
@@ -13,11 +14,12 @@ export type Kind = InputKind | 'auto';
 export type Reading = string | Flaw;
 
 const WORDS: Readonly<Record<InputKind, readonly string[]>> = {
-  string: ['string', 'text', 'image', 'video', 'audio', 'file', 'url', 'lora', 'checkpoint', 'enum'],
+  string: ['string', 'text', 'url', 'lora', 'checkpoint', 'enum'],
   int: ['int', 'integer', 'seed', 'numberint', 'numbersliderint'],
   float: ['float', 'number', 'numberslider'],
   bool: ['bool', 'boolean'],
   json: ['json', 'array', 'object'],
+  file: FILE_TYPES,
 };
 
 const KINDS: ReadonlyMap<string, InputKind> = new Map(
@@ -26,8 +28,7 @@ const KINDS: ReadonlyMap<string, InputKind> = new Map(
 
 /** The kind for the service's name of a type; unknown names mean text. */
 export function kindOf(word: string): InputKind {
-  // If a deployment has no type for an input, the name is that of the node that uses it.
-  return KINDS.get(word.toLowerCase().replace(/^comfyuideployexternal/, '')) ?? 'string';
+  return KINDS.get(plainType(word)) ?? 'string';
 }
 
 const STRING: Flaw = { type: 'a string', hint: 'JSON strings need quotes: "text"' };
@@ -63,6 +64,7 @@ const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
   float: (text) => floatFrom(text.trim().replace(/^(-?)\./, '$10.')),
   bool: (text) => BOOLEANS.get(text.trim().toLowerCase()) ?? BOOL,
   json: jsonIn,
+  file: JSON.stringify,
   auto: (text) => (integerFrom(text) === undefined ? JSON.stringify(text) : text),
 };
 
@@ -74,6 +76,7 @@ const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
     isRawNumber(value) || typeof value === 'number' ? JSON.stringify(value) : fromString(value, 'float'),
   bool: (value) => (typeof value === 'boolean' ? JSON.stringify(value) : fromString(value, 'bool')),
   json: canonical,
+  file: (value) => (typeof value === 'string' ? JSON.stringify(value) : STRING),
   auto: canonical,
 };
 

@@ -1,5 +1,8 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
+import { mediaOf } from '../run-service/contract/file-inputs.ts';
+import { fileCell } from './file-cell.ts';
+import { cellIn, filledTemplate, type InputFiles } from './input-files.ts';
 import { type Kind, type Reading, asChoice, notAllowed, readText, readValue } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
@@ -20,8 +23,8 @@ type ReadRow = {
 
 export type RowReader = (record: SheetRecord, row: number) => ReadRow;
 
-/** Reads records by a column mapping. */
-export function rowReader(plan: ColumnMapping): RowReader {
+/** Reads records by a column mapping. `files`: those that were read for the record. */
+export function rowReader(plan: ColumnMapping, files?: InputFiles): RowReader {
   // Canonical JSON has sorted names, so they are sorted once for all rows.
   const feeds = plan.feeds
     .map((feed) => ({ ...feed, name: JSON.stringify(feed.input) }))
@@ -29,7 +32,7 @@ export function rowReader(plan: ColumnMapping): RowReader {
   return (record, row) => {
     if (record.fault) return unreadable(plan, record.fault, row);
     const wrong: RunsheetError[] = [];
-    const look: Look = { plan, record, row, wrong };
+    const look: Look = { plan, record, row, wrong, files };
     const read = { inputs: inputsOf(look, feeds), gpu: gpuOf(look), key: keyOf(look), wrong };
     wrong.sort(byPlace);
     return read;
@@ -52,6 +55,7 @@ type Look = {
   readonly record: SheetRecord;
   readonly row: number;
   readonly wrong: RunsheetError[];
+  readonly files: InputFiles | undefined;
 };
 
 type NamedFeed = Feed & { readonly name: string };
@@ -82,11 +86,13 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
     return undefined;
   }
   const isText = record.members === undefined || !isOwn(record, index);
-  if (isEmpty(cell, isText)) {
+  const { text, link } = cellIn(record, index);
+  if (isEmpty(cell, isText) && link === undefined) {
     if (feed.type?.required)
       wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
     return undefined;
   }
+  if (feed.kind === 'file' && text !== undefined) return fileOf(look, feed, text, { index, link });
   const reading = isText ? readText(textOf(look, index, feed.kind), feed.kind) : readValue(cell, feed.kind);
   return accepted(look, feed, index, reading);
 }
@@ -110,20 +116,44 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
 
 /** The text with the cells of this row; undefined if nothing is left of it. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
-  const { cells } = look.record;
-  const textAt = (index: number): string => {
-    const cell = cells[index] ?? '';
-    return typeof cell === 'string' ? cell : JSON.stringify(cell);
-  };
-  const text = template.map((part) => (typeof part === 'number' ? textAt(part) : part)).join('');
-  const index = template.find((part) => typeof part === 'number') ?? 0;
-  const fault = markFault(look.record.marks?.get(index), 'string');
+  const text = filledTemplate(look.record, template);
+  const index = template.find((part) => typeof part === 'number');
+  const fault = markFault(look.record.marks?.get(index ?? -1), 'string');
   if (fault !== undefined) {
-    look.wrong.push(markedCell(look, index, fault));
+    look.wrong.push(markedCell(look, index ?? 0, fault));
     return undefined;
   }
-  return BLANK.test(text) ? undefined : accepted(look, feed, index, readText(text, feed.kind));
+  if (BLANK.test(text)) return undefined;
+  if (feed.kind === 'file') return fileOf(look, feed, text, { index });
+  return accepted(look, feed, index ?? 0, readText(text, feed.kind));
 }
+
+type Cell = { readonly index: number | undefined; readonly link?: string | undefined };
+
+/** The address of a file, or where it will be; else why there is none. */
+function fileOf(look: Look, feed: Feed, text: string, { index, link }: Cell): string | undefined {
+  const { plan, record, row, wrong, files } = look;
+  const column = index === undefined ? undefined : (plan.columns[index]?.name ?? '');
+  // A server may have files of its own.
+  if (text === feed.type?.default) return JSON.stringify(text);
+  const cell = fileCell(text, link);
+  if ('address' in cell && cell.isTaken && column !== undefined) files?.taken(column);
+  const found =
+    'path' in cell ? (files?.valueOf(cell.path, mediaOf(feed.type?.type ?? '')) ?? NO_FILES) : cell;
+  if (typeof found === 'string') return JSON.stringify(found);
+  if ('address' in found) return JSON.stringify(found.address);
+  // What is wrong with every row is said once.
+  if (column === undefined && row > 1) return undefined;
+  const where = column === undefined ? `--set ${feed.input}` : `column "${column}"`;
+  const place = index === undefined ? { file: plan.file } : placeOfCell(plan, record, row, index);
+  wrong.push(problem('E210', { value: shortened(text), where, column, ...found }, { place }));
+  return undefined;
+}
+
+const NO_FILES = {
+  what: 'not an address',
+  hint: 'give the address of the file: files of this machine are not uploaded here',
+};
 
 /** A number input takes the number under a format. */
 function textOf({ plan, record: { cells, marks } }: Look, index: number, kind: Kind): string {
@@ -215,7 +245,7 @@ const byPlace = (a: RunsheetError, b: RunsheetError): number =>
 
 type MarkFault = { readonly what: string; readonly hint: string };
 
-const FAULTS: Readonly<Partial<Record<CellMark['is'], MarkFault>>> = {
+const FAULTS: Readonly<Partial<Record<NonNullable<CellMark['is']>, MarkFault>>> = {
   error: { what: 'an error of Excel', hint: 'correct the formula, or enter the value' },
   uncalculated: {
     what: 'a formula without a value',
@@ -232,9 +262,15 @@ const DATE: MarkFault = {
   hint: 'format the cell as a number, and enter it again',
 };
 
+const PICTURE: MarkFault = {
+  what: 'a picture in the workbook itself',
+  hint: 'save the pictures as files beside the sheet, and write their names into the cells',
+};
+
 /** Why a cell cannot provide a value of this kind; undefined if it can. */
 function markFault(mark: CellMark | undefined, kind: Kind): MarkFault | undefined {
-  if (mark === undefined) return undefined;
+  if (mark === undefined || (kind === 'file' && mark.link !== undefined)) return undefined;
+  if (kind === 'file' && mark.isPicture) return PICTURE;
   if (mark.is === 'date') return kind === 'int' || kind === 'float' ? DATE : undefined;
-  return FAULTS[mark.is];
+  return mark.is && FAULTS[mark.is];
 }

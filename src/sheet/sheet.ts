@@ -6,8 +6,10 @@ import { parseExactly } from '../batch/digits.ts';
 import { problem, RunsheetError } from '../errors/error.ts';
 import type { LaneSpec } from '../batch/params.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
+import { comparable } from '../run-service/contract/file-inputs.ts';
 import type { Store } from '../store/store.ts';
 import type { Guess } from './guesses/guess.ts';
+import { filesAhead, type FilesFound, type InputFiles } from './input-files.ts';
 import { RowNames } from './row-keys.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
@@ -50,6 +52,8 @@ export type LaidOut = {
   readonly isQueued: boolean;
   /** What was guessed about the sheet. */
   readonly guesses?: readonly Guess[];
+  /** The files of this machine that its rows name. */
+  readonly files?: FilesFound;
   /** sha256 of the rows: key, GPU and inputs of each, in order, and the ladder. */
   readonly content: string;
 };
@@ -68,6 +72,8 @@ export type LayOutOrder = {
   readonly outputName?: string | undefined;
   /** The GPU of rows that ask for none, if it is known. */
   readonly ownGpu?: string | undefined;
+  /** The files of this machine that rows may name (default: none). */
+  readonly files?: InputFiles | undefined;
   /** Maximum bytes of a page (default: {@link PAGE_BYTES}). */
   readonly pageBytes?: number;
 };
@@ -91,7 +97,7 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
     const sorter = rowSorter(plan, order.order ?? {});
     using queue = new SendingOrder(store, order.ownGpu, sorter !== undefined || plan.ladder !== undefined);
     const fileNames = fileNamesFor(order.outputName, ownColumns(names), options);
-    const laying = { pages, sizes, problems, queue, sorter, fileNames };
+    const laying = { pages, sizes, problems, queue, sorter, fileNames, files: order.files };
     const { rows, ...counts } = await layRows(plan, records, laying);
     if (problems.total > 0) throw await problems.refusal(source, options, rows);
     await pages.end();
@@ -126,14 +132,16 @@ type Laying = {
   readonly queue: SendingOrder;
   readonly sorter: RowSorter | undefined;
   readonly fileNames: RowFileNames | undefined;
+  readonly files: InputFiles | undefined;
 };
 
 async function layRows(
   plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
-  { pages, sizes, problems, queue, sorter, fileNames }: Laying,
+  { pages, sizes, problems, queue, sorter, fileNames, files }: Laying,
 ): Promise<Counts> {
-  const read = rowReader(plan);
+  const read = rowReader(plan, files);
+  const ahead = filesAhead(plan.feeds, files);
   const names = new RowNames();
   const gpus = new Map<string, number>();
   const content = createHash('sha256');
@@ -141,10 +149,12 @@ async function layRows(
   for (const found of plan.problems) await problems.add(found);
   for await (const record of records) {
     rows += 1;
+    const reading = ahead?.(record);
+    if (reading) await reading;
     const row = read(record, rows);
     for (const found of row.wrong) await problems.add(found);
     if (row.wrong.length > 0 && row.key === undefined) continue;
-    const { key, firstRow } = names.name(row, rows);
+    const { key, firstRow } = names.name({ ...row, inputs: comparable(row.inputs) }, rows);
     if (firstRow !== undefined) {
       const place = placeOfCell(plan, record, rows, plan.keyColumn ?? 0);
       await problems.add(problem('E105', { key, row: rows, firstRow }, { place }));
@@ -169,7 +179,7 @@ async function layRows(
     if (problems.total > 0) continue;
     gpus.set(row.gpu ?? '', (gpus.get(row.gpu ?? '') ?? 0) + 1);
     // The name of a file changes nothing of the row.
-    content.update(asked);
+    content.update(comparable(asked));
     const full = pages.add(line);
     if (full) await full;
     const size =

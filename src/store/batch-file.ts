@@ -45,7 +45,7 @@ const sheetOptions = z.object({
   map: words,
   set: words,
   drop: z.array(z.string()),
-  types: z.record(z.string(), z.enum(['string', 'int', 'float', 'bool', 'json'])),
+  types: z.record(z.string(), z.enum(['string', 'int', 'float', 'bool', 'json', 'file'])),
 });
 
 /** The limits that a batch has only if the user set them. */
@@ -107,6 +107,8 @@ const schema = z.object({
     isQueued: z.boolean(),
     /** The template of the names of output files; absent: they are named after the key. */
     outputName: z.string().exactOptional(),
+    /** The number of files of the user's machine that its rows name, and the folder in which their paths begin. */
+    files: z.object({ count, folder: z.string() }).exactOptional(),
     /** Rows whose results come from earlier batches; they are in no lane. */
     reused: count.exactOptional(),
   }),

@@ -219,7 +219,7 @@ describe('a value', () => {
       'type',
       ['a=in'],
       '--type a=in has an unknown type',
-      'did you mean int? values: string, int, float, bool, json',
+      'did you mean int? values: string, int, float, bool, json, file',
     ],
     [
       'unconfirmed',

@@ -105,7 +105,9 @@ describe('a value of JSON', () => {
 describe('a type of the deployment', () => {
   it.each([
     ['string', 'string'],
-    ['image', 'string'],
+    ['image', 'file'],
+    ['ComfyUIDeployExternalImageAlpha', 'file'],
+    ['Video', 'file'],
     ['enum', 'string'],
     ['checkpoint', 'string'],
     ['integer', 'int'],

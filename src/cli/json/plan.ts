@@ -53,6 +53,15 @@ export const planSchema = z.object({
   gpus_may_be_ignored: z
     .boolean()
     .describe('the deployment has another GPU, so the service may ignore those that rows ask for'),
+  files: z
+    .object({
+      files: count,
+      bytes: count,
+      to_upload: z.object({ files: count, bytes: count }),
+      outside: count,
+    })
+    .nullable()
+    .describe('files of this machine that rows name, by content; outside: of the folder of the sheet'),
   limits: limitsSchema,
   estimate: estimateSchema,
   requests: z.array(z.unknown()).describe('the first requests, as they would be sent'),
@@ -72,7 +81,7 @@ export const planSchema = z.object({
 
 type Planned = {
   readonly batch: Pick<CreatedBatch, 'batch' | 'file'> & {
-    readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused'>;
+    readonly laidOut: Pick<NonNullable<CreatedBatch['laidOut']>, 'gpus' | 'unused' | 'files'>;
   };
   readonly rows?: number;
   readonly estimate: Estimate;
@@ -102,6 +111,7 @@ export function planJson({
     inputs: sheet.inputs.map(({ input, kind, from }) => ({ input, type: kind, ...from })),
     gpus: laidOut.gpus,
     gpus_may_be_ignored: ignoredGpus(file, laidOut.gpus) !== undefined,
+    files: filesOf(laidOut.files),
     limits: limitsOf(file),
     estimate: planned.estimate,
     requests: planned.requests ?? [],
@@ -117,6 +127,9 @@ export function planJson({
     into: planned.into,
   });
 }
+
+const filesOf = (files: Planned['batch']['laidOut']['files']) =>
+  files && { ...files, to_upload: files.toUpload };
 
 const sharedOf = (rows: EarlierBatches['done'] = []) =>
   rows.map(({ isVersionSure, ...one }) => ({ ...one, is_version_sure: isVersionSure }));

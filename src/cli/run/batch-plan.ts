@@ -5,9 +5,10 @@ import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
-import { count, plural } from '../format.ts';
+import { bytesText, count, plural } from '../format.ts';
 import { guessLines } from './questions.ts';
 
+type LaidOut = NonNullable<CreatedBatch['laidOut']>;
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;
 
 export function printBatch(printer: Printer, config: Config, planned: Planned): void {
@@ -38,6 +39,7 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
   const unused =
     laidOut && laidOut.unused.length > 0 ? `     unused: ${terminalLine(laidOut.unused.join(', '))}` : '';
   printer.notice(`  inputs    ${inputText(file)}${unused}`);
+  if (laidOut?.files !== undefined) printer.notice(`  files     ${filesText(laidOut.files)}`);
   printer.notice(
     `  gpus      ${laidOut ? gpuText(laidOut.gpus, sheet.options.ladder?.join(' → ') ?? deployment.gpu) : terminalLine(deployment.gpu ?? 'as the rows ask')}`,
   );
@@ -73,6 +75,15 @@ function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
     ...(axes.length === 0 ? [] : [`  grid      ${axes.join(' × ')}: ${plural(each, 'combination')}`]),
     ...(repeat === undefined ? [] : [`  repeat    each row ${often} ${often === '1' ? 'time' : 'times'}`]),
   ].map(terminalLine);
+}
+
+function filesText({ files, bytes, toUpload, outside }: NonNullable<LaidOut['files']>): string {
+  const away = outside === 0 ? '' : `; ${count(outside)} outside of the folder of the sheet`;
+  const left =
+    toUpload.files === 0
+      ? 'all uploaded before'
+      : `${count(toUpload.files)} to upload, ${bytesText(toUpload.bytes)}`;
+  return `${plural(files, 'file')}, ${bytesText(bytes)}: ${left}${away}`;
 }
 
 function ladderLines({ sheet, deployment }: CreatedBatch['file']): readonly string[] {

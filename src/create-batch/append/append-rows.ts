@@ -11,6 +11,7 @@ import { randomBytes } from 'node:crypto';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { nearest, problem } from '../../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
+import type { InputFiles } from '../../sheet/input-files.ts';
 import { fileNamesFor, outputNameFault, type RowFileNames } from '../../sheet/output-name.ts';
 import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.ts';
 import { columnsOf, readCells, sheetColumns } from '../../sheet/read-records.ts';
@@ -39,6 +40,7 @@ import { queuedIn } from '../rewrite-queue.ts';
 export type AppendParams = FurtherReading & {
   readonly order: OrderOptions;
   readonly inputTypes: readonly InputType[] | undefined;
+  readonly files?: InputFiles | undefined;
 };
 
 /** A further sheet, checked and in pages. */
@@ -55,7 +57,7 @@ export type FurtherSheet = {
 };
 
 /** A further sheet as it is read. */
-type ReadSheet = {
+export type ReadSheet = {
   /** What has to be confirmed, with all other guesses about it. */
   readonly guesses: readonly Guess[];
   /** Throws the errors of the sheet. */
@@ -101,6 +103,7 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
         order,
         ownGpu: batch.file.deployment.gpu,
         errors: await errorsPlaceFor(out, copy.name),
+        files: params.files,
       });
       return { batch, name: copy.name, options, laidOut, layout, file: copy.file, isSavedAgain, others };
     },

@@ -6,7 +6,7 @@ import type { Config } from '../../host/config.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import { unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
 import { problem } from '../../errors/error.ts';
-import { STARTED_FILE } from '../../store/batch-file.ts';
+import { STARTED_FILE, type BatchFile } from '../../store/batch-file.ts';
 import {
   copySheet,
   makeIncoming,
@@ -25,8 +25,10 @@ import {
   type Appended,
   type AppendParams,
   type FurtherSheet,
+  type ReadSheet,
 } from './append-rows.ts';
 import type { Comparison } from './compare-rows.ts';
+import { LocalFiles, type Uploading } from '../files/local-files.ts';
 
 export type FurtherRequest = Omit<AppendParams, 'copy' | 'inputTypes' | 'out'> & {
   /** `-` for what is read from a stream. */
@@ -42,6 +44,8 @@ type Around = {
   readonly config: Config;
   /** Starts or reaches the servers once they are needed. */
   readonly servers: () => Promise<unknown>;
+  /** Says how far the files of this machine are. */
+  readonly onUploading?: (uploading: Uploading) => void;
 };
 
 export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposable {
@@ -54,6 +58,8 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #further: { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined;
   /** Why the sheet cannot be read with its guesses. */
   #failure: unknown;
+  #files: LocalFiles | undefined;
+  #sheet: ReadSheet | undefined;
 
   private constructor(request: FurtherRequest, around: Around, folder: string) {
     [this.#request, this.#around, this.#folder] = [request, around, folder];
@@ -112,6 +118,10 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
       if (appended + changed === 0) return undefined;
       // Without its servers, nothing is added.
       await this.#around.servers();
+      if (await this.#files?.upload(this.#around.onUploading)) {
+        await this.#layOut();
+        continue;
+      }
       if (await addRows(sheet, compared, this.#request.by)) return { pass, appended, changed };
       const newest = await compareFurther(sheet);
       compared[Symbol.dispose]();
@@ -121,6 +131,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#further?.compared[Symbol.dispose]();
+    this.#files?.[Symbol.dispose]();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
@@ -132,16 +143,34 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
     // Only the service knows the inputs, and a local one has to run.
     if (declared === undefined && file.service.base === LOCAL) await servers();
     const { inputTypes } = declared ?? { inputTypes: await declaredInputs(config, file) };
-    const read = await readFurther({ ...asked, out: config.out, copy: this.#copy, inputTypes });
-    this.#guesses = read.guesses;
+    this.#files = new LocalFiles({
+      config,
+      service: file.service,
+      beside: besideOf(this.#copy, file),
+      deadlineAt: file.deadlineAt,
+    });
+    const params = { ...asked, out: config.out, copy: this.#copy, inputTypes, files: this.#files };
+    this.#sheet = await readFurther(params);
+    this.#guesses = this.#sheet.guesses;
     try {
-      const sheet = await read.layOut();
-      this.#further = { sheet, compared: await compareFurther(sheet) };
+      await this.#layOut();
     } catch (error) {
       if (!this.questions.some(({ id }) => id === 'guesses')) throw error;
       this.#failure = error;
     }
   }
+
+  async #layOut(): Promise<void> {
+    const sheet = await (this.#sheet as ReadSheet).layOut();
+    this.#further?.compared[Symbol.dispose]();
+    this.#further = { sheet, compared: await compareFurther(sheet) };
+  }
+}
+
+/** The results of a batch, which are sent back changed, lie elsewhere than its sheet. */
+function besideOf({ beside }: SheetCopy, { sheet }: BatchFile): SheetCopy['beside'] {
+  if (beside === undefined || sheet.files === undefined) return beside;
+  return { ...beside, folders: [...beside.folders, sheet.files.folder] };
 }
 
 async function refuseBatch({ batch: { batch, file, store } }: FurtherRequest): Promise<void> {

@@ -7,11 +7,12 @@
 
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { parseExactly } from '../../batch/digits.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
+import { beforeUpload } from '../../run-service/contract/file-inputs.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import { readSummary, summarizedPass } from '../../results/summary.ts';
@@ -23,13 +24,15 @@ import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
 import type { Preparing, SheetCopy } from '../copy-sheet.ts';
 import type { CreateParams } from '../create-batch.ts';
+import type { FileAddresses } from '../files/file-addresses.ts';
+import { UploadMemory } from '../files/upload-memory.ts';
 import { inOneOrder } from '../reuse/reuse.ts';
 import { fromOptions } from './from-options.ts';
-import { OutputAddresses } from './output-addresses.ts';
+import { outputAddresses } from './output-addresses.ts';
 import { Picks, type PicksParams } from './picks.ts';
 import { resultIn, sourceColumns, type SourceColumns } from './source-columns.ts';
 import { whereColumns, type FileCell, type WantedFile } from './source-rows.ts';
-import { UploadMemory } from './upload-memory.ts';
+
 import { SheetWriter, writeRows, type Written } from './write-rows.ts';
 
 export type FromAsked = Preparing & {
@@ -75,6 +78,10 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
   const params = { found, columns, where, each, addressed, picks, limit: options.limit };
   const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
   if (counts.written === 0) throw noRow(asked, summary);
+  // The picks may add columns with files.
+  const beside = {
+    folders: [asked.picks === undefined ? process.cwd() : dirname(resolve(asked.picks.path))],
+  };
   const request = createHash('sha256').update(
     JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
   );
@@ -82,7 +89,7 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
     ...counts,
     found,
     columns,
-    copy: { name: `from-${found.batch}.jsonl`, folder, file: ROWS, format: 'jsonl', sha256, bytes },
+    copy: { name: `from-${found.batch}.jsonl`, folder, file: ROWS, format: 'jsonl', sha256, bytes, beside },
     from: { batch: found.batch, pass, request: request.digest('hex') },
     picked: picks?.rows,
     where: asked.where ?? USUAL_WHERE,
@@ -127,7 +134,7 @@ const noRow = (
 export class SheetOfFiles implements Disposable {
   readonly #sheet: FromSheet;
   readonly #memory: UploadMemory | undefined;
-  readonly #addresses: OutputAddresses | undefined;
+  readonly #addresses: FileAddresses<WantedFile> | undefined;
   /** The options and the copy that can be laid out. */
   readonly params: Pick<CreateParams, 'options' | 'from' | 'copy'>;
 
@@ -135,7 +142,7 @@ export class SheetOfFiles implements Disposable {
     sheet: FromSheet,
     params: SheetOfFiles['params'],
     memory?: UploadMemory,
-    addresses?: OutputAddresses,
+    addresses?: FileAddresses<WantedFile>,
   ) {
     this.#sheet = sheet;
     this.params = params;
@@ -149,9 +156,9 @@ export class SheetOfFiles implements Disposable {
     const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(params.service);
     const memory = new UploadMemory(openStore(config.out).localPath?.('') ?? config.home, service.base);
     const { deadlineAt } = params.settings;
-    const addresses = new OutputAddresses({ found, service, memory, deadlineAt });
+    const addresses = outputAddresses({ found, service, memory, deadlineAt });
     const shown = await rewritten(sheet, join(copy.folder, CHECK), ({ path, ...file }) =>
-      Promise.resolve(addresses.known({ path, ...file }) ?? `address of ${path}, after its upload`),
+      Promise.resolve(addresses.known(file) ?? beforeUpload(path, file.sha256)),
     );
     return new SheetOfFiles(sheet, { options, from, copy: shown }, memory, addresses);
   }
@@ -162,7 +169,7 @@ export class SheetOfFiles implements Disposable {
     readonly uploaded: number;
     readonly endsAt: number | undefined;
   }> {
-    const addresses = this.#addresses as OutputAddresses;
+    const addresses = this.#addresses as FileAddresses<WantedFile>;
     const { copy } = this.#sheet;
     await rm(this.params.copy.folder, { recursive: true });
     const final = await rewritten(this.#sheet, copy.folder, (file) => addresses.of(file));

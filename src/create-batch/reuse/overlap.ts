@@ -9,6 +9,7 @@ import { pMapIterable } from 'p-map';
 import { parseExactly } from '../../batch/digits.ts';
 import { isRunsheetError } from '../../errors/error.ts';
 import { rowsOf, type BatchRow } from '../../results/batch-rows.ts';
+import { comparable } from '../../run-service/contract/file-inputs.ts';
 import type { FileRecord, PartRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
 import { changedInputs } from '../../sheet/input-change.ts';
@@ -65,7 +66,7 @@ const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versio
 
 /** What a row asks of the run service. */
 const requestHash = ({ inputs }: Pick<SheetRow, 'inputs'>, asked: string): Uint8Array =>
-  hash('sha256', `${asked}\n${JSON.stringify(inputs)}`, 'buffer');
+  hash('sha256', `${asked}\n${comparable(JSON.stringify(inputs))}`, 'buffer');
 
 /** Its GPU, or its whole ladder: another ladder asks for something else. */
 function askedBy({ gpu }: Pick<SheetRow, 'gpu'>, { sheet, deployment }: BatchFile): string {

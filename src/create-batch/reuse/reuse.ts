@@ -73,6 +73,8 @@ export async function findUnchanged(
       deployment.id === wantedDeployment || (base === LOCAL && deployment.name === wantedDeployment);
     return (
       isMeant &&
+      // The same text may name other pictures by now.
+      sheet.files === undefined &&
       (name ?? batch) === batch &&
       service.base === base &&
       (request === undefined

@@ -3,6 +3,7 @@
 // wish says is sent, and so is a place of a later pass or of a retry, so no wish has to be taken back.
 
 import { hash } from 'node:crypto';
+import { comparable } from '../../run-service/contract/file-inputs.ts';
 import type { SheetRow } from '../../sheet/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { readWatchedText, watchedIn } from './watched-file.ts';
@@ -29,7 +30,7 @@ export type Wishes = {
 export type Request = Pick<SheetRow, 'gpu' | 'inputs'>;
 
 export const requestHash = ({ gpu, inputs }: Request, ownGpu: string | undefined): string =>
-  hash('sha256', `${gpu ?? ownGpu ?? ''}\n${JSON.stringify(inputs)}`, 'hex').slice(0, 32);
+  hash('sha256', `${gpu ?? ownGpu ?? ''}\n${comparable(JSON.stringify(inputs))}`, 'hex').slice(0, 32);
 
 /** What a worker read last, because each group asks and saves are rare. */
 const known = new WeakMap<Store, { readonly text: string; readonly wishes: Wishes; readonly at: number }>();

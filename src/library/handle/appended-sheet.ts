@@ -39,7 +39,7 @@ export const proposeFurther = (
 ): Promise<FurtherRows> =>
   FurtherRows.of(
     { ...asked, batch, by: userHere() },
-    { config: servers.config, servers: () => servers.for(batch) },
+    { ...servers.around(batch.file.service), servers: () => servers.for(batch) },
   );
 
 /** Adds the rows; undefined if the batch has all of them. The caller signals the pass to the batch. */

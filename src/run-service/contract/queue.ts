@@ -1,6 +1,7 @@
 // Queue Run on the wire: its request, its answer, and the service's two error formats.
 
 import { z } from 'zod';
+import { withoutMarks } from './file-inputs.ts';
 
 /** The request of Queue Run. `gpu` is any text here: the service decides which values it accepts. */
 export type QueueRequest = {
@@ -14,7 +15,7 @@ export type QueueRequest = {
 
 export const queueToWire = (request: QueueRequest): object => ({
   deployment_id: request.deploymentId,
-  inputs: request.inputs,
+  inputs: withoutMarks(request.inputs),
   webhook: request.webhook,
   gpu: request.gpu,
   flags: request.flags,

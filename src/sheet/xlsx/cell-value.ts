@@ -7,8 +7,12 @@ import { readXml, tooLarge, type Zip } from './workbook-parts.ts';
  * `uncalculated`, and an `inexact` number have no value that may be sent.
  */
 export type CellMark = {
-  readonly is: 'date' | 'percent' | 'padded' | 'error' | 'uncalculated' | 'inexact';
+  readonly is?: 'date' | 'percent' | 'padded' | 'error' | 'uncalculated' | 'inexact';
   readonly raw?: string;
+  /** Where the cell leads: its hyperlink, or the address in its formula. */
+  readonly link?: string;
+  /** A picture lies in the cell. */
+  readonly isPicture?: true;
 };
 
 /** A text, or a text with its mark. */
@@ -61,6 +65,16 @@ export function cellValue({ type, value, isFormula, format }: FoundCell, is1904:
   if (type === 'b') return value === '1' || value === 'true' ? 'true' : 'false';
   if (type === 'd') return [value.replace(/T00:00:00(\.0+)?$/, ''), { is: 'date' }];
   return type === 'n' ? numberValue(value.trim(), format, is1904) : unescaped(value);
+}
+
+const LINK = /^\s*(?:_xlfn\.)?(?:IMAGE|HYPERLINK)\(\s*"([^"]+)"/i;
+
+/** The cell with the address in its formula. `isPlaced`: a picture was put into it. */
+export function withLink(cell: WorkbookCell, formula: string, isPlaced: boolean): WorkbookCell {
+  const link = formula === '' ? undefined : LINK.exec(formula)?.[1];
+  if (link === undefined && !isPlaced) return cell;
+  const [text, mark] = typeof cell === 'string' ? [cell, {}] : cell;
+  return [text, { ...mark, ...(link === undefined ? { isPicture: true } : { link }) }];
 }
 
 function numberValue(text: string, format: NumberFormat, is1904: boolean): WorkbookCell {

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { correctionOf, list, nearest, problem, isRunsheetError } from '../../errors/error.ts';
 import { shortened } from '../sheet-record.ts';
 import { readXml, type Zip, tooLarge, withZip, SharedStrings } from './workbook-parts.ts';
-import { numberFormats, textsOf } from './cell-value.ts';
+import { cellAddress, numberFormats, textsOf } from './cell-value.ts';
 import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
 
@@ -38,7 +38,7 @@ export async function unpackSheet(params: UnpackParams): Promise<void> {
     const [chosen, ...others] = await withValues(file, sheets, partsOf);
     const rows = `${to}.rows`;
     try {
-      const facts = await writeRows(await partsOf(chosen), rows);
+      const facts = await withDrawing(file, zip, chosen.target, await writeRows(await partsOf(chosen), rows));
       const { name: sheetName, begins } = chosen;
       const head: SheetHead = { sheet: sheetName, begins, others: others.map(otherSheet), ...facts };
       await writeFile(to, `${JSON.stringify(head)}\n`);
@@ -47,6 +47,49 @@ export async function unpackSheet(params: UnpackParams): Promise<void> {
       await rm(rows, { force: true });
     }
   });
+}
+
+const MOST_PICTURES = 10_000;
+
+/** The facts with where the cells lead, and with the cells that pictures lie on. */
+async function withDrawing(
+  file: string,
+  zip: Zip,
+  sheet: string,
+  { links: ids, drawing, ...facts }: SheetFacts,
+): Promise<Omit<SheetHead, 'sheet' | 'begins' | 'others'>> {
+  if (drawing === undefined && Object.keys(ids).length === 0) return facts;
+  const relations = await relationsOf(file, zip, sheet, true);
+  const links = Object.entries(ids).flatMap(([cell, id]) => {
+    const { type, target } = relations.get(id) ?? {};
+    return type === 'hyperlink' && target !== undefined ? [[cell, target]] : [];
+  });
+  const { target = '' } = relations.get(drawing ?? '') ?? {};
+  return { ...facts, links: Object.fromEntries(links), pictures: await picturesIn(file, zip, target) };
+}
+
+/** The cells in which the upper left corners of pictures are. */
+async function picturesIn(file: string, zip: Zip, drawing: string): Promise<readonly string[]> {
+  const cells = new Set<string>();
+  const at = { col: '', row: '' };
+  let inside: 'col' | 'row' | undefined;
+  let isFrom = false;
+  await readXml(file, await zip.part(drawing), {
+    open: (name) => {
+      if (name === 'from') [isFrom, at.col, at.row] = [true, '', ''];
+      inside = isFrom && (name === 'col' || name === 'row') ? name : undefined;
+      if (name === 'pic' && at.row !== '' && cells.size < MOST_PICTURES)
+        cells.add(cellAddress(Number(at.col), Number(at.row) + 1));
+    },
+    close: (name) => {
+      inside = undefined;
+      if (name === 'from') isFrom = false;
+    },
+    text: (text) => {
+      if (inside !== undefined && at[inside].length < 8) at[inside] += text;
+    },
+  });
+  return [...cells];
 }
 
 type PartsOf = (sheet: ListedSheet) => Promise<SheetParts>;
@@ -99,7 +142,7 @@ async function beginOf(sheet: ListedSheet, partsOf: PartsOf): Promise<OtherSheet
 }
 
 async function writeRows(parts: SheetParts, to: string): Promise<SheetFacts> {
-  let facts: SheetFacts = { merged: [], hidden: 0 };
+  let facts: SheetFacts = { merged: [], hidden: 0, links: {}, drawing: undefined };
   const lines = async function* (): AsyncGenerator<string> {
     const rows = worksheetRows(parts);
     let text = '';
@@ -204,13 +247,21 @@ async function sheetsIn(
 }
 
 /** The parts that a part names, by their id. */
-async function relationsOf(file: string, zip: Zip, part: string): Promise<ReadonlyMap<string, Relation>> {
+async function relationsOf(
+  file: string,
+  zip: Zip,
+  part: string,
+  withLinks = false,
+): Promise<ReadonlyMap<string, Relation>> {
   const folder = posix.dirname(part);
   const relations = new Map<string, Relation>();
   const own = posix.join(folder, '_rels', `${posix.basename(part)}.rels`);
   await readXml(file, await zip.part(own), {
     open: (name, { Id = '', Type = '', Target = '', TargetMode }) => {
-      if (name !== 'Relationship' || TargetMode === 'External') return;
+      if (name !== 'Relationship') return;
+      const isLink = withLinks && posix.basename(Type) === 'hyperlink';
+      if (isLink) relations.set(Id, { type: 'hyperlink', target: Target });
+      if (isLink || TargetMode === 'External') return;
       const target = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target);
       relations.set(Id, { type: posix.basename(Type), target });
     },

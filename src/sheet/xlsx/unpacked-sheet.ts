@@ -23,7 +23,11 @@ import {
 import type { SheetFacts } from './worksheet.ts';
 
 /** The first line. */
-export type SheetHead = SheetFacts & {
+export type SheetHead = Omit<SheetFacts, 'links' | 'drawing'> & {
+  /** Where cells lead, by their address. */
+  readonly links?: Readonly<Record<string, string>>;
+  /** The cells that pictures lie on. */
+  readonly pictures?: readonly string[];
   readonly sheet: string;
   /** The texts of its first rows, if the user named no sheet. */
   readonly begins: OtherSheet['begins'];
@@ -59,12 +63,13 @@ export async function* workbookRecords(
   options: SheetOptions,
   width: number,
 ): AsyncGenerator<SheetRecord> {
-  const { lines } = await openedLines(source);
+  const { lines, head } = await openedLines(source);
+  const places = placesIn(head);
   let isHeader = true;
   for await (const line of lines) {
     if (line[0] < (options.headerRow ?? 1)) continue;
     const isLeftOut = isSkipped(options, line[0]) || (options.hidden === 'skip' && line[2] === 1);
-    if (!isHeader && !isLeftOut) yield recordOf(line, width);
+    if (!isHeader && !isLeftOut) yield recordOf(line, width, places);
     isHeader = false;
   }
 }
@@ -88,7 +93,24 @@ export async function firstRows(
   return rows;
 }
 
-function recordOf([row, cells, hidden]: Line, width: number): SheetRecord {
+/** By row: the columns of cells that lead somewhere, and of those under pictures. */
+type Places = ReadonlyMap<number, readonly (readonly [column: number, mark: CellMark])[]>;
+
+function placesIn({ links = {}, pictures = [] }: SheetHead): Places {
+  const marks = [
+    ...pictures.map((cell) => [cell, { isPicture: true }] as const),
+    ...Object.entries(links).map(([cell, link]) => [cell, { link }] as const),
+  ];
+  const places = new Map<number, (readonly [number, CellMark])[]>();
+  for (const [cell, mark] of marks) {
+    const { row, column } = placeOfAddress(cell) ?? {};
+    if (row === undefined || column === undefined) continue;
+    places.set(row, [...(places.get(row) ?? []), [column, mark]]);
+  }
+  return places;
+}
+
+function recordOf([row, cells, hidden]: Line, width: number, places: Places): SheetRecord {
   const marks = new Map<number, CellMark>();
   const texts = Array.from({ length: width }, () => '');
   let beyond: number | undefined;
@@ -97,6 +119,9 @@ function recordOf([row, cells, hidden]: Line, width: number): SheetRecord {
     if (column < width) texts[column] = textOf(cell);
     else if (textOf(cell).trim() !== '') beyond ??= column;
   }
+  for (const [column, mark] of places.get(row) ?? [])
+    // A picture beside a text illustrates it.
+    if (!mark.isPicture || texts[column]?.trim() === '') marks.set(column, { ...mark, ...marks.get(column) });
   const isHidden = hidden === 1 ? ({ isHidden: true } as const) : {};
   const record = { line: row, column: 1, cells: texts, marks, ...isHidden };
   return beyond === undefined ? record : { ...record, fault: strayCell(row, beyond) };

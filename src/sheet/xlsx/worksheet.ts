@@ -7,6 +7,7 @@ import {
   cellValue,
   placeOfAddress,
   textOf,
+  withLink,
   type FoundCell,
   type WorkbookCell,
   type WorkbookCells,
@@ -36,6 +37,9 @@ export type SheetFacts = {
   readonly merged: readonly string[];
   /** Rows with values that Excel does not show, also because of a filter. */
   readonly hidden: number;
+  /** Where cells lead, by their address; the ids of its drawings and hyperlinks are those of its relations. */
+  readonly links: Readonly<Record<string, string>>;
+  readonly drawing: string | undefined;
 };
 
 export type SheetParts = {
@@ -51,6 +55,9 @@ const NOWHERE = { row: 0, column: 0 };
 const MOST_ROWS = 1_048_576;
 const MOST_COLUMNS = 16_384;
 const MOST_CELLS = 50_000_000;
+/** Excel has at most 65,530. */
+const MOST_LINKS = 65_530;
+const MOST_FORMULA = 8_192;
 const MOST_MERGED = 100_000;
 /** `XFD1048575:XFD1048576`, with dollar signs. */
 const MOST_RANGE = 30;
@@ -69,12 +76,15 @@ export async function* worksheetRows(parts: SheetParts): AsyncGenerator<Workbook
       if (row.isHidden) hidden += 1;
       yield row;
     }
-  return { merged: reader.merged, hidden };
+  return { merged: reader.merged, hidden, links: Object.fromEntries(reader.links), drawing: reader.drawing };
 }
 
 /** Collects events into rows. `r` is optional: without it, a row or a cell follows the one before. */
 class WorksheetReader {
   readonly merged: string[] = [];
+  /** The id of the relation of each hyperlink. */
+  readonly links = new Map<string, string>();
+  drawing: string | undefined;
   readonly #parts: SheetParts;
   readonly #text: RichText;
   #rows: WorkbookRow[] = [];
@@ -91,6 +101,9 @@ class WorksheetReader {
   #style = 0;
   #value: string | undefined;
   #isFormula = false;
+  #formula = '';
+  #isInFormula = false;
+  #isPlaced = false;
   #isValue = false;
 
   constructor(parts: SheetParts) {
@@ -109,20 +122,24 @@ class WorksheetReader {
     if (name === 'row') this.#openRow(attributes);
     else if (name === 'c') this.#openCell(attributes);
     else if (name === 'v') [this.#isValue, this.#value] = [true, ''];
-    else if (name === 'f') this.#isFormula = true;
+    else if (name === 'f') [this.#isFormula, this.#isInFormula, this.#formula] = [true, true, ''];
     else if (name === 'is') this.#text.clear();
     else if (name === 'mergeCell') this.#merge(attributes['ref'] ?? '');
+    else if (name === 'hyperlink') this.#link(attributes);
+    else if (name === 'drawing') this.drawing = attributes['id'];
     else this.#text.open(name);
   }
 
   text(text: string): void {
-    if (this.#isValue) this.#value = joined(this.#parts.file, this.#value ?? '', text);
+    if (this.#isInFormula) this.#formula = (this.#formula + text).slice(0, MOST_FORMULA);
+    else if (this.#isValue) this.#value = joined(this.#parts.file, this.#value ?? '', text);
     else this.#text.add(text);
   }
 
   close(name: string): void {
     this.#text.close(name);
     if (name === 'v') this.#isValue = false;
+    else if (name === 'f') this.#isInFormula = false;
     else if (name === 'is') this.#value = this.#text.value;
     else if (name === 'c') this.#closeCell();
     else if (name === 'row') this.#closeRow();
@@ -142,7 +159,7 @@ class WorksheetReader {
     this.#column = -1;
   }
 
-  #openCell({ r, t = 'n', s = '0' }: Attributes): void {
+  #openCell({ r, t = 'n', s = '0', vm }: Attributes): void {
     const { row, column } =
       r === undefined ? { row: this.#row, column: this.#column + 1 } : (placeOfAddress(r) ?? NOWHERE);
     if (row !== this.#row || column <= this.#column || column >= MOST_COLUMNS)
@@ -154,6 +171,8 @@ class WorksheetReader {
     this.#style = Number(s);
     this.#value = undefined;
     this.#isFormula = false;
+    this.#formula = '';
+    this.#isPlaced = vm !== undefined && t === 'e';
   }
 
   #closeCell(): void {
@@ -164,7 +183,7 @@ class WorksheetReader {
       isFormula: this.#isFormula,
       format: formats[this.#style] ?? { is: 'plain' },
     };
-    const cell = cellValue(found, is1904);
+    const cell = withLink(cellValue(found, is1904), this.#formula, this.#isPlaced);
     if (cell === '') return;
     const text = textOf(cell);
     this.#bytes += text.length;
@@ -195,6 +214,10 @@ class WorksheetReader {
     if (this.merged.length === MOST_MERGED)
       throw tooLarge(this.#parts.file, `has more than ${MOST_MERGED} merged ranges`);
     this.merged.push(range);
+  }
+
+  #link({ ref = '', id }: Attributes): void {
+    if (id !== undefined && this.links.size < MOST_LINKS && ref.length <= MOST_RANGE) this.links.set(ref, id);
   }
 
   #damaged(why: string) {

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
 import { propose } from '../../../src/create-batch/propose.ts';
-import { OutputAddresses } from '../../../src/create-batch/from/output-addresses.ts';
+import { outputAddresses } from '../../../src/create-batch/from/output-addresses.ts';
 import type { WantedFile } from '../../../src/create-batch/from/source-rows.ts';
-import { UploadMemory } from '../../../src/create-batch/from/upload-memory.ts';
+import { UploadMemory } from '../../../src/create-batch/files/upload-memory.ts';
 import { keyFromEnvironment } from '../../../src/host/api-key.ts';
 import type { Config } from '../../../src/host/config.ts';
 import { connectRunService } from '../../../src/run-service/client.ts';
@@ -40,7 +40,7 @@ describe('the address of an output', () => {
     const at = remembering(connectRunService(connection(service.base)));
     const opened = (base = service.base) => {
       const memory = new UploadMemory(place.out, base);
-      return new OutputAddresses({ found, service: at, memory, deadlineAt: undefined });
+      return outputAddresses({ found, service: at, memory, deadlineAt: undefined });
     };
     const first = opened();
     const file = fileOf(found, 1);
@@ -75,7 +75,7 @@ describe('the address of an output', () => {
     const found = await endedBatch(place);
     const memory = new UploadMemory(place.out, service.base);
     const at = remembering(connectRunService(connection(service.base)));
-    const addresses = new OutputAddresses({ found, service: at, memory, deadlineAt: undefined });
+    const addresses = outputAddresses({ found, service: at, memory, deadlineAt: undefined });
     const { path } = fileOf(found, 1);
     await found.store.write(path, `${found.batch} X`);
     await expect(addresses.of(fileOf(found, 1))).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe('the address of an output', () => {
     const at = remembering(connectV1(connection(service.legacyBase)));
     const file = fileOf(found, 1, { run, nth: 2 });
     const addresses = (deadlineAt?: number) =>
-      new OutputAddresses({ found, service: at, memory: new UploadMemory(place.out, 'v1'), deadlineAt });
+      outputAddresses({ found, service: at, memory: new UploadMemory(place.out, 'v1'), deadlineAt });
     await expect(addresses().of(file)).rejects.toMatchObject({
       code: 'E554',
       hint: expect.stringMatching(/--deadline \d+m/) as string,

@@ -65,7 +65,7 @@ const NAMES: readonly Case[] = [
   {
     code: 'E106',
     name: 'the only sheet of a folder is meant',
-    arrange: (console) => {
+    arrange: (console: Console) => {
       mkdirSync(join(console.folder, "it's a folder"));
       console.write("it's a folder/one $HOME.csv", 'prompt\na\n');
     },
@@ -76,7 +76,7 @@ const NAMES: readonly Case[] = [
   {
     code: 'E107',
     name: 'another program writes the sheet',
-    arrange: (console) => {
+    arrange: (console: Console) => {
       const path = console.write('growing.csv', 'prompt\na\n');
       truncateSync(path, 64 * 1024 * 1024);
       void changeWhileRead(console, path);
@@ -249,6 +249,17 @@ const CELLS: readonly Case[] = [
     args: plan('na.xlsx'),
     leads: [],
     says: /na\.xlsx A2[^]*correct the formula, or enter the value/,
+  },
+  {
+    code: 'E210',
+    name: 'a cell names a file that does not exist',
+    arrange: (console: Console) => {
+      console.write('fox.png', 'a fox');
+      console.write('photos.csv', 'prompt\nfix.png\n');
+    },
+    args: plan('photos.csv', '--type', 'prompt=file'),
+    leads: [],
+    says: /photos\.csv:2:1[^]*neither an address nor a file[^]*did you mean \S*fox\.png/,
   },
   {
     code: 'E209',

@@ -15,6 +15,7 @@ import type { Faults } from '../../faults.ts';
 import type { Clock } from '../../service-time.ts';
 import { NO_WORK, type Executor, type ExecutorEvents, type LiveRun } from '../executor.ts';
 import { createMachines, type Container, type MachineLimits, type Machines } from './machines.ts';
+import { unreadableFiles, type Uploads } from './unreadable-files.ts';
 import { createAlbum } from './pictures/pictures.ts';
 import { plannedLines } from './planned-log.ts';
 import {
@@ -27,7 +28,7 @@ import {
   type Step,
 } from './planned-result.ts';
 
-type World = {
+type World = Uploads & {
   readonly clock: Clock;
   readonly events: ExecutorEvents;
   readonly faults: Faults;
@@ -80,7 +81,8 @@ export function createRehearsal(world: World): Executor {
   }
 
   return {
-    refusals: () => [],
+    refusals: (deploymentId, inputs) =>
+      unreadableFiles(world.deployments.get(deploymentId)?.inputTypes ?? [], inputs, world),
     isUnpaid: () => false,
     accept: (run) => machines.wait(run),
     resume(rows) {

@@ -1,0 +1,114 @@
+// Gives files addresses that the run service can read: each content is uploaded once for a service. Addresses are remembered, and
+// those that expire are renewed.
+
+import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
+import { problem } from '../../errors/error.ts';
+import { addressExpiryMs } from '../../run-service/address-expiry.ts';
+import type { RunService } from '../../run-service/client.ts';
+import type { UploadMemory } from './upload-memory.ts';
+
+export type FileToUpload = { readonly path: string; readonly sha256: string; readonly bytes: number };
+
+type AddressParams<F> = {
+  readonly service: Pick<RunService, 'sendFile'>;
+  readonly memory: UploadMemory;
+  /** When the batch stops sending, if it does. */
+  readonly deadlineAt: number | undefined;
+  readonly open: (file: F) => AsyncIterable<Uint8Array>;
+  /** The error for a file that is gone, or has another content. */
+  readonly changed: (file: F, gone?: unknown) => Error;
+  /** The address of a file at a service that takes none. */
+  readonly atService: (file: F) => Promise<string>;
+};
+
+/** An address that ends sooner is no use. */
+const USEFUL_MS = 600_000;
+
+export class FileAddresses<F extends FileToUpload> {
+  readonly #params: AddressParams<F>;
+  readonly #inFlight = new Map<string, Promise<string>>();
+  #takesFiles = true;
+  uploaded = 0;
+  /** When the first of the addresses expires. */
+  endsAt: number | undefined;
+
+  constructor(params: AddressParams<F>) {
+    this.#params = params;
+  }
+
+  /** The address of an earlier upload. */
+  known({ sha256 }: Pick<F, 'sha256'>): string | undefined {
+    const { memory, deadlineAt } = this.#params;
+    const address = memory.get(sha256);
+    const end = address === undefined ? undefined : addressExpiryMs(address);
+    return end !== undefined && end < (deadlineAt ?? Date.now() + USEFUL_MS) ? undefined : address;
+  }
+
+  /** Throws E554 if the address expires too early, and what the params throw. */
+  async of(file: F): Promise<string> {
+    const known = this.known(file);
+    const { sha256 } = file;
+    const finding = this.#inFlight.get(sha256) ?? this.#find(file, known);
+    this.#inFlight.set(sha256, finding);
+    try {
+      return this.#checked(await finding);
+    } finally {
+      this.#inFlight.delete(sha256);
+    }
+  }
+
+  async #find(file: F, known: string | undefined): Promise<string> {
+    if (known !== undefined) return known;
+    const { service, memory, atService } = this.#params;
+    if (!this.#takesFiles) return atService(file);
+    const useless = memory.get(file.sha256);
+    const address = await service.sendFile({
+      name: basename(file.path),
+      bytes: file.bytes,
+      open: () => this.#content(file),
+    });
+    if (address === undefined) {
+      this.#takesFiles = false;
+      return atService(file);
+    }
+    this.uploaded += 1;
+    return memory.add(file.sha256, address, useless);
+  }
+
+  /** Ends with an error if the file has another content. */
+  async *#content(file: F): AsyncGenerator<Uint8Array> {
+    const { open, changed } = this.#params;
+    const hash = createHash('sha256');
+    let read = 0;
+    try {
+      for await (const chunk of open(file)) {
+        read += chunk.byteLength;
+        hash.update(chunk);
+        if (read <= file.bytes) yield chunk;
+      }
+    } catch (error) {
+      throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? changed(file, error) : error;
+    }
+    if (hash.digest('hex') !== file.sha256) throw changed(file);
+  }
+
+  #checked(address: string): string {
+    const end = addressExpiryMs(address);
+    if (end === undefined) return address;
+    const { deadlineAt } = this.#params;
+    if (deadlineAt === undefined || deadlineAt > end) throw expires(end, this.#takesFiles);
+    this.endsAt = Math.min(end, this.endsAt ?? end);
+    return address;
+  }
+}
+
+function expires(end: number, isUploaded: boolean) {
+  const minutes = Math.max(1, Math.floor((end - Date.now()) / 60_000) - 5);
+  const deadline = `${minutes}m`;
+  return problem(
+    'E554',
+    { at: new Date(end).toISOString(), what: isUploaded ? 'uploaded files' : 'outputs', deadline },
+    { correction: { add: [['--deadline', deadline]] } },
+  );
+}

@@ -1,0 +1,282 @@
+// The files of this machine that the rows of a new sheet name. They are read before their rows, so that a row is known by what is in
+// its file. They are uploaded when nothing is left to decide; until then, and in a plan, a row has a mark where the address will be.
+// A temporary SQLite database remembers them, because a sheet may name a million.
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import { pMapIterable } from 'p-map';
+import { errorMessage, nearest, problem } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
+import { kindFault } from '../../results/output-check.ts';
+import { beforeUpload, marked, type Media } from '../../run-service/contract/file-inputs.ts';
+import { openServices, type Spoken } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { said, type Guess } from '../../sheet/guesses/guess.ts';
+import type { FilesFound, InputFiles, NoFile } from '../../sheet/input-files.ts';
+import { allowedSheet } from '../../store/allowed-folders.ts';
+import { openStore } from '../../store/open-store.ts';
+import type { FilePlace } from '../copy-sheet.ts';
+import { FileAddresses, type FileToUpload } from './file-addresses.ts';
+import { UploadMemory } from './upload-memory.ts';
+
+/** What the run service takes. */
+const BYTES_MOST = 250 * 1024 * 1024;
+const IN_FLIGHT = 8;
+/** A folder is listed for so many names that are wrong. */
+const NEAR_MOST = 10;
+const HEAD_BYTES = 4_096;
+
+/** How far the uploads are; `endsAt`: when the first address expires, once all are uploaded. */
+export type Uploading = FilesFound['toUpload'] & { readonly done: number; readonly endsAt?: number };
+
+type FileParams = {
+  readonly config: Config;
+  readonly service: Spoken;
+  readonly beside: FilePlace | undefined;
+  readonly deadlineAt: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+type Found = { readonly full: string; readonly sha256: string; readonly bytes: number };
+/** `not`: why it is none of these. */
+type Read = { readonly fault: NoFile } | (Found & { readonly not: Partial<Record<Media, string>> });
+
+const TABLE = `
+  PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; BEGIN;
+  CREATE TABLE file (path TEXT PRIMARY KEY, sha256 TEXT, full TEXT, bytes INTEGER, read TEXT) WITHOUT ROWID;
+  CREATE INDEX content ON file (sha256);
+`;
+
+export class LocalFiles implements InputFiles, Disposable {
+  readonly #params: FileParams;
+  readonly #reading = new Map<string, Promise<void>>();
+  readonly #taken = new Map<string, number>();
+  // With an empty name SQLite uses a temporary file and removes it.
+  readonly #database = new DatabaseSync('');
+  readonly #find;
+  readonly #insert;
+  #memory: UploadMemory | undefined;
+  #addresses: FileAddresses<FileToUpload> | undefined;
+  #near = 0;
+
+  constructor(params: FileParams) {
+    this.#params = params;
+    this.#database.exec(TABLE);
+    this.#find = this.#database.prepare('SELECT read FROM file WHERE path = ?');
+    this.#insert = this.#database.prepare('INSERT INTO file VALUES (?, ?, ?, ?, ?)');
+  }
+
+  read(path: string): Promise<void> | undefined {
+    if (this.#readOf(path) !== undefined) return undefined;
+    const reading = this.#reading.get(path) ?? this.#read(path).finally(() => this.#reading.delete(path));
+    this.#reading.set(path, reading);
+    return reading;
+  }
+
+  valueOf(path: string, media: Media | undefined): string | NoFile {
+    const read = this.#readOf(path) as Read;
+    if ('fault' in read) return read.fault;
+    const not = media && read.not[media];
+    if (not !== undefined)
+      return { what: `no ${media}: the file is ${not}`, hint: `give a file that is ${a(media as Media)}` };
+    const known = this.#at.known(read);
+    return known === undefined ? beforeUpload(path, read.sha256) : marked(known, read.sha256);
+  }
+
+  taken(column: string): void {
+    this.#taken.set(column, (this.#taken.get(column) ?? 0) + 1);
+  }
+
+  /** What is said about the cells. */
+  takeGuesses(): readonly Guess[] {
+    const guesses = [...this.#taken].map(([column, cells]) =>
+      said('values', `column "${column}": the address behind or in ${cells} of its cells is sent`),
+    );
+    this.#taken.clear();
+    return guesses;
+  }
+
+  /** undefined if no row names one. */
+  get found(): FilesFound | undefined {
+    const [folder = ''] = this.#params.beside?.folders ?? [];
+    const all = { files: 0, bytes: 0 };
+    const toUpload = { files: 0, bytes: 0 };
+    let outside = 0;
+    for (const file of this.#contents()) {
+      const isKnown = this.#at.known(file) !== undefined;
+      for (const sum of isKnown ? [all] : [all, toUpload]) {
+        sum.files += 1;
+        sum.bytes += file.bytes;
+      }
+      if (relative(folder, file.path).startsWith('..')) outside += 1;
+    }
+    return all.files === 0 ? undefined : { ...all, toUpload, outside };
+  }
+
+  /**
+   * True if rows have other addresses now. An interrupted upload goes on where it was. Throws E107 for a file that has changed, E304,
+   * E554 and E555.
+   */
+  async upload(onProgress?: (uploading: Uploading) => void): Promise<boolean> {
+    const { found } = this;
+    if (found === undefined) return false;
+    const { toUpload } = found;
+    let done = 0;
+    if (toUpload.files > 0) onProgress?.({ ...toUpload, done });
+    const send = async (file: FileToUpload): Promise<boolean> => {
+      this.#params.signal?.throwIfAborted();
+      const isNew = this.#at.known(file) === undefined;
+      await this.#at.of(file);
+      return isNew;
+    };
+    for await (const isNew of pMapIterable(this.#contents(), send, { concurrency: IN_FLIGHT }))
+      if (isNew) onProgress?.({ ...toUpload, done: (done += 1) });
+    const { endsAt } = this.#at;
+    if (endsAt !== undefined) onProgress?.({ ...toUpload, done, endsAt });
+    return toUpload.files > 0;
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+    this.#memory?.[Symbol.dispose]();
+  }
+
+  *#contents(): Generator<FileToUpload> {
+    const all = this.#database.prepare(
+      'SELECT sha256, min(full) AS full, bytes FROM file WHERE sha256 IS NOT NULL GROUP BY sha256',
+    );
+    for (const { sha256, full, bytes } of all.iterate())
+      yield { path: String(full), sha256: String(sha256), bytes: Number(bytes) };
+  }
+
+  /** Opened once a row names a file. */
+  get #at(): FileAddresses<FileToUpload> {
+    if (this.#addresses !== undefined) return this.#addresses;
+    const { config, service: spoken, deadlineAt } = this.#params;
+    const service = openServices(config, openTransport(IN_FLIGHT)).at(spoken);
+    const memory = new UploadMemory(openStore(config.out).localPath?.('') ?? config.home, service.base);
+    this.#memory = memory;
+    this.#addresses = new FileAddresses({
+      service,
+      memory,
+      deadlineAt,
+      open: ({ path }) => createReadStream(path),
+      changed: ({ path }) => problem('E107', { name: path }),
+      atService: ({ path }) =>
+        Promise.reject(problem('E555', { file: path, why: 'the run service takes no files' })),
+    });
+    return this.#addresses;
+  }
+
+  #readOf(path: string): Read | undefined {
+    const found = this.#find.get(path)?.['read'];
+    return found === undefined ? undefined : (JSON.parse(String(found)) as Read);
+  }
+
+  async #read(path: string): Promise<void> {
+    const read = await this.#look(path);
+    const { sha256 = null, full = null, bytes = null } = 'fault' in read ? {} : read;
+    this.#insert.run(path, sha256, full, bytes, JSON.stringify(read));
+  }
+
+  async #look(path: string): Promise<Read> {
+    const { beside } = this.#params;
+    if (beside === undefined) return NO_ADDRESS;
+    const paths = pathsOf(path, beside.folders);
+    if (typeof paths === 'string') return notAFile(paths);
+    for (const full of paths) {
+      const allowed = beside.within === undefined ? full : allowedSheet(full, beside.within);
+      if (allowed === undefined) return OUT_OF_REACH;
+      const read = await this.#readFile(allowed);
+      if (read !== undefined) return read;
+    }
+    const [full = path] = paths;
+    return notAFile(`there is no ${full}`, await this.#nearest(full));
+  }
+
+  /** undefined if there is no such file. */
+  async #readFile(full: string): Promise<Read | undefined> {
+    try {
+      const facts = await stat(full);
+      if (!facts.isFile()) return notAFile(`${full} is no file`);
+      if (facts.size === 0) return notAFile(`${full} is empty`);
+      if (facts.size > BYTES_MOST)
+        return notAFile(`${full} has ${facts.size} bytes, and the run service takes ${BYTES_MOST}`);
+      const hash = createHash('sha256');
+      let bytes = 0;
+      const head = Buffer.alloc(Math.min(HEAD_BYTES, facts.size));
+      for await (const chunk of createReadStream(full) as AsyncIterable<Buffer>) {
+        if (bytes < head.length) chunk.copy(head, bytes);
+        bytes += chunk.length;
+        hash.update(chunk);
+      }
+      return { full, sha256: hash.digest('hex'), bytes, not: await kindsOf(head, full) };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      return notAFile(errorMessage(error));
+    }
+  }
+
+  async #nearest(full: string): Promise<string | undefined> {
+    this.#near += 1;
+    if (this.#near > NEAR_MOST) return undefined;
+    const names = await readdir(dirname(full)).catch(() => []);
+    const near = nearest(basename(full), names);
+    return near === undefined ? undefined : join(dirname(full), near);
+  }
+}
+
+const a = (media: Media): string => (media === 'video' ? 'a video' : `an ${media}`);
+
+/** Where the file may be; or why the text is no path here. */
+function pathsOf(path: string, folders: readonly string[]): readonly string[] | string {
+  if (/^file:/i.test(path)) {
+    try {
+      return [fileURLToPath(path)];
+    } catch {
+      return 'it is not the URL of a file on this machine';
+    }
+  }
+  const isWindows = process.platform === 'win32';
+  if (!isWindows && /^(?:[a-z]:[\\/]|\\\\)/i.test(path)) return 'it is a path of another machine';
+  // A sheet may come from Windows.
+  const names = isWindows || !path.includes('\\') ? [path] : [path, path.replaceAll('\\', '/')];
+  return folders.flatMap((folder) => names.map((name) => resolve(folder, name)));
+}
+
+const notAFile = (why: string, near?: string): { readonly fault: NoFile } => ({
+  fault: {
+    what: `neither an address nor a file: ${why}`,
+    hint: `${near === undefined ? '' : `did you mean ${near}? `}give an http address, or the path of a file from the folder of the sheet`,
+  },
+});
+
+const NO_ADDRESS = {
+  fault: {
+    what: 'not an address, and a sheet that was downloaded cannot name files of this machine',
+    hint: 'give the address of the file, or download the sheet and its files',
+  },
+};
+
+const OUT_OF_REACH = {
+  fault: {
+    what: 'not an address, and not a file that this worker may read',
+    hint: 'move the file beside the sheet, or name its folder in RUNSHEET_SHEETS of the workers',
+  },
+};
+
+/** What the bytes are instead, for each kind that they are not. */
+async function kindsOf(head: Uint8Array, full: string): Promise<Partial<Record<Media, string>>> {
+  const not: Partial<Record<Media, string>> = {};
+  const own = await kindFault(head, { name: full });
+  for (const media of ['image', 'video', 'audio'] as const) {
+    const fault = own ?? (await kindFault(head, { name: '', type: `${media}/any` }));
+    if (fault !== undefined) not[media] = fault.replace(/ instead of .*/, '');
+  }
+  return not;
+}

@@ -1,0 +1,69 @@
+// What the layout asks of the files of this machine that rows name, which it reads before the row.
+
+import type { Media } from '../run-service/contract/file-inputs.ts';
+import type { Feed } from './column-mapping.ts';
+import { fileCell, textOfValue } from './file-cell.ts';
+import type { SheetRecord } from './sheet-record.ts';
+import type { Template } from './templates.ts';
+
+/** Why a cell gives no file (E210). */
+export type NoFile = { readonly what: string; readonly hint: string };
+
+/** Files by their content. */
+export type FilesFound = {
+  readonly files: number;
+  readonly bytes: number;
+  /** Those of them that are not at the service yet. */
+  readonly toUpload: { readonly files: number; readonly bytes: number };
+  /** Those outside of the folder of the sheet. */
+  readonly outside: number;
+};
+
+export type InputFiles = {
+  /** Reads a file, once; a promise if the caller has to wait. */
+  read(path: string): Promise<void> | undefined;
+  /** What is sent for a file that was read. `media`: what its bytes have to be. */
+  valueOf(path: string, media: Media | undefined): string | NoFile;
+  /** The address is a part of the cell in this column, or behind it. */
+  taken(column: string): void;
+};
+
+/** Reads the files of a record; undefined if no input takes any. */
+export function filesAhead(
+  feeds: readonly Feed[],
+  files: InputFiles | undefined,
+): ((record: SheetRecord) => Promise<void> | undefined) | undefined {
+  const own = feeds.filter(({ kind }) => kind === 'file');
+  if (files === undefined || own.length === 0) return undefined;
+  return (record) => {
+    const waiting = own.flatMap(({ from }) => {
+      const { text, link } = textFor(record, from);
+      const found = text === undefined ? undefined : fileCell(text, link);
+      return (found !== undefined && 'path' in found && files.read(found.path)) || [];
+    });
+    return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
+  };
+}
+
+type Text = { readonly text: string | undefined; readonly link?: string | undefined };
+
+function textFor(record: SheetRecord, from: Feed['from']): Text {
+  if ('column' in from) return cellIn(record, from.column);
+  return { text: 'template' in from ? filledTemplate(record, from.template) : undefined };
+}
+
+/** The text of a cell, and what it points to. */
+export const cellIn = ({ cells, marks }: SheetRecord, index: number): Text => ({
+  text: textOfValue(cells[index]),
+  link: marks?.get(index)?.link,
+});
+
+/** The text with the cells of this row. */
+export const filledTemplate = ({ cells }: SheetRecord, template: Template): string =>
+  template
+    .map((part) => {
+      if (typeof part === 'string') return part;
+      const cell = cells[part] ?? '';
+      return typeof cell === 'string' ? cell : JSON.stringify(cell);
+    })
+    .join('');

@@ -1,0 +1,172 @@
+import { mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { QuestionsOpen } from '../../../src/create-batch/questions.ts';
+import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { openScene, photosOf, picture } from './scene.ts';
+import { addResults } from '../earlier.ts';
+
+const contentAt = async (marked: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(marked)).arrayBuffer());
+
+describe('a picture beside the sheet', () => {
+  it('is uploaded once for its content, and every row has its address', async () => {
+    const { place, make, told } = await openScene();
+    const paths = ['a.png', 'p/b.png', './p/b.png', 'p/copy of a.png', String.raw`p\b.png`];
+    for (const name of ['a.png', 'p/copy of a.png']) place.write(name, picture(1));
+    const b = place.write('p/b.png', picture(2));
+    const all = [...paths, b, pathToFileURL(b).href];
+    place.write('sheet.csv', `photo\n${all.join('\n')}\n`);
+    const made = await make('sheet.csv');
+    const photos = await photosOf(made);
+    expect(new Set(photos).size).toBe(2);
+    expect(await Promise.all(photos.map(contentAt))).toEqual(
+      [1, 2, 2, 1, 2, 2, 2].map((colour) => picture(colour)),
+    );
+    expect(told.at(-1)).toMatchObject({ files: 2, done: 2 });
+    expect(made.file.sheet.files).toEqual({ count: 2, folder: place.folder });
+  });
+
+  it('is counted by a plan, which uploads nothing', async () => {
+    const { place, proposed, told, uploads, make } = await openScene();
+    place.write('a.png', picture(1));
+    place.write('b.png', picture(2));
+    place.write('one.csv', 'photo\na.png\n');
+    place.write('two.csv', 'photo\na.png\nb.png\n');
+    await make('one.csv');
+    expect(uploads()).toBe(1);
+    told.length = 0;
+    const bytes = picture(2).length;
+    const found = await proposed(
+      'two.csv',
+      { around: { isPlan: true } },
+      async ({ draft }) => draft?.laidOut.files,
+    );
+    expect(found).toEqual({
+      files: 2,
+      bytes: bytes + picture(1).length,
+      toUpload: { files: 1, bytes },
+      outside: 0,
+    });
+    expect(told).toEqual([]);
+  });
+
+  it('makes the batch: another name of the file or of its folder does not, another content does', async () => {
+    const { place, make } = await openScene();
+    place.write('a.png', picture(1));
+    place.write('sheet.csv', 'photo\na.png\n');
+    const first = await make('sheet.csv');
+    expect(await make('sheet.csv')).toMatchObject({ batch: first.batch, laidOut: undefined });
+    place.write('other/b.png', picture(1));
+    place.write('other/sheet.csv', 'photo\nb.png\n');
+    expect(await make('other/sheet.csv')).toMatchObject({ batch: first.batch, laidOut: undefined });
+    place.write('a.png', picture(2));
+    const second = await make('sheet.csv');
+    expect([second.batch === first.batch, second.laidOut?.rows]).toEqual([false, 1]);
+  });
+
+  it('lets rows that were bought be found, before anything is uploaded', async () => {
+    const { place, make, uploads, told } = await openScene();
+    place.write('a.png', picture(1));
+    place.write('b.png', picture(2));
+    place.write('sheet.csv', 'photo\na.png\n');
+    await addResults(await make('sheet.csv'));
+    // The address is another one, as after a move to another machine.
+    rmSync(join(place.out, '.uploads.sqlite'));
+    told.length = 0;
+    place.write('more.csv', 'photo\nb.png\na.png\n');
+    const refused = await make('more.csv').then(undefined, (error: unknown) => error);
+    expect(refused).toBeInstanceOf(QuestionsOpen);
+    expect((refused as QuestionsOpen).questions).toMatchObject([{ id: 'earlier', done: [{ first: [2] }] }]);
+    expect(uploads()).toBe(0);
+    const reused = await make('more.csv', { more: { answers: { earlier: 'reuse' } } });
+    expect(reused.file.sheet.reused).toBe(1);
+  });
+
+  it('is not uploaded again after a command that was interrupted', async () => {
+    const { place, make, told } = await openScene();
+    const names = Array.from({ length: 40 }, (_, at) => `${at}.png`);
+    for (const [at, name] of names.entries()) place.write(name, picture(at));
+    place.write('sheet.csv', `photo\n${names.join('\n')}\n`);
+    const aborting = new AbortController();
+    const around = {
+      signal: aborting.signal,
+      onUploading: ({ done }: { readonly done: number }) => (done === 10 ? aborting.abort() : undefined),
+    };
+    await expect(make('sheet.csv', { around })).rejects.toMatchObject({ name: 'AbortError' });
+    expect(place.hasBatch()).toBe(false);
+    await make('sheet.csv');
+    expect(told[0]?.files).toBeLessThanOrEqual(30);
+  });
+
+  it('is uploaded for a template of --set, and may be missing in a cell that is empty', async () => {
+    const { place, make } = await openScene();
+    place.write('p/S-1.png', picture(1));
+    place.write('sheet.csv', 'sku\nS-1\n');
+    const options = { map: {}, set: { photo: 'p/{sku}.png' }, drop: [], types: {} };
+    const [photo = ''] = await photosOf(await make('sheet.csv', { more: { options } }));
+    expect(await contentAt(photo)).toEqual(picture(1));
+  });
+
+  it('that changes while it is uploaded is refused', async () => {
+    const { place, proposed } = await openScene();
+    place.write('a.png', picture(1));
+    place.write('sheet.csv', 'photo\na.png\n');
+    const carried = proposed('sheet.csv', {}, async (proposal) => {
+      place.write('a.png', picture(2));
+      return proposal.carryOut();
+    });
+    await expect(carried).rejects.toMatchObject({ code: 'E107' });
+  });
+});
+
+describe('a cell without a file', () => {
+  type Folder = Awaited<ReturnType<typeof openScene>>['place'];
+  const refusals: readonly (readonly [string, string, string, ((place: Folder) => void)?])[] = [
+    ['is misspelt', 'fix.png', 'did you mean', (place) => place.write('fox.png', picture(1))],
+    ['is a folder', 'p', 'is no file', (place) => mkdirSync(join(place.folder, 'p'))],
+    ['is empty', 'a.png', 'is empty', (place) => place.write('a.png', '')],
+    ['is a text', 'a.png', 'no image: the file is text', (place) => place.write('a.png', 'a fox\n')],
+    ['is a page', 'a.jpg', 'is HTML', (place) => place.write('a.jpg', '<html><body>404</body></html>')],
+    ['is no known picture', 'a.png', 'unknown bytes', (place) => place.write('a.png', Buffer.alloc(99, 200))],
+    [
+      'is too large',
+      'a.png',
+      'the run service takes',
+      (place) => truncateSync(place.write('a.png', picture(1)), 251 * 2 ** 20),
+    ],
+    ['is on another machine', String.raw`C:\pictures\a.png`, 'a path of another machine'],
+    ['is a placeholder', 'TODO', 'neither an address nor a file'],
+  ];
+  it.each(refusals)('that %s is refused', async (_, cell, words, arrange) => {
+    const { place, make, uploads } = await openScene();
+    if (typeof arrange === 'function') arrange(place);
+    place.write('sheet.csv', `prompt,photo\na,${cell}\n`);
+    const refused = await make('sheet.csv').then(undefined, (error: unknown) => error);
+    expect(refused).toBeInstanceOf(SheetRefused);
+    const [problem] = (refused as SheetRefused).problems;
+    expect([problem?.code, problem?.place?.line, problem?.place?.column]).toEqual(['E210', 2, 2]);
+    expect(`${problem?.message} ${problem?.hint}`).toContain(words);
+    expect(uploads()).toBe(0);
+  });
+
+  it('of a sheet that was downloaded, or outside of what a worker may read, is refused, whether it exists or not', async () => {
+    const { place, make } = await openScene();
+    place.write('secret.png', picture(1));
+    mkdirSync(join(place.folder, 'sheets'));
+    symlinkSync(join(place.folder, 'secret.png'), join(place.folder, 'sheets/link.png'));
+    place.write('sheets/sheet.csv', 'photo\n../secret.png\nlink.png\n../none.png\n');
+    const reasons = async (given: object): Promise<readonly string[]> => {
+      const refused = await make('sheets/sheet.csv', given).then(undefined, (error: unknown) => error);
+      return (refused as SheetRefused).problems.map(({ message }) => message.replace(/^.* is /, ''));
+    };
+    expect(new Set(await reasons({ isRemote: true }))).toEqual(
+      new Set(['not an address, and a sheet that was downloaded cannot name files of this machine']),
+    );
+    const within = { out: place.out, sheets: [join(place.folder, 'sheets')] };
+    expect(new Set(await reasons({ within }))).toEqual(
+      new Set(['not an address, and not a file that this worker may read']),
+    );
+  });
+});
