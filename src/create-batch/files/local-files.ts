@@ -195,7 +195,7 @@ export class LocalFiles implements InputFiles, Disposable {
       if (read !== undefined) return read;
     }
     const [full = path] = paths;
-    return notAFile(`there is no ${full}`, await this.#nearest(full));
+    return notAFile(`there is no ${full}`, await this.#nearest(path, full));
   }
 
   /** undefined if there is no such file. */
@@ -222,12 +222,13 @@ export class LocalFiles implements InputFiles, Disposable {
     }
   }
 
-  async #nearest(full: string): Promise<string | undefined> {
+  /** As the cell would name it. */
+  async #nearest(path: string, full: string): Promise<string | undefined> {
     this.#near += 1;
     if (this.#near > NEAR_MOST) return undefined;
     const names = await readdir(dirname(full)).catch(() => []);
     const near = nearest(basename(full), names);
-    return near === undefined ? undefined : join(dirname(full), near);
+    return near === undefined ? undefined : join(dirname(path), near);
   }
 }
 
