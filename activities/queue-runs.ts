@@ -11,6 +11,7 @@ import { classifyResponse, type PostFacts } from '../src/batch/classify-response
 import { clipped } from '../src/options/clipped.ts';
 import type { GroupResult, PostResult } from '../src/batch/events.ts';
 import { errorMessage } from '../src/errors/error.ts';
+import { expiredFile } from '../src/run-service/address-expiry.ts';
 import type { QueueRequest } from '../src/run-service/contract/queue.ts';
 import { readWishes, type Wishes } from '../src/create-batch/watched/left-out.ts';
 import type { SheetRow } from '../src/sheet/pages.ts';
@@ -107,11 +108,18 @@ function notSentBy(
   const row = rows.get(place);
   const reason = row && wishes.againstSending(place, row, file.deployment.gpu);
   if (reason !== undefined) return [{ place, attempt, result: 'left-out', reason }];
+  // A run without its picture is paid for.
+  const expired = row && expiredFile(row.inputs);
+  if (expired !== undefined)
+    return [{ place, attempt, result: 'left-out', reason: expiredText(expired, file.batch) }];
   // The first attempt of a rebuilt batch is not number 1, and an attempt without an answer is followed by another.
   return row?.fetch === undefined
     ? []
     : [{ place, attempt, result: 'accepted', runId: row.fetch, isKnown: true }];
 }
+
+const expiredText = (input: string, batch: string): string =>
+  `not sent: the address of its ${input} has expired; to upload it again, run the sheet with --into ${batch}`;
 
 function requestFor(
   { webhooks }: Deps,

@@ -1,5 +1,7 @@
 // When a signed address expires, by the parameters that the usual file stores sign it with.
 
+import { isMarked } from './contract/file-inputs.ts';
+
 const START = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
 /** In milliseconds since 1970; undefined if the address shows no end. */
@@ -21,3 +23,9 @@ export function addressExpiryMs(address: string): number | undefined {
 }
 
 const SECONDS_MAX = 100_000_000_000;
+
+/** The first input whose file is no longer at the address that it was given here. */
+export const expiredFile = (inputs: Readonly<Record<string, unknown>>): string | undefined =>
+  Object.entries(inputs).find(
+    ([, value]) => isMarked(value) && (addressExpiryMs(value) ?? Number.POSITIVE_INFINITY) < Date.now(),
+  )?.[0];

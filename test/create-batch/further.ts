@@ -14,16 +14,16 @@ export type FurtherGiven = {
   readonly batch: BatchFolder;
   readonly name: string;
   readonly text: string | Uint8Array;
+  readonly config?: Config;
 } & Partial<FurtherRequest>;
 
 /** What is done with the rows of a further sheet once they are compared. */
 export async function withFurther<T>(
   place: Place,
-  { name, text, batch, ...more }: FurtherGiven,
+  { name, text, batch, config = { out: place.out, home: place.out } as Config, ...more }: FurtherGiven,
   use: (rows: FurtherRows) => Promise<T>,
 ): Promise<T> {
   await batch.store.write(STARTED_FILE, '{}');
-  const config = { out: place.out, home: place.out } as Config;
   await using rows = await FurtherRows.of(
     {
       batch,

@@ -23,6 +23,7 @@ import type { Queued } from '../../sheet/placed-rows.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
+import { expiredFile } from '../../run-service/address-expiry.ts';
 import { rowsInFlight } from './add-pass.ts';
 import { DELETED, isLeftOut, requestHash, type Request } from '../watched/left-out.ts';
 import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';
@@ -186,7 +187,9 @@ function compare(found: Comparison, pair: Pair, ownGpu: string | undefined): voi
   const request = requestHash(wanted, ownGpu);
   const last = asked ?? { change: record?.change, gpu: record?.gpu_asked };
   const known = [requestOf(row, last), isSavedAgain && bySheet ? requestOf(row, bySheet) : row];
-  const isSame = known.some((has) => requestHash(has, ownGpu) === request);
+  // It has another address by now.
+  const isExpired = FREE.has(outcome) && expiredFile(known[0]?.inputs ?? {}) !== undefined;
+  const isSame = !isExpired && known.some((has) => requestHash(has, ownGpu) === request);
   if (isSame && (isOpen || !isSavedAgain || !isLeftOut(reason))) {
     found.same += 1;
     if (!isOpen && outcome !== 'succeeded') found.sameFailed += 1;

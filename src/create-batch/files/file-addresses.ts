@@ -22,8 +22,8 @@ type AddressParams<F> = {
   readonly atService: (file: F) => Promise<string>;
 };
 
-/** An address that ends sooner is no use. */
-const USEFUL_MS = 600_000;
+/** Without a deadline, an address that ends sooner is no use. */
+const USEFUL_MS = 86_400_000;
 
 export class FileAddresses<F extends FileToUpload> {
   readonly #params: AddressParams<F>;
@@ -97,6 +97,8 @@ export class FileAddresses<F extends FileToUpload> {
     const end = addressExpiryMs(address);
     if (end === undefined) return address;
     const { deadlineAt } = this.#params;
+    // Rows that are later than that are not sent.
+    if (deadlineAt === undefined && end - Date.now() > USEFUL_MS / 2) return address;
     if (deadlineAt === undefined || deadlineAt > end) throw expires(end, this.#takesFiles);
     this.endsAt = Math.min(end, this.endsAt ?? end);
     return address;

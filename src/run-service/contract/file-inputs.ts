@@ -52,7 +52,7 @@ export const withoutMarks = (inputs: Inputs): Inputs =>
     ? Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, withoutMark(value)]))
     : inputs;
 
-const isMarked = (value: unknown): boolean => typeof value === 'string' && MARKED.test(value);
+export const isMarked = (value: unknown): value is string => typeof value === 'string' && MARKED.test(value);
 
 const withoutMark = (value: unknown): unknown =>
   typeof value === 'string' ? (MARKED.exec(value)?.[1] ?? value) : value;

@@ -1,11 +1,15 @@
 import { mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { QuestionsOpen } from '../../../src/create-batch/questions.ts';
 import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
 import { openScene, photosOf, picture } from './scene.ts';
 import { addResults } from '../earlier.ts';
+import { carriedOut, withFurther } from '../further.ts';
+import { layoutOf } from '../../../src/store/batch-file.ts';
+import { sheetRows, readBatchSheet } from '../../../src/sheet/batch-sheet.ts';
+import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
 
 const contentAt = async (marked: string): Promise<Buffer> =>
   Buffer.from(await (await fetch(marked)).arrayBuffer());
@@ -118,6 +122,73 @@ describe('a picture beside the sheet', () => {
       return proposal.carryOut();
     });
     await expect(carried).rejects.toMatchObject({ code: 'E107' });
+  });
+});
+
+describe('a picture of a further sheet', () => {
+  const inputTypes = [{ name: 'photo', type: 'image', required: true }];
+  const key = { options: { map: {}, set: {}, drop: [], types: {}, keyColumn: 'sku' } };
+  const HOUR_MS = 3_600_000;
+
+  const further = (
+    { place, around }: Awaited<ReturnType<typeof openScene>>,
+    batch: CreatedBatch,
+    name: string,
+    text: string,
+  ) =>
+    withFurther(
+      place,
+      { batch, name, text, declared: { inputTypes }, config: around.config },
+      async (rows) => {
+        const { appended = 0, changed = 0 } =
+          ((await carriedOut(rows)) as Partial<Record<string, number>>) ?? {};
+        return { appended, changed };
+      },
+    );
+
+  it('is uploaded with the row, and is found from the results of the batch as from its sheet', async () => {
+    const scene = await openScene();
+    const { place, make, uploads } = scene;
+    for (const at of [1, 2, 3]) place.write(`p/${at}.png`, picture(at));
+    place.write('sheet.csv', 'sku,photo\na,p/1.png\nb,p/2.png\n');
+    const batch = await make('sheet.csv', { more: key });
+    await addResults(batch, { rows: [1] });
+    await addResults(batch, { rows: [2], outcome: 'failed' });
+    // It lies in another folder.
+    const text = 'sku,photo\na,p/1.png\nb,p/2.png\nc,p/3.png\n';
+    expect(await further(scene, batch, 'elsewhere/results.csv', text)).toEqual({ appended: 1, changed: 0 });
+    expect(uploads()).toBe(2);
+    const { ranges, rows } = await readBatchSheet(batch.store, batch.file);
+    const photos: string[] = [];
+    for await (const { row } of sheetRows(layoutOf(batch.store, batch.file), { ranges, rows }, 3, rows))
+      photos.push(String(row.inputs['photo']));
+    expect(await Promise.all(photos.map(contentAt))).toEqual([picture(3)]);
+  });
+
+  it('that has changed changes its row, and a row whose address has expired is sent with another one', async () => {
+    const scene = await openScene({ keepFilesMs: 2 * HOUR_MS });
+    const { place, make } = scene;
+    for (const at of [1, 2]) place.write(`${at}.png`, picture(at));
+    const text = 'sku,photo\na,1.png\nb,2.png\n';
+    place.write('sheet.csv', text);
+    const settings = { deadlines: {}, webhooks: false, deadlineAt: Date.now() + HOUR_MS };
+    const batch = await make('sheet.csv', { more: { ...key, settings } });
+    await addResults(batch, { outcome: 'cancelled' });
+    expect(await further(scene, batch, 'sheet.csv', text)).toEqual({ appended: 0, changed: 0 });
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * HOUR_MS });
+    onTestFinished(() => void vi.useRealTimers());
+    const later = { ...batch, file: { ...batch.file, deadlineAt: Date.now() + HOUR_MS } };
+    expect(await further(scene, later, 'sheet.csv', text)).toEqual({ appended: 0, changed: 2 });
+  });
+
+  it('whose address would end before the batch is refused, with the deadline that fits', async () => {
+    const { place, make } = await openScene({ keepFilesMs: 2 * HOUR_MS });
+    place.write('1.png', picture(1));
+    place.write('sheet.csv', 'photo\n1.png\n');
+    await expect(make('sheet.csv')).rejects.toMatchObject({
+      code: 'E554',
+      hint: expect.stringMatching(/--deadline 11\dm/) as string,
+    });
   });
 });
 

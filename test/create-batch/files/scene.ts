@@ -11,6 +11,7 @@ import { layoutOf } from '../../../src/store/batch-file.ts';
 import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
 import { readPage } from '../../../src/sheet/pages.ts';
 import { encodePng } from '../../../src/service/executors/rehearsal/pictures/png.ts';
+import type { LocalServiceOptions } from '../../../src/service/server.ts';
 import { openService, TOKEN } from '../../service/asking.ts';
 import { Place } from '../creating.ts';
 
@@ -18,7 +19,7 @@ import { Place } from '../creating.ts';
 export const picture = (number: number): Buffer =>
   encodePng({ width: 2, height: 2, pixels: new Uint8Array(4) }, new Uint8Array(12), String(number));
 
-export const PICTURES = {
+const PICTURES = {
   name: 'finals',
   inputTypes: [
     { name: 'photo', type: 'image', required: true },
@@ -26,8 +27,8 @@ export const PICTURES = {
   ],
 };
 
-export async function openScene() {
-  const { service } = await openService(PICTURES);
+export async function openScene(options: Partial<LocalServiceOptions> = {}) {
+  const { service } = await openService(PICTURES, options);
   const place = new Place();
   const key = keyFromEnvironment(TOKEN, 'the test');
   const config = { out: place.out, home: place.folder, apiUrl: service.base, apiKey: () => key };
@@ -65,7 +66,7 @@ export async function openScene() {
   const make = (sheet: string, given: Given = {}): Promise<CreatedBatch> =>
     proposed(sheet, given, (proposal) => proposal.carryOut());
   const uploads = (): number => told.reduce((most, { done }) => Math.max(most, done), 0);
-  return { place, service, config, proposed, make, told, uploads };
+  return { place, around, proposed, make, told, uploads };
 }
 
 /** What is sent as this input, row by row. */
