@@ -48,7 +48,7 @@ const countOf = (text: string): number =>
 const FORMULA = /^=\s*(?:_xlfn\.)?(?:IMAGE|HYPERLINK)\(\s*"([^"]+)"/i;
 
 /** `fox.png (https://…)`, as Airtable writes it, and `[fox](https://…)`, as Notion does. */
-const NAMED = /^[^()]*\(((?:https?:\/\/|data:)[^\s()]+(?:\([^\s()]*\))?[^\s()]*)\)$/i;
+const NAMED = /\(((?:https?:\/\/|data:)[^\s()]+(?:\([^\s()]*\)[^\s()]*)?)\)$/i;
 
 /** The links of workbooks are URLs, also those to files beside them. */
 function pathIn(link: string): string {

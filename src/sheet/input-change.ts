@@ -5,6 +5,7 @@ import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns } from './column-mapping.ts';
+import { fileCell } from './file-cell.ts';
 import type { Kind } from './parse-cell.ts';
 import type { InputKind } from './sheet-options.ts';
 
@@ -56,7 +57,10 @@ export function changeFrom(
     inputTypes,
   );
   const set = Object.fromEntries(
-    feeds.flatMap(({ input, from }) => ('json' in from ? [[input, parseExactly(from.json)]] : [])),
+    feeds.flatMap(({ input, from }) => {
+      if ('json' in from) return [[input, parseExactly(from.json)]];
+      return 'template' in from ? [[input, addressIn(input, from.template.join(''))]] : [];
+    }),
   );
   const unset = Object.keys(given).filter((name) => !Object.hasOwn(set, name));
   const required = inputTypes?.find((type) => type.required && unset.includes(type.name));
@@ -66,4 +70,14 @@ export function changeFrom(
       hint: 'give it a value',
     });
   return { set, ...(unset.length === 0 ? {} : { unset }) };
+}
+
+/** Nothing is uploaded for rows that are sent again. */
+function addressIn(input: string, text: string): string {
+  const cell = fileCell(text);
+  if ('address' in cell) return cell.address;
+  throw problem('E602', {
+    what: `--set ${input}: ${JSON.stringify(text)} is not an address`,
+    hint: 'give an http address; to send a file of this machine, change the cell and add the sheet with --into',
+  });
 }

@@ -155,6 +155,21 @@ describe('sending a group', () => {
     expect(results()?.map(({ result }) => result)).toEqual(['left-out', 'left-out']);
   });
 
+  it('does not send a row whose picture is no longer at its address, and sends the address without its mark', async () => {
+    const sha256 = 'a'.repeat(64);
+    const photoOf = (row: number) =>
+      `https://a.example/1.png?expires=${row === 3 ? 1_000 : 9e12}#sha256=${sha256}`;
+    const readRows: NonNullable<Given['readRows']> = async (_, rows) =>
+      new Map(rows.map((row) => [row, { row, key: 'k', inputs: { photo: photoOf(row) } }]));
+    const asked = await send(takes, {}, { readRows });
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toContain('"photo":"https://a.example/1.png?expires=9000000000000"');
+    expect(results()).toMatchObject([
+      { place: 3, result: 'left-out', reason: expect.stringContaining('address of its photo has expired') },
+      { place: 4, result: 'accepted' },
+    ]);
+  });
+
   it('sends nothing for a run that was paid for, whichever attempt asks for it', async () => {
     const readRows: NonNullable<Given['readRows']> = async (_, rows) =>
       new Map(rows.map((row) => [row, { row, key: 'k', inputs: {}, before: 'part', fetch: 'paid' }]));

@@ -61,6 +61,14 @@ describe('a row with a file', () => {
     ]);
   });
 
+  it('is one for each of several addresses with --split, as Airtable writes them', async () => {
+    const text = `photo\n"a.png (${FOX}),b (1).png (https://b.example/b.png)"\n`;
+    expect(await inputsOf({ text, inputTypes, options: { split: ['photo'] } })).toEqual([
+      `{"photo":"${FOX}"}`,
+      '{"photo":"https://b.example/b.png"}',
+    ]);
+  });
+
   it('is known by what is in its file, wherever that was uploaded', async () => {
     const sha256 = 'a'.repeat(64);
     const keyAt = async (address: string): Promise<string | undefined> =>

@@ -8,6 +8,7 @@ const TYPES = [
   { name: 'prompt', type: 'string', required: true },
   { name: 'seed', type: 'int', required: false, min: 0 },
   { name: 'style', type: 'enum', required: false, options: ['flat', 'oil'] },
+  { name: 'photo', type: 'image', required: false },
 ] as never;
 
 const from = (given: Record<string, string>, types = TYPES) => changeFrom(given, {}, types);
@@ -27,6 +28,10 @@ describe('the inputs of --set', () => {
     expect([JSON.stringify(set), unset]).toEqual(['{"seed":18446744073709551615,"prompt":"7"}', ['style']]);
   });
 
+  it('are addresses of files', () => {
+    expect(from({ photo: ' https://a.example/fox.png' }).set).toEqual({ photo: 'https://a.example/fox.png' });
+  });
+
   it('have the types of the batch if the service does not tell them', () => {
     const kinds = { prompt: 'string', seed: 'auto', other: 'int' } as const;
     expect(changeFrom({ prompt: '7', seed: '7' }, kinds, undefined)).toEqual({
@@ -40,6 +45,7 @@ describe('the inputs of --set', () => {
     [{ seed: '-1' }, 'the value is too small'],
     [{ style: 'oi' }, 'allowed: flat oil'],
     [{ prompt: '' }, 'the deployment requires this input'],
+    [{ photo: 'fox.png' }, 'change the cell and add the sheet with --into'],
   ])('are refused if they are wrong: %j', (given, text) => {
     expect(refusal(given as unknown as Record<string, string>)).toContain(text);
   });
