@@ -377,9 +377,9 @@ const manyText = ({ sheet, rows }: Question & { readonly id: 'manyRows' }): stri
 /** More rows than this are asked about, unless a limit says how many are meant. */
 const FEW_ROWS = 100_000;
 
-export function manyRows({ sheet: { name, rows, options } }: BatchFile): readonly Question[] {
+export function manyRows({ sheet: { name, rows, options } }: BatchFile, few = FEW_ROWS): readonly Question[] {
   const { grid, repeat, split, limit } = options;
-  const isMany = (grid ?? repeat ?? split) !== undefined && limit === undefined && rows > FEW_ROWS;
+  const isMany = (grid ?? repeat ?? split) !== undefined && limit === undefined && rows > few;
   return isMany ? [{ id: 'manyRows', sheet: name, rows }] : [];
 }
 

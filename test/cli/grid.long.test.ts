@@ -13,9 +13,12 @@ const SET = ['--set', 'prompt=a {colour} thing in {style}'];
 
 describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
   const stage = new Stage();
+  const flags = ['-d', 'portraits', '-c', '40', ...SET, '--grid', 'seed=1..4'];
   const command = (styles: string): readonly string[] => [
-    ...['things.csv', '-d', 'portraits', '-c', '40', ...SET],
-    ...['--grid', `style=${styles}`, '--grid', 'seed=1..4'],
+    'things.csv',
+    ...flags,
+    '--grid',
+    `style=${styles}`,
   ];
   const bought = async (): Promise<number> => (await stage.truth()).length;
 
@@ -28,7 +31,7 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
   it('is counted and priced before anything is sent', async () => {
     const { code, stderr } = await stage.run(['plan', ...command('oil,ink,chalk')]);
     expect([code, await bought()]).toEqual([0, 0]);
-    expect(stderr).toMatch(/✓ 600 rows, 4 columns\n {2}grid {6}3 style × 4 seed: 12 combinations\n/);
+    expect(stderr).toMatch(/✓ 600 rows, 4 columns\n {2}grid {6}4 seed × 3 style: 12 combinations\n/);
     expect(stderr).toMatch(/cost .*per second/);
   });
 
@@ -48,10 +51,10 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
       name: 'thing-50',
       style: 'chalk',
       seed: '4',
-      key: 'thing-50-chalk-4',
+      key: 'thing-50-4-chalk',
     });
-    expect(results[599]?.['outputs']).toBe('outputs/thing-50-chalk-4.png');
-    expect(stage.batchFile(folder).sheet.grid).toEqual(['style', 'seed']);
+    expect(results[599]?.['outputs']).toBe('outputs/thing-50-4-chalk.png');
+    expect(stage.batchFile(folder).sheet.grid).toEqual(['seed', 'style']);
   }, 180_000);
 
   it('with another style buys only the 200 rows of that style', async () => {
@@ -66,8 +69,8 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
 
   it('needs no sheet, and a file may have its values', async () => {
     stage.write('prompts.txt', 'a fox, red\n\nan owl\r\n');
-    const flags = ['-d', 'portraits', '--grid', 'prompt=@prompts.txt', '--grid', 'seed=7..8'];
-    const { code, stdout } = await stage.run(['run', ...flags]);
+    const alone = ['-d', 'portraits', '--grid', 'prompt=@prompts.txt', '--grid', 'seed=7..8'];
+    const { code, stdout } = await stage.run(['run', ...alone]);
     const keys = stage.results(stdout.trim()).map(({ key, prompt }) => [key, prompt]);
     expect([code, keys]).toEqual([
       0,
@@ -82,12 +85,12 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
 
   it('of runs with drawn seeds attaches to its batch, and buys only further runs', async () => {
     stage.write('few.csv', 'prompt,Status\na newt,Draft\na toad,Final\n');
-    const flags = ['few.csv', '-d', 'portraits', '--where', 'Status = Draft', '--reuse', '--repeat'];
+    const few = ['few.csv', '-d', 'portraits', '--where', 'Status = Draft', '--reuse', '--repeat'];
     const before = await bought();
-    const first = await stage.run(['run', ...flags, '2']);
-    const again = await stage.run(['run', ...flags, '2']);
+    const first = await stage.run(['run', ...few, '2']);
+    const again = await stage.run(['run', ...few, '2']);
     expect([first.code, again.stdout, await bought()]).toEqual([0, first.stdout, before + 2]);
-    const more = await stage.run(['run', ...flags, '4']);
+    const more = await stage.run(['run', ...few, '4']);
     expect([more.code, await bought()]).toEqual([0, before + 4]);
     const seeds = stage.results(more.stdout.trim()).map(({ seed }) => Number(seed));
     const [from = 0] = seeds;

@@ -30,6 +30,7 @@ const FLAGS: Readonly<Partial<Record<Question, readonly string[]>>> = {
   changed: ['--again'],
   ofBatch: ['--again'],
   otherGpu: ['--accept-gpu'],
+  manyRows: ['--limit', '27'],
   boughtBefore: ['--yes'],
 };
 const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
@@ -40,6 +41,7 @@ const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
   changed: { reuse: 'again' },
   ofBatch: { reuse: 'again' },
   otherGpu: { acceptGpu: true },
+  manyRows: { limit: 27 },
   boughtBefore: { mayBuyTwice: true },
 };
 /** What the command sets in vain, if the batch exists. */
@@ -82,6 +84,8 @@ function call(use: (rs: Runsheet, scene: Scene, options: object) => Promise<unkn
   };
 }
 
+const severalOf = (question: Question): object => (question === 'manyRows' ? { repeat: 9 } : {});
+
 const noSearch = async (): Promise<[]> => [];
 const makerOf = () => ({
   config: { ...loadConfig(), sheets: ['/'] },
@@ -114,6 +118,7 @@ const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => 
         drop: [],
         types: {},
         ...(isAnswered && question === 'guesses' ? { encoding: 'windows-1252' } : {}),
+        ...(question === 'manyRows' ? { repeat: { by: 9 }, ...(isAnswered && { limit: 27 }) } : {}),
       },
       settings: { deadlines: {}, webhooks: true },
       order: {},
@@ -127,7 +132,7 @@ const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => 
 
 const runBatch = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
   const options = isAnswered ? OPTIONS[question] : {};
-  const asked = { deployment: 'portraits', ...options };
+  const asked = { deployment: 'portraits', ...options, ...severalOf(question) };
   return inActivity(() => createBatch(depsOf({ maker: makerOf() }), batchCallOf(scene.sheet, 'one', asked)));
 };
 
@@ -151,7 +156,12 @@ function unlessMissing(error: unknown): void {
   if (!(error instanceof TypeError)) throw error;
 }
 
-const SHEET = ({ sheet }: Scene): readonly string[] => [sheet, '-d', 'portraits'];
+const SHEET = ({ sheet, question }: Scene): readonly string[] => [
+  sheet,
+  '-d',
+  'portraits',
+  ...(question === 'manyRows' ? ['--repeat', '9'] : []),
+];
 
 export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
   run: command((scene) => ['run', ...SHEET(scene)], true),
@@ -164,7 +174,9 @@ export const GO: Readonly<Record<Door, (given: Given) => Promise<Done>>> = {
     'old',
     ...(question === 'otherGpu' ? ['--gpu', 'H100'] : ['--outcome', 'succeeded']),
   ]),
-  start: call((rs, { sheet }, options) => rs.start(sheet, { deployment: 'portraits', ...options })),
+  start: call((rs, { sheet, question }, options) =>
+    rs.start(sheet, { deployment: 'portraits', ...options, ...severalOf(question) }),
+  ),
   append: call((rs, { sheet }, options) => rs.getHandle('old').append(sheet, options)),
   retryCall: call((rs, { question }, options) =>
     rs

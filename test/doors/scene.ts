@@ -34,6 +34,7 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
   changed: (before) => before,
   otherGpu: (before) =>
     before === KEYED ? 'id,prompt,seed,gpu\nnew,a newt,4,H100\n' : 'prompt,seed,gpu\na newt,4,H100\n',
+  manyRows: () => 'prompt,seed\na newt,40\na toad,60\na crow,80\n',
   changedRows: (before) => before.replace('a fox', 'a red fox'),
   boughtBefore: (before) => before,
   settings: (before) => before,

@@ -27,6 +27,7 @@ export const QUESTIONS = {
   changed: 'a batch has it with an earlier version of the deployment',
   ofBatch: 'it has results of a batch, corrected',
   otherGpu: 'the service may ignore the GPU of a row',
+  manyRows: 'a grid, or several runs a row, make more than 100,000 rows of it',
   changedRows: 'it changes rows that the batch has bought',
   boughtBefore: 'a row may have a run that was paid for',
   settings: 'a setting has no effect on the batch that exists',
@@ -50,6 +51,7 @@ const never = (why: string) => ({ never: why });
 
 const NEW_BATCH = never('makes a new batch');
 const ADDS = never('the rows are compared with those of their batch');
+const AS_ITS_ROWS = never('the batch makes as many rows of each row as it was made with');
 const OLD_BATCH = never('the rows are those of the batch');
 const BUYS_ALL = never('a firing buys every row, or with `--reuse` only the others');
 
@@ -151,6 +153,20 @@ export const TABLE: Readonly<Record<Question, Readonly<Record<Door, Cell>>>> = {
     retry: refuses('E314', '--accept-gpu'),
     retryCall: refuses('E314', 'acceptGpu: true'),
     watch: refuses('E314', '--accept-gpu'),
+  },
+  manyRows: {
+    run: asks('E119', '--limit'),
+    submit: refuses('E119', '--limit'),
+    plan: says,
+    start: refuses('E119', 'limit'),
+    runBatch: refuses('E119', 'limit'),
+    create: refuses('E119', '--limit'),
+    firing: refuses('E119', '--limit'),
+    into: AS_ITS_ROWS,
+    append: AS_ITS_ROWS,
+    retry: OLD_BATCH,
+    retryCall: OLD_BATCH,
+    watch: AS_ITS_ROWS,
   },
   changedRows: {
     run: NEW_BATCH,

@@ -62,12 +62,19 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   sayNext(printer, flags.output, ['run', `runsheet run ${shellWord(flags.write)}`]);
 }
 
+/** The questions that no other line of a plan is about. */
+const SHOWN: ReadonlyMap<string, string> = new Map([
+  ['elsewhere', 'elsewhere'],
+  ['changed', 'changed'],
+  ['manyRows', 'rows'],
+]);
+
 function sayPlan(printer: Printer, config: Config, planned: Planned): void {
   const { draft, estimate, requests, notes, questions } = planned;
   printBatch(printer, config, draft);
   for (const note of notes) printer.notice(`  earlier   ${note}`);
   for (const { id, text } of questions)
-    if (id === 'elsewhere' || id === 'changed') printer.notice(terminalLine(`  ${id.padEnd(9)} ${text}`));
+    if (SHOWN.has(id)) printer.notice(terminalLine(`  ${(SHOWN.get(id) ?? '').padEnd(9)} ${text}`));
   for (const line of forecastLines(estimate)) printer.notice(line);
   for (const line of canaryPlanLines(draft.canary)) printer.notice(line);
   if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);

@@ -6,10 +6,10 @@ import type { RunsheetError } from '../../../src/errors/error.ts';
 import { readCells } from '../../../src/sheet/read-records.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
 import { collected, input, opened, PLAIN } from '../laying.ts';
-import { read } from './reading.ts';
+import { read as readSheet } from './reading.ts';
 
-const readText = (text: string, options: Partial<SheetOptions>, reading?: Parameters<typeof read>[3]) =>
-  read(`sheet.${options.format ?? 'csv'}`, text, options, reading);
+const readText = (text: string, options: Partial<SheetOptions>, reading?: Parameters<typeof readSheet>[3]) =>
+  readSheet(`sheet.${options.format ?? 'csv'}`, text, options, reading);
 
 const rowsOf = async (text: string, options: Partial<SheetOptions>): Promise<readonly string[]> =>
   (await readText(text, options)).rows;
