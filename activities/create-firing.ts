@@ -53,7 +53,7 @@ export async function createFiring(
 function refuseElsewhere(config: Deps['maker']['config'], folder: string, base: string): void {
   const error = !isAllowed(folder, config)
     ? problem('E411', { folder, out: config.out })
-    : base !== LOCAL && base !== config.apiUrl
+    : base !== LOCAL && config.apiKey(base) === undefined
       ? problem('E306', { base })
       : undefined;
   if (error !== undefined) throw finalFailure(error);

@@ -158,7 +158,6 @@ async function runsOf(where: Where, webhook: string): Promise<readonly Run[]> {
 const PAGE = 1_000;
 
 const serviceOf = ({ base, folder }: Pick<BatchJob, 'base' | 'folder'>) =>
-  openServices(
-    { home: folder, apiUrl: base, apiKey: () => keyFromEnvironment(KEY, 'the benchmark') },
-    openTransport(4),
-  ).at({ base, api: 'v2' });
+  openServices({ home: folder, apiKey: () => keyFromEnvironment(KEY, 'the benchmark') }, openTransport(4)).at(
+    { base, api: 'v2' },
+  );

@@ -12,6 +12,7 @@ import { keepSecret } from '../errors/redact.ts';
 import { keyFromSettings } from './api-key.ts';
 import { APIS } from './api-version.ts';
 import { resolveOut } from './batches-address.ts';
+import { chosenService, namedServices } from './named-services.ts';
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
@@ -96,11 +97,16 @@ type Values = { readonly [K in Name]?: z.output<(typeof SETTINGS)[K]> };
 /** Reads all settings. `flags` has command line flags by their name in the files. Throws E602. */
 export function loadConfig(
   environment: Environment = process.env,
-  flags: Readonly<Partial<Record<Name, string>>> = {},
+  flags: Readonly<Partial<Record<Name | 'service', string>>> = {},
 ) {
   keepSecrets(environment);
   refuseVariables(environment);
-  const values = readSettings(environment, flags);
+  const files = settingsFiles(environment);
+  const values = readSettings(environment, flags, files);
+  const services = namedServices(files, url);
+  const service = flags.service ?? (environment['RUNSHEET_SERVICE'] || undefined);
+  const chosen = chosenService(services, service);
+  const apiUrl = chosen?.api_url ?? values.api_url;
   const home = resolve(values.home ?? '.runsheet');
   const cache = resolve(cacheFolder(environment, home));
   takeS3Settings(environment, join(cache, 's3'));
@@ -112,10 +118,18 @@ export function loadConfig(
     /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
     sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
     /** The run service's base address for the API version `api`. */
-    apiUrl: values.api_url,
-    api: values.api ?? 'v2',
-    /** undefined if no key is set. Throws if its file cannot be read. */
-    apiKey: () => keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file),
+    apiUrl,
+    api: chosen?.api ?? values.api ?? 'v2',
+    /** Its name, if it was chosen by one. */
+    service,
+    /** Of the service at `base`; undefined if none is set. Throws if its file cannot be read. */
+    apiKey: (base = apiUrl) => {
+      const named = [...services.values()].find((one) => one.api_url === base);
+      if (named !== undefined) return keyFromSettings(undefined, named.api_key_file);
+      return base === values.api_url
+        ? keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file)
+        : undefined;
+    },
     webhook: {
       /** The receiver's address as the run service sees it. */
       url: values.webhook_url,
@@ -168,7 +182,7 @@ const PREFIX = 'RUNSHEET_';
 const NAMES = Object.keys(SETTINGS) as Name[];
 const variableOf = (name: string): string => `${PREFIX}${name.toUpperCase()}`;
 /** Of all settings. */
-export const VARIABLES: readonly string[] = [...NAMES.map(variableOf), ...SECRET_VARIABLES];
+export const VARIABLES: readonly string[] = [...[...NAMES, 'service'].map(variableOf), ...SECRET_VARIABLES];
 
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */
 function refuseVariables(environment: Environment): void {
@@ -183,12 +197,18 @@ function refuseVariables(environment: Environment): void {
 
 const wordsIn = (list: string | undefined): readonly string[] => (list ?? '').split(',').filter(Boolean);
 
-function readSettings(environment: Environment, flags: Readonly<Partial<Record<Name, string>>>): Values {
+/** The strongest first. */
+function settingsFiles(environment: Environment): readonly SettingsFile[] {
   const users = configFolder(environment);
-  const files = [
-    resolve('runsheet.toml'),
-    ...(users === undefined ? [] : [join(users, 'runsheet', 'config.toml')]),
-  ].map(readSettingsFile);
+  const own = users === undefined ? [] : [join(users, 'runsheet', 'config.toml')];
+  return [resolve('runsheet.toml'), ...own].map(readSettingsFile);
+}
+
+function readSettings(
+  environment: Environment,
+  flags: Readonly<Partial<Record<Name, string>>>,
+  files: readonly SettingsFile[],
+): Values {
   const values: Record<string, unknown> = {};
   for (const name of NAMES) {
     const variable = variableOf(name);
@@ -262,7 +282,8 @@ function readSettingsFile(path: string): SettingsFile {
     const where = error instanceof TomlError ? ` in line ${error.line}` : '';
     throw unreadable(path, `${firstLine}${where}`, error);
   }
-  for (const name of Object.keys(table)) if (!Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
+  for (const name of Object.keys(table))
+    if (name !== 'service' && !Object.hasOwn(SETTINGS, name)) throw unknownName(path, name);
   return { path, table };
 }
 

@@ -22,7 +22,7 @@ export type Spoken = { readonly base: string; readonly api: Api };
 const CONNECT = { v1: connectV1, v2: connectRunService };
 
 export function openServices(
-  config: Pick<Config, 'home' | 'apiUrl' | 'apiKey'>,
+  config: Pick<Config, 'home' | 'apiKey'>,
   transport: Dispatcher,
   /** Separate connections for Queue Run calls, which may take minutes and must not delay readings. */
   posts: Dispatcher = transport,
@@ -54,8 +54,8 @@ function localAddress(home: string) {
   return address;
 }
 
-function setAddress({ apiUrl, apiKey }: Pick<Config, 'apiUrl' | 'apiKey'>, base: string) {
-  const key = apiUrl === base ? apiKey() : undefined;
+function setAddress({ apiKey }: Pick<Config, 'apiKey'>, base: string) {
+  const key = apiKey(base);
   if (key === undefined) throw problem('E306', { base });
   return { base, key };
 }

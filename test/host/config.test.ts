@@ -232,3 +232,39 @@ describe('the settings of one worker of several', () => {
     });
   });
 });
+
+describe('a service with a name', () => {
+  const named = (text: string, environment: Readonly<Record<string, string>> = {}): Config => {
+    writeFileSync('runsheet.toml', text);
+    writeFileSync('key', 'key-of-production-1', { mode: 0o600 });
+    return load(environment);
+  };
+  const PRODUCTION = '[service.production]\napi_url = "https://gpu.example/api"\napi_key_file = "key"\n';
+  const OTHER = { RUNSHEET_API_URL: 'https://other.example/api', RUNSHEET_API_KEY: 'key-of-the-other-1' };
+
+  it('is chosen by name, before an address of the settings, and each address has its own key', () => {
+    const { apiUrl, service, api, apiKey } = named(PRODUCTION, { ...OTHER, RUNSHEET_SERVICE: 'production' });
+    expect([apiUrl, service, api]).toEqual(['https://gpu.example/api', 'production', 'v2']);
+    expect(apiKey()?.value).toBe('key-of-production-1');
+    expect(apiKey('https://other.example/api')?.value).toBe('key-of-the-other-1');
+    expect(apiKey('https://third.example/api')).toBeUndefined();
+  });
+
+  it('keeps its key for its batches while another one is chosen', () => {
+    const { apiUrl, apiKey } = named(PRODUCTION, OTHER);
+    expect(apiUrl).toBe('https://other.example/api');
+    expect(apiKey('https://gpu.example/api')?.value).toBe('key-of-production-1');
+  });
+
+  it.each([
+    [PRODUCTION, 'no settings have a service prod', 'services: production'],
+    ['', 'no settings have a service prod', '[service.prod]'],
+    ['[service.prod]\napi_url = "https://gpu.example/api"\n', '[service.prod] in', 'api_key_file'],
+    [`${PRODUCTION}token = "x"\n`, '[service.production] in', 'a service has api_url, api_key_file'],
+    ['service = "prod"\n', 'is no table', '[service.production]'],
+  ])('is refused with %j', (text, what, hint) => {
+    const error = refusal(() => named(text, { RUNSHEET_SERVICE: 'prod' }));
+    expect(error.message).toContain(what);
+    expect(error.hint).toContain(hint);
+  });
+});

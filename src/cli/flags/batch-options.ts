@@ -30,10 +30,15 @@ import { refuseNoSheet } from '../../sheet/sheet-source.ts';
 import type { SheetFlags } from './flags.ts';
 import { isRepeated, type LimitFlags, type OptionFlags } from './option-flags.ts';
 
-type SettingFlags = { readonly out?: string; readonly api?: Api; readonly metrics?: string };
+type SettingFlags = {
+  readonly out?: string;
+  readonly api?: Api;
+  readonly service?: string;
+  readonly metrics?: string;
+};
 
-export const configOf = ({ out, api, metrics }: SettingFlags): Config =>
-  loadConfig(undefined, definedOnly({ out, api, metrics }));
+export const configOf = ({ out, api, service, metrics }: SettingFlags): Config =>
+  loadConfig(undefined, definedOnly({ out, api, service, metrics }));
 
 /** The service that flags and settings select. Throws E305 if none is set. */
 export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): Spoken {
@@ -46,6 +51,14 @@ export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): 
 export const NO_SHEET = '--grid';
 
 const EXCLUDES: readonly Excludes[] = [
+  {
+    both: ['local', 'service'],
+    hint: '--local rehearses on the local run service; --service names one of the settings',
+  },
+  {
+    both: ['service', 'api'],
+    hint: 'the settings of a service say which API it speaks: api = "v1"',
+  },
   {
     both: ['workflow', 'deployment'],
     hint: '--workflow makes a deployment of the file; -d names one that exists',

@@ -80,6 +80,13 @@ export const api = optionalChoice(
   'API version of the run service; v1 guarantees less (default: RUNSHEET_API, else v2)',
 );
 
+export const namedService = optional(
+  textFlag(
+    'name',
+    'the run service of this name in the settings, [service.production] (default: RUNSHEET_SERVICE)',
+  ),
+);
+
 /** For commands that control a batch. */
 export const controlFlags = {
   reason: optional(textFlag('text', 'why; the log of the batch names it')),
@@ -115,7 +122,11 @@ export const ownFlags = inGroup('your own GPUs', {
 export type OwnFlags = FlagsOf<typeof ownFlags>;
 
 const service = {
-  ...inGroup('service', { api, local: boolean('rehearse on the local run service, which costs nothing') }),
+  ...inGroup('service', {
+    api,
+    service: namedService,
+    local: boolean('rehearse on the local run service, which costs nothing'),
+  }),
   ...ownFlags,
 };
 const making = inGroup('batch', {

@@ -167,7 +167,8 @@ async function serviceText(config: Config): Promise<string> {
       : 'its run list can resolve unconfirmed attempts';
   const less =
     config.api === 'v1' ? '; it speaks V1, which cannot cancel runs and does not describe deployments' : '';
-  return `${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
+  const name = config.service === undefined ? '' : `${config.service}: `;
+  return `${name}${config.apiUrl}, key ${lastFour(key?.value ?? '')} from ${key?.from}, ${deployments?.length ?? 'unlisted'} deployments, prices ${prices ? 'from the service' : 'assumed'}, ${proof}${less}`;
 }
 
 /** Throws what is wrong with the place of the batches, and with the state folder. */

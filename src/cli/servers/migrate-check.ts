@@ -47,10 +47,11 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
 }
 
 async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {
-  const { apiUrl: base, ...config } = configOf({});
+  const config = configOf({});
+  const { apiUrl: base } = config;
   if (flags.deployment === undefined) throw noDeployment();
   if (base === undefined) throw problem('E305', {});
-  const services = openServices({ ...config, apiUrl: base }, openTransport(4));
+  const services = openServices(config, openTransport(4));
   const api = await services.apiAt(base);
   if (api === 'v1') return { base, api, machine: {}, check: { kind: 'left-out', why: 'v1' } };
   const service = services.at({ base, api });

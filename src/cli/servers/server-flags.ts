@@ -4,6 +4,7 @@ import { fail } from '../flags/flag-kinds.ts';
 import {
   age,
   api,
+  namedService,
   boolean,
   choice,
   optional,
@@ -78,6 +79,7 @@ export const serviceFlags = {
 
 export const deploymentsFlags = {
   api,
+  service: namedService,
   local: boolean('those of the local run service'),
   ...ownFlags,
   sheet: boolean('print a sheet with a column for each input and a row of the defaults'),
@@ -96,6 +98,7 @@ export const workerFlags = {
 
 export const doctorFlags = {
   api,
+  service: namedService,
   out,
   cluster: boolean('also ask every worker and receiver of the cluster'),
   ...ownFlags,

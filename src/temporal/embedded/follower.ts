@@ -162,7 +162,9 @@ const addressOf = ({ ready: { address, namespace } }: Joined): TemporalAddress =
 
 /** Throws if the stack was started for another run service: its worker has no key for ours. */
 function assertSameService({ config, service }: FollowParams, { ready, socket }: Joined): void {
-  if (service || config.apiUrl === undefined || config.apiUrl === ready.apiUrl) return;
+  // Its worker knows the services with names.
+  if (service || config.service !== undefined) return;
+  if (config.apiUrl === undefined || config.apiUrl === ready.apiUrl) return;
   socket.destroy();
   throw problem('E602', {
     what: `the embedded servers of ${config.home} are in use for ${ready.apiUrl ?? 'the local run service only'}, and this command needs ${config.apiUrl}`,

@@ -1,0 +1,65 @@
+// Run services by name: `[service.production]` in runsheet.toml or in the user's file, chosen by --service or RUNSHEET_SERVICE. Every
+// process knows the keys of all of them, so a batch goes on with the service that it was made for.
+
+import { z } from 'zod';
+import { list, nearest, problem } from '../errors/error.ts';
+import { APIS } from './api-version.ts';
+
+export type NamedService = {
+  readonly api_url: string;
+  readonly api: (typeof APIS)[number];
+  readonly api_key_file: string;
+};
+
+/** Of the strongest file that has it. Throws E602 for a service without an address or a key, and for other names in it. */
+export function namedServices(
+  files: readonly { readonly path: string; readonly table: Readonly<Record<string, unknown>> }[],
+  url: z.ZodType<string>,
+): ReadonlyMap<string, NamedService> {
+  const schema = z.strictObject({
+    api_url: url,
+    api: z.enum(APIS).default('v2'),
+    api_key_file: z.string().min(1),
+  });
+  const found = new Map<string, NamedService>();
+  for (const { path, table } of files) {
+    const { service = {} } = table;
+    if (typeof service !== 'object' || service === null || Array.isArray(service))
+      throw problem('E602', {
+        what: `service in ${path} is no table`,
+        hint: 'for example [service.production], then api_url and api_key_file',
+      });
+    for (const [name, given] of Object.entries(service)) {
+      const parsed = schema.safeParse(given);
+      const [wrong] = parsed.error?.issues ?? [];
+      if (wrong !== undefined)
+        throw problem('E602', {
+          what: `[service.${name}] in ${path}: ${[...wrong.path, wrong.message].join(' ')}`,
+          hint: 'a service has api_url, api_key_file, and api if it is v1',
+        });
+      if (parsed.data && !found.has(name)) found.set(name, parsed.data);
+    }
+  }
+  return found;
+}
+
+/** undefined if none is named. Throws E602 for a name that no file has. */
+export function chosenService(
+  services: ReadonlyMap<string, NamedService>,
+  name: string | undefined,
+): NamedService | undefined {
+  if (name === undefined) return undefined;
+  const chosen = services.get(name);
+  if (chosen !== undefined) return chosen;
+  const names = [...services.keys()];
+  const near = nearest(name, names);
+  throw problem('E602', {
+    what: `no settings have a service ${name}`,
+    hint:
+      near !== undefined
+        ? `did you mean ${near}?`
+        : names.length > 0
+          ? `services: ${list(names)}`
+          : `in runsheet.toml: [service.${name}], then api_url = "https://…/api" and api_key_file = "…"`,
+  });
+}
