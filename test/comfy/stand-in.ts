@@ -133,7 +133,7 @@ export class ComfyStandIn
     });
   }
 
-  /** Spoils the answer to the next request to this path, or to one below it; emits `faulty` when that has happened. */
+  /** Spoils the answer to the next request to this path (`POST /queue`: only so), or to one below it; emits `faulty` when that has happened. */
   answerNext(path: string, fault: Fault): void {
     this.#faults.push({ path, fault });
   }
@@ -147,7 +147,7 @@ export class ComfyStandIn
     const refused = this.#refuses(incoming);
     if (refused) return void response.writeHead(refused).end();
     const { method = 'GET', headers } = incoming;
-    const fault = this.#takeFault(url.pathname);
+    const fault = this.#takeFault(method, url.pathname);
     if (fault?.done === false) return this.#spoil(fault, url, incoming, response);
     const { files, checkpoints, classes, breaks } = this;
     const device = this.#options.device ?? 'cpu';
@@ -176,8 +176,10 @@ export class ComfyStandIn
         .write(body.subarray(0, body.length / 2), () => socket.destroy());
   }
 
-  #takeFault(path: string): Fault | undefined {
-    const at = this.#faults.findIndex((one) => path === one.path || path.startsWith(`${one.path}/`));
+  #takeFault(method: string, path: string): Fault | undefined {
+    const at = this.#faults.findIndex(
+      (one) => [path, `${method} ${path}`].includes(one.path) || path.startsWith(`${one.path}/`),
+    );
     return at < 0 ? undefined : this.#faults.splice(at, 1)[0]?.fault;
   }
 

@@ -6,7 +6,7 @@ import { until } from '../stage/stage.ts';
 import { OwnService, portrait } from './own-service.ts';
 import { ComfyStandIn } from './stand-in.ts';
 
-const ROWS = 100;
+const ROWS = 200;
 
 type Work = { readonly fromMs: number; toMs: number };
 
@@ -26,7 +26,9 @@ class Timed extends ComfyStandIn {
   }
 }
 
-async function scene(): Promise<AsyncDisposable & { gpus: readonly Timed[]; own: OwnService }> {
+async function scene(
+  seconds: number,
+): Promise<AsyncDisposable & { gpus: readonly Timed[]; own: OwnService }> {
   const gpus = await Promise.all([1, 2, 4, 8].map((slowness) => Timed.of(slowness)));
   const own = await OwnService.of(gpus, portrait({ seconds: 0.2 }));
   return {
@@ -79,7 +81,7 @@ describe('four servers, of which each is half as fast as the one before', () => 
     const executed = gpus.flatMap(({ executions }) => executions);
     const done = executed.filter(({ end }) => end === 'success').map(({ prompt_id }) => prompt_id);
     expect([...new Set(done)].toSorted()).toEqual(ids.toSorted());
-    // A server has two runs at most, and nobody saw what it did with them.
+    // It executed one, and another one may have begun unseen.
     expect(executed.length - ROWS).toBeLessThanOrEqual(2);
   });
 });

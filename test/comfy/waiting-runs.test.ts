@@ -1,6 +1,7 @@
 // Runs that wait: for a server, or in the queue of one.
 
 import { describe, expect, it } from 'vitest';
+import { UsualTimes } from '../../src/service/executors/remote/usual-times.ts';
 import { until } from '../stage/stage.ts';
 import { openStandIn, OwnService, portrait, queueAt, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
@@ -23,6 +24,19 @@ it('are in no machine while they wait in the queue of a ComfyUI, and had no cold
   gpu.wake();
   expect(await own.until(second)).toMatchObject({ cold_start_duration: 0 });
   expect(await own.run(cancelled)).toMatchObject({ queued_at: null, cold_start_duration: null });
+});
+
+it.each([
+  [[], [], 2],
+  [[2_000], [50], 2],
+  // On the way, the server would end two of them.
+  [[40, 40], [50, 100], 3],
+  [[1], [5_000], 7],
+])('are so many at a server whose runs take %j ms, and %j ms to get there: %s', (ran, delivered, places) => {
+  const usual = new UsualTimes();
+  for (const ms of ran) usual.ran(ms);
+  for (const ms of delivered) usual.delivered(ms);
+  expect(usual.places).toBe(places);
 });
 
 describe('a row that names a model', () => {
@@ -102,5 +116,69 @@ describe('a row that names a model', () => {
     expect((await own.until(id)).status).toBe('failed');
     expect(await own.log(id)).toMatch(/failed validation: .*ckpt_name is "xl", and there is "common"/);
     expect([a.executions.length, b.executions.length]).toEqual([1, 0]);
+  });
+});
+
+describe('a server that idles while a run waits behind another one elsewhere', () => {
+  type Scene = AsyncDisposable & {
+    readonly own: OwnService;
+    readonly busy: ComfyStandIn;
+    readonly idle: ComfyStandIn;
+    readonly waits: string;
+  };
+
+  /** Each executes a run, and one waits; then the run of the other server ends, after `before`. */
+  async function scene(before: (busy: ComfyStandIn) => void = () => undefined): Promise<Scene> {
+    const gpus = [await openStandIn(), await openStandIn()];
+    const own = await OwnService.of(gpus, sleeping);
+    for (const prompt of ['1', '2']) await own.until(await own.queue({ prompt }), isRunning);
+    const waits = await own.queue({ prompt: '3' });
+    let busy: ComfyStandIn | undefined;
+    await until(async () => {
+      for (const gpu of gpus) if ((await queueAt(gpu)).includes(waits)) busy = gpu;
+      return busy !== undefined;
+    }, 'it waits at one of them');
+    const idle = gpus.find((gpu) => gpu !== busy);
+    if (busy === undefined || idle === undefined) throw new Error('it waits nowhere');
+    before(busy);
+    idle.wake();
+    return {
+      own,
+      busy,
+      idle,
+      waits,
+      [Symbol.asyncDispose]: async () => {
+        for (const one of [own, ...gpus]) await one[Symbol.asyncDispose]();
+      },
+    };
+  }
+  const timesAt = (gpu: ComfyStandIn, id: string): number =>
+    gpu.executions.filter(({ prompt_id }) => prompt_id === id).length;
+
+  it('takes it, and it is executed once', async () => {
+    await using at = await scene();
+    const { own, busy, idle, waits } = at;
+    await own.until(waits, isRunning);
+    idle.wake();
+    expect((await own.until(waits)).status).toBe('success');
+    busy.wake();
+    expect([timesAt(busy, waits), timesAt(idle, waits)]).toEqual([0, 1]);
+    expect(await own.log(waits)).toContain('idles');
+  });
+
+  it.each([
+    ['the answer is lost', { done: true, with: 500 }],
+    ['the request is lost', { done: false, with: 500 }],
+    ['nothing was removed', { done: false, with: 200 }],
+  ] as const)('does not get it if %s, and it is executed once all the same', async (_, fault) => {
+    await using at = await scene((gpu) => gpu.answerNext('POST /queue', fault));
+    const { own, busy, idle, waits } = at;
+    await new Promise((resolve) => busy.once('faulty', resolve));
+    await until(async () => (await queueAt(busy)).includes(waits), 'it is there again');
+    busy.wake();
+    await own.until(waits, isRunning);
+    busy.wake();
+    expect((await own.until(waits)).status).toBe('success');
+    expect([timesAt(busy, waits), timesAt(idle, waits)]).toEqual([1, 0]);
   });
 });

@@ -51,7 +51,8 @@ export type AssignedRun = {
   readonly run: LiveRun;
   readonly workflow: Workflow;
   state: RunState;
-  phase: 'placed' | 'sent' | 'storing';
+  /** `returning`: it is being taken out of its server's queue. */
+  phase: 'placed' | 'sent' | 'returning' | 'storing';
   /** A server may have it already: it is looked for before it is sent. */
   mustLook: boolean;
   // By the monotonic clock.
@@ -66,6 +67,10 @@ export type AssignedRun = {
   runningSince: number | undefined;
   /** The last connection of the socket during which it was there; undefined if that is not known. */
   connection: number | undefined;
+  /** The connection during which the server accepted the only request for it; undefined if that is not sure. */
+  acceptedOn: number | undefined;
+  /** Its server was asked to remove it from its queue. */
+  isWithdrawn: boolean;
   work: Work;
   /** What the socket has said that it made, and whether it said that it succeeded. */
   reported: { readonly made: Made[]; hasSucceeded: boolean };
@@ -90,9 +95,19 @@ export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNe
   spentSince: undefined,
   runningSince: undefined,
   connection: undefined,
+  acceptedOn: undefined,
+  isWithdrawn: false,
   work: NO_WORK,
   reported: nothingReported(),
 });
+
+/** A paid service is not asked twice on suspicion. */
+export const mayMove = ({ workflow, state, mustLook }: AssignedRun): boolean =>
+  !workflow.isPaid || !(state.isSent || mustLook);
+
+/** Whether anything shows that it began to execute. */
+export const hasBegun = ({ state, work, reported }: AssignedRun): boolean =>
+  state.startedMs !== undefined || work !== NO_WORK || reported.made.length > 0 || reported.hasSucceeded;
 
 /** Of a run that begins, perhaps again. */
 export const nothingReported = (): AssignedRun['reported'] => ({ made: [], hasSucceeded: false });

@@ -24,12 +24,13 @@ import {
   type Seen,
 } from './backend.ts';
 import type { Stock } from './filled-workflow.ts';
-import { type Desk, type MetServer, type Timing } from './desk.ts';
+import { fateOf } from './missing-run.ts';
+import type { Desk, MetServer, Timing } from './desk.ts';
 import { Outbox } from './outbox.ts';
 import { storedOutputs } from './stored-outputs.ts';
+import { UsualTimes } from './usual-times.ts';
 
 const FAILURES_MOST = 3;
-const DEATHS_MOST = 2;
 
 export class GpuServer implements MetServer {
   readonly name: string;
@@ -46,11 +47,15 @@ export class GpuServer implements MetServer {
   readonly stocks = new Map<string, Stock>();
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
   isMet = false;
+  readonly usual = new UsualTimes();
+  readonly socket: Pick<Listening, 'isAlive'> & {
+    /** The connection; undefined if there is none. */
+    readonly connection: () => number | undefined;
+  };
   readonly #desk: Desk;
   readonly #timing: Timing;
   readonly #closing = new AbortController();
   #failures = 0;
-  #usualMs = 0;
   #meeting = 0;
   #socket = { connection: 0, isOpen: false };
   #wake = Promise.withResolvers<void>();
@@ -66,14 +71,16 @@ export class GpuServer implements MetServer {
     this.#desk = desk;
     this.#timing = timing;
     const { runs } = this;
+    const connection = (): number | undefined => (this.#socket.isOpen ? this.#socket.connection : undefined);
+    this.socket = { connection, isAlive: async () => (await this.#listening?.isAlive()) === true };
     this.#outbox = new Outbox({
       name,
       backend,
       runs,
       desk,
       timing,
-      connection: () => (this.#socket.isOpen ? this.#socket.connection : undefined),
-      accepted: (one, connection, ref) => this.#accepted(one, connection, ref),
+      connection,
+      accepted: (one, during, ref) => this.#accepted(one, during, ref),
       refused: (one, reason) => this.#finish(one, 'failed', reason),
       again: (one, reason) => this.#sendAgain(one, reason),
       doubtful: (one, reason) => this.#isDoubtful(one, reason),
@@ -107,7 +114,7 @@ export class GpuServer implements MetServer {
     const started = [...this.runs.values()]
       .map(({ state }) => state.startedMs)
       .find((ms) => ms !== undefined);
-    return (started ?? this.#desk.now()) + this.#usualMs;
+    return (started ?? this.#desk.now()) + this.usual.runMs;
   }
 
   /** It may have changed, or is asked about another workflow. */
@@ -205,9 +212,11 @@ export class GpuServer implements MetServer {
   #accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void {
     // Cancelled while it was sent: it is in `leaving`.
     if (this.runs.get(one.run.id) !== one) return;
+    if (!one.mustLook || one.unclear === 0)
+      this.usual.delivered(this.#desk.now() - (one.state.placedMs ?? 0));
     one.phase = 'sent';
-    one.mustLook = false;
-    one.connection = connection;
+    one.acceptedOn = (one.state.tries ?? 1) === 1 && one.unclear === 0 ? connection : undefined;
+    [one.mustLook, one.connection, one.work] = [false, connection, NO_WORK];
     this.#keep(one, { ...one.state, isSent: true, ...(ref !== undefined && { ref }) });
     this.wake();
   }
@@ -312,28 +321,19 @@ export class GpuServer implements MetServer {
 
   async #isLost(one: AssignedRun): Promise<void> {
     const { made, hasSucceeded } = one.reported;
-    const { startedMs } = one.state;
-    if (hasSucceeded) return this.#made(one, made, this.#desk.now() - (startedMs ?? this.#desk.now()));
+    const { startedMs = this.#desk.now() } = one.state;
+    if (hasSucceeded) return this.#made(one, made, this.#desk.now() - startedMs);
     // A restart would have ended the socket.
-    if (this.#socket.isOpen && one.connection === this.#socket.connection) {
-      // If it is not alive, it is over now, and the next look decides.
-      if ((await this.#listening?.isAlive()) === true && this.runs.get(one.run.id) === one)
-        this.#finish(one, 'cancelled', `another client removed it from ${this.name}`);
-      return;
-    }
-    // Whether it had begun is not always known.
-    if (one.workflow.isPaid)
-      return this.#isDoubtful(one, 'stopped when it had this run, which calls a paid service');
-    if (this.backend.isShop === true)
-      return this.#isDoubtful(one, 'does not know any more how this run has ended');
-    const wasRunning = startedMs !== undefined;
-    const deaths = one.state.deaths + (wasRunning ? 1 : 0);
-    if (deaths >= DEATHS_MOST)
-      return this.#finish(one, 'failed', `${this.name} stopped twice while it executed this run`);
-    const text = wasRunning
-      ? 'stopped while it executed this run: it is executed again'
-      : 'was restarted when it had this run, and may have begun with it: it is sent again';
-    this.#sendAgain(one, text, deaths);
+    const neverStopped = this.#socket.isOpen && one.connection === this.#socket.connection;
+    // If it is not alive, it is over now, and the next look decides.
+    if (neverStopped && (await this.#listening?.isAlive()) !== true) return;
+    if (this.runs.get(one.run.id) !== one) return;
+    const fate = fateOf(one, { name: this.name, isShop: this.backend.isShop === true, neverStopped });
+    if (fate.kind === 'removed')
+      this.#finish(one, 'cancelled', `another client removed it from ${this.name}`);
+    if (fate.kind === 'doubtful') this.#isDoubtful(one, fate.reason);
+    if (fate.kind === 'failed') this.#finish(one, 'failed', fate.reason);
+    if (fate.kind === 'again') this.#sendAgain(one, fate.reason, fate.deaths);
   }
 
   #sendAgain(one: AssignedRun, reason: string, deaths = one.state.deaths): void {
@@ -364,7 +364,7 @@ export class GpuServer implements MetServer {
     const level = status === 'failed' ? 'error' : 'info';
     if (reason !== undefined) one.state = withLine(one.state, level, reason, atMs);
     this.runs.delete(one.run.id);
-    if (status === 'success' && ranMs !== undefined) this.#usualMs = (this.#usualMs + ranMs) / 2;
+    if (status === 'success' && ranMs !== undefined) this.usual.ran(ranMs);
     const { startedMs = atMs } = one.state;
     // By the server's own clock, which knows best how long it took.
     const began = ranMs === undefined ? startedMs : atMs - ranMs;

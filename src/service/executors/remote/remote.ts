@@ -5,6 +5,7 @@
 //                       └────────────── moved: the server did not answer for long ─────────┘
 
 import { parseExactly } from '../../../batch/digits.ts';
+import { errorMessage } from '../../../errors/error.ts';
 import type { Refusal } from '../../../run-service/contract/refusal.ts';
 import type { RunRow } from '../../runs/run-row.ts';
 import {
@@ -15,10 +16,11 @@ import {
   type LiveRun,
   type Output,
 } from '../executor.ts';
-import { assigned, newState, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import { assigned, mayMove, newState, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
 import type { Backend, Graph, PutFile } from './backend.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
+import { betterPlaced, takenBack } from './returned-run.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
 import { inputsAt, isThere, mayServe, meet, misfitsAt, refusalsAt } from './able-servers.ts';
 import { choicesOf, filledGraph, NO_CHOICES, type Choices } from './filled-workflow.ts';
@@ -43,8 +45,8 @@ export type RemoteWorld = {
   readonly say: (event: string, facts: Record<string, unknown>) => void;
 };
 
-/** One executes, and one waits there, so that no server idles between two runs. */
-const RUNS_A_SERVER = 2;
+/** A server that idles for so many looks takes a run of another one. */
+const IDLES_LOOKS = 2;
 /** The server of a run that was moved and has no other one yet. */
 const NOWHERE = '';
 /** A server keeps its models for so long, even if others wait. */
@@ -59,6 +61,7 @@ export class Remote implements Executor {
   readonly #moved = new Map<number, RunState>();
   readonly #desk: Desk;
   #isServing = false;
+  #isEvening = false;
 
   constructor(world: RemoteWorld) {
     this.#world = world;
@@ -208,6 +211,9 @@ export class Remote implements Executor {
         isPlaced = fair.some(([deploymentId, line]) => this.#place(deploymentId, line));
       }
       this.#endHopeless();
+      this.#evenOut().catch((error: unknown) =>
+        this.#world.say('server-fault', { reason: errorMessage(error) }),
+      );
     } finally {
       this.#isServing = false;
     }
@@ -215,7 +221,7 @@ export class Remote implements Executor {
 
   #place(deploymentId: string, line: WaitingRuns): boolean {
     const workflow = this.#workflows.get(deploymentId);
-    const hasRoom = this.servers.some((one) => isThere(one) && one.load < RUNS_A_SERVER);
+    const hasRoom = this.servers.some((one) => isThere(one) && one.load < one.usual.places);
     if (workflow === undefined || !hasRoom) return false;
     const next = line.next((choices) => this.#serverFor(deploymentId, choices));
     if (next === undefined) return false;
@@ -239,7 +245,7 @@ export class Remote implements Executor {
     if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
     // One that is asked at this moment may be idle.
     if (this.servers.some(({ isMet, away }) => !isMet && away === undefined)) return undefined;
-    const next = able.filter((one) => one.load < RUNS_A_SERVER && !this.#mustStay(one, deploymentId));
+    const next = able.filter((one) => one.load < one.usual.places && !this.#mustStay(one, deploymentId));
     return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
   }
 
@@ -257,6 +263,20 @@ export class Remote implements Executor {
       for (const { run, reason } of line.removed((choices) => misfitsAt(this.servers, workflow, choices)))
         this.#endUnplaced(run, `failed validation: ${reason}`);
     }
+  }
+
+  /** A server that idles takes a run that waits in the queue of another one, if it surely has not begun there. */
+  async #evenOut(): Promise<void> {
+    const { now, timing } = this.#world;
+    const better = betterPlaced(this.servers, now(), timing.lookMs * IDLES_LOOKS, (idle, one) =>
+      mayServe(idle, one.workflow, this.#choicesOf(one.run)),
+    );
+    if (better === undefined || this.#isEvening) return;
+    const { idle, holder, one } = better;
+    this.#isEvening = true;
+    const isGone = await takenBack(one, holder).finally(() => (this.#isEvening = false));
+    if (isGone) this.#takeBack(one, `${idle.name} idles`, true);
+    this.#serve();
   }
 
   #endUnplaced(run: LiveRun, reason: string): void {
@@ -284,9 +304,14 @@ export class Remote implements Executor {
   }
 
   /** The run waits for another server. */
-  #takeBack({ run, state: { server, deaths, tries = 1, lines, left = [] } }: AssignedRun, why: string): void {
+  #takeBack(
+    { run, state: { server, deaths, tries = 1, lines, left = [] } }: AssignedRun,
+    why: string,
+    isGone = false,
+  ): void {
     const { now, commit, events } = this.#world;
-    const waiting = { ...newState(NOWHERE, lines), deaths, tries: tries + 1, left: [...left, server] };
+    const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, server] };
+    const waiting = { ...newState(NOWHERE, lines), deaths, ...there };
     const state = withLine(waiting, 'info', `${why}; the run goes to another server`, now());
     this.#moved.set(run.number, state);
     commit(() => {
@@ -370,10 +395,6 @@ export class Remote implements Executor {
     return filledGraph(workflow, inputs, { id: run.id, day: dayOf(this.#world.now()) }, put);
   }
 }
-
-/** A paid service is not asked twice on suspicion. */
-const mayMove = ({ workflow, state, mustLook }: AssignedRun): boolean =>
-  !workflow.isPaid || !(state.isSent || mustLook);
 
 const stateOf = (text: string | null): RunState | undefined =>
   text === null ? undefined : (JSON.parse(text) as RunState);
