@@ -6,7 +6,7 @@ import { freshFolder } from '../stage/fresh-folder.ts';
 import { ApiStandIn, type Loss } from './api-stand-in.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { OwnService, portrait, type Run } from './own-service.ts';
+import { COPIER, OwnService, portrait, type Run } from './own-service.ts';
 import { ComfyStandIn } from './stand-in.ts';
 
 type Scene = { readonly gpu: ComfyStandIn; readonly api: ApiStandIn; readonly own: OwnService };
@@ -122,6 +122,16 @@ describe('a run is bought once', () => {
     expect([...new Set(api.asked)]).toEqual([1, 2].slice(0, keys).map((tries) => `rs-${id}-${tries}`));
     expect(gpu.executions).toHaveLength(hasLists ? lists.times : none.times);
   });
+});
+
+it('a picture of a row is an asset there, which the workflow names', async () => {
+  await using scene = await sceneOf(true, portrait());
+  const { own } = scene;
+  const picture = await own.picture(await own.until(await own.queue({ prompt: 'an owl' })));
+  await own.add([], COPIER);
+  const run = await own.until(await own.queue({ photo: await own.upload(picture) }));
+  expect(run.status).toBe('success');
+  expect(colourOf(await own.picture(run))).toBe(colourOf(picture));
 });
 
 describe('a run that cannot be sent', () => {

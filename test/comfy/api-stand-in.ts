@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import type { ComfyStandIn } from './stand-in.ts';
 
 type Job = { readonly id: string; readonly metadata: string | undefined; readonly createdMs: number };
@@ -68,6 +68,7 @@ export class ApiStandIn implements AsyncDisposable {
     const [, , , kind, id, action] = pathname.split('/');
     try {
       if (kind === 'health') return send(200, { status: 'healthy' });
+      if (kind === 'assets' && id === undefined) return send(201, { id: await this.#keep(incoming) });
       if (kind === 'assets') return await this.#asset(id ?? '', response);
       if (kind !== 'jobs') return send(404, errorOf('not_found'));
       if (id !== undefined) {
@@ -110,9 +111,10 @@ export class ApiStandIn implements AsyncDisposable {
     const id = randomUUID();
     const [, workflow] = /^\{"workflow":(.*),"metadata":"[^"]*"\}$/s.exec(body) ?? [];
     // Unanswered: the key stays used.
+    const prompt = workflow?.replaceAll(/\{"__type":"core\/ASSET","info":\{"id":"([\w-]+)"\}\}/g, nameOf);
     const accepted = await fetch(`${this.#gpu.url}/prompt`, {
       method: 'POST',
-      body: `{"prompt":${workflow},"prompt_id":"${id}","client_id":"${id}"}`,
+      body: `{"prompt":${prompt},"prompt_id":"${id}","client_id":"${id}"}`,
     });
     if (!accepted.ok) {
       this.#keys.delete(key);
@@ -183,11 +185,27 @@ export class ApiStandIn implements AsyncDisposable {
     };
   }
 
+  /** A file for inputs, whose id is where it is. */
+  async #keep(incoming: IncomingMessage): Promise<string> {
+    const type = incoming.headers['content-type'] ?? '';
+    const form = await new Response(await buffer(incoming), { headers: { 'content-type': type } }).formData();
+    const put = new FormData();
+    put.set('image', form.get('file') as File);
+    const answer = await fetch(`${this.#gpu.url}/upload/image`, { method: 'POST', body: put });
+    return Buffer.from(await answer.text()).toString('base64url');
+  }
+
   async #asset(id: string, response: ServerResponse): Promise<void> {
     const image = JSON.parse(Buffer.from(id, 'base64url').toString()) as Record<string, string>;
     const answer = await fetch(`${this.#gpu.url}/view?${new URLSearchParams(image).toString()}`);
     response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
   }
+}
+
+/** What a workflow calls the file of an asset, as JSON. */
+function nameOf(_reference: string, id: string): string {
+  const { name } = JSON.parse(String(Buffer.from(id, 'base64url'))) as { readonly name: string };
+  return JSON.stringify(name);
 }
 
 const statusOf = ({ status: { messages, status_str } }: Entry): string =>

@@ -8,7 +8,7 @@ import { addressExpiryMs } from '../../src/run-service/address-expiry.ts';
 import { endOf } from '../../src/service/executors/remote/comfyui-history.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { colourOf } from './image-files.ts';
-import { OwnService, portrait, openStandIn, type Run } from './own-service.ts';
+import { COPIER, OwnService, portrait, openStandIn, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
 const PIXEL = Buffer.from(
@@ -17,24 +17,12 @@ const PIXEL = Buffer.from(
 );
 
 describe('a picture that a user has uploaded', () => {
-  const graph = {
-    '1': { class_type: 'LoadImage', inputs: { image: 'example.png' }, _meta: { title: 'photo' } },
-    '9': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'x' } },
-  };
-  async function uploaded(own: OwnService, picture: Buffer): Promise<string> {
-    const body = new FormData();
-    body.set('file', new Blob([Uint8Array.from(picture)], { type: 'image/png' }), 'fox.png');
-    const headers = { authorization: 'Bearer key' };
-    const answer = await fetch(`${own.service.url}/api/file/upload`, { method: 'POST', headers, body });
-    return ((await answer.json()) as { readonly file_url: string }).file_url;
-  }
-
   it('is put on the server that runs its row', async () => {
     await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu]);
     const picture = await own.picture(await own.until(await own.queue({ prompt: 'a fox' })));
-    const photo = await uploaded(own, picture);
-    await own.add([], graph);
+    const photo = await own.upload(picture);
+    await own.add([], COPIER);
     const run = await own.until(await own.queue({ photo }));
     expect(run.status).toBe('success');
     expect(colourOf(await own.picture(run))).toBe(colourOf(picture));
@@ -43,8 +31,8 @@ describe('a picture that a user has uploaded', () => {
   it('is deleted once it is old and no run needs it', async () => {
     await using gpu = await openStandIn();
     // The same whatever port it has.
-    await using own = await OwnService.of([gpu], graph, {}, { publicUrl: 'https://runs.example' });
-    const [needed, other] = [await uploaded(own, PIXEL), await uploaded(own, PIXEL)];
+    await using own = await OwnService.of([gpu], COPIER, {}, { publicUrl: 'https://runs.example' });
+    const [needed, other] = [await own.upload(PIXEL), await own.upload(PIXEL)];
     expect((addressExpiryMs(needed) ?? 0) - Date.now()).toBeGreaterThan(6 * 86_400_000);
     await gpu.kill();
     const id = await own.queue({ photo: needed });

@@ -42,6 +42,12 @@ export async function queueAt(gpu: ComfyStandIn): Promise<readonly string[]> {
   return [...queue_running, ...queue_pending].map(([, id]) => id);
 }
 
+/** Loads a picture, and saves it. */
+export const COPIER: Graph = {
+  '1': { class_type: 'LoadImage', inputs: { image: 'example.png' }, _meta: { title: 'photo' } },
+  '9': { class_type: 'SaveImage', inputs: { images: ['1', 0], filename_prefix: 'x' } },
+};
+
 export const TIMING = { lookMs: 20, lookWithSocketMs: 50, lateMs: 60, moveAfterMs: 150 };
 
 export type Run = {
@@ -141,6 +147,15 @@ export class OwnService implements AsyncDisposable {
       inputs,
     });
     return (json as { readonly run_id: string }).run_id;
+  }
+
+  /** Its address. */
+  async upload(picture: Buffer): Promise<string> {
+    const body = new FormData();
+    body.set('file', new Blob([Uint8Array.from(picture)], { type: 'image/png' }), 'fox.png');
+    const headers = { authorization: 'Bearer key' };
+    const answer = await fetch(`${this.service.url}/api/file/upload`, { method: 'POST', headers, body });
+    return ((await answer.json()) as { readonly file_url: string }).file_url;
   }
 
   async run(id: string): Promise<Run> {
