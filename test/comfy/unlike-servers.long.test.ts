@@ -26,9 +26,7 @@ class Timed extends ComfyStandIn {
   }
 }
 
-async function scene(
-  seconds: number,
-): Promise<AsyncDisposable & { gpus: readonly Timed[]; own: OwnService }> {
+async function scene(): Promise<AsyncDisposable & { gpus: readonly Timed[]; own: OwnService }> {
   const gpus = await Promise.all([1, 2, 4, 8].map((slowness) => Timed.of(slowness)));
   const own = await OwnService.of(gpus, portrait({ seconds: 0.2 }));
   return {
