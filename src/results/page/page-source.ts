@@ -8,6 +8,8 @@ import { dirname, join } from 'node:path';
 import { htmlJson, markupText } from '../../errors/outside-text.ts';
 import type { Blob } from './report-index.ts';
 
+const NOTICE =
+  '/*! preact: MIT, (c) Jason Miller; htm: Apache-2.0, (c) Google; uPlot: MIT, (c) Leon Sorokin */';
 /** Scripts that define a global, in this order. */
 const LIBRARIES = [
   ['preact', 'preact.umd.js'],
@@ -31,7 +33,7 @@ export const pageSource = (): PageSource => (known ??= readPage());
 function readPage(): PageSource {
   const style = `\n${library('uplot', 'uPlot.min.css')}\n${read('style.css')}`;
   const libraries = LIBRARIES.map(([name, file]) => library(name, file).replace(/^\/\/# source.*$/m, ''));
-  const script = `\n'use strict';\n${libraries.join('\n')}\n(() => {\nconst modules = {};\n${modulesFrom('main.js').join('\n')}\n})();\n`;
+  const script = `\n'use strict';\n${NOTICE}\n${libraries.join('\n')}\n(() => {\nconst modules = {};\n${modulesFrom('main.js').join('\n')}\n})();\n`;
   return {
     style,
     script,

@@ -108,14 +108,17 @@ function Item({ card: { id, name, href, content }, here, place, length, cell, ta
  * @param {{ version: number, cell: Cell, place: number, idAt: (place: number) => number, placeOf: (id: number) => number, isBelow: () => boolean }} given
  */
 function useSamePlace({ version, cell, place, idAt, placeOf, isBelow }) {
-  const known = useRef({ version, id: -1, place: 0 });
+  const kept = useRef({ version, id: -1, line: 0, place: -1 });
   useLayoutEffect(() => {
-    const before = known.current;
-    const isNew = version !== before.version && before.id >= 0 && isBelow();
-    const now = isNew ? placeOf(before.id) : before.place;
-    const lines = Math.floor(now / cell.columns) - Math.floor(before.place / cell.columns);
-    if (now >= 0 && lines !== 0) scrollBy(0, lines * cell.line);
-    known.current = { version, id: idAt(place), place };
+    const { id, line, ...before } = kept.current;
+    const now = version === before.version || id < 0 || !isBelow() ? -1 : placeOf(id);
+    const lines = now < 0 ? 0 : Math.floor(now / cell.columns) - line;
+    if (lines !== 0) scrollBy(0, lines * cell.line);
+    // It stays the same one until the viewer scrolls: single rows move it by less than a line.
+    const isKept = place === before.place && lines === 0 && id >= 0;
+    kept.current = isKept
+      ? { ...kept.current, version }
+      : { version, id: idAt(place), line: Math.floor(place / cell.columns), place };
   });
 }
 
