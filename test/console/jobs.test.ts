@@ -82,4 +82,23 @@ describe('a job file', () => {
     const again = await console.run(...given, '--write', job);
     expect([again.code, again.stdout]).toEqual([2, expect.stringContaining('made.job.toml exists')]);
   });
+
+  it('may have a grid instead of a sheet, with values that have commas, and is written with one', async () => {
+    const grid = 'grid = { prompt = ["a fox, red", "an owl"], seed = "1..2" }';
+    const console = await opened(`deployment = "portraits"\n${grid}\n`);
+    const { code, stdout } = await plan(console);
+    expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ rows: 4 })]);
+    expect(stdout).toContain('"a fox, red"');
+    const lines = console.write('sheets/prompts.txt', 'a fox, red\nan owl\n');
+    const job = join(console.folder, 'made.job.toml');
+    const flags = ['-d', 'portraits', '--grid', `prompt=@${lines}`, '--grid', 'seed=1..2', '-o', 'json'];
+    const before = await console.run('plan', ...flags, '--write', job);
+    expect(readFileSync(job, 'utf8')).toBe(
+      'deployment = "portraits"\n\n[grid]\nprompt = "@sheets/prompts.txt"\nseed = "1..2"\n',
+    );
+    const after = await console.run('plan', job, '-o', 'json');
+    const batchIn = (said: { readonly stdout: string }): unknown =>
+      (JSON.parse(said.stdout) as { batch: string }).batch;
+    expect([batchIn(before), batchIn(after)]).toEqual([batchIn({ stdout }), batchIn({ stdout })]);
+  });
 });

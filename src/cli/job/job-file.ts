@@ -141,7 +141,7 @@ function valuesOf(place: string, name: string, value: TomlValue, isRepeated: boo
     : isTable(value)
       ? Object.entries(value).map(
           ([key, one]) =>
-            `${key}=${Array.isArray(one) ? one.map(String).join(',') : textOf(place, name, one)}`,
+            `${key}=${Array.isArray(one) ? JSON.stringify(one.map((each) => textOf(place, name, each))) : textOf(place, name, one)}`,
         )
       : [textOf(place, name, value)];
   return isRepeated ? all : [all.join(',')];
@@ -163,13 +163,17 @@ function tableOf(path: string, value: TomlValue): Readonly<Record<string, TomlVa
 /** Paths count from the file, so that a job means the same wherever it is run. */
 function inFolder(place: string, flag: string, value: string): string {
   const folder = dirname(resolve(place.replace(/ \[\w+\]$/, '')));
-  if (flag === 'grid') return value.replace(/=@(.*)$/s, (_, path: string) => `=@${placed(folder, path)}`);
+  if (flag === 'grid') return withFile(value, (path) => placed(folder, path));
   if (flag === 'notify')
     return value.replace(/^exec:(.*)$/s, (_, path: string) => `exec:${placed(folder, path)}`);
   if (!PATHS.has(flag)) return value;
   const [, name = '', path = value] = /^([^=/\\]+=)(.+)$/s.exec(value) ?? [];
   return `${name}${placed(folder, path)}`;
 }
+
+/** `prompt=@prompts.txt` with another path. */
+export const withFile = (value: string, placedAt: (path: string) => string): string =>
+  value.replace(/^([^=]+=@)(.*)$/s, (_, begin: string, path: string) => begin + placedAt(path));
 
 const placed = (folder: string, path: string): string =>
   isAddress(path) || path === '-' ? path : join(resolve(folder, path));

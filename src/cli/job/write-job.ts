@@ -7,7 +7,8 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
-import { isJob, JOB_FLAGS, kebab, PATHS, snake } from './job-file.ts';
+import { isJob, JOB_FLAGS, kebab, PATHS, snake, withFile } from './job-file.ts';
+import { NO_SHEET } from '../flags/batch-options.ts';
 
 type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
 
@@ -43,11 +44,20 @@ export function writeJob(
     ...words.map((word) => letters[word] ?? word),
   ]);
   const table: Record<string, Value> =
-    sheet === '-' ? {} : { sheet: isAddress(sheet) ? sheet : relative(folder, resolve(sheet)) };
+    sheet === '-' || sheet === NO_SHEET
+      ? {}
+      : { sheet: isAddress(sheet) ? sheet : relative(folder, resolve(sheet)) };
+  const inFolder = (value: string): string => relative(folder, resolve(value));
   for (const [flag, parameter] of Object.entries(JOB_FLAGS)) {
     const values = given
       .get(kebab(flag))
-      ?.map((value) => (PATHS.has(flag) && !isAddress(value) ? relative(folder, resolve(value)) : value));
+      ?.map((value) =>
+        flag === 'grid'
+          ? withFile(value, inFolder)
+          : PATHS.has(flag) && !isAddress(value)
+            ? inFolder(value)
+            : value,
+      );
     if (values !== undefined)
       table[snake(flag)] = valueOf(values, parameter.kind === 'boolean', parameter.variadic === true);
   }
