@@ -33,7 +33,7 @@ describe('the log of a run', () => {
   });
 
   it('has every try of a webhook, with its result', async () => {
-    const receiver = await openReceiver((nth) => ({ status: nth === 1 ? 500 : 200 }));
+    const receiver = await openReceiver((nth) => (nth === 1 ? 500 : 200));
     const opened = await openService({ runSeconds: 1 });
     const id = await opened.queue({ webhook: receiver.url });
     await receiver.until((all) => all.length === 5);

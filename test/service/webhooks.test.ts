@@ -5,7 +5,7 @@ import { openReceiver } from './receiver.ts';
 
 describe('a webhook that is not accepted', () => {
   it('is not retried after a GET was accepted', async () => {
-    const receiver = await openReceiver((_nth, { method }) => ({ status: method === 'GET' ? 200 : 500 }));
+    const receiver = await openReceiver((_nth, { method }) => (method === 'GET' ? 200 : 500));
     const { queue, ended } = await openService();
     await ended(await queue({ webhook: receiver.url }));
     const received = await receiver.until((all) => all.length === 8);
@@ -73,7 +73,7 @@ describe('an address', () => {
 });
 
 it('a receiver that never answers does not delay others', async () => {
-  const silent = await openReceiver(() => ({ status: 100 }));
+  const silent = await openReceiver(() => 100);
   const quick = await openReceiver();
   const { queue } = await openService({ concurrencyLimit: 40 });
   await Promise.all(Array.from({ length: 30 }, () => queue({ webhook: silent.url })));
