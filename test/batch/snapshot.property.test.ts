@@ -51,7 +51,7 @@ describe('snapshot', () => {
         state.wakeAt = again.wakeAt;
         expect(stepped(again, [failed], wallAt + 5)).toEqual(stepped(state, [failed], wallAt + 5));
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 
@@ -81,7 +81,7 @@ describe('snapshot', () => {
           expect(world.problems).toEqual([]);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 });

@@ -7,7 +7,7 @@ const DEPLOYMENTS = deploymentsOf({
   runSeconds: 0.5,
   runSpread: 0.2,
 });
-const ROWS = 60;
+const ROWS = 30;
 
 type Interval = { readonly low: number; readonly expected: number; readonly high: number };
 type Canary = {
@@ -31,7 +31,7 @@ describe('--canary', () => {
   it('plan names the rows that would be sent first, and run sends them alone, then forecasts and goes on without a question', async () => {
     const path = sheet('auto.csv');
     const planned = await stage.run(['plan', path, ...flags]);
-    expect(planned.stderr).toContain('canary    first, alone: rows 7, 19, 31, 43, 55\n');
+    expect(planned.stderr).toContain('canary    first, alone: rows 4, 10, 16, 22, 28\n');
     const ran = await stage.run(['run', path, ...flags, '--name', 'auto', '-o', 'json']);
     expect([ran.code, ran.stderr]).toEqual([
       0,
@@ -52,7 +52,7 @@ describe('--canary', () => {
   it('a canary row that fails pauses the batch with exit code 8, and resume goes on', async () => {
     const lines = Array.from({ length: ROWS }, (_, at) => ({
       prompt: `portrait ${at}`,
-      ...(at === 30 ? { runsheet_faults: 'not a fault' } : {}),
+      ...(at === 15 ? { runsheet_faults: 'not a fault' } : {}),
     }));
     const path = stage.write('bad.jsonl', lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
     const before = await sent();
