@@ -9,22 +9,19 @@ import type { Printer } from './context.ts';
 
 export type { Session };
 
-type SessionParams = { readonly config: Config; readonly local: boolean; readonly printer: Printer };
+type Place = { readonly out?: string };
 
 /** The servers of a command, which opens them as it needs them, and leaves them when it disposes of this. */
 export const serversFor = (config: Config, printer: Printer): Servers =>
   new Servers({ onNotice: (text) => printer.notice(printer.paint('dim', text)) }, config);
 
-/** A session for a command that only reads; undefined if no embedded stack is running. */
-export const openLivingSession = async ({ config, printer }: SessionParams): Promise<Session | undefined> =>
-  (await serversFor(config, printer).join()).session;
-
-export const openSession = ({ config, local, printer }: SessionParams): Promise<Session> =>
-  serversFor(config, printer).open(local);
+/** Starts servers if none are running. */
+export const openSession = (flags: Place, printer: Printer): Promise<Session> =>
+  serversFor(configOf(flags), printer).open(false);
 
 /** Starts the servers of a rehearsal for `work`, because the local run service has its runs; other services run anyway. */
 export async function withLocalService<T>(
-  flags: { readonly out?: string },
+  flags: Place,
   found: FoundBatch,
   printer: Printer,
   work: () => Promise<T>,
@@ -37,7 +34,7 @@ export async function withLocalService<T>(
 
 /** Opens a session for an existing batch, and closes it after `work`. */
 export async function withSession(
-  flags: { readonly out?: string },
+  flags: Place,
   found: FoundBatch,
   printer: Printer,
   work: (session: Session) => Promise<number>,
@@ -47,11 +44,9 @@ export async function withSession(
 }
 
 /** Asks Temporal, but starts no servers; undefined if no server of this place is running. */
-export async function askLiving<T>(
-  flags: { readonly out?: string },
+export const askLiving = <T>(
+  flags: Place,
   printer: Printer,
   ask: (session: Session) => Promise<T>,
-): Promise<T | undefined> {
-  await using session = await openLivingSession({ config: configOf(flags), local: false, printer });
-  return session && (await ask(session));
-}
+): Promise<T | undefined> =>
+  serversFor(configOf(flags), printer).asking(async (session) => session && ask(session));

@@ -3,6 +3,7 @@
 import { problem } from '../errors/error.ts';
 import type { Pool } from '../temporal/pools.ts';
 import type { Servers } from './servers.ts';
+import type { Session } from './session.ts';
 
 export class Pools {
   readonly #servers: Servers;
@@ -12,25 +13,20 @@ export class Pools {
   }
 
   /** By name. Throws E544 if no servers are running. */
-  async list(): Promise<readonly Pool[]> {
-    const { session, leave } = await this.#servers.join();
-    try {
-      if (session === undefined) throw problem('E544', {});
-      return await session.pools.list();
-    } finally {
-      await leave();
-    }
+  list(): Promise<readonly Pool[]> {
+    return this.#reading(({ pools }) => pools.list());
   }
 
   /** Throws E540 if there is no such pool, E544 if no servers are running. */
-  async show(name: string): Promise<Pool> {
-    const { session, leave } = await this.#servers.join();
-    try {
+  show(name: string): Promise<Pool> {
+    return this.#reading(({ pools }) => pools.show(name));
+  }
+
+  #reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    return this.#servers.asking(async (session) => {
       if (session === undefined) throw problem('E544', {});
-      return await session.pools.show(name);
-    } finally {
-      await leave();
-    }
+      return read(session);
+    });
   }
 
   /** Makes the pool, or changes its number of slots. Throws E543 if no worker confirms it in time. */

@@ -76,15 +76,22 @@ export class Servers implements AsyncDisposable {
     return { session, leave: async () => (kept === undefined ? session?.close() : undefined) };
   }
 
-  /** Uses servers that run. Throws E516 if there are none, or if they do not run the batch. */
-  async commanding<T>(found: FoundBatch, command: (session: Session) => Promise<T>): Promise<T> {
+  /** Asks servers that run, if there are any. */
+  async asking<T>(ask: (session: Session | undefined) => Promise<T>): Promise<T> {
     const { session, leave } = await this.join();
     try {
-      if (session === undefined || !(await isUnderWay(session, found))) throw notRunning(found);
-      return await command(session);
+      return await ask(session);
     } finally {
       await leave();
     }
+  }
+
+  /** Uses servers that run. Throws E516 if there are none, or if they do not run the batch. */
+  commanding<T>(found: FoundBatch, command: (session: Session) => Promise<T>): Promise<T> {
+    return this.asking(async (session) => {
+      if (session === undefined || !(await isUnderWay(session, found))) throw notRunning(found);
+      return command(session);
+    });
   }
 
   /** What a proposal may use. */

@@ -6,7 +6,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { follow as followBatch } from './follow.ts';
 import { printEndedRows } from './row-stream.ts';
-import { openLivingSession } from '../session.ts';
+import { serversFor } from '../session.ts';
 import { isUnderWay, notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 
 type Flags = {
@@ -46,14 +46,11 @@ async function attach(
     return printEnd({ ...how, found, output }, summary);
   }
   const { printer } = how;
-  const session = await openLivingSession({ config: configOf(flags), local: false, printer });
-  if (session === undefined) return await endedMeanwhile(found, { ...how, output });
-  try {
-    if (!(await isUnderWay(session, found))) return await endedMeanwhile(found, { ...how, output });
-    return await followBatch({ ...how, session, found, process: context.process, output, reads: true });
-  } finally {
-    await session.close();
-  }
+  return serversFor(configOf(flags), printer).asking(async (session) =>
+    session !== undefined && (await isUnderWay(session, found))
+      ? followBatch({ ...how, session, found, process: context.process, output, reads: true })
+      : endedMeanwhile(found, { ...how, output }),
+  );
 }
 
 /** Its servers may have ended with it while this command looked for them. Throws E516 if it has not ended. */

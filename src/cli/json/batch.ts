@@ -29,8 +29,8 @@ const requestsSchema = z.object({
 
 const gpusSchema = z.record(z.string(), z.object({ runs: count, seconds: amount, cost_usd: amount }));
 
-const gpu = z.string().nullable();
-const useful = { concurrency: count, basis: z.enum(['found', 'searching', 'untimed']) };
+const someGpu = z.string().nullable();
+const found = { concurrency: count, basis: z.enum(['found', 'searching', 'untimed']) };
 
 const progressSchema = z.object({
   pass: count,
@@ -49,7 +49,7 @@ const progressSchema = z.object({
   by_gpu: z
     .array(z.object({ gpu: z.string().nullable(), outstanding: count, waiting: count, unsent: count }))
     .describe('by the GPU that rows ask for; null: the GPU of the deployment'),
-  useful_concurrency: z.array(z.object({ gpu, ...useful })).nullable(),
+  useful_concurrency: z.array(z.object({ gpu: someGpu, ...found })).nullable(),
   gpus: gpusSchema.describe('what runs have used so far'),
   requests: requestsSchema,
   budget: z.object({ spent_usd: amount, reserved_usd: amount, is_estimate: z.boolean() }).nullable(),
@@ -110,7 +110,7 @@ const summarySchema = z.object({
   unpriced: count.nullable().describe('attempts whose cost is not known, or only in part'),
   gpus: gpusSchema,
   climbing: z.object({ runs: count, seconds: amount, cost_usd: amount }).nullable(),
-  useful_concurrency: z.array(z.object({ gpu, is_default: z.boolean(), ...useful })).nullable(),
+  useful_concurrency: z.array(z.object({ gpu: someGpu, is_default: z.boolean(), ...found })).nullable(),
   requests: requestsSchema,
   lists: z.enum(['complete', 'incomplete', 'none']),
   duplicates: z.object({

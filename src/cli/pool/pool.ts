@@ -54,7 +54,7 @@ async function changing(
   change: (session: Session) => Promise<Pool>,
 ): Promise<void> {
   const printer = printerFor(context);
-  await using session = await openSession({ config: configOf(flags), local: false, printer });
+  await using session = await openSession(flags, printer);
   print(printer, flags, await change(session));
 }
 

@@ -7,7 +7,7 @@ import { printerFor, type Context } from '../context.ts';
 import { triggerSchema } from '../json/schedule.ts';
 import { shaped } from '../json/shape.ts';
 import { sayNext, type Next } from '../next-command.ts';
-import { schedulesFor } from './schedule.ts';
+import { openSession } from '../session.ts';
 
 type Flags = {
   readonly from?: string;
@@ -23,7 +23,7 @@ export default async function trigger(this: Context, flags: Flags, name: string)
       what: '--from and --to belong together',
       hint: `for example: runsheet schedule trigger ${name} --from 2026-11-01 --to 2026-11-07`,
     });
-  await using session = await schedulesFor(flags, printer);
+  await using session = await openSession(flags, printer);
   const { schedules, stack } = session;
   const handle = schedules.getHandle(name);
   const { definition } = await handle.describe();

@@ -1,25 +1,21 @@
-// schedule list, show, pause, resume, delete.
+// schedule list, show, pause, resume, delete. Embedded servers start for each of them, because they have the schedules.
 
 import { zoneOf } from '../../schedule/zone.ts';
 import type { ScheduleInfo } from '../../temporal/schedules.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context, type Printer } from '../context.ts';
+import { printerFor, type Context } from '../context.ts';
 import { aboutLines, firingLine, ruleInWords, ruleLines, scheduleJson, timeText } from './schedule-text.ts';
 import { shownFirings } from '../../library/schedules.ts';
 import { sayNext, type Next } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
-import { openSession, type Session } from '../session.ts';
+import { openSession } from '../session.ts';
 
 type Flags = { readonly out?: string };
 type ReadFlags = Flags & { readonly output: 'text' | 'json' };
 
-/** Embedded servers start for the command, because they have the schedules. */
-export const schedulesFor = (flags: Flags, printer: Printer): Promise<Session> =>
-  openSession({ config: configOf(flags), local: false, printer });
-
 export async function list(this: Context, flags: ReadFlags): Promise<void> {
   const printer = printerFor(this);
-  await using session = await schedulesFor(flags, printer);
+  await using session = await openSession(flags, printer);
   const { schedules } = session;
   const all: ScheduleInfo[] = [];
   for await (const one of schedules.list()) all.push(one);
@@ -56,7 +52,7 @@ async function lineOf(info: ScheduleInfo): Promise<string> {
 
 export async function show(this: Context, flags: ReadFlags, name: string): Promise<void> {
   const printer = printerFor(this);
-  await using session = await schedulesFor(flags, printer);
+  await using session = await openSession(flags, printer);
   const { schedules } = session;
   const info = await schedules.getHandle(name).describe();
   if (flags.output === 'json') printer.json(await scheduleJson(info));
@@ -89,7 +85,7 @@ export async function pause(
   name: string,
 ): Promise<void> {
   const printer = printerFor(this);
-  await using session = await schedulesFor(flags, printer);
+  await using session = await openSession(flags, printer);
   const { schedules } = session;
   const handle = schedules.getHandle(name);
   const { isPaused } = await handle.describe();
@@ -100,7 +96,7 @@ export async function pause(
 
 export async function resume(this: Context, flags: Flags, name: string): Promise<void> {
   const printer = printerFor(this);
-  await using session = await schedulesFor(flags, printer);
+  await using session = await openSession(flags, printer);
   const { schedules } = session;
   const handle = schedules.getHandle(name);
   const { isPaused } = await handle.describe();
@@ -114,7 +110,7 @@ export async function resume(this: Context, flags: Flags, name: string): Promise
 
 export async function remove(this: Context, flags: Flags, name: string): Promise<void> {
   const printer = printerFor(this);
-  await using session = await schedulesFor(flags, printer);
+  await using session = await openSession(flags, printer);
   const { schedules } = session;
   await schedules.getHandle(name).delete();
   printer.notice(`${name} deleted; its batches stay`);

@@ -72,12 +72,7 @@ export class BatchHandle {
     const found = await this.#found();
     const own = await statusFromFolder(found);
     if (own.summary !== undefined) return own;
-    const { session, leave } = await this.#servers.join();
-    try {
-      return session === undefined ? own : await liveStatus(session, found, own);
-    } finally {
-      await leave();
-    }
+    return this.#servers.asking(async (session) => (session ? liveStatus(session, found, own) : own));
   }
 
   /** The status whenever it has changed, at most twice a second; ends with the batch. */
