@@ -6,7 +6,7 @@ import { onBatches } from './batch/batch-commands.ts';
 import { command } from './command.ts';
 import { demos } from './demo/demo-commands.ts';
 import { onPools } from './pool/pool-commands.ts';
-import { maybeOne, shell, withSource } from './flags/positionals.ts';
+import { argument, maybe, positional, shell } from './flags/positionals.ts';
 import { fromFlags, optional, textFlag, runFlags, sheetFlags, shownFlags } from './flags/flags.ts';
 import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
@@ -15,7 +15,7 @@ import { version } from '../host/package-version.ts';
 import { PROGRAM } from '../host/program-name.ts';
 
 const SHEET = 'a file, an https:// or s3:// address, or - for stdin';
-const sheet = maybeOne(SHEET, 'sheet');
+const sheet = positional(maybe(argument('sheet', SHEET)));
 
 const EXAMPLES = [
   'Examples',
@@ -62,9 +62,8 @@ const onSheets = {
 const deployments = command(
   async () => (await import('./servers/deployments.ts')).default,
   {
-    positional: withSource(
-      maybeOne('name or id of a deployment (default: list all of them)', 'deployment'),
-      'deployments',
+    positional: positional(
+      maybe(argument('deployment', 'name or id of a deployment (default: list all of them)', 'deployments')),
     ),
     flags: flags.deploymentsFlags,
   },

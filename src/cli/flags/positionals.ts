@@ -3,49 +3,32 @@
 import { nearest, problem } from '../../errors/error.ts';
 import { proposing, type Source } from './flag-kinds.ts';
 
-export const one = (brief: string, placeholder: string) =>
-  ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String }] }) as const;
-export const maybeOne = (brief: string, placeholder: string) =>
-  ({ kind: 'tuple', parameters: [{ brief, placeholder, parse: String, optional: true }] }) as const;
+export const positional = <const P extends readonly object[]>(...parameters: P) =>
+  ({ kind: 'tuple', parameters }) as const;
 
-/** The shell proposes these for the first argument. */
-export const withSource = <P extends object>(
-  { kind, parameters: [first] }: { readonly kind: 'tuple'; readonly parameters: readonly [P] },
-  source: Source,
-) => ({ kind, parameters: [proposing(first, source)] }) as const;
+/** `source`: what the shell proposes for it. */
+export const argument = (placeholder: string, brief: string, source?: Source) => {
+  const plain = { brief, placeholder, parse: String };
+  return source === undefined ? plain : proposing(plain, source);
+};
+
+export const maybe = <P extends object>(one: P) => ({ ...one, optional: true }) as const;
+
+const newest = 'batch id or the beginning of one (default: the newest batch)';
 
 /** For commands that only read. */
-export const batch = withSource(
-  maybeOne('batch id or the beginning of one (default: the newest batch)', 'batch'),
-  'batches',
-);
+export const batch = positional(maybe(argument('batch', newest, 'batches')));
 /** For commands that change or stop a batch. */
-export const namedBatch = withSource(one('batch id or the beginning of one', 'batch'), 'batches');
-export const twoBatches = {
-  kind: 'tuple',
-  parameters: [
-    proposing(
-      { brief: 'batch id or the beginning of one: the one before', placeholder: 'A', parse: String },
-      'batches',
-    ),
-    proposing({ brief: 'the one that is compared with it', placeholder: 'B', parse: String }, 'batches'),
-  ],
-} as const;
+export const namedBatch = positional(argument('batch', 'batch id or the beginning of one', 'batches'));
+export const twoBatches = positional(
+  argument('A', 'batch id or the beginning of one: the one before', 'batches'),
+  argument('B', 'the one that is compared with it', 'batches'),
+);
 /** A row of a batch; a single word is a row of the newest batch. */
-export const batchAndRow = {
-  kind: 'tuple',
-  parameters: [
-    proposing(
-      {
-        brief: 'batch id or the beginning of one (default: the newest batch)',
-        placeholder: 'batch',
-        parse: String,
-      },
-      'batches',
-    ),
-    { brief: 'row number, from 1, or key', placeholder: 'row|key', parse: String, optional: true },
-  ],
-} as const;
+export const batchAndRow = positional(
+  argument('batch', newest, 'batches'),
+  maybe(argument('row|key', 'row number, from 1, or key')),
+);
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -61,7 +44,4 @@ function shellFrom(input: string): Shell {
   });
 }
 
-export const shell = {
-  kind: 'tuple',
-  parameters: [{ brief: SHELLS.join(', '), placeholder: 'shell', parse: shellFrom }],
-} as const;
+export const shell = positional({ brief: SHELLS.join(', '), placeholder: 'shell', parse: shellFrom });

@@ -4,15 +4,13 @@ import { buildRouteMap } from '@stricli/core';
 import { command } from '../command.ts';
 import { POOL_SIZE_MAX } from '../../options/bounds.ts';
 import { named as nameKind } from '../../options/kinds.ts';
-import { valueFrom, proposing } from '../flags/flag-kinds.ts';
+import { valueFrom } from '../flags/flag-kinds.ts';
+import { argument, positional } from '../flags/positionals.ts';
 import { out, output, wholeFlag } from '../flags/flags.ts';
 
 const flags = { out, output };
-const pool = proposing(
-  { brief: 'name of the pool', placeholder: 'pool', parse: valueFrom(nameKind) } as const,
-  'pools',
-);
-const named = { kind: 'tuple', parameters: [pool] } as const;
+const pool = { ...argument('pool', 'name of the pool', 'pools'), parse: valueFrom(nameKind) };
+const named = positional(pool);
 
 export const onPools = buildRouteMap({
   routes: {
@@ -40,10 +38,7 @@ export const onPools = buildRouteMap({
     release: command(
       async () => (await import('./pool.ts')).release,
       {
-        positional: {
-          kind: 'tuple',
-          parameters: [pool, { brief: 'batch id', placeholder: 'batch', parse: String }],
-        },
+        positional: positional(pool, argument('batch', 'batch id')),
         flags,
       },
       'free the slots of a batch that was terminated and has no more runs',

@@ -6,7 +6,7 @@ import { command } from '../command.ts';
 import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
 import { named as nameKind, SCHEDULE_NAME_MAX } from '../../options/kinds.ts';
 import { fail, valueFrom } from '../flags/flag-kinds.ts';
-import { one, withSource } from '../flags/positionals.ts';
+import { argument, positional } from '../flags/positionals.ts';
 
 /** The name of a batch with room for the time of a firing. */
 const scheduleName = (input: string): string =>
@@ -14,7 +14,7 @@ const scheduleName = (input: string): string =>
     ? valueFrom(nameKind)(input)
     : fail(`has more than ${SCHEDULE_NAME_MAX} characters`);
 
-const named = withSource(one('name of the schedule', 'schedule'), 'schedules');
+const named = positional(argument('schedule', 'name of the schedule', 'schedules'));
 
 const without = <T extends object, const K extends keyof T>(all: T, names: readonly K[]): Omit<T, K> =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !names.includes(name as K))) as Omit<T, K>;
@@ -25,17 +25,10 @@ const sheetOfFiring = without(sheetFlags, ['again', 'deadline', 'into', 'name', 
 const create = command(
   async () => (await import('./schedule-create.ts')).default,
   {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        { brief: 'name of the schedule', placeholder: 'schedule', parse: scheduleName },
-        {
-          brief: 'the sheet, which each firing reads; {{date}} and {{time}} are those of the firing',
-          placeholder: 'sheet',
-          parse: String,
-        },
-      ],
-    },
+    positional: positional(
+      { ...argument('schedule', 'name of the schedule'), parse: scheduleName },
+      argument('sheet', 'the sheet, which each firing reads; {{date}} and {{time}} are those of the firing'),
+    ),
     flags: {
       cron: textFlag('rule', "minute, hour, day of month, month, day of week, such as '0 2 * * *'"),
       tz: optional(textFlag('zone', "time zone of the rule, such as Europe/Paris (default: the machine's)")),
@@ -65,7 +58,7 @@ export const schedule = buildRouteMap({
     apply: command(
       async () => (await import('./schedule-apply.ts')).applyWith(create.parameters),
       {
-        positional: one('a job file such as nightly.job.toml, or a folder of them', 'jobs'),
+        positional: positional(argument('jobs', 'a job file such as nightly.job.toml, or a folder of them')),
         flags: {
           prune: boolean('delete the schedules that have no job there'),
           yes: boolean('change and delete without asking'),
