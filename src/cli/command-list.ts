@@ -94,6 +94,11 @@ const servers = {
     undefined,
     WORKER_SETTINGS,
   ),
+  codec: command(
+    async () => (await import('./servers/codec.ts')).default,
+    { flags: flags.codecFlags },
+    "decrypt payloads for Temporal's UI and command line",
+  ),
   dev: command(
     async () => (await import('./servers/dev.ts')).default,
     { flags: shownFlags },

@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'Its results': ['open', 'results', 'export', 'compare', 'verify'],
   'While it runs': ['pause', 'resume', 'scale', 'retry', 'cancel'],
   'Every night, and shared': ['schedule', 'pool'],
-  'Servers and settings': ['service', 'worker', 'dev', 'doctor', 'clean'],
+  'Servers and settings': ['service', 'worker', 'codec', 'dev', 'doctor', 'clean'],
 };
 
 const FIRST_DAY = [

@@ -119,3 +119,25 @@ export const cleanFlags = {
   yes: { ...boolean('remove the paths instead of only listing them') },
   ...shownFlags,
 } as const;
+
+/** `8234`, or `0.0.0.0:8234`. */
+function listenAt(text: string): { readonly host: string; readonly port: number } {
+  const [port = '', host = '127.0.0.1'] = text.split(':').toReversed();
+  return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
+    ? { host, port: Number(port) }
+    : fail('is not [host:]port', 'for example --listen 0.0.0.0:8234');
+}
+
+export const codecFlags = {
+  listen: {
+    ...parsed(listenAt)('[host:]port', 'where it listens; put a proxy that speaks TLS in front of it'),
+    default: '8234',
+  },
+  tokenFile: textFlag('file', 'a file with the token that callers send as "Authorization: Bearer …"'),
+  origin: repeatable(
+    textFlag(
+      'url',
+      "the address of Temporal's web UI, whose pages may call it, such as https://cloud.temporal.io",
+    ),
+  ),
+} as const;

@@ -2,13 +2,12 @@
 // where payloads are encrypted. The gateway proxies the same pages for the owner's browser and decrypts for them: Temporal
 // configures its UI to call `/codec`, a path that exists only on this gateway.
 
-import { jsonIn } from '../../errors/outside-text.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
-import { z } from 'zod';
-import { openServer, readBody, isAddressedHere } from '../../host/bounded-server.ts';
+import { openServer, isAddressedHere } from '../../host/bounded-server.ts';
 import { openPageLogin } from '../../host/page-login.ts';
+import { decode } from '../encryption/codec-server.ts';
 
 /** Where Temporal's web UI sends payloads to be decrypted. */
 export const CODEC_PATH = '/codec';
@@ -31,7 +30,6 @@ const LIMITS = {
   headersTimeout: 5_000,
   orAny: true,
 };
-const BODY_BYTES_MAX = 16 << 20;
 const CLOSED =
   'Only the owner of these servers may open this page. Use the address that `runsheet dev` prints; it changes at each start.\n';
 
@@ -45,7 +43,7 @@ export async function openGateway(params: GatewayParams) {
     const pages = params.pages();
     if (opened !== undefined) return refuse(response, 303, '', opened);
     if (!login.isOpen(request)) return refuse(response, 403, CLOSED);
-    if (request.url?.startsWith(`${CODEC_PATH}/`)) return decode(params.codec, request, response);
+    if (request.url?.startsWith(`${CODEC_PATH}/`)) return decodeHere(params.codec, request, response);
     if (pages === undefined) return refuse(response, 503, 'Temporal is restarting.\n');
     request.headers.cookie = login.cookiesWithout(request);
     await proxy.web(request, response, { target: pages });
@@ -82,15 +80,8 @@ function refuse(
     .end(text);
 }
 
-const base64 = z.string().transform((text) => Buffer.from(text, 'base64'));
-const decodeRequest = z.object({
-  payloads: z.array(
-    z.object({ metadata: z.record(z.string(), base64).exactOptional(), data: base64.exactOptional() }),
-  ),
-});
-
-/** Temporal's codec server protocol, but only decoding, and only for same-origin requests. */
-async function decode(
+/** Only for requests of the same origin. */
+async function decodeHere(
   codec: PayloadCodec,
   request: IncomingMessage,
   response: ServerResponse,
@@ -99,28 +90,5 @@ async function decode(
   const site = request.headers['sec-fetch-site'] ?? 'same-origin';
   if (path !== `${CODEC_PATH}/decode` || request.method !== 'POST' || site !== 'same-origin')
     return refuse(response, 404, 'Only POST /codec/decode is supported.\n');
-  const body = decodeRequest.safeParse(jsonIn((await readBody(request, BODY_BYTES_MAX)) ?? ''));
-  if (!body.success) return refuse(response, 400, 'The body is not a list of payloads.\n');
-  const payloads = await Promise.all(body.data.payloads.map((payload) => readable(codec, payload)));
-  response
-    .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-    .end(JSON.stringify({ payloads: payloads.map(toJson) }));
+  return decode(codec, request, response);
 }
-
-type Payload = Parameters<PayloadCodec['decode']>[0][number];
-
-/** Returns a payload unchanged if it is not encrypted or cannot be decrypted. */
-async function readable(codec: PayloadCodec, payload: Payload): Promise<Payload> {
-  const [decoded = payload] = await codec.decode([payload]).catch(() => [payload]);
-  return decoded;
-}
-
-const toJson = ({ metadata, data }: Payload) => ({
-  metadata: Object.fromEntries(
-    Object.entries(metadata ?? {}).map(([name, value]) => [
-      name,
-      Buffer.from(value ?? []).toString('base64'),
-    ]),
-  ),
-  data: Buffer.from(data ?? []).toString('base64'),
-});
