@@ -3,6 +3,7 @@
 import { styleText } from 'node:util';
 import { RunsheetError, errorMessage, type Place } from '../errors/error.ts';
 import { shortened, terminalLine, terminalLines } from '../errors/outside-text.ts';
+import { guessesBehind, guessText, type Guess } from '../sheet/guesses/guess.ts';
 import { SheetRefused } from '../sheet/validation-errors.ts';
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -39,6 +40,15 @@ export function span(ms: number): string {
 
 /** An error as text: code, message, place, line and hint. */
 export function errorText(error: unknown, paint: Paint): string {
+  const guesses = guessesBehind(error).map((guess) => `${guessLine(guess)}\n`);
+  return guesses.join('') + ownText(error, paint);
+}
+
+/** `  guess     separator ; (--delimiter ';')`; those that have to be confirmed carry a question mark. */
+export const guessLine = (guess: Guess): string =>
+  terminalLine(`  ${guess.sure === 'confirm' ? 'guess ?' : 'guess  '}   ${guessText(guess)}`);
+
+function ownText(error: unknown, paint: Paint): string {
   if (error instanceof SheetRefused) return refusalText(error, paint);
   if (!(error instanceof RunsheetError))
     return `${paint('red', 'error')}: ${terminalLine(errorMessage(error))}\n`;
@@ -46,7 +56,7 @@ export function errorText(error: unknown, paint: Paint): string {
 }
 
 function refusalText(error: SheetRefused, paint: Paint): string {
-  const shown = error.problems.map((one) => errorText(one, paint)).join('\n');
+  const shown = error.problems.map((one) => ownText(one, paint)).join('\n');
   const more = error.total - error.problems.length;
   const kinds = Object.entries(error.byCode).map(([code, times]) => `${code} × ${count(times)}`);
   const rest = more > 0 ? `… and ${plural(more, 'more problem')} (${kinds.join(', ')})\n` : '';

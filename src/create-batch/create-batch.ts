@@ -12,8 +12,8 @@ import { existsSync } from 'node:fs';
 import { chmod, rename, rmdir } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem } from '../errors/error.ts';
-import { unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
-import { settleSheet, type SettledSheet } from '../sheet/guesses/settle-sheet.ts';
+import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from '../sheet/guesses/guess.ts';
+import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
@@ -139,9 +139,10 @@ export class NewBatch implements Disposable {
     if (this.#same !== undefined) return [];
     const { guesses, elsewhere, otherGpu, manyRows: many } = this.#answers;
     const asked: Question[] = [];
-    const open = this.#agreed?.open ?? [];
+    const all = this.#draft?.laidOut.guesses ?? this.#agreed?.guesses ?? [];
+    const open = this.#agreed?.problems.length === 0 ? unconfirmed(all) : [];
     if (open.length > 0 && guesses !== 'accept')
-      asked.push({ id: 'guesses', sheet: this.#params.copy.name, guesses: this.#agreed?.guesses ?? [] });
+      asked.push({ id: 'guesses', sheet: this.#params.copy.name, guesses: all });
     if (this.#whole === undefined) return asked;
     asked.push(...this.#aboutEarlier());
     const { rows } = this.#whole.file.sheet;
@@ -365,20 +366,24 @@ async function agreedSheetOf(params: CreateParams): Promise<AgreedSheet> {
 async function layOutSheet(params: CreateParams, agreed: AgreedSheet): Promise<DraftBatch> {
   const { copy, deployment, service, out } = params;
   const layout = openStore(copy.folder);
-  const { options, guesses, problems } = agreed;
+  const { options, guesses, problems, likely } = agreed;
   const rows = await layOut({
     source: sourceIn(layout, copy),
     options,
     inputTypes: deployment.inputTypes,
     known: problems,
+    likely,
     store: layout,
     order: params.order,
     outputName: params.settings.outputName,
     ownGpu: deployment.gpu,
     errors: await errorsPlaceFor(out, copy.name),
     files: params.files,
+  }).catch((error: unknown) => {
+    throw restingOn(error, guesses);
   });
-  const all = [...guesses, ...(params.files?.takeGuesses() ?? [])];
+  const ofFiles = params.files?.takeGuesses() ?? [];
+  const all = [...guesses, ...ofFiles, ...equalRows(rows.repeats, options)];
   const { found } = params.files ?? {};
   const laidOut = { ...rows, ...(all.length === 0 ? {} : { guesses: all }), ...(found && { files: found }) };
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });

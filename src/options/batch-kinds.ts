@@ -110,6 +110,12 @@ export const repeat = {
   },
 };
 
+/** The number of a row; 0 for none. */
+export const rowOrNone = {
+  type: 'rowOrNone' as const,
+  isKept: (value: unknown): value is number => value === 0 || isRow(value),
+};
+
 /** Rows of a file by their numbers, both included. */
 export type RowRange = { readonly from: number; readonly to: number };
 

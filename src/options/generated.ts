@@ -57,8 +57,28 @@ export interface ReadingOptions {
   readonly delimiter?: string;
   /** Character encoding of the sheet (default: found in the file). */
   readonly encoding?: string;
-  /** Row of the header (default: the first one of 20 that names an input). */
-  readonly headerRow?: number;
+  /** Quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them (default: found in the file). */
+  readonly quote?: 'csv' | 'loose' | 'none';
+  /** Rows that begin with this are left out, such as #; none: they are rows (default: none). */
+  readonly comment?: string;
+  /** Rows may have fewer fields than the header: the last ones are empty. */
+  readonly shortRows?: boolean;
+  /** Names of the columns of a sheet without a header, or of a list. */
+  readonly columns?: readonly string[];
+  /** Where a JSON document has the list of its rows, such as data.items (default: found in the file). */
+  readonly records?: string;
+  /** Form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name (default: found in the file). */
+  readonly orient?: 'columns' | 'index';
+  /** Object in each JSON row whose members are columns too (default: inputs, if rows have it). */
+  readonly unwrap?: string;
+  /** Cells with these words are empty, such as N/A,-; keep: all words are values. */
+  readonly null?: readonly string[];
+  /** Empty cells of this column have the value of the row above. */
+  readonly fillDown?: readonly string[];
+  /** Leave out rows whose inputs equal those of an earlier row, or run them too (default: asked). */
+  readonly unique?: boolean;
+  /** Row of the header, or none (default: the first one of 20 that names an input). */
+  readonly headerRow?: number | 'none';
   /** Rows that are left out, such as 2,302-305, or none; CSV: lines. */
   readonly skipRows?: readonly RowRange[];
   /** Read or leave out the rows that Excel hides (default: refused until one is chosen). */

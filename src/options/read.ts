@@ -278,6 +278,13 @@ const FORMS: Forms = {
       return kept<Repeat>(kind, same === undefined ? { by } : { by, isSame: true });
     },
   },
+  rowOrNone: {
+    form: () => 'n|none',
+    expected: () => 'a row, or none',
+    examples: () => ['3', 'none'],
+    inProgram: (example) => example,
+    read: (kind, given) => (given === 'none' ? 0 : kept(kind, wholeFrom(given))),
+  },
   rowRanges: {
     form: () => 'rows',
     expected: () => 'a list of rows',

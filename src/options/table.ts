@@ -2,24 +2,13 @@
 // programs, what batch.json stores, the tables of the documentation and the completion of a shell come from it.
 
 import { CANARY_ROWS_MAX } from './bounds.ts';
-import {
-  axes,
-  choice,
-  flag,
-  pairs,
-  repeat,
-  rowRanges,
-  span,
-  tag,
-  text,
-  texts,
-  unconfirmed,
-} from './batch-kinds.ts';
+import { axes, choice, flag, pairs, repeat, span, tag, text, texts, unconfirmed } from './batch-kinds.ts';
 import type * as batchKinds from './batch-kinds.ts';
 import { count, named } from './kinds.ts';
 import type * as kinds from './kinds.ts';
 import { HELP } from './limits-help.ts';
 import { LIMITS, type KeptOf, type LimitName } from './limits.ts';
+import { READING } from './reading-table.ts';
 
 export type Door = 'command' | 'program' | 'workflow' | 'schedule';
 
@@ -204,75 +193,7 @@ export const OPTIONS = {
     help: "names of output files from columns, {row} and {key}, such as '{sku}-{seed}'",
     usual: 'the key',
   },
-  limit: {
-    kind: count(1),
-    scope: 'reading',
-    group: 'reading',
-    help: 'use only the first n rows',
-    usual: 'all',
-  },
-  where: {
-    kind: text('condition', 'Status = Draft'),
-    scope: 'reading',
-    group: 'reading',
-    help: 'use only the rows that meet this condition, such as "Status = Draft and seed > 100"',
-    usual: 'all; with --from: outcome = succeeded',
-  },
-  format: {
-    kind: choice(['csv', 'tsv', 'xlsx', 'jsonl', 'json']),
-    scope: 'copy',
-    group: 'reading',
-    help: 'format of the sheet',
-    usual: 'from its bytes and its name',
-  },
-  sheetName: {
-    kind: text('name', 'Prompts'),
-    scope: 'reading',
-    kept: 'sheet',
-    group: 'reading',
-    help: 'sheet of an Excel workbook',
-    usual: 'the first visible one with values',
-  },
-  delimiter: {
-    kind: text('char', ';'),
-    scope: 'reading',
-    group: 'reading',
-    help: 'character that separates CSV fields, or tab',
-    usual: 'found in the file',
-  },
-  encoding: {
-    kind: text('label', 'windows-1252'),
-    scope: 'reading',
-    group: 'reading',
-    help: 'character encoding of the sheet',
-    usual: 'found in the file',
-  },
-  headerRow: {
-    kind: count(1),
-    scope: 'reading',
-    group: 'reading',
-    help: 'row of the header',
-    usual: 'the first one of 20 that names an input',
-  },
-  skipRows: {
-    kind: rowRanges,
-    scope: 'reading',
-    group: 'reading',
-    help: 'rows that are left out, such as 2,302-305, or none; CSV: lines',
-  },
-  hidden: {
-    kind: choice(['include', 'skip']),
-    scope: 'reading',
-    group: 'reading',
-    help: 'read or leave out the rows that Excel hides',
-    usual: 'refused until one is chosen',
-  },
-  decimalComma: {
-    kind: flag,
-    scope: 'reading',
-    group: 'reading',
-    help: 'numbers have a decimal comma: 7,5',
-  },
+  ...READING,
   poll: { kind: flag, scope: 'own', group: 'service', help: 'poll the runs instead of using webhooks' },
   workerTag: {
     kind: tag,
@@ -325,7 +246,7 @@ export type Kind =
       | typeof batchKinds.unconfirmed
     >
   | (typeof kinds)['rowsOrShare' | 'moment' | 'named' | 'targets']
-  | (typeof batchKinds)['flag' | 'rowRanges' | 'tag' | 'axes' | 'repeat'];
+  | (typeof batchKinds)['flag' | 'rowOrNone' | 'rowRanges' | 'tag' | 'axes' | 'repeat'];
 
 /** An option as everything treats all of them that is not about one. */
 export type AnyOption = {
@@ -336,6 +257,8 @@ export type AnyOption = {
   readonly usual?: string;
   readonly kept?: string;
   readonly removable?: true;
+  /** Whether false is an answer too. */
+  readonly negatable?: true;
   readonly alias?: string;
   readonly form?: string;
   readonly proposes?: 'deployments' | 'gpus' | 'pools';
@@ -359,10 +282,11 @@ export type KeptIn<Scope extends AnyOption['scope']> = {
 /** Moves the options of a scope to the names under which they are kept. */
 export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, given: object): KeptIn<Scope> {
   const values: Readonly<Record<string, unknown>> = { ...given };
-  const isGiven = (option: string): boolean => values[option] !== undefined && values[option] !== false;
+  const isGiven = (option: string, { negatable }: AnyOption): boolean =>
+    values[option] !== undefined && (values[option] !== false || negatable === true);
   return Object.fromEntries(
     Object.entries<AnyOption>(OPTIONS)
-      .filter(([option, row]) => row.scope === scope && isGiven(option))
+      .filter(([option, row]) => row.scope === scope && isGiven(option, row))
       .map(([option, { kept = option }]) => [kept, values[option]]),
   ) as KeptIn<Scope>;
 }

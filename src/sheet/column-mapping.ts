@@ -24,6 +24,8 @@ import { namesInTemplates, templateIn, type Template } from './templates.ts';
 export type Feed = {
   readonly input: string;
   readonly kind: Kind;
+  /** Whether an option gives the kind. */
+  readonly isGiven: boolean;
   readonly type: InputType | undefined;
   readonly from: { readonly column: number } | { readonly json: string } | { readonly template: Template };
 };
@@ -36,6 +38,7 @@ export function mapColumns(
   columns: readonly Column[],
   options: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
+  likely: Readonly<Record<string, string>> = {},
 ) {
   const known: Known = inputTypes && new Map(inputTypes.map((type) => [type.name, type]));
   const gpu = options.gpu;
@@ -43,13 +46,14 @@ export function mapColumns(
   const { ladder } = options;
   checkLadder(options);
   const names = columns.map(({ name }) => name);
+  for (const name of options.fillDown ?? []) indexOf(names, name, '--fill-down');
   const { givers, ...roles } = rolesOf(names, options, known && new Set(known.keys()));
   for (const giver of givers) if (giver.asked) refuseGiver(giver, known);
   for (const input of Object.keys(options.types)) refuseType(input, givers);
   const feeds = givers.flatMap((giver) => feedOf(giver, options, known, names));
   const problems = [
     ...unknownInputs(file, columns, givers, feeds, known),
-    ...missingInputs(file, columns, feeds, known),
+    ...missingInputs(file, columns, feeds, known, likely),
   ];
   return {
     file,
@@ -64,6 +68,8 @@ export function mapColumns(
     sizedBy: ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize),
     /** Whether numbers have a decimal comma. */
     decimalComma: options.decimalComma ?? false,
+    /** Words that mean that a cell is empty. */
+    nothings: new Set(options.null ?? []),
     /** Errors of the header for this deployment (E203, E204). */
     problems,
     ...roles,
@@ -107,13 +113,17 @@ function feedOf(
   if (known && !type) return [];
   const declared = Object.hasOwn(options.types, input) ? options.types[input] : undefined;
   const kind = declared ?? (type ? kindOf(type.type) : 'auto');
-  if ('column' in from) return [{ input, kind, type, from }];
+  const isGiven = declared !== undefined;
+  if ('column' in from) return [{ input, kind, isGiven, type, from }];
   // JSON has braces of its own.
   const template = kind === 'json' ? [from.set] : templateIn(from.set, giver.by, names);
-  if (template.length > 0 && kind === 'file') return [{ input, kind, type, from: { template } }];
-  if (template.some((part) => typeof part === 'number')) return [{ input, kind, type, from: { template } }];
+  const isFilled = template.some((part) => typeof part === 'number');
+  if (isFilled || (template.length > 0 && kind === 'file'))
+    return [{ input, kind, isGiven, type, from: { template } }];
   const text = template.join('');
-  return text === '' ? [] : [{ input, kind, type, from: { json: constantOf(giver.by, text, kind, type) } }];
+  return text === ''
+    ? []
+    : [{ input, kind, isGiven, type, from: { json: constantOf(giver.by, text, kind, type) } }];
 }
 
 function constantOf(by: string, text: string, kind: Kind, type: InputType | undefined): string {
@@ -165,17 +175,18 @@ function missingInputs(
   columns: readonly Column[],
   feeds: readonly Feed[],
   known: Known,
+  likely: Readonly<Record<string, string>>,
 ): readonly RunsheetError[] {
   const names = columns.map(({ name }) => name);
   const fed = new Set(feeds.map(({ input }) => input));
   const used = new Set(feeds.map(({ from }) => ('column' in from ? from.column : undefined)));
   const unused = names.filter((_, at) => !used.has(at));
   const line = columns[0]?.line;
-  const place = line === undefined ? { file } : { file, line };
+  const place = line === undefined || line === 0 ? { file } : { file, line };
   return [...(known?.values() ?? [])]
     .filter(({ name, required }) => required && !fed.has(name))
     .map(({ name }) => {
-      const near = nearest(name, unused);
+      const near = likely[name] ?? nearest(name, unused);
       const correction = near === undefined ? undefined : mapFlag(name, near);
       return problem('E203', { input: name, columns: names, near }, { place, correction });
     });

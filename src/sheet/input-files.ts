@@ -58,12 +58,19 @@ export const cellIn = ({ cells, marks }: SheetRecord, index: number): Text => ({
   link: marks?.get(index)?.link,
 });
 
-/** The text with the cells of this row. */
-export const filledTemplate = ({ cells }: SheetRecord, template: Template): string =>
+/** The text with the cells of this row. `nothings`: words that mean that a cell is empty. */
+export const filledTemplate = (
+  { cells }: SheetRecord,
+  template: Template,
+  nothings: ReadonlySet<string> = NONE,
+): string =>
   template
     .map((part) => {
       if (typeof part === 'string') return part;
       const cell = cells[part] ?? '';
-      return typeof cell === 'string' ? cell : JSON.stringify(cell);
+      if (typeof cell !== 'string') return JSON.stringify(cell);
+      return nothings.has(cell.trim()) ? '' : cell;
     })
     .join('');
+
+const NONE: ReadonlySet<string> = new Set();

@@ -1,6 +1,7 @@
 // The rows that were left out of a sheet. When it is saved again, the same rows are left out although their numbers may have changed: totals
 // are known by their word, other rows by their text.
 
+import { rangesOf } from './row-ranges.ts';
 import { type RowRange, isSkipped, type SheetOptions } from './sheet-options.ts';
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
@@ -37,6 +38,7 @@ export async function leftOutOf(
   await survey.read(surveyedRecords(source, whole, names), {
     most: Number.POSITIVE_INFINITY,
     hasTotals: true,
+    hasComments: false,
     isLeftOut: () => false,
   });
   const totals = new Map([...survey.totals].filter(([line]) => isSkipped(options, line)));
@@ -107,20 +109,3 @@ const changed = (file: string, gone: readonly string[]): RunsheetError =>
     },
     { place: { file } },
   );
-
-/** Ranges and rows in the order of the sheet. */
-export const withRows = (ranges: readonly RowRange[], lines: readonly number[]): readonly RowRange[] =>
-  [...ranges, ...rangesOf(lines)].toSorted((a, b) => a.from - b.from);
-
-export function rangesOf(lines: readonly number[]): readonly RowRange[] {
-  const ranges: { from: number; to: number }[] = [];
-  for (const line of lines) {
-    const last = ranges.at(-1);
-    if (last?.to === line - 1) last.to = line;
-    else ranges.push({ from: line, to: line });
-  }
-  return ranges;
-}
-
-export const rangesText = (ranges: readonly RowRange[]): string =>
-  ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',');

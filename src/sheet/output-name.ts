@@ -78,7 +78,8 @@ function nameFrom(template: NameTemplate, { row, key, cellOf }: NamedRow): strin
   const lengths = texts.flatMap(({ text, isFixed }) => (isFixed ? [] : [bytesOf(text)]));
   const most = mostEach(lengths, Math.max(0, room));
   const whole = texts.map(({ text, isFixed }) => (isFixed ? text : cutTo(text, most))).join('');
-  const name = cutTo(safe(whole), NAME_BYTES).replace(EDGES, '');
+  // Files get an extension of their own: abrupt.jpg.png would be one too many.
+  const name = cutTo(safe(whole).replace(EXTENSION, ''), NAME_BYTES).replace(EDGES, '');
   return RESERVED_BY_WINDOWS.test(name) ? `_${name}` : name;
 }
 

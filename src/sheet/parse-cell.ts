@@ -43,11 +43,21 @@ const FLOAT: Flaw = {
 const BOOL: Flaw = { type: 'a boolean', hint: 'write true or false' };
 /** Excel writes TRUE and FALSE. */
 const BOOLEANS: ReadonlyMap<string, string> = new Map([
-  ['true', 'true'],
-  ['yes', 'true'],
-  ['false', 'false'],
-  ['no', 'false'],
+  ...['true', 'yes', 'y', 'on', '1', 'checked'].map((word) => [word, 'true'] as const),
+  ...['false', 'no', 'n', 'off', '0', 'unchecked'].map((word) => [word, 'false'] as const),
 ]);
+
+/** People mark with it what is true, or crossed out. */
+export const YES_MARK = /^[x✓✔☑]$/i;
+
+/** `60%`, which is 0.6. */
+export const PERCENT = /^-?\d+(?:[.,]\d+)?\s?%$/;
+
+const ERRORS =
+  /^#(?:N\/A|REF!|VALUE!|DIV\/0!|NAME\?|NUM!|NULL!|SPILL!|CALC!|ERROR!|FIELD!|BLOCKED!|CONNECT!|GETTING_DATA|BUSY!|UNKNOWN!)$/i;
+
+/** What Excel and Google Sheets write where a formula has failed. */
+export const isErrorWord = (text: string): boolean => text.startsWith('#') && ERRORS.test(text);
 
 /** `1.000` is one in one country, and a thousand in another. */
 export const MAY_BE_THOUSANDS = /^-?[1-9]\d{0,2}(\.000)+$/;
@@ -134,7 +144,12 @@ export function notAllowed(json: string, type: InputType): NotAllowed | undefine
   const options = type.options ?? [];
   const text = json.startsWith('"') ? (JSON.parse(json) as string) : json;
   if (options.length > 0 && !options.includes(text))
-    return { what: 'is not a value of this input', allowed: options, near: nearest(text, options) };
+    return {
+      what: 'is not a value of this input',
+      allowed: options,
+      // 4:3 is no slip of 1:1.
+      near: /\p{L}{2}/u.test(text) ? nearest(text, options) : undefined,
+    };
   const { min, max } = type;
   const value = /^-?[0-9]/.test(json) ? Number(json) : undefined;
   if (value === undefined) return undefined;

@@ -3,6 +3,7 @@
 import { problem } from '../errors/error.ts';
 import { csvColumns, csvRecords } from './csv/csv.ts';
 import { jsonColumns, jsonRecords } from './json/json.ts';
+import { shapedRecords } from './shaped-records.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { expandedRows, isExpanded, ownWidth, withAdded } from './grid/expanded-rows.ts';
 import { cellText, type Column, firstOf, type SheetRecord } from './sheet-record.ts';
@@ -46,7 +47,8 @@ function expandedOf(
   columns: readonly string[],
   isSurveyed: boolean,
 ): AsyncIterable<SheetRecord> {
-  const records = allRecords(source, options, columns.slice(0, ownWidth(options, columns)));
+  const own = columns.slice(0, ownWidth(options, columns));
+  const records = shapedRecords(allRecords(source, options, own), options, own);
   return isExpanded(options) ? expandedRows(records, options, columns, isSurveyed) : records;
 }
 

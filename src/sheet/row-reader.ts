@@ -3,7 +3,17 @@
 import { mediaOf } from '../run-service/contract/file-inputs.ts';
 import { fileCell } from './file-cell.ts';
 import { cellIn, filledTemplate, type InputFiles } from './input-files.ts';
-import { type Kind, type Reading, asChoice, notAllowed, readText, readValue } from './parse-cell.ts';
+import {
+  type Kind,
+  type Reading,
+  asChoice,
+  isErrorWord,
+  notAllowed,
+  PERCENT,
+  readText,
+  readValue,
+  YES_MARK,
+} from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
@@ -80,20 +90,20 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const cell = record.cells[index];
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
-  const fault = markFault(record.marks?.get(index), feed.kind);
+  const fault = markFault(record.marks?.get(index), feed.kind) ?? wordFault(look, cell);
   if (fault !== undefined) {
     wrong.push(markedCell(look, index, fault));
     return undefined;
   }
   const isText = record.members === undefined || !isOwn(record, index);
   const { text, link } = cellIn(record, index);
-  if (isEmpty(cell, isText) && link === undefined) {
+  if ((isEmpty(cell, isText) && link === undefined) || isNothing(plan, cell)) {
     if (feed.type?.required)
       wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
     return undefined;
   }
   if (feed.kind === 'file' && text !== undefined) return fileOf(look, feed, text, { index, link });
-  const reading = isText ? readText(textOf(look, index, feed.kind), feed.kind) : readValue(cell, feed.kind);
+  const reading = isText ? readText(textOf(look, index, feed), feed.kind) : readValue(cell, feed.kind);
   return accepted(look, feed, index, reading);
 }
 
@@ -116,9 +126,11 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
 
 /** The text with the cells of this row; undefined if nothing is left of it. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
-  const text = filledTemplate(look.record, template);
+  const text = filledTemplate(look.record, template, look.plan.nothings);
   const index = template.find((part) => typeof part === 'number');
-  const fault = markFault(look.record.marks?.get(index ?? -1), 'string');
+  const fault =
+    markFault(look.record.marks?.get(index ?? -1), 'string') ??
+    wordFault(look, look.record.cells[index ?? -1]);
   if (fault !== undefined) {
     look.wrong.push(markedCell(look, index ?? 0, fault));
     return undefined;
@@ -155,13 +167,34 @@ const NO_FILES = {
   hint: 'give the address of the file: files of this machine are not uploaded here',
 };
 
-/** A number input takes the number under a format. */
-function textOf({ plan, record: { cells, marks } }: Look, index: number, kind: Kind): string {
+/** A number input takes the number under a format, a boolean one a mark. */
+function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind, isGiven }: Feed): string {
   const text = String(cells[index]);
+  if (kind === 'bool') return isGiven && YES_MARK.test(text.trim()) ? 'true' : text;
   if (kind !== 'int' && kind !== 'float') return text;
-  const raw = marks?.get(index)?.raw ?? text;
-  return plan.decimalComma ? raw.replace(/^(-?\d+),(\d+)$/, '$1.$2') : raw;
+  const raw = (marks?.get(index)?.raw ?? text).trim();
+  const plain = plan.decimalComma ? raw.replace(/^(-?\d+),(\d+)(?=\s?%?$)/, '$1.$2') : raw;
+  if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);
+  return plain.replace(/^(-?)0+(?=\d)/, '$1');
 }
+
+/** 12.5% is 0.125 to the digit. */
+function fraction(percent: string): string {
+  const value = Number(percent.replace(/\s?%$/, ''));
+  return Number.isFinite(value) ? String(Number((value / 100).toPrecision(15))) : percent;
+}
+
+const isNothing = ({ nothings }: ColumnMapping, cell: unknown): boolean =>
+  nothings.size > 0 && typeof cell === 'string' && nothings.has(cell.trim());
+
+/** A CSV has the words of errors as text. JSON is written by programs. */
+const wordFault = ({ plan, record }: Look, cell: unknown): MarkFault | undefined =>
+  record.members === undefined &&
+  typeof cell === 'string' &&
+  isErrorWord(cell.trim()) &&
+  !isNothing(plan, cell)
+    ? FAULTS.error
+    : undefined;
 
 function gpuOf(look: Look): string | undefined {
   const { plan, record, row, wrong } = look;

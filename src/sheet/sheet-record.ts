@@ -3,8 +3,7 @@
 import { type Spot, Cursor } from './text/sheet-text.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import type { Members } from './json/json-text.ts';
-import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
-import { ownColumns } from './result-columns.ts';
+import type { CellMark } from './xlsx/cell-value.ts';
 
 /** A record may be this long, in characters (CSV: bytes): a quote that never closes must not read a whole sheet into memory. */
 export const MOST_RECORD = 4 * 1024 * 1024;
@@ -16,6 +15,9 @@ export type Column = {
   readonly column: number;
   /** The address of its cell in a workbook. */
   readonly cell?: string;
+  /** Whether the header gives it no name; or the name that it shares with a column before it. */
+  readonly isNameless?: true;
+  readonly repeats?: string;
 };
 
 /** Why a record cannot be read as a row (E103). */
@@ -30,6 +32,8 @@ export type SheetRecord = Spot & {
   readonly marks?: ReadonlyMap<number, CellMark>;
   /** Whether Excel hides the row. */
   readonly isHidden?: true;
+  /** Its text in a CSV, if it takes in line ends. */
+  readonly raw?: string;
   readonly fault?: RecordFault;
   /** Of one of several rows that a row of the sheet becomes: how many of its cells are the sheet's own, and the end of its key. */
   readonly own?: number;
@@ -101,46 +105,3 @@ export const MOST_SHOWN = 80;
 export function shortened(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text;
 }
-
-// The names in a header, and why a sheet cannot have them.
-
-/** The columns of the header in row `line` of a workbook. Throws E104 for unusable names. */
-export function columnsFrom(file: string, line: number, names: readonly string[]): readonly Column[] {
-  const columns = names.map((name, at) => ({
-    name: name.trim(),
-    line,
-    column: at + 1,
-    cell: cellAddress(at, line),
-  }));
-  refuseNames(file, columns);
-  return columns;
-}
-
-/** Throws E104 for names that cannot be columns. */
-export function refuseNames(file: string, columns: readonly Column[]): void {
-  const oneTooMany =
-    ownColumns(columns.map(({ name }) => name)).length > MOST_COLUMNS && columns[MOST_COLUMNS];
-  if (oneTooMany) {
-    const { line, column, ...named } = oneTooMany;
-    const cell = cellIn(named);
-    const what = `the header names more than ${MOST_COLUMNS} columns`;
-    throw problem(
-      'E104',
-      { what, hint: 'remove the columns that are not inputs' },
-      { place: { file, line, column, ...cell } },
-    );
-  }
-  const first = new Map<string, number>();
-  for (const { name, line, column, ...named } of columns) {
-    const before = first.get(name);
-    const what =
-      nameFault(name) ??
-      (before && `the header names the column "${name}" twice, in fields ${before} and ${column}`);
-    const hint = 'every column needs a name of its own in the header';
-    const place = { file, line, column, ...cellIn(named), columnName: shortened(name) };
-    if (what) throw problem('E104', { what, hint }, { place });
-    first.set(name, column);
-  }
-}
-
-const cellIn = ({ cell }: Pick<Column, 'cell'>) => (cell === undefined ? {} : { cell });

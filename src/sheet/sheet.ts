@@ -67,6 +67,8 @@ export type LayOutOrder = {
   readonly errors: ErrorsPlace;
   /** Errors that are known already. */
   readonly known?: readonly RunsheetError[];
+  /** Input → the column that it is likely to be, for messages. */
+  readonly likely?: Readonly<Record<string, string>> | undefined;
   readonly order?: OrderOptions;
   /** The template of the names of files (default: the key column, if there is one). */
   readonly outputName?: string | undefined;
@@ -90,7 +92,7 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
   try {
     for (const found of known) await problems.add(found);
     const columns = await columnsOf(source, options).catch(missing);
-    const plan = mapColumns(source.name, columns, options, inputTypes);
+    const plan = mapColumns(source.name, columns, options, inputTypes, order.likely);
     const names = columns.map(({ name }) => name);
     const sizes = new PageSizes(pageBytes);
     const records = recordsOf(source, options, names);
@@ -146,13 +148,15 @@ async function layRows(
   const gpus = new Map<string, number>();
   const content = createHash('sha256');
   let rows = 0;
+  const isUnmapped = plan.problems.some(({ code }) => code === 'E203');
   for (const found of plan.problems) await problems.add(found);
   for await (const record of records) {
     rows += 1;
     const reading = ahead?.(record);
     if (reading) await reading;
     const row = read(record, rows);
-    for (const found of row.wrong) await problems.add(found);
+    // Without a required input, the sheet is mapped wrongly, and its cells say nothing.
+    if (!isUnmapped) for (const found of row.wrong) await problems.add(found);
     if (row.wrong.length > 0 && row.key === undefined) continue;
     const { key, firstRow } = names.name({ ...row, inputs: comparable(row.inputs) }, rows);
     if (firstRow !== undefined) {

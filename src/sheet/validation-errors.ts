@@ -1,17 +1,21 @@
-// Collects the errors of a sheet: all of them go into a file, and the first ten are shown with their lines. Memory holds only
-// these ten and a count by code.
+// Collects the errors of a sheet: all of them go into a file, and ten are shown with their lines, grouped by kind, so that many of one
+// kind hide no other. Memory holds ten errors of each of ten kinds, and counts.
 
 import { problem, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
+import { rangesText, withRows } from './row-ranges.ts';
+import type { SheetOptions } from './sheet-options.ts';
 import type { SheetSource } from './sheet-source.ts';
 
 /** Writes the list of all errors. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string };
 
 const MOST_SHOWN = 10;
+/** More rows are not left out by numbers. */
+const MOST_LINES = 1000;
 const MOST_EXCERPT = 2000;
 /** The first line of every list. */
 export const ERRORS_HEADER = 'code,file,line,column,row,column_name,message,hint\n';
@@ -46,7 +50,7 @@ export class SheetRefused extends RunsheetError {
 
 export class Problems {
   readonly #place: ErrorsPlace;
-  readonly #first: RunsheetError[] = [];
+  readonly #kinds = new Map<string, Kind>();
   readonly #byCode = new Map<string, number>();
   /** A column of which one error names all values that are no GPUs. */
   #namedGpus: string | undefined;
@@ -68,14 +72,55 @@ export class Problems {
     const { code, place } = found;
     if (code === 'E209') this.#namedGpus = place?.columnName;
     const isNamed = code === 'E201' && this.#namedGpus !== undefined && place?.columnName === this.#namedGpus;
-    if (this.#first.length < MOST_SHOWN && !isNamed) this.#first.push(found);
+    if (!isNamed) this.#keep(found);
     await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(found) : csvLine(found));
   }
 
+  #keep(found: RunsheetError): void {
+    const { code, place } = found;
+    const name = `${code} ${place?.columnName ?? ''}`;
+    const kind = this.#kinds.get(name) ?? { count: 0, first: [], lines: [] };
+    if (kind.count === 0 && this.#kinds.size === MOST_SHOWN) return;
+    this.#kinds.set(name, kind);
+    kind.count += 1;
+    if (kind.first.length < MOST_SHOWN) kind.first.push(found);
+    if (place?.line !== undefined && place.row !== undefined && kind.lines.length <= MOST_LINES)
+      kind.lines.push(place.line);
+  }
+
+  /** Each kind has its share of those that are shown. */
+  #shown(): readonly RunsheetError[] {
+    const kinds = [...this.#kinds.values()];
+    const shares = kinds.map(() => 0);
+    let left = MOST_SHOWN;
+    for (let round = 0; round < MOST_SHOWN; round += 1)
+      for (const [at, { first }] of kinds.entries())
+        if (left > 0 && first.length > round) {
+          shares[at] = round + 1;
+          left -= 1;
+        }
+    return kinds.flatMap((kind, at) => withCount(kind, shares[at] ?? 0, kinds.length));
+  }
+
+  /** Rows without a value that is required may be left out, unless they are all rows. */
+  #withSkipped(shown: readonly RunsheetError[], { format, skipRows = [] }: SheetOptions, rows: number) {
+    const lines = [...this.#kinds].flatMap(([name, kind]) => (name.startsWith('E203 ') ? kind.lines : []));
+    const only = [...new Set(lines)].toSorted((a, b) => a - b);
+    const isList = format === 'csv' || format === 'tsv' || format === 'xlsx';
+    const isPart = only.length > 0 && only.length <= MOST_LINES && only.length < rows;
+    if (!isList || !isPart || shown.some(({ code, place }) => code === 'E203' && place?.row === undefined))
+      return shown;
+    const at = shown.findIndex(({ code }) => code === 'E203');
+    const skipped = rangesText(withRows(skipRows, only));
+    return shown.map((one, index) =>
+      index === at ? changedTo(one, { correction: { add: [['--skip-rows', skipped]] } }) : one,
+    );
+  }
+
   /** Completes the list and returns the error for `rows` rows. */
-  async refusal(source: SheetSource, writing: Writing, rows: number): Promise<SheetRefused> {
+  async refusal(source: SheetSource, options: SheetOptions, rows: number): Promise<SheetRefused> {
     await this.#list.commit();
-    const problems = await withExcerpts(this.#first, source, writing);
+    const problems = await withExcerpts(this.#withSkipped(this.#shown(), options, rows), source, options);
     const byCode = Object.fromEntries(this.#byCode);
     return new SheetRefused(
       { problems, total: this.#total, byCode, rows },
@@ -89,6 +134,26 @@ export class Problems {
   }
 }
 
+/** Errors of one code in one column. */
+type Kind = { count: number; readonly first: RunsheetError[]; readonly lines: number[] };
+
+/** The first ones; the last of them says how many more there are, if others are shown too. */
+function withCount({ count, first }: Kind, share: number, kinds: number): readonly RunsheetError[] {
+  const shown = first.slice(0, share);
+  const last = shown.at(-1);
+  if (last === undefined || count === share || kinds === 1) return shown;
+  const more = `${last.message} (and ${count - share} more like it)`;
+  return [...shown.slice(0, -1), changedTo(last, {}, more)];
+}
+
+function changedTo(
+  { code, message, exit, hint, cause, place, correction }: RunsheetError,
+  changes: Partial<Pick<RunsheetError, 'correction' | 'place'>>,
+  text = message,
+): RunsheetError {
+  return new RunsheetError(code, text, { exit, hint, cause, correction, place, ...changes });
+}
+
 /** Adds the physical line to each error; reads the sheet up to the last of these lines. */
 export async function withExcerpts(
   problems: readonly RunsheetError[],
@@ -100,10 +165,11 @@ export async function withExcerpts(
   const wanted = new Set(problems.flatMap(({ place }) => place?.line ?? []));
   const excerpts = await linesAt(wanted, source, writing);
   return problems.map((found) => {
-    const { code, message, exit, hint, cause, place, correction } = found;
+    const { place } = found;
     const excerpt = place?.line === undefined ? undefined : excerpts.get(place.line);
-    if (place === undefined || excerpt === undefined) return found;
-    return new RunsheetError(code, message, { exit, hint, cause, correction, place: { ...place, excerpt } });
+    return place === undefined || excerpt === undefined
+      ? found
+      : changedTo(found, { place: { ...place, excerpt } });
   });
 }
 

@@ -131,7 +131,7 @@ describe('a row that succeeded in an earlier batch', () => {
     await addResults(await place.create('three.csv'));
     await reusing('four.csv');
     place.write('same.csv', 'prompt\na\na\na\n');
-    const { made, done } = await reusing('same.csv');
+    const { made, done } = await reusing('same.csv', { options: { ...ASKED.options, unique: false } });
     expect([done.map(({ rows }) => rows), made.file.sheet.reused]).toEqual([[1], 1]);
   });
 

@@ -44,7 +44,7 @@ describe('a batch of a program', () => {
   function flagsFrom(words: Readonly<Record<string, string | readonly string[] | true>>): SheetFlags {
     const flags = Object.entries(sheetFlags).flatMap(([name, flag]) => {
       const given = words[name];
-      if (given === undefined) return flag.kind === 'boolean' ? [[name, false]] : [];
+      if (given === undefined) return flag.kind === 'boolean' && !('optional' in flag) ? [[name, false]] : [];
       const parse = (text: string): unknown =>
         flag.kind === 'parsed' ? (flag.parse as (one: string) => unknown)(text) : text;
       return [[name, given === true ? true : typeof given === 'string' ? parse(given) : given.map(parse)]];

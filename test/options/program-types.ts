@@ -34,6 +34,8 @@ function typeOf(kind: Kind): string {
       return 'Readonly<Record<string, string | readonly (string | number)[]>>';
     case 'repeat':
       return 'number | string';
+    case 'rowOrNone':
+      return "number | 'none'";
     case 'rowRanges':
       return 'readonly RowRange[]';
     case 'unconfirmed':

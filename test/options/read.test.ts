@@ -36,6 +36,11 @@ function samples({ kind }: AnyOption): fc.Arbitrary<Sample> {
         fc.integer({ min: 1, max: kind.most }).map((n): Sample => [`auto:${n}`, `auto:${n}`, { auto: n }]),
         fc.constant<Sample>(['auto', 'auto', { auto: kind.autoMost }]),
       );
+    case 'rowOrNone':
+      return fc.oneof(
+        fc.integer({ min: 1, max: 1e9 }).map((n): Sample => [`${n}`, n, n]),
+        fc.constant<Sample>(['none', 'none', 0]),
+      );
     case 'rowsOrShare':
       return fc.oneof(
         fc.integer({ min: 1, max: 1e9 }).map((rows): Sample => [`${rows}`, rows, { rows }]),

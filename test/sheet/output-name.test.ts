@@ -38,7 +38,7 @@ describe('a template of names', () => {
     ['{sku}', ['CON'], '_CON'],
     ['{sku}', ['nul.x'], '_nul.x'],
     ['{sku}', ['COM¹'], '_COM¹'],
-    ['{sku}', ['lpt³.png'], '_lpt³.png'],
+    ['{sku}', ['lpt³.dat'], '_lpt³.dat'],
     ['{sku}', ['com⁴'], 'com⁴'],
     ['{sku}', ['trailing. .'], 'trailing'],
     ['{sku}-{note}', ['', '', 'x'], 'x'],

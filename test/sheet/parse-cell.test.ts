@@ -28,6 +28,8 @@ describe('a cell of text', () => {
     ['bool', 'FALSE', 'false'],
     ['bool', ' Yes', 'true'],
     ['bool', 'no', 'false'],
+    ['bool', '0', 'false'],
+    ['bool', 'checked', 'true'],
     ['json', ' {"b": [1, 9007199254740993], "a": null} ', '{"a":null,"b":[1,9007199254740993]}'],
     ['json', '"x"', '"x"'],
   ] as const)('of kind %s: %j is %s', (kind, text, json) => {
@@ -47,7 +49,7 @@ describe('a cell of text', () => {
     ['float', '-1e-400', 'a number that can be sent'],
     ['float', '1,5', 'a finite number'],
     ['bool', 'x', 'a boolean'],
-    ['bool', '0', 'a boolean'],
+    ['bool', '2', 'a boolean'],
     ['json', '{a:1}', 'JSON'],
     ['json', '{"a":1,"a":2}', 'JSON'],
     ['json', `${'['.repeat(65)}${']'.repeat(65)}`, 'JSON'],

@@ -112,13 +112,6 @@ const unreadable: readonly Unreadable[] = [
   ['a header and no rows', { text: 'a,b\n' }, 'E104 -:-', /^the sheet has a header and no rows$/],
   ['an empty array', { text: '[ ]', options: json }, 'E104 -:-', /^the sheet has no rows$/],
   ['no line of JSON', { text: '\n', options: jsonl }, 'E104 -:-', /^the sheet has no rows$/],
-  ['a column without a name', { text: 'a,,b\n1,2,3\n' }, 'E104 1:2', /^a column has no name$/],
-  [
-    'one name for two columns',
-    { text: 'a,b, a\n1,2,3\n' },
-    'E104 1:3',
-    /names the column "a" twice, in fields 1 and 3/,
-  ],
   ['__proto__', { text: 'a,__proto__\n1,2\n' }, 'E104 1:2', /is reserved/],
   ['constructor', { text: '{"a":1}\n{"b":1, "constructor":2}', options: jsonl }, 'E104 2:9', /is reserved/],
   ['a nameless member', { text: '[{"":1}]', options: json }, 'E104 1:3', /^a column has no name$/],

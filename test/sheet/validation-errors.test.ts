@@ -38,7 +38,7 @@ const bad: readonly [string, Sheet, readonly string[]][] = [
   ['a key that repeats', { text: 'id\nx\ny\nx\n', options: { keyColumn: 'id' } }, ['E105 4:1']],
   [
     'several problems in one row, in the order of its cells',
-    { text: 'steps,prompt,gpu,hires\nx,,Z,1\n', inputTypes: portrait },
+    { text: 'steps,prompt,gpu,hires\nx,,Z,2\n', inputTypes: portrait },
     ['E202 2:1', 'E203 2:2', 'E201 2:3', 'E202 2:4'],
   ],
   [

@@ -2,6 +2,7 @@
 
 import { RunsheetError, type Correction, type GivenFlag } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
+import { guessesBehind, restingOn } from '../../sheet/guesses/guess.ts';
 import { SheetRefused } from '../../sheet/validation-errors.ts';
 
 /** The error with commands that can be pasted in its hint; with the corrected command, if it knows what was meant. */
@@ -11,8 +12,11 @@ export function withCommand(error: unknown, args: readonly string[]): unknown {
   const hint = error.hint && withPlace(error.hint, args);
   const command = corrected(args, correctionsOf(error));
   const lines = [hint, ...(command === undefined ? [] : [`  ${command}`])].filter(Boolean).join('\n');
-  if (error instanceof SheetRefused) return new SheetRefused(error, error.errorsFile, lines);
-  return new RunsheetError(code, message, { exit, hint: lines === '' ? undefined : lines, place, cause });
+  const whole =
+    error instanceof SheetRefused
+      ? new SheetRefused(error, error.errorsFile, lines)
+      : new RunsheetError(code, message, { exit, hint: lines === '' ? undefined : lines, place, cause });
+  return restingOn(whole, guessesBehind(error));
 }
 
 /** One command with all that is known about a refused sheet: its columns, for example. */
@@ -73,7 +77,7 @@ function one(word: string, wrong: string, right: string): string {
 }
 
 /** Flags that may be given several times. */
-const REPEATABLE: ReadonlySet<string> = new Set(['--map', '--set', '--drop', '--type']);
+const REPEATABLE: ReadonlySet<string> = new Set(['--map', '--set', '--drop', '--type', '--fill-down']);
 
 /** A flag with one value replaces the value that was given. */
 function withFlag(args: readonly string[], [flag, value]: GivenFlag): readonly string[] {

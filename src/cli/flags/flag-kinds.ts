@@ -61,6 +61,8 @@ export const optionalChoice = <const C extends string>(values: readonly C[], bri
   ({ kind: 'enum', values, optional: true, brief }) as const;
 export const boolean = (brief: string) =>
   ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
+export const negatable = (brief: string) =>
+  ({ kind: 'boolean', optional: true, withNegated: true, brief }) as const;
 
 type ValueOf<P> = P extends { readonly kind: 'boolean' }
   ? boolean

@@ -14,7 +14,17 @@ import {
   type OptionName,
 } from '../../options/table.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
-import { boolean, fail, optional, orNone, parsed, repeatable, valueFrom, proposing } from './flag-kinds.ts';
+import {
+  boolean,
+  fail,
+  negatable,
+  optional,
+  orNone,
+  parsed,
+  repeatable,
+  valueFrom,
+  proposing,
+} from './flag-kinds.ts';
 import type { Context } from '../context.ts';
 
 /** Options that only programs have: commands have flags of their own for them, or ask. */
@@ -22,10 +32,12 @@ type NotOfCommands = 'guess' | 'reuse';
 type Flag = Exclude<OptionName, NotOfCommands>;
 type TypeOf<N extends Flag> = (typeof OPTIONS)[N]['kind']['type'];
 type NamesOf<Type> = { [N in Flag]: TypeOf<N> extends Type ? N : never }[Flag];
-type Repeated = NamesOf<'pairs' | 'axes' | 'targets'> | 'drop' | 'split';
+type Repeated = NamesOf<'pairs' | 'axes' | 'targets'> | 'drop' | 'split' | 'fillDown';
 
 /** The values of the flags, as the parser reads them: a flag that may be repeated has its texts. */
-export type OptionFlags = { readonly [N in NamesOf<'flag'>]: boolean } & {
+export type OptionFlags = { readonly [N in Exclude<NamesOf<'flag'>, 'unique'>]: boolean } & {
+  readonly unique?: boolean;
+} & {
   readonly [N in Repeated]?: readonly string[];
 } & { readonly [N in Exclude<Flag, NamesOf<'flag'> | Repeated>]?: Exclude<Given[N], undefined> };
 
@@ -41,7 +53,7 @@ export const isRepeated = (kind: Kind): boolean =>
 function flagFor(option: string, row: AnyOption, fallback = row.usual): object {
   const { kind, help, removable, form = formOf(kind).form(kind), proposes } = row;
   const brief = fallback === undefined ? help : `${help} (default: ${fallback})`;
-  if (kind.type === 'flag') return boolean(brief);
+  if (kind.type === 'flag') return row.negatable ? negatable(brief) : boolean(brief);
   if (kind.type === 'choice') return { kind: 'enum', values: kind.words, optional: true, brief };
   const one = isRepeated(kind) ? textOf(kind, option) : valueFrom<Kind>(kind, option);
   const flag = parsed<unknown>(removable ? orNone(one) : one)(form, brief);

@@ -22,7 +22,7 @@ export type Job = {
 /** A flag with its values; none for a switch. */
 export type JobFlag = { readonly flag: string; readonly values: readonly string[] };
 
-type Parameter = { readonly kind: string; readonly variadic?: unknown };
+type Parameter = { readonly kind: string; readonly variadic?: unknown; readonly withNegated?: boolean };
 
 const ENDING = '.job.toml';
 export const isJob = (path: string): boolean => path.endsWith(ENDING);
@@ -127,12 +127,16 @@ function flagsOf(
     const parameter = known[flag] as Parameter;
     if (parameter.kind === 'boolean') {
       if (typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
-      return value ? [{ flag: kebab(flag), values: [] }] : [];
+      if (value) return [{ flag: kebab(flag), values: [] }];
+      return parameter.withNegated ? [{ flag: negated(kebab(flag)), values: [] }] : [];
     }
     const values = valuesOf(place, name, value, parameter.variadic === true);
     return [{ flag: kebab(flag), values: values.map((one) => inFolder(place, flag, one)) }];
   });
 }
+
+/** `--no-unique` */
+export const negated = (flag: string): string => flag.replace('--', '--no-');
 
 /** A list or a table is repeated, or one word with commas, as the flag is. */
 function valuesOf(place: string, name: string, value: TomlValue, isRepeated: boolean): readonly string[] {

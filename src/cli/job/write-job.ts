@@ -7,7 +7,7 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
-import { isJob, JOB_FLAGS, kebab, PATHS, snake, withFile } from './job-file.ts';
+import { isJob, JOB_FLAGS, kebab, negated, PATHS, snake, withFile } from './job-file.ts';
 import { NO_SHEET } from '../flags/batch-options.ts';
 
 type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
@@ -72,7 +72,10 @@ export function writeJob(
 function flagsIn(words: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [kebab(flag), one]));
+  const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));
   for (const [at, word] of words.entries()) {
+    const isOff = off.get(word);
+    if (isOff !== undefined && !kinds.has(word)) found.set(isOff, ['false']);
     const [, flag = word, value = words[at + 1] ?? ''] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
     const parameter = kinds.get(flag);
     if (parameter === undefined) continue;
@@ -85,7 +88,7 @@ function flagsIn(words: readonly string[]): ReadonlyMap<string, readonly string[
 /** Pairs are a table, other repeated values a list, and a plain number is one. */
 function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boolean): Value {
   const [first = ''] = values;
-  if (isSwitch) return true;
+  if (isSwitch) return first !== 'false';
   const pairs = values.map(
     (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,
   );

@@ -17,7 +17,9 @@ import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './batch-plan.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
-import { sameCommand, sayNext } from '../next-command.ts';
+import { sayNext } from '../next-command.ts';
+import { unconfirmed } from '../../sheet/guesses/guess.ts';
+import { commandWith } from './questions.ts';
 import { serversFor } from '../session.ts';
 import { count, money, span } from '../format.ts';
 import { planJson } from '../json/plan.ts';
@@ -56,7 +58,9 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
     printer.json(planJson({ ...planned, batch: draft, canary: draft.canary, notGuaranteed }));
   else sayPlan(printer, config, planned);
   const args = context.args ?? [];
-  if (flags.write === undefined) return sayNext(printer, flags.output, ['run', sameCommand(args, 'run')]);
+  const answers = unconfirmed(draft.laidOut.guesses ?? []).map((guess) => guess.flags);
+  if (flags.write === undefined)
+    return sayNext(printer, flags.output, ['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);
   const words = withJob(args, LETTERS);
   writeJob(flags.write, words, { sheet, guesses: draft.laidOut.guesses ?? [], letters: LETTERS });
   sayNext(printer, flags.output, ['run', `runsheet run ${shellWord(flags.write)}`]);

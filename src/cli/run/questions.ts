@@ -3,8 +3,9 @@
 import type { Answer, Question, Words } from '../../create-batch/questions.ts';
 import type { Policy } from '../../create-batch/settle.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
-import { guessText, type Guess } from '../../sheet/guesses/guess.ts';
+import type { Guess } from '../../sheet/guesses/guess.ts';
 import type { Printer } from '../context.ts';
+import { guessLine } from '../format.ts';
 import { createInterface } from 'node:readline';
 
 export type Asking = {
@@ -41,11 +42,7 @@ const asking =
     return ask(process, `${lines.join('\n')}\n[${Object.keys(all).join('/')}] `, all);
   };
 
-/** `  guess     separator ; (--delimiter ';')`; those that have to be confirmed carry a question mark. */
-export const guessLines = (guesses: readonly Guess[]): readonly string[] =>
-  guesses.map((guess) =>
-    terminalLine(`  ${guess.sure === 'confirm' ? 'guess ?' : 'guess  '}   ${guessText(guess)}`),
-  );
+export const guessLines = (guesses: readonly Guess[]): readonly string[] => guesses.map(guessLine);
 
 /** The command that was given with an answer, and with what is assumed about the other questions. */
 export const asCommand =
@@ -63,9 +60,14 @@ export function commandWith(
   [, , name = '', ...args]: readonly string[],
   groups: readonly (readonly string[])[],
 ): string {
-  const isGiven = (flag: string): boolean =>
-    !ONCE.includes(flag) && args.some((word) => word === flag || word.startsWith(`${flag}=`));
-  const flags = groups.flatMap((group) => (group[0] === undefined || isGiven(group[0]) ? [] : group));
+  const isGiven = ([flag = '', value]: readonly string[]): boolean =>
+    !ONCE.includes(flag) &&
+    args.some((word, at) =>
+      SEVERAL.has(flag)
+        ? (word === flag && args[at + 1] === value) || word === `${flag}=${value}`
+        : word === flag || word.startsWith(`${flag}=`),
+    );
+  const flags = groups.flatMap((group) => (group.length === 0 || isGiven(group) ? [] : group));
   const kept = args.filter(
     (arg, at) =>
       arg !== '--reuse' &&
@@ -77,6 +79,17 @@ export function commandWith(
 
 /** Flags with one value, which an answer replaces. */
 const ONCE = ['--skip-rows', '--out', '--repeat'];
+
+/** Flags with a value for each input or column. */
+const SEVERAL: ReadonlySet<string> = new Set([
+  '--map',
+  '--set',
+  '--drop',
+  '--type',
+  '--fill-down',
+  '--split',
+  '--grid',
+]);
 
 /** Whether `arg` gives `flag` another value than `flags` does. */
 const isValueOf = (

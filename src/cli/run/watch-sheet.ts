@@ -13,7 +13,7 @@ import type { Printer } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
 import { plural, errorText, money, type Paint } from '../format.ts';
-import { rangesText } from '../../sheet/left-out-rows.ts';
+import { rangesText } from '../../sheet/row-ranges.ts';
 import { asCommand, commandWith } from './questions.ts';
 import { nextLine, sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';

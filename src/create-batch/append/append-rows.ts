@@ -70,9 +70,19 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
   const source = sourceIn(layout, copy);
-  const { decimalComma } = batch.file.sheet.options;
-  const read = { format: copy.format, map: {}, set: {}, drop: [], types: {}, ...readingOf(params) };
-  const given = { ...read, ...(await severalOf(params, source, read)) };
+  const {
+    decimalComma,
+    null: nothings,
+    fillDown,
+    unique,
+    comment,
+    shortRows,
+    quote,
+  } = batch.file.sheet.options;
+  const same = definedOnly({ null: nothings, fillDown, unique, comment, shortRows, quote });
+  const none = { format: copy.format, map: {}, set: {}, drop: [], types: {} };
+  const reading = { ...none, ...same, ...readingOf(params) };
+  const given = { ...reading, ...(await severalOf(params, source, reading)) };
   const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
   const others = otherColumns(params, columns);

@@ -1,36 +1,46 @@
-// Reads CSV and TSV sheets. csv-parse splits the fields; this file counts the lines, because csv-parse counts a CRLF inside
-// quotes as two lines.
+// Reads CSV and TSV sheets: the columns of the header, and the rows below it.
 
-import { pipeline } from 'node:stream';
-import { CsvError, type Info, parse } from 'csv-parse';
-import { Cursor, type Spot, lenientTextOf, linesOf, textOf } from '../text/sheet-text.ts';
-import {
-  MOST_RECORD,
-  type Column,
-  type RecordFault,
-  type SheetRecord,
-  tooLong,
-  refuseNames,
-} from '../sheet-record.ts';
+import { lenientTextOf, linesOf, textOf } from '../text/sheet-text.ts';
+import { MOST_RECORD, type Column, type RecordFault, type SheetRecord, tooLong } from '../sheet-record.ts';
+import { columnsFrom, namesWithout } from '../header.ts';
 import { problem, type Correction, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetOptions, isSkipped } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
+import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
-export type Fields = { readonly line: number; readonly fields: readonly string[] };
+export type Fields = Pick<CsvRecord, 'line' | 'fields'>;
 
 /** The header. Throws E102 for another delimiter and E104 for unusable names. */
 export async function csvColumns(source: SheetSource, options: SheetOptions): Promise<readonly Column[]> {
   for await (const { line, fields } of fieldsOf(source, options)) {
-    const columns = fields.map((name, index) => ({ name: name.trim(), line, column: index + 1 }));
+    if (options.headerRow === 0) return columnsFrom(source.name, 0, namesWithout(options, fields.length));
     // With an explicit --delimiter a single column is intended.
     const fault =
-      columns.length === 1 && options.delimiter === undefined && (await delimiterFault(source, options));
+      fields.length === 1 && options.delimiter === undefined && (await delimiterFault(source, options));
     if (fault) throw fault;
-    refuseNames(source.name, columns);
-    return columns;
+    return columnsFrom(source.name, line, fields.slice(0, await widthOf(source, options, fields)));
   }
   throw problem('E104', { what: 'the sheet is empty' }, { place: { file: source.name } });
+}
+
+/** Excel saves columns without a name and without a value behind the last one. */
+async function widthOf(
+  source: SheetSource,
+  options: SheetOptions,
+  header: readonly string[],
+): Promise<number> {
+  let width = header.findLastIndex((name) => name.trim() !== '') + 1;
+  if (width === 0 || width === header.length) return header.length;
+  for await (const { line, fields } of fieldsOf(source, options)) {
+    if (!isSkipped(options, line))
+      width = Math.max(
+        width,
+        fields.slice(0, header.length).findLastIndex((field) => field.trim() !== '') + 1,
+      );
+    if (width === header.length) break;
+  }
+  return width;
 }
 
 /** Every row after the header. A row that does not have `width` fields carries a fault. */
@@ -39,54 +49,65 @@ export async function* csvRecords(
   options: SheetOptions,
   width: number,
 ): AsyncGenerator<SheetRecord> {
-  let header = true;
-  for await (const { line, fields } of fieldsOf(source, options)) {
+  let header = options.headerRow !== 0;
+  for await (const { line, fields, raw } of fieldsOf(source, options)) {
     // A row without values is blank, except in a sheet with one column, where spaces are a value.
     if (header || isSkipped(options, line) || (width > 1 && isEmptyRow(fields))) header = false;
-    else if (fields.length === width) yield { line, column: 1, cells: fields };
-    else yield { line, column: 1, cells: fields, fault: raggedness(line, width, fields) };
+    else {
+      const cells = fitted(fields, width, options.shortRows);
+      const record = { line, column: 1, cells, ...(raw === undefined ? {} : { raw }) };
+      yield cells.length === width ? record : { ...record, fault: raggedness(line, width, fields) };
+    }
   }
 }
 
+/** Empty cells may be missing at the end of a row, or stand behind its end. */
+function fitted(fields: readonly string[], width: number, mayBeShort = false): readonly string[] {
+  if (fields.length > width && isEmptyRow(fields.slice(width))) return fields.slice(0, width);
+  if (fields.length >= width || !mayBeShort) return fields;
+  return [...fields, ...Array.from({ length: width - fields.length }, () => '')];
+}
+
 /** Every row that is not blank, from the header on. */
-export async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Fields> {
-  const parser = parse({
-    delimiter: delimiterOf(options),
-    info: true,
-    max_record_size: MOST_RECORD,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    skip_empty_lines: true,
-  });
-  // An error in the pipeline destroys the parser, so the loop below throws it.
-  pipeline(textOf(source, options), parser, () => undefined);
-  let linesBefore = 0;
+export async function* fieldsOf(source: SheetSource, options: SheetOptions): AsyncGenerator<CsvRecord> {
   let headerSeen = false;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: Info }>) {
-      const line = 1 + linesBefore + info.empty_lines;
-      linesBefore += 1 + breaksIn(record);
-      if (line < (options.headerRow ?? 1)) continue;
-      if (!headerSeen && isBlank(record)) continue;
+    for await (const record of parsed(source, parserOf(options), options)) {
+      if (record.line < (options.headerRow ?? 1)) continue;
+      if (!headerSeen && isBlank(record.fields)) continue;
       headerSeen = true;
-      yield { line, fields: record };
+      yield record;
     }
   } catch (error) {
-    throw error instanceof CsvError ? await unreadable(source, options, error) : error;
+    throw error instanceof QuoteError ? await unreadable(source, options, error.fault) : error;
   }
+}
+
+export const parserOf = (options: SheetOptions): CsvParser => {
+  const { delimiter, quote, comment } = options;
+  return new CsvParser({
+    delimiter: delimiter === NO_DELIMITER ? undefined : delimiterOf(options),
+    quoting: quote ?? (delimiter === NO_DELIMITER ? 'none' : 'csv'),
+    comment: comment === 'none' ? undefined : comment,
+  });
+};
+
+/** Each line is one field. */
+const NO_DELIMITER = 'none';
+
+/** All records. Throws {@link QuoteError}. */
+export async function* parsed(
+  source: SheetSource,
+  parser: CsvParser,
+  writing: SheetOptions,
+): AsyncGenerator<CsvRecord> {
+  for await (const text of textOf(source, writing)) yield* parser.take(text);
+  yield* parser.end();
 }
 
 const isEmptyRow = (fields: readonly string[]): boolean => fields.every((field) => field.trim() === '');
 
 const isBlank = (fields: readonly string[]): boolean => fields.length === 1 && fields[0]?.trim() === '';
-
-/** The line breaks inside of fields. */
-export function breaksIn(fields: readonly string[]): number {
-  let breaks = 0;
-  for (const field of fields)
-    if (field.includes('\n') || field.includes('\r')) breaks += field.match(/\r\n?|\n/g)?.length ?? 0;
-  return breaks;
-}
 
 function raggedness(line: number, width: number, fields: readonly string[]): RecordFault {
   const tooMany = fields.length > width;
@@ -103,12 +124,10 @@ function raggedness(line: number, width: number, fields: readonly string[]): Rec
 async function unreadable(
   source: SheetSource,
   options: SheetOptions,
-  cause: CsvError,
+  fault: QuoteFault,
 ): Promise<RunsheetError> {
   const otherDelimiter = await delimiterFault(source, options);
   if (otherDelimiter) return otherDelimiter;
-  const fault = await quoteFault(lenientTextOf(source, options), delimiterOf(options));
-  if (!fault) return problem('E103', { what: cause.message }, { place: { file: source.name }, cause });
   const place = { file: source.name, line: fault.line, column: fault.column };
   if (fault.kind === 'too long') return tooLong({ file: source.name, line: fault.line });
   const within = fault.metInLine === fault.line ? '' : ` (noticed in line ${fault.metInLine})`;
@@ -118,7 +137,7 @@ async function unreadable(
     'behind a quote': `unexpected text after the closing quote of this field${within}`,
   }[fault.kind];
   const hint = 'put a field that contains quotes in quotes, and double each quote inside it: "say ""hi"""';
-  return problem('E103', { what, hint }, { place, cause });
+  return problem('E103', { what, hint }, { place });
 }
 
 const DELIMITERS = [
@@ -157,116 +176,4 @@ async function delimiterFault(
     return problem('E102', { what, hint }, { place: { file: source.name, line, column: 1 }, correction });
   }
   return undefined;
-}
-
-type QuoteFault = Spot & {
-  readonly kind: 'unclosed' | 'inside a field' | 'behind a quote' | 'too long';
-  /** The line in which the scan noticed it. */
-  readonly metInLine: number;
-};
-
-/**
- * The first quoting error of this text; `column` counts fields. The parser reports an unclosed quote only at the end of the sheet,
- * far from where it opened, so the sheet is read a second time.
- */
-async function quoteFault(texts: AsyncIterable<string>, delimiter: string): Promise<QuoteFault | undefined> {
-  const scan = new Scan(delimiter);
-  for await (const text of texts) {
-    const fault = scan.take(text);
-    if (fault) return fault;
-  }
-  return scan.end();
-}
-
-/**
- * `start`: at the beginning of a field; `bare`: in an unquoted field; `quoted`: inside quotes; `closed`: after a quote that
- * ends the field unless a second quote follows immediately.
- */
-type State = 'start' | 'bare' | 'quoted' | 'closed';
-
-class Scan {
-  readonly #cursor = new Cursor();
-  /** The characters that have a meaning outside quotes. */
-  readonly #mark: RegExp;
-  #state: State = 'start';
-  #field = 1;
-  #recordSize = 0;
-  #record: Spot = { line: 1, column: 1 };
-  #opened: Spot = { line: 1, column: 1 };
-
-  constructor(delimiter: string) {
-    this.#mark = new RegExp(`["\\r\\n\\u{${delimiter.codePointAt(0)?.toString(16)}}]`, 'gu');
-  }
-
-  take(text: string): QuoteFault | undefined {
-    let at = 0;
-    while (at < text.length) {
-      const mark = this.#nextMark(text, at);
-      const fault = this.#content(text.slice(at, mark.at)) ?? this.#meet(mark.character);
-      if (fault) return fault;
-      at = mark.at + mark.character.length;
-    }
-    return undefined;
-  }
-
-  end(): QuoteFault | undefined {
-    if (this.#state === 'quoted') return this.#fault('unclosed', this.#opened);
-    return this.#recordSize > MOST_RECORD ? this.#fault('too long', this.#record) : undefined;
-  }
-
-  #nextMark(text: string, from: number): { readonly at: number; readonly character: string } {
-    if (this.#state === 'quoted') {
-      const at = text.indexOf('"', from);
-      return at < 0 ? { at: text.length, character: '' } : { at, character: '"' };
-    }
-    this.#mark.lastIndex = from;
-    const found = this.#mark.exec(text);
-    return found ? { at: found.index, character: found[0] } : { at: text.length, character: '' };
-  }
-
-  #content(text: string): QuoteFault | undefined {
-    if (text === '') return undefined;
-    this.#pass(text);
-    if (this.#state === 'quoted') return undefined;
-    // In a record of this size the closing quote is most likely the opening quote of a later field.
-    if (this.#state === 'closed')
-      return this.#fault(this.#recordSize > MOST_RECORD ? 'unclosed' : 'behind a quote', this.#opened);
-    this.#state = 'bare';
-    return this.#recordSize > MOST_RECORD ? this.#fault('too long', this.#record) : undefined;
-  }
-
-  #meet(character: string): QuoteFault | undefined {
-    if (character === '') return undefined;
-    if (character === '\r' || character === '\n') return this.#endRecord(character);
-    const spot = { line: this.#cursor.line, column: this.#field };
-    this.#pass(character);
-    if (character !== '"') {
-      this.#field += 1;
-      this.#state = 'start';
-      return undefined;
-    }
-    if (this.#state === 'bare') return this.#fault('inside a field', spot);
-    if (this.#state === 'start') this.#opened = spot;
-    this.#state = this.#state === 'quoted' ? 'closed' : 'quoted';
-    return undefined;
-  }
-
-  #endRecord(lineBreak: string): QuoteFault | undefined {
-    if (this.#recordSize > MOST_RECORD) return this.#fault('too long', this.#record);
-    this.#pass(lineBreak);
-    this.#state = 'start';
-    this.#field = 1;
-    this.#recordSize = 0;
-    this.#record = { line: this.#cursor.line, column: 1 };
-    return undefined;
-  }
-
-  #pass(text: string): void {
-    this.#cursor.pass(text);
-    this.#recordSize += Buffer.byteLength(text);
-  }
-
-  #fault(kind: QuoteFault['kind'], spot: Spot): QuoteFault {
-    return { ...spot, kind, metInLine: this.#cursor.line };
-  }
 }

@@ -8,6 +8,8 @@ import type { SheetSource } from '../sheet-source.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { shortened } from '../sheet-record.ts';
 import { fieldsOf, type Fields } from '../csv/csv.ts';
+import { guessedQuotes } from './guess-quotes.ts';
+import { nameProper } from './input-names.ts';
 import { firstRows } from '../xlsx/unpacked-sheet.ts';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
@@ -16,11 +18,15 @@ const SEPARATORS = [',', ';', '\t', '|'] as const;
 const SAMPLED = 200;
 const HEADER_ROWS = 20;
 
-/** The options with encoding, separator and header row. `inputs`: the names of one that a header has to contain, if known. */
+/**
+ * The options with encoding, separator, quotes and header row. `inputs`: the names of one that a header has to contain, if known;
+ * `listed`: the input that the lines of a plain list are for.
+ */
 export async function settleReading(
   source: SheetSource,
   given: SheetOptions,
   inputs: readonly string[] | undefined,
+  listed?: string,
 ): Promise<Settled> {
   if (given.format === 'json' || given.format === 'jsonl') return { options: given, guesses: [] };
   const guesses: Guess[] = [];
@@ -31,12 +37,48 @@ export async function settleReading(
   };
   if (options.format !== 'xlsx' && options.encoding === undefined)
     settle(await guessedEncoding(source, options));
-  const wanted = new Set([...(inputs ?? []), ...namesIn(options)].map(plainName));
+  const wanted = new Set(
+    [...(inputs ?? []), ...namesIn(options)].flatMap((name) => [plainName(name), nameProper(name)]),
+  );
+  if (listed !== undefined && (await isPlainList(source, options, wanted)))
+    return (settle(listOf(options, listed)), { options, guesses });
+  if (options.columns !== undefined && options.headerRow === undefined)
+    options = { ...options, headerRow: 0 };
   if (options.format === 'csv' && options.delimiter === undefined)
     settle(await guessedSeparator(source, options, wanted));
+  if (options.format !== 'xlsx' && options.quote === undefined) settle(await guessedQuotes(source, options));
   if (options.headerRow === undefined)
     settle(await guessedHeader(source, options, inputs === undefined ? undefined : wanted));
   return { options, guesses };
+}
+
+/** A .txt without a header and without a table in it. */
+async function isPlainList(
+  { name, open }: SheetSource,
+  options: SheetOptions,
+  wanted: ReadonlySet<string>,
+): Promise<boolean> {
+  const { format, delimiter, headerRow, columns } = options;
+  if (format !== 'csv' || !name.toLowerCase().endsWith('.txt')) return false;
+  if ((delimiter ?? headerRow ?? columns) !== undefined) return false;
+  let tabs = 0;
+  let lines = 0;
+  for await (const line of linesOf(lenientTextOf({ name, open }, options), MOST_LINE)) {
+    if (line.trim() === '') continue;
+    if (lines === 0 && line.split(/[,;\t|]/).some((field) => wanted.has(nameProper(field)))) return false;
+    lines += 1;
+    if (line.includes('\t')) tabs += 1;
+    if (lines === SAMPLED) break;
+  }
+  return tabs * 2 <= lines;
+}
+
+const MOST_LINE = 1000;
+
+function listOf(options: SheetOptions, input: string): Settled {
+  const flags = ['--delimiter', 'none', '--header-row', 'none', '--columns', input];
+  const guess = said('header', `each line is one ${input}, also the first`, ...flags);
+  return { options: { ...options, delimiter: 'none', headerRow: 0, columns: [input] }, guesses: [guess] };
 }
 
 /** The columns that options name: a header contains them. */
@@ -110,14 +152,15 @@ async function sampleOf(
   if (options.format === 'xlsx') return firstRows(source, most);
   const rows: Fields[] = [];
   try {
-    for await (const row of fieldsOf(source, options)) {
+    for await (const row of fieldsOf(source, { quote: 'loose', ...options })) {
       rows.push(row);
       if (rows.length === most) break;
     }
     return rows;
   } catch (error) {
-    if (error instanceof RunsheetError) return undefined;
-    throw error;
+    if (!(error instanceof RunsheetError)) throw error;
+    // A quote that is never closed is a letter, or an error that is shown later.
+    return options.quote === undefined ? sampleOf(source, { ...options, quote: 'none' }, most) : undefined;
   }
 }
 
@@ -134,7 +177,7 @@ function evenFrom(widths: readonly number[]): number | undefined {
 const matchesIn =
   (wanted: ReadonlySet<string>) =>
   ({ fields }: Fields): number =>
-    new Set(fields.map(plainName).filter((name) => wanted.has(name))).size;
+    new Set(fields.map(nameProper).filter((name) => wanted.has(name))).size;
 
 /** `wanted`: names of which a header contains one; without them, it is the first row that is no title. */
 async function guessedHeader(
@@ -143,11 +186,10 @@ async function guessedHeader(
   wanted: ReadonlySet<string> | undefined,
 ): Promise<Settled> {
   const rows = (await sampleOf(source, options, HEADER_ROWS)) ?? [];
-  const at = wanted
-    ? rows.findIndex((row) => isHeader(row.fields) && matchesIn(wanted)(row) > 0)
-    : firstOfTable(rows);
+  const at = wanted ? headerIn(rows, wanted) : firstOfTable(rows);
   const header = rows[at];
-  if (at <= 0 || header === undefined || !isHeader(header.fields)) return { options, guesses: [] };
+  if (at <= 0 || header === undefined || (wanted === undefined && !isHeader(header.fields)))
+    return { options, guesses: [] };
   const above = rows
     .slice(0, at)
     .map(({ fields }) => shortened(fields.filter(Boolean).join(' ').trim()))
@@ -160,6 +202,13 @@ async function guessedHeader(
     options: { ...options, headerRow: header.line },
     guesses: [(isSure ? said : toConfirm)('header', text, '--header-row', row)],
   };
+}
+
+/** The first row with an input whose names are unique, or else with one at all. */
+function headerIn(rows: readonly Fields[], wanted: ReadonlySet<string>): number {
+  const isNamed = (row: Fields): boolean => matchesIn(wanted)(row) > 0;
+  const at = rows.findIndex((row) => isHeader(row.fields) && isNamed(row));
+  return at < 0 ? rows.findIndex(isNamed) : at;
 }
 
 /** The first row that is no title, if most rows from it on are none either. */

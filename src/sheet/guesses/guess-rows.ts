@@ -8,15 +8,13 @@ import { ownColumns } from '../result-columns.ts';
 import type { SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
-import { type LeftOutRows, rangesOf, rangesText, withRows } from '../left-out-rows.ts';
+import type { LeftOutRows } from '../left-out-rows.ts';
+import { rangesOf, rangesText, withRows } from '../row-ranges.ts';
 import type { Survey } from './survey.ts';
 
 /** Throws E112 for rows without inputs and repeated headers. */
-export function refuseRows(
-  file: string,
-  { emptyLines, headerLines }: Survey,
-  { skipRows = [] }: SheetOptions,
-): void {
+export function refuseRows(file: string, survey: Survey, { skipRows = [] }: SheetOptions): void {
+  const { emptyLines, headerLines } = survey;
   const [lines, what] =
     headerLines.length > 0
       ? [headerLines, 'repeat the header']
@@ -24,22 +22,57 @@ export function refuseRows(
   if (lines.length === 0) return;
   const rows = rangesText(rangesOf(lines));
   const skipped = rangesText(withRows(skipRows, lines));
+  const isWhole = lines.length === survey.rows;
   throw problem(
     'E112',
     {
       what: `rows of ${file} ${what}: ${rows}`,
-      hint: `if they are no rows of the batch, add: --skip-rows ${skipped}`,
+      hint: isWhole
+        ? 'the columns that are inputs have no values: check them, or map others with --map'
+        : `if they are no rows of the batch, add: --skip-rows ${skipped}${continued(survey)}`,
     },
-    { place: { file }, correction: { add: [['--skip-rows', skipped]] } },
+    { place: { file }, ...(isWhole ? {} : { correction: { add: [['--skip-rows', skipped]] } }) },
   );
 }
 
+const continued = ({ mapped, continued: rows, emptyLines }: Survey): string =>
+  rows * 2 <= emptyLines.length
+    ? ''
+    : `; if they continue the row above: ${mapped.map((name) => `--fill-down ${shellWord(name)}`).join(' ')}`;
+
+/** Rows that are comments; if most rows begin with the same sign, it is a part of their text. */
+export function commentGuess({ comments, rows }: Survey, { comment }: SheetOptions): Part {
+  const { prefix, lines, first } = comments;
+  if (comment !== undefined || lines.length === 0) return NOTHING;
+  if (lines.length > rows) return { options: { comment: 'none' }, guesses: [] };
+  const are = lines.length === 1 ? 'is a comment' : 'are comments';
+  const text = `row${lines.length === 1 ? '' : 's'} ${rangesText(rangesOf(lines))} ("${first}") ${are}; to send all rows: --comment none`;
+  return { options: { comment: prefix }, guesses: [toConfirm('rows', text, '--comment', prefix)] };
+}
+
+/** Rows that end before the header does. */
+export function shortGuess({ short }: Survey, { shortRows }: SheetOptions): Part {
+  if (shortRows === true || short.count === 0) return NOTHING;
+  const { lines, count, first } = short;
+  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
+  const rows = `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more} ("${first}")`;
+  const text = `the last cells of ${rows} are missing and taken for empty; if they are no rows: --skip-rows ${rangesText(rangesOf(lines))}`;
+  return { options: { shortRows: true }, guesses: [toConfirm('rows', text, '--short-rows')] };
+}
+
 /** `leftOut`: totals of these kinds were left out of an earlier save of the sheet. */
-export function rowGuesses(survey: Survey, { skipRows = [] }: SheetOptions, leftOut?: LeftOutRows): Part {
+export function rowGuesses(
+  survey: Survey,
+  { skipRows = [], comment = 'none' }: SheetOptions,
+  leftOut?: LeftOutRows,
+): Part {
   const { blank } = survey;
   const totals = [...survey.totals.keys()];
   const guesses: Guess[] = [];
-  if (blank > 0) guesses.push(said('rows', `${blank} blank ${blank === 1 ? 'row' : 'rows'} left out`));
+  if (blank > 0) {
+    const what = `blank ${blank === 1 ? 'row' : 'rows'}${comment === 'none' ? '' : ' or comments'}`;
+    guesses.push(said('rows', `${blank} ${what} left out`));
+  }
   if (totals.length === 0) return { options: {}, guesses };
   const ranges = withRows(skipRows, totals);
   const kinds = [...new Set(survey.totals.values())];

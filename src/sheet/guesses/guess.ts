@@ -20,6 +20,15 @@ export type Guess = {
 /** Options that no longer need a guess, and the guesses that they contain. */
 export type Settled = { readonly options: SheetOptions; readonly guesses: readonly Guess[] };
 
+/** `problems`: errors that say more than the layout could. A sheet with one of them is refused. */
+export type SettledSheet = Settled & {
+  readonly problems: readonly RunsheetError[];
+  /** The names of its columns; none if they cannot be read, or in JSON, whose columns no answers are kept for. */
+  readonly columns: readonly string[];
+  /** Input → the column that it is likely to be. */
+  readonly likely?: Readonly<Record<string, string>>;
+};
+
 /** What one kind of guess adds. */
 export type Part = { readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] };
 
@@ -58,6 +67,35 @@ export function guessesRefused(
     '; ',
   );
   return problem('E111', { file, texts, flags: flagsOf(open).map(shellWord).join(' '), command, isDeclined });
+}
+
+/** The guesses that a refusal rests on, so that it can be understood. */
+const BEHIND = new WeakMap<object, readonly Guess[]>();
+
+/** The error, with guesses that were made before it. */
+export function restingOn(error: unknown, guesses: readonly Guess[]): unknown {
+  if (typeof error === 'object' && error !== null) BEHIND.set(error, [...guesses, ...guessesBehind(error)]);
+  return error;
+}
+
+export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(error as object) ?? [];
+
+/** Equal rows may be meant, or be bought by mistake. Programs mean what they write. */
+export function equalRows(
+  {
+    count,
+    first: [repeat],
+  }: { readonly count: number; readonly first: readonly { row: number; firstRow: number }[] },
+  { format, unique, repeat: often }: SheetOptions,
+): readonly Guess[] {
+  if (repeat === undefined || unique !== undefined || often !== undefined) return [];
+  if (format === 'json' || format === 'jsonl') return [];
+  const rows = `row ${repeat.row} equals row ${repeat.firstRow}`;
+  const text =
+    count === 1
+      ? `${rows}, and is run too; to leave it out: --unique`
+      : `${count} rows equal earlier ones (${rows}), and are run too; to leave them out: --unique`;
+  return [toConfirm('rows', text, '--no-unique')];
 }
 
 /** A name without what people write in different ways: case, spaces, `-` and `_`. */

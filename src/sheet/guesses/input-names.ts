@@ -42,3 +42,27 @@ export function areOneSetting(column: string, input: string): boolean {
 /** Whether the column is a setting that would change what a run makes. */
 export const isTellingSetting = (column: string): boolean =>
   TELLING.has(SETTINGS.get(nameProper(column)) ?? -2);
+
+const wordsOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/\([^)]*\)|\[[^\]]*\]/g, ' ')
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(Boolean);
+
+/** Whether the column has all words of the input, and is no other well-known setting. */
+export function containsWords(column: string, input: string): boolean {
+  const words = wordsOf(column);
+  return !SETTINGS.has(nameProper(column)) && wordsOf(input).every((word) => words.includes(word));
+}
+
+/** The words that both have. */
+export const sharedWords = (column: string, input: string): number =>
+  wordsOf(input).filter((word) => wordsOf(column).includes(word)).length;
+
+/** Words of columns whose texts describe what shall be made. */
+export const isDescriptive = (column: string): boolean =>
+  wordsOf(column).some((word) =>
+    /^(?:prompts?|descri\w*|caption|scene|text|body|beschreibung|texte?)$/.test(word),
+  );

@@ -3,10 +3,11 @@
 
 import type { Place } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
-import { breaksIn } from '../csv/csv.ts';
+import { breaksIn } from '../csv/csv-parser.ts';
 import { gpuNamed, isDefaultGpu } from '../not-a-gpu.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
-import { MAY_BE_THOUSANDS } from '../parse-cell.ts';
+import { isErrorWord, MAY_BE_THOUSANDS, PERCENT, YES_MARK } from '../parse-cell.ts';
+import { NOTHING_WORDS } from './nothing-words.ts';
 import { placeOfCell } from '../row-reader.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 
@@ -27,7 +28,9 @@ export type NumberSurvey = {
   commas: number;
   isAmbiguous: boolean;
   others: number;
-  /** A cell such as `30.0`. */
+  /** Cells with a decimal point. */
+  points: number;
+  /** A cell such as `30.0` or `007`. */
   pointZero?: string;
   percent: number;
 };
@@ -37,6 +40,7 @@ export type BadGpu = { count: number; readonly places: Place[] };
 type Reading = {
   readonly most: number;
   readonly hasTotals: boolean;
+  readonly hasComments: boolean;
   /** Whether a row was left out by an option. */
   readonly isLeftOut: (
     row: Pick<SheetRecord, 'line' | 'isHidden'> & Partial<Pick<SheetRecord, 'cells'>>,
@@ -49,6 +53,10 @@ const MOST_TOTALS = 5;
 const MOST_WORDS = 3;
 const MOST_PLACES = 3;
 
+/** Words for nothing are short. */
+const MOST_WORD = 12;
+const HEX_COLOUR = /^#(?:[0-9a-f]{3}){1,2}(?:[0-9a-f]{2})?$/i;
+
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
@@ -59,6 +67,9 @@ export class Survey {
   /** Rows whose mapped inputs are all empty, and rows that repeat the header. */
   readonly emptyLines: number[] = [];
   readonly headerLines: number[] = [];
+  /** Rows without inputs that continue the row above. */
+  continued = 0;
+  #above: readonly string[] = [];
   /** Lines of totals and of the notes below them: their word or the text of the note, which stay when the sums change. */
   readonly totals = new Map<number, string>();
   /** The texts of the first ones. */
@@ -72,12 +83,24 @@ export class Survey {
   /** Columns whose values are all GPUs. */
   readonly gpuColumns: Set<string>;
   readonly numbers = new Map<string, NumberSurvey>();
+  /** Words for nothing in cells that are sent, and how often they occur. */
+  readonly nothings = new Map<string, number>();
+  /** Column → a mark such as x that may mean true. */
+  readonly marks = new Map<string, string>();
+  readonly comments = { prefix: '#', lines: [] as number[], first: '' };
+  /** Rows that have fewer fields than the header. */
+  readonly short = { count: 0, lines: [] as number[], first: '' };
   /** Words with letters beyond ASCII, in cells that are sent. */
   readonly words = new Set<string>();
   readonly #plan: ColumnMapping;
   readonly #at: ReadonlyMap<string, number>;
   readonly #keys: readonly { readonly name: string; readonly table: KeyTable }[];
-  readonly #mapped: readonly { readonly column: number; readonly kind: string; readonly name: string }[];
+  readonly #mapped: readonly {
+    readonly column: number;
+    readonly kind: string;
+    readonly name: string;
+    readonly choices: readonly string[];
+  }[];
   #fewestFilled = Number.POSITIVE_INFINITY;
   readonly #gpuValues = new Map<string, number>();
 
@@ -86,22 +109,32 @@ export class Survey {
     this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
     this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
-    this.#mapped = plan.feeds.flatMap(({ from, kind }) =>
-      'column' in from ? [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '' }] : [],
-    );
+    this.#mapped = plan.feeds.flatMap(({ from, kind, type }) => {
+      if (!('column' in from)) return [];
+      const choices = type?.options?.map((one) => one.toLowerCase()) ?? [];
+      return [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '', choices }];
+    });
+  }
+
+  /** The columns of inputs. */
+  get mapped(): readonly string[] {
+    return this.#mapped.map(({ name }) => name);
   }
 
   /** Reads all records until there are `most` rows. `hasTotals`: whether rows may be totals. */
-  async read(records: AsyncIterable<SheetRecord>, { most, hasTotals, isLeftOut }: Reading): Promise<void> {
+  async read(records: AsyncIterable<SheetRecord>, reading: Reading): Promise<void> {
+    const { most, hasTotals, hasComments, isLeftOut } = reading;
     const { columns } = this.#plan;
-    let next = (columns[0]?.line ?? 0) + 1 + breaksIn(columns.map(({ name }) => name));
+    let next = (columns[0]?.line ?? 0) + 1 + breaksIn(columns.map(({ name }) => name).join(' '));
     for await (const record of records) {
       for (let line = next; line < record.line; line += 1) if (!isLeftOut({ line })) this.blank += 1;
       const cells = record.cells.map(cellText);
-      next = record.line + 1 + breaksIn(cells);
+      next = record.line + 1 + breaksIn(cells.join(' '));
       if (isLeftOut(record)) continue;
       const filled = filledIn(cells);
-      if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
+      if (hasComments && this.#isComment(record, cells)) this.#putComment(record, cells);
+      else if (hasTotals && this.#isForeign(record, cells)) this.#putTotals(record, cells);
+      else if (hasTotals && this.rows > 0 && (this.#isTotals(cells) || this.#isNote(filled)))
         this.#putTotals(record, cells);
       else this.#take(record, cells, filled);
       if (this.rows >= most) break;
@@ -118,6 +151,28 @@ export class Survey {
       this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
   }
 
+  /** A row of another shape, or with a text that is sent, that begins with a sign of comments. */
+  #isComment({ fault }: SheetRecord, [first = '', ...others]: readonly string[]): boolean {
+    if (!/^\s*(?:#|\/\/)/.test(first) || isErrorWord(first.trim()) || HEX_COLOUR.test(first.trim()))
+      return false;
+    const isText = this.#mapped.some(({ column, kind }) => column === 0 && !isNumeric(kind));
+    return fault !== undefined || isText || others.every((text) => text.trim() === '');
+  }
+
+  #putComment({ line }: SheetRecord, [first = '']: readonly string[]): void {
+    const { comments } = this;
+    if (comments.lines.length === 0) {
+      comments.prefix = first.trim().startsWith('#') ? '#' : '//';
+      comments.first = shortened(first.trim());
+    }
+    if (comments.lines.length < MOST_LINES) comments.lines.push(line);
+  }
+
+  /** A line such as ``` or ---- between rows. */
+  #isForeign({ fault }: SheetRecord, cells: readonly string[]): boolean {
+    return fault !== undefined && cells.length === 1 && /^[^\p{L}\p{N}"'([{]/u.test(cells[0]?.trim() ?? '');
+  }
+
   /** It stands directly below totals, and fewer of its cells are filled than in any row before. */
   #isNote(filled: number): boolean {
     return this.totals.size > 0 && this.behindTotals === 0 && filled < this.#fewestFilled;
@@ -127,17 +182,44 @@ export class Survey {
     this.rows += 1;
     if (this.totals.size > 0) this.behindTotals += 1;
     this.#fewestFilled = Math.min(this.#fewestFilled, filled);
-    if (record.fault !== undefined) return;
+    if (record.fault !== undefined) {
+      if (cells.length < this.#plan.columns.length) this.#putShort(record, cells);
+      return;
+    }
     if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
       this.#put(this.headerLines, record);
     else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
-      this.#put(this.emptyLines, record);
+      this.#putEmpty(record, cells);
+    this.#above = cells;
     this.#takeNames(cells);
     this.#takeGpus(cells, record);
-    for (const { column, kind, name } of this.#mapped) {
+    for (const { column, kind, name, choices } of this.#mapped) {
+      this.#takeWord(cells[column]?.trim() ?? '', kind, name, choices);
       if (isNumeric(kind) || kind === 'auto') this.#takeNumber(record, column, name);
       if (!isNumeric(kind) && this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
     }
+  }
+
+  #putShort({ line }: SheetRecord, cells: readonly string[]): void {
+    if (this.short.count === 0) this.short.first = shortened(cells.join(' '));
+    this.short.count += 1;
+    if (this.short.lines.length < MOST_VALUES) this.short.lines.push(line);
+  }
+
+  #takeWord(text: string, kind: string, name: string, choices: readonly string[]): void {
+    if (text.length > MOST_WORD) return;
+    const word = text.toLowerCase();
+    if (NOTHING_WORDS.has(word) && !choices.includes(word) && !this.#plan.nothings.has(text))
+      this.nothings.set(text, (this.nothings.get(text) ?? 0) + 1);
+    if (kind === 'bool' && YES_MARK.test(text)) this.marks.set(name, text);
+  }
+
+  /** A row that repeats a cell of the row above continues it. */
+  #putEmpty(record: SheetRecord, cells: readonly string[]): void {
+    this.#put(this.emptyLines, record);
+    const isMapped = new Set(this.#mapped.map(({ column }) => column));
+    if (cells.some((text, at) => text.trim() !== '' && !isMapped.has(at) && text === this.#above[at]))
+      this.continued += 1;
   }
 
   #put(lines: number[], { line }: SheetRecord): void {
@@ -145,7 +227,8 @@ export class Survey {
   }
 
   #isEmpty({ cells, marks }: SheetRecord, column: number): boolean {
-    return cellText(cells[column]).trim() === '' && !marks?.has(column);
+    const text = cellText(cells[column]).trim();
+    return (text === '' || this.#plan.nothings.has(text)) && !marks?.has(column);
   }
 
   /** A total word stands somewhere, and no other text is sent. */
@@ -199,15 +282,25 @@ export class Survey {
 
   #takeNumber({ cells, marks }: SheetRecord, column: number, name: string): void {
     const text = cellText(cells[column]).trim();
-    if (text === '') return;
-    const found = this.numbers.get(name) ?? { commas: 0, isAmbiguous: false, others: 0, percent: 0 };
+    if (text === '' || this.#plan.nothings.has(text)) return;
+    const found = this.numbers.get(name) ?? {
+      commas: 0,
+      isAmbiguous: false,
+      others: 0,
+      points: 0,
+      percent: 0,
+    };
     this.numbers.set(name, found);
-    if (marks?.get(column)?.is === 'percent') found.percent += 1;
-    if (/^-?\d+\.0+$/.test(text) && !MAY_BE_THOUSANDS.test(text)) found.pointZero ??= text;
+    if (marks?.get(column)?.is === 'percent' || (marks === undefined && PERCENT.test(text)))
+      found.percent += 1;
+    if (/^-?(?:\d+\.0+|0+\d+)$/.test(text) && !MAY_BE_THOUSANDS.test(text)) found.pointZero ??= text;
     if (/^-?\d+,\d+$/.test(text)) {
       found.commas += 1;
       found.isAmbiguous ||= /,\d{3}$/.test(text);
-    } else if (!/^-?\d+$/.test(text)) found.others += 1;
+    } else if (/^-?\d*\.\d+$/.test(text)) {
+      found.points += 1;
+      found.isAmbiguous ||= /^-?\d+\.\d{3}$/.test(text);
+    } else if (!/^-?\d+$/.test(text) && !PERCENT.test(text)) found.others += 1;
   }
 
   #takeWords(text: string): void {

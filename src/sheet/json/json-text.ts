@@ -233,7 +233,8 @@ export class Members {
   get(name: string): Member | undefined {
     while (!this.#found.has(name)) {
       const next = this.#unread.next();
-      if (next.done) return undefined;
+      // A path is shown by what it begins with.
+      if (next.done) return name.includes('.') ? this.get(name.slice(0, name.lastIndexOf('.'))) : undefined;
       const { at, from, to } = next.value;
       this.#found.set(next.value.name, { name: this.#spotAt(at), value: this.#spotAt(from), from, to });
     }

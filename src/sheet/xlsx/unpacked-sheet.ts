@@ -1,13 +1,8 @@
 // Reads a sheet that was unpacked from a workbook: its header, then its rows. Places are rows and columns of Excel.
 
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import {
-  columnsFrom,
-  type Column,
-  type RecordFault,
-  type SheetRecord,
-  MOST_RECORD,
-} from '../sheet-record.ts';
+import { columnsFrom, namesWithout } from '../header.ts';
+import { type Column, type RecordFault, type SheetRecord, MOST_RECORD } from '../sheet-record.ts';
 import { isSkipped, type SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
 import { linesOf } from '../text/sheet-text.ts';
@@ -48,9 +43,11 @@ export async function workbookColumns(
   const { head, lines } = await openedLines(source);
   for await (const [row, cells] of lines) {
     if (row < (options.headerRow ?? 1)) continue;
+    if (options.headerRow === 0)
+      return columnsFrom(source.name, 0, namesWithout(options, textsOf(cells).length), true);
     if (row > (options.headerRow ?? row)) break;
     refuseMerged(source.name, head, row);
-    return columnsFrom(source.name, row, withoutEmptyEnd(textsOf(cells)));
+    return columnsFrom(source.name, row, withoutEmptyEnd(textsOf(cells)), true);
   }
   const { headerRow } = options;
   const what = headerRow === undefined ? `the sheet "${head.sheet}" is empty` : `row ${headerRow} is empty`;
@@ -65,14 +62,17 @@ export async function* workbookRecords(
 ): AsyncGenerator<SheetRecord> {
   const { lines, head } = await openedLines(source);
   const places = placesIn(head);
-  let isHeader = true;
+  let isHeader = options.headerRow !== 0;
   for await (const line of lines) {
     if (line[0] < (options.headerRow ?? 1)) continue;
     const isLeftOut = isSkipped(options, line[0]) || (options.hidden === 'skip' && line[2] === 1);
-    if (!isHeader && !isLeftOut) yield recordOf(line, width, places);
+    if (!isHeader && !isLeftOut && !isComment(line, options)) yield recordOf(line, width, places);
     isHeader = false;
   }
 }
+
+const isComment = ([, cells]: Line, { comment = 'none' }: SheetOptions): boolean =>
+  comment !== 'none' && (textsOf(cells)[0] ?? '').trimStart().startsWith(comment);
 
 /** What is known of the sheet beside its rows. */
 export async function sheetHead(source: SheetSource): Promise<SheetHead> {

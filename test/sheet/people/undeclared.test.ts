@@ -23,7 +23,13 @@ describe('a sheet for a deployment without declared inputs', () => {
     expect(await readUndeclared('prompt\na\n"b, c"\n')).toMatchObject({ guesses: [] });
     const { guesses } = await readUndeclared('prompt,\na,\nb,c\nd,\ne,\n', { headerRow: 3 });
     expect(guesses).toEqual([]);
-    await expect(readUndeclared('prompt,\na,\nb,c\nd,\ne,\n')).rejects.toMatchObject({ code: 'E104' });
+  });
+
+  it('has a column without a name, which is data', async () => {
+    expect(await readUndeclared('prompt,\na,\nb,c\nd,\ne,\n')).toEqual({
+      rows: ['a', 'b', 'd', 'e'].map((prompt) => JSON.stringify({ prompt })),
+      guesses: [],
+    });
   });
 
   it('has a column that seems to name its rows, which is asked', async () => {

@@ -61,7 +61,7 @@ describe('a workbook as people have it', () => {
 
   it('is the first sheet of a workbook whose header cannot be read, and the guess is asked', async () => {
     const path = await workbook({
-      rows: textRow('prompt', 'prompt'),
+      rows: textRow('prompt', '__proto__'),
       workbook: TWO_SHEETS,
       more: sheetTwo('prompt', 'b'),
     });

@@ -1,0 +1,143 @@
+// The part of the table of options that says how a sheet is read.
+
+import { choice, flag, rowOrNone, rowRanges, text, texts } from './batch-kinds.ts';
+import { count } from './kinds.ts';
+
+export const READING = {
+  limit: {
+    kind: count(1),
+    scope: 'reading',
+    group: 'reading',
+    help: 'use only the first n rows',
+    usual: 'all',
+  },
+  where: {
+    kind: text('condition', 'Status = Draft'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'use only the rows that meet this condition, such as "Status = Draft and seed > 100"',
+    usual: 'all; with --from: outcome = succeeded',
+  },
+  format: {
+    kind: choice(['csv', 'tsv', 'xlsx', 'jsonl', 'json']),
+    scope: 'copy',
+    group: 'reading',
+    help: 'format of the sheet',
+    usual: 'from its bytes and its name',
+  },
+  sheetName: {
+    kind: text('name', 'Prompts'),
+    scope: 'reading',
+    kept: 'sheet',
+    group: 'reading',
+    help: 'sheet of an Excel workbook',
+    usual: 'the first visible one with values',
+  },
+  delimiter: {
+    kind: text('char', ';'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'character that separates CSV fields, or tab',
+    usual: 'found in the file',
+  },
+  encoding: {
+    kind: text('label', 'windows-1252'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'character encoding of the sheet',
+    usual: 'found in the file',
+  },
+  quote: {
+    kind: choice(['csv', 'loose', 'none']),
+    scope: 'reading',
+    group: 'reading',
+    help: 'quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them',
+    usual: 'found in the file',
+  },
+  comment: {
+    kind: text('prefix', '#'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'rows that begin with this are left out, such as #; none: they are rows',
+    usual: 'none',
+  },
+  shortRows: {
+    kind: flag,
+    scope: 'reading',
+    group: 'reading',
+    help: 'rows may have fewer fields than the header: the last ones are empty',
+  },
+  columns: {
+    kind: texts('name,…', 'prompt,seed', true),
+    scope: 'reading',
+    group: 'reading',
+    help: 'names of the columns of a sheet without a header, or of a list',
+  },
+  records: {
+    kind: text('path', 'data.items'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'where a JSON document has the list of its rows, such as data.items',
+    usual: 'found in the file',
+  },
+  orient: {
+    kind: choice(['columns', 'index']),
+    scope: 'reading',
+    group: 'reading',
+    help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name',
+    usual: 'found in the file',
+  },
+  unwrap: {
+    kind: text('member', 'inputs'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'object in each JSON row whose members are columns too',
+    usual: 'inputs, if rows have it',
+  },
+  null: {
+    kind: texts('word,…', 'N/A,-', true),
+    scope: 'reading',
+    group: 'reading',
+    help: 'cells with these words are empty, such as N/A,-; keep: all words are values',
+  },
+  fillDown: {
+    kind: texts('column', 'Title'),
+    scope: 'reading',
+    group: 'reading',
+    help: 'empty cells of this column have the value of the row above',
+  },
+  unique: {
+    kind: flag,
+    scope: 'reading',
+    group: 'reading',
+    help: 'leave out rows whose inputs equal those of an earlier row, or run them too',
+    usual: 'asked',
+    negatable: true,
+  },
+  headerRow: {
+    kind: rowOrNone,
+    scope: 'reading',
+    group: 'reading',
+    help: 'row of the header, or none',
+    usual: 'the first one of 20 that names an input',
+  },
+  skipRows: {
+    kind: rowRanges,
+    scope: 'reading',
+    group: 'reading',
+    help: 'rows that are left out, such as 2,302-305, or none; CSV: lines',
+  },
+  hidden: {
+    kind: choice(['include', 'skip']),
+    scope: 'reading',
+    group: 'reading',
+    help: 'read or leave out the rows that Excel hides',
+    usual: 'refused until one is chosen',
+  },
+  decimalComma: {
+    kind: flag,
+    scope: 'reading',
+    group: 'reading',
+    help: 'numbers have a decimal comma: 7,5',
+  },
+} as const;

@@ -1,0 +1,274 @@
+// Splits the text of a CSV sheet, which comes in pieces, into records. A record that is not complete waits for the next piece, so
+// memory holds one record and one piece.
+
+import { MOST_RECORD } from '../sheet-record.ts';
+
+/** `csv`: a field that begins with a quote ends with one; `loose`: other quotes are letters; `none`: all of them are. */
+export type Quoting = 'csv' | 'loose' | 'none';
+
+export type CsvRecord = {
+  /** The line in which it begins, from 1. */
+  readonly line: number;
+  readonly fields: readonly string[];
+  /** Its text, if it takes in line ends. */
+  readonly raw?: string;
+};
+
+export type QuoteFault = {
+  readonly kind: 'unclosed' | 'inside a field' | 'behind a quote' | 'too long';
+  readonly line: number;
+  /** The field, from 1. */
+  readonly column: number;
+  /** The line in which it was noticed. */
+  readonly metInLine: number;
+};
+
+export class QuoteError extends Error {
+  override readonly name = 'QuoteError';
+  readonly fault: QuoteFault;
+
+  constructor(fault: QuoteFault) {
+    super(`${fault.kind} in line ${fault.line}`);
+    this.fault = fault;
+  }
+}
+
+type Writing = {
+  /** undefined: each line is one field. */
+  readonly delimiter: string | undefined;
+  readonly quoting: Quoting;
+  /** Lines that begin with it are left out. */
+  readonly comment?: string | undefined;
+};
+
+/** More text is needed to know where the record ends. */
+const INCOMPLETE = Symbol('incomplete');
+
+export class CsvParser {
+  /** Fields whose quotes are letters: within the field, or around its beginning; and the first of them. */
+  readonly letters = { inside: 0, behind: 0, first: '' };
+  readonly #writing: Writing;
+  #text = '';
+  #at = 0;
+  #isLast = false;
+  #line = 1;
+  /** The next of each, or the length of the text. */
+  #lf = -1;
+  #cr = -1;
+  #quote = -1;
+  /** A field in quotes that is longer than a record may be: what ends it says what is wrong. */
+  #endless: QuoteFault | undefined;
+
+  constructor(writing: Writing) {
+    this.#writing = writing;
+  }
+
+  get delimiter(): string | undefined {
+    return this.#writing.delimiter;
+  }
+
+  /** The records that this piece completes. Throws {@link QuoteError}. */
+  *take(text: string): Generator<CsvRecord> {
+    if (this.#endless !== undefined) return this.#seekEnd(text);
+    this.#text = this.#text.slice(this.#at) + text;
+    this.#at = 0;
+    [this.#lf, this.#cr, this.#quote] = [-1, -1, -1];
+    yield* this.#records();
+  }
+
+  *end(): Generator<CsvRecord> {
+    if (this.#endless !== undefined) throw new QuoteError(this.#endless);
+    this.#isLast = true;
+    [this.#lf, this.#cr, this.#quote] = [-1, -1, -1];
+    yield* this.#records();
+  }
+
+  *#records(): Generator<CsvRecord> {
+    while (this.#at < this.#text.length) {
+      const record = this.#isComment() ? this.#skipped() : this.#record();
+      if (record === INCOMPLETE) {
+        if (this.#text.length - this.#at > MOST_RECORD) this.#tooLong();
+        return;
+      }
+      if (record !== undefined) yield record;
+    }
+  }
+
+  #isComment(): boolean {
+    const { comment } = this.#writing;
+    return comment !== undefined && this.#text.startsWith(comment, this.#at);
+  }
+
+  #skipped(): undefined | typeof INCOMPLETE {
+    const end = this.#lineEnd(this.#at);
+    return end === undefined ? INCOMPLETE : this.#passLine(end);
+  }
+
+  /** undefined: a blank line. */
+  #record(): CsvRecord | undefined | typeof INCOMPLETE {
+    const { delimiter, quoting } = this.#writing;
+    const end = this.#lineEnd(this.#at);
+    if (end === undefined && (quoting === 'none' || this.#nextQuote(this.#at) === this.#text.length))
+      return INCOMPLETE;
+    if (quoting !== 'none' && this.#nextQuote(this.#at) < (end ?? this.#text.length)) return this.#quoted();
+    const [text, line] = [this.#text.slice(this.#at, end), this.#line];
+    this.#passLine(end as number);
+    if (text === '') return undefined;
+    if (text.length > MOST_RECORD)
+      throw new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });
+    return { line, fields: delimiter === undefined ? [text] : text.split(delimiter) };
+  }
+
+  /** A record that has quotes, field by field. */
+  #quoted(): CsvRecord | typeof INCOMPLETE {
+    const letters = { ...this.letters };
+    const fields: string[] = [];
+    let at = this.#at;
+    for (;;) {
+      const field = this.#field(at, fields.length + 1);
+      if (field === INCOMPLETE) {
+        Object.assign(this.letters, letters);
+        return INCOMPLETE;
+      }
+      fields.push(field.text);
+      at = field.end;
+      if (!this.#isDelimiter(at)) break;
+      at += (this.#writing.delimiter as string).length;
+    }
+    const [raw, line] = [this.#text.slice(this.#at, at), this.#line];
+    if (raw.length > MOST_RECORD)
+      throw new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });
+    this.#line += breaksIn(raw);
+    this.#passLine(at);
+    return /[\r\n]/.test(raw) ? { line, fields, raw } : { line, fields };
+  }
+
+  #field(from: number, column: number): { readonly text: string; readonly end: number } | typeof INCOMPLETE {
+    const isLoose = this.#writing.quoting === 'loose';
+    const opens = isLoose ? this.#pastBlanks(from) : from;
+    if (this.#text[opens] !== '"') return this.#bare(from, column, 'inside a field');
+    let text = '';
+    let part = opens + 1;
+    for (;;) {
+      const quote = this.#text.indexOf('"', part);
+      const isAtEnd = quote < 0 || quote + 1 === this.#text.length;
+      if (isAtEnd && !this.#isLast) return this.#isTooLong(opens, column) ?? INCOMPLETE;
+      if (quote < 0) throw this.#fault('unclosed', opens, column, this.#text.length);
+      text += this.#text.slice(part, quote);
+      if (this.#text[quote + 1] === '"') {
+        text += '"';
+        part = quote + 2;
+        continue;
+      }
+      const end = isLoose ? this.#pastBlanks(quote + 1) : quote + 1;
+      if (end === this.#text.length && !this.#isLast) return INCOMPLETE;
+      if (this.#isEnd(end)) return { text, end };
+      return this.#bare(from, column, 'behind a quote', quote + 1);
+    }
+  }
+
+  /** A field whose quotes are letters. `from`: where it begins; `past`: where its first part ends. */
+  #bare(
+    from: number,
+    column: number,
+    kind: 'inside a field' | 'behind a quote',
+    past = from,
+  ): { readonly text: string; readonly end: number } | typeof INCOMPLETE {
+    const end = this.#fieldEnd(past);
+    if (end === undefined) return INCOMPLETE;
+    const text = this.#text.slice(from, end);
+    const quote = text.indexOf('"');
+    if (quote < 0) return { text, end };
+    if (this.#writing.quoting === 'csv') {
+      const over = past - this.#at > MOST_RECORD;
+      throw this.#fault(over ? 'unclosed' : kind, from, column, kind === 'inside a field' ? from : past);
+    }
+    this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
+    if (this.letters.first === '') this.letters.first = text;
+    // Programs that write for Excel keep zeros with a formula.
+    return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end };
+  }
+
+  #isTooLong(opens: number, column: number): undefined {
+    if (this.#text.length - this.#at <= MOST_RECORD) return;
+    if (this.#writing.quoting !== 'csv') throw this.#fault('unclosed', opens, column, opens);
+    this.#endless = this.#fault('unclosed', opens, column, opens).fault;
+  }
+
+  /** Looks only for the end of the field, and keeps nothing. */
+  #seekEnd(text: string): void {
+    this.#text = this.#text.slice(-2) + text;
+    const { 0: found, index } = /(?<!")(?:"")*"(?!")/.exec(this.#text) ?? { index: -1 };
+    const end = index + (found?.length ?? 0);
+    if (found === undefined || end === this.#text.length) return;
+    throw this.#isEnd(end)
+      ? new QuoteError({ ...(this.#endless as QuoteFault), kind: 'too long', line: this.#line, column: 1 })
+      : new QuoteError(this.#endless as QuoteFault);
+  }
+
+  #tooLong(): void {
+    if (this.#endless === undefined)
+      throw new QuoteError({ kind: 'too long', line: this.#line, column: 1, metInLine: this.#line });
+  }
+
+  #fault(kind: QuoteFault['kind'], at: number, column: number, met: number): QuoteError {
+    const lineAt = (index: number): number => this.#line + breaksIn(this.#text.slice(this.#at, index));
+    return new QuoteError({ kind, line: lineAt(at), column, metInLine: lineAt(met) });
+  }
+
+  #pastBlanks(from: number): number {
+    let at = from;
+    while (this.#text[at] === ' ') at += 1;
+    return at;
+  }
+
+  #isDelimiter(at: number): boolean {
+    const { delimiter } = this.#writing;
+    return delimiter !== undefined && this.#text.startsWith(delimiter, at);
+  }
+
+  #isEnd(at: number): boolean {
+    const code = this.#text.charCodeAt(at);
+    return at >= this.#text.length || code === LF || code === CR || this.#isDelimiter(at);
+  }
+
+  #fieldEnd(from: number): number | undefined {
+    const { delimiter } = this.#writing;
+    const at = delimiter === undefined ? -1 : this.#text.indexOf(delimiter, from);
+    const line = this.#lineEnd(from);
+    return at >= 0 && at < (line ?? this.#text.length) ? at : line;
+  }
+
+  /** The end of the line; undefined if it is not in the text yet. A CR may be half of a CRLF. */
+  #lineEnd(from: number): number | undefined {
+    this.#lf = this.#next('\n', this.#lf, from);
+    this.#cr = this.#next('\r', this.#cr, from);
+    const end = Math.min(this.#lf, this.#cr);
+    const isCut = end === this.#text.length || (end === this.#cr && end + 1 === this.#text.length);
+    return isCut && !this.#isLast ? undefined : end;
+  }
+
+  #nextQuote(from: number): number {
+    this.#quote = this.#next('"', this.#quote, from);
+    return this.#quote;
+  }
+
+  #next(character: string, known: number, from: number): number {
+    if (known >= from) return known;
+    const at = this.#text.indexOf(character, from);
+    return at < 0 ? this.#text.length : at;
+  }
+
+  #passLine(end: number): undefined {
+    const isPair = this.#text.charCodeAt(end) === CR && this.#text.charCodeAt(end + 1) === LF;
+    this.#at = Math.min(this.#text.length, end + (isPair ? 2 : 1));
+    this.#line += 1;
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The line ends in a text. */
+export const breaksIn = (text: string): number =>
+  text.includes('\n') || text.includes('\r') ? (text.match(/\r\n?|\n/g)?.length ?? 0) : 0;

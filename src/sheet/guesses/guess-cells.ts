@@ -1,0 +1,100 @@
+// Guesses what cells mean that are no text: numbers with a decimal comma, percentages, marks for yes, and words for nothing.
+
+import { list } from '../../errors/error.ts';
+import type { ColumnMapping } from '../column-mapping.ts';
+import type { InputKind, SheetOptions } from '../sheet-options.ts';
+import { type Guess, NOTHING, type Part, said, toConfirm } from './guess.ts';
+import { KEEP } from './nothing-words.ts';
+import type { NumberSurvey, Survey } from './survey.ts';
+
+export function numberGuesses(
+  { numbers }: Survey,
+  plan: ColumnMapping,
+  { decimalComma, types }: SheetOptions,
+): Part {
+  const untyped = untypedColumns(plan);
+  const all = [...numbers];
+  const percents = percentGuesses(all, plan, types);
+  const guesses = [
+    ...all.flatMap(([name, { pointZero }]): readonly Guess[] =>
+      pointZero === undefined || untyped.has(name)
+        ? []
+        : [said('values', `column "${name}": ${pointZero} is read as ${plainNumber(pointZero)}`)],
+    ),
+    ...percents.guesses,
+  ];
+  const isClear = ([name, { isAmbiguous, others, points }]: (typeof all)[number]): boolean =>
+    !isAmbiguous && others === 0 && (points === 0 || !untyped.has(name));
+  // A column without a declared type may as well be a text.
+  const commas = all.filter((one) => one[1].commas > 0 && (!untyped.has(one[0]) || isClear(one)));
+  if (decimalComma !== undefined || commas.length === 0 || !commas.every(isClear))
+    return { options: percents.options, guesses };
+  const floats = commas.flatMap(([name]) => untyped.get(name) ?? []);
+  const text = `numbers have a decimal comma in ${list(commas.map(([name]) => `"${name}"`))}`;
+  const flags = ['--decimal-comma', ...floats.flatMap((input) => ['--type', `${input}=float`])];
+  const settled = Object.fromEntries(floats.map((input) => [input, 'float' as const]));
+  return {
+    options: { types: { ...types, ...percents.options.types, ...settled }, decimalComma: true },
+    guesses: [...guesses, toConfirm('values', text, ...flags)],
+  };
+}
+
+const plainNumber = (text: string): string => text.replace(/\.0+$/, '').replace(/^(-?)0+(?=\d)/, '$1');
+
+/** Column → input, for inputs whose type is not known. */
+const untypedColumns = ({ feeds, columns }: ColumnMapping): ReadonlyMap<string, string> =>
+  new Map(
+    feeds.flatMap(({ input, kind, from }) =>
+      kind === 'auto' && 'column' in from ? [[columns[from.column]?.name ?? '', input]] : [],
+    ),
+  );
+
+/** An input may want 80 for 80 %, unless it takes at most 1 or the user gave its type. */
+function percentGuesses(
+  all: readonly (readonly [name: string, found: NumberSurvey])[],
+  { columns, feeds }: ColumnMapping,
+  types: SheetOptions['types'],
+): Part {
+  const settled: Record<string, InputKind> = { ...types };
+  const guesses = all.flatMap(([name, { percent }]): readonly Guess[] => {
+    if (percent === 0) return [];
+    const text = `column "${name}": percentages are read as fractions, 25 % as 0.25`;
+    const flags: string[] = [];
+    for (const { input, kind, type, from } of feeds) {
+      const isOpen = !Object.hasOwn(types, input) && !((type?.max ?? Number.POSITIVE_INFINITY) <= 1);
+      if (!('column' in from) || columns[from.column]?.name !== name || !isOpen || kind === 'auto') continue;
+      settled[input] = kind;
+      flags.push('--type', `${input}=${kind}`);
+    }
+    return [flags.length === 0 ? said('values', text) : toConfirm('values', text, ...flags)];
+  });
+  return { options: { types: settled }, guesses };
+}
+
+export function nothingGuess({ nothings }: Survey, options: SheetOptions): Part {
+  if (options.null !== undefined || nothings.size === 0) return NOTHING;
+  const words = [...nothings.keys()];
+  const cells = [...nothings.values()].reduce((sum, count) => sum + count, 0);
+  const text = `${cells} ${cells === 1 ? 'cell' : 'cells'} ${list(words)} ${cells === 1 ? 'is' : 'are'} empty; to send all of them: --null ${KEEP}`;
+  return {
+    options: { null: words },
+    guesses: [toConfirm('values', text, '--null', words.join(','))],
+  };
+}
+
+/** A mark such as x may mean yes, or that something is crossed out. */
+export function markGuesses(
+  { marks }: Survey,
+  { columns, feeds }: ColumnMapping,
+  { types }: SheetOptions,
+): Part {
+  const settled: Record<string, InputKind> = { ...types };
+  const guesses = feeds.flatMap(({ input, from }): readonly Guess[] => {
+    const name = 'column' in from ? (columns[from.column]?.name ?? '') : '';
+    const mark = marks.get(name);
+    if (mark === undefined || Object.hasOwn(types, input)) return [];
+    settled[input] = 'bool';
+    return [toConfirm('values', `column "${name}": ${mark} means true`, '--type', `${input}=bool`)];
+  });
+  return guesses.length === 0 ? NOTHING : { options: { types: settled }, guesses };
+}

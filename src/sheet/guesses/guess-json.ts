@@ -1,0 +1,179 @@
+// Guesses where a JSON document has its rows. What its rows mean is guessed only if they were not simply objects in a list, because
+// programs write those as they mean them.
+
+import { list, problem, RunsheetError } from '../../errors/error.ts';
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { JsonWalk, type Opened } from '../json/json-skeleton.ts';
+import { pathsIn } from '../json/json-paths.ts';
+import { settleRows } from '../grid/settle-rows.ts';
+import { columnsOf } from '../read-records.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import type { SheetSource } from '../sheet-source.ts';
+import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
+import { type Guess, NOTHING, type Part, restingOn, said, type SettledSheet, toConfirm } from './guess.ts';
+import { nameProper } from './input-names.ts';
+import { keptAsData, matchColumns } from './match-columns.ts';
+import { listInput, sampleOf } from './sample.ts';
+
+/** Throws E103 if several lists may have the rows. */
+export async function settleJson(
+  source: SheetSource,
+  given: SheetOptions,
+  inputTypes: readonly InputType[] | undefined,
+): Promise<SettledSheet> {
+  const shape = await shapeOf(source, given);
+  const parts = [
+    await commentGuess(source, given),
+    documentGuess(source.name, given, shape, inputTypes),
+    listGuess(given, shape, inputTypes),
+  ];
+  if (parts.every((part) => part.options.orient !== 'columns'))
+    parts.push(wrappingGuess(given, shape, inputTypes));
+  const shaped: SheetOptions = Object.assign({}, given, ...parts.map((part) => part.options));
+  const { options, guesses: ofRows } = await settleRows(source, shaped, inputTypes);
+  const guesses = [...parts.flatMap((part) => part.guesses), ...ofRows];
+  const { records, orient, unwrap } = options;
+  const isNested = (records ?? orient ?? unwrap) !== undefined || pathsIn(options).length > 0;
+  if (!isNested) return { options, guesses, problems: [], columns: [] };
+  try {
+    const columns = await columnsOf(source, options);
+    const names = columns.map(({ name }) => name);
+    const sample = await sampleOf(source, options, names);
+    const matched = matchColumns({ file: source.name, columns, options, inputTypes, sample });
+    return {
+      ...matched,
+      guesses: [...guesses, ...matched.guesses, ...keptAsData(matched.data)],
+      columns: [],
+    };
+  } catch (error) {
+    // The layout shows it with its line.
+    if (error instanceof RunsheetError && error.code !== 'E208')
+      return { options, guesses, problems: [], columns: [] };
+    throw restingOn(error, guesses);
+  }
+}
+
+/** Characters in which the structure of a document shows. */
+const LOOKED_AT = 1024 * 1024;
+
+/** What begins where in the first row, or in the document. */
+async function shapeOf(source: SheetSource, options: SheetOptions): Promise<readonly Opened[]> {
+  const walk = new JsonWalk();
+  const found: Opened[] = [];
+  let read = 0;
+  const texts =
+    options.format === 'jsonl'
+      ? linesOf(lenientTextOf(source, options), LOOKED_AT)
+      : lenientTextOf(source, options);
+  for await (const text of texts) {
+    if (options.format === 'jsonl' && (text.trim() === '' || isComment(text))) continue;
+    for (const { path, opens } of walk.walk(text)) if (path.length <= 4) found.push({ path, opens });
+    read += text.length;
+    if (options.format === 'jsonl' || read > LOOKED_AT || found.length > 10_000) break;
+  }
+  return found;
+}
+
+const isComment = (text: string): boolean => /^\s*(?:#|\/\/)/.test(text);
+
+async function commentGuess(source: SheetSource, options: SheetOptions): Promise<Part> {
+  if (options.format !== 'jsonl' || options.comment !== undefined) return NOTHING;
+  const lines: number[] = [];
+  let prefix = '//';
+  let line = 0;
+  for await (const text of linesOf(lenientTextOf(source, options), 10)) {
+    line += 1;
+    if (!isComment(text)) continue;
+    prefix = text.trimStart().startsWith('#') ? '#' : '//';
+    if (lines.push(line) === 10) break;
+  }
+  if (lines.length === 0) return NOTHING;
+  const text = `lines that begin with ${prefix} are comments: ${list(lines.map(String))}`;
+  return { options: { comment: prefix }, guesses: [toConfirm('rows', text, '--comment', prefix)] };
+}
+
+function documentGuess(
+  file: string,
+  { format, records, orient }: SheetOptions,
+  shape: readonly Opened[],
+  inputTypes: readonly InputType[] | undefined,
+): Part {
+  if (format !== 'json' || (records ?? orient) !== undefined || shape[0]?.opens !== '{') return NOTHING;
+  const members = shape.filter(({ path }) => path.length === 1);
+  const opens = (path: readonly string[]): string | undefined =>
+    shape.find((one) => one.path.join('.') === path.join('.'))?.opens;
+  const lists = shape.filter((one) => one.opens === '[' && !one.path.includes('0')).map(({ path }) => path);
+  const isInput = ({ path: [name = ''] }: Opened): boolean =>
+    inputTypes?.some((type) => nameProper(type.name) === nameProper(name)) ?? false;
+  const holdsValues = members.every(
+    ({ path, opens: kind }) => kind === '{' || (kind === '[' && opens([...path, '0']) !== '{'),
+  );
+  if (holdsValues && members.some(isInput))
+    return known('columns', 'the document has columns, each with its values', '--orient', 'columns');
+  const full = lists.filter(
+    (path) => opens([...path, '0']) === '{' || (lists.length === 1 && opens([...path, '0']) === '"'),
+  );
+  if (full.length > 1) {
+    const choices = full.map((path) => `--records ${path.join('.')}`);
+    throw problem(
+      'E103',
+      { what: 'several lists of the document may have its rows', hint: `name one of them: ${list(choices)}` },
+      { place: { file } },
+    );
+  }
+  const [path] = full;
+  if (path !== undefined)
+    return known('records', `the rows are in the list ${path.join('.')}`, '--records', path.join('.'));
+  return members.length > 0 && members.every(({ opens: kind }) => kind === '{')
+    ? known('index', 'each member of the document is a row', '--orient', 'index')
+    : NOTHING;
+}
+
+function known(what: 'columns' | 'index' | 'records', text: string, flag: string, value: string): Part {
+  return {
+    options: what === 'records' ? { records: value } : { orient: what },
+    guesses: [said('header', text, flag, value)],
+  };
+}
+
+/** A list of texts, each of which is for one input. */
+function listGuess(
+  { columns }: SheetOptions,
+  shape: readonly Opened[],
+  inputTypes: readonly InputType[] | undefined,
+): Part {
+  const input = listInput(inputTypes);
+  const { path: at, opens } = shape.find(({ opens: kind }) => kind === '"') ?? { path: undefined, opens: '' };
+  const isList = opens === '"' && at?.every((name) => name === '0');
+  if (columns !== undefined || input === undefined || !isList) return NOTHING;
+  const guess: Guess = said('header', `each value of the list is one ${input}`, '--columns', input);
+  return { options: { columns: [input] }, guesses: [guess] };
+}
+
+/** Rows as {"inputs": {…}}, as requests have them, or with all of their inputs in another object. */
+function wrappingGuess(
+  { unwrap, map, set }: SheetOptions,
+  shape: readonly Opened[],
+  inputTypes: readonly InputType[] = [],
+): Part {
+  const isInput = (name: string): boolean =>
+    inputTypes.some((type) => nameProper(type.name) === nameProper(name));
+  // Within the first row.
+  const members = shape.flatMap(({ path, opens }) => {
+    const names = path[0] === '0' ? path.slice(1) : path;
+    return names.length === 0 ? [] : [{ names, opens }];
+  });
+  const own = members.filter(({ names }) => names.length === 1);
+  const holds = own.flatMap(({ names: [name = ''], opens }) =>
+    opens === '{' &&
+    members.some(({ names }) => names[0] === name && names.length === 2 && isInput(names[1] ?? ''))
+      ? [name]
+      : [],
+  );
+  const [wrapping] = holds;
+  const isSettled = unwrap !== undefined || Object.keys(map).length + Object.keys(set).length > 0;
+  if (isSettled || wrapping === undefined || holds.length > 1) return NOTHING;
+  if (own.some(({ names: [name = ''] }) => isInput(name))) return NOTHING;
+  const guess = said('columns', `the inputs of a row are in its object ${wrapping}`, '--unwrap', wrapping);
+  return { options: { unwrap: wrapping }, guesses: [guess] };
+}

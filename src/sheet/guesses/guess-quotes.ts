@@ -1,0 +1,137 @@
+// Guesses whether the quotes of a CSV enclose fields. Many programs write tables with tabs, and people write inches, without doubling
+// a quote; then a quote that opens a field could take in the next rows.
+
+import {
+  QuoteError,
+  type CsvParser,
+  type CsvRecord,
+  type QuoteFault,
+  type Quoting,
+} from '../csv/csv-parser.ts';
+import { parsed, parserOf } from '../csv/csv.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import { shortened } from '../sheet-record.ts';
+import type { SheetSource } from '../sheet-source.ts';
+import { said, type Settled, toConfirm } from './guess.ts';
+
+/** Rows by which it is known which columns have only numbers. */
+const SAMPLED = 200;
+
+type Found = {
+  readonly letters: CsvParser['letters'];
+  /** Whether all records have as many fields as the first one. */
+  readonly isEven: boolean;
+  /** The first record that takes in lines which look like rows, and how many do. */
+  readonly takesIn: { readonly line: number; readonly lines: number; readonly count: number } | undefined;
+  readonly fault: QuoteFault | undefined;
+};
+
+/** With `quote`, unless every quote encloses a field and takes in no rows. */
+export async function guessedQuotes(source: SheetSource, options: SheetOptions): Promise<Settled> {
+  if (!(await hasQuotes(source))) return { options, guesses: [] };
+  const isTab = parserOf(options).delimiter === '\t';
+  const { letters, isEven, takesIn, fault } = await look(source, options, 'loose');
+  const first = `such as ${shortened(letters.first || '"')}`;
+  const settled = (quote: Quoting, text: string, isSure: boolean): Settled => ({
+    options: { ...options, quote },
+    guesses: [(isSure ? said : toConfirm)('separator', text, '--quote', quote)],
+  });
+  if (isTab && (fault !== undefined || letters.behind > 0))
+    return settled('none', `quotes are letters, ${first}`, true);
+  if (fault !== undefined) {
+    const isSplit = fault.kind !== 'too long' && (await look(source, options, 'none')).isEven;
+    if (!isSplit) return { options, guesses: [] };
+    return settled('none', `all quotes are letters: the one in line ${fault.line} is never closed`, false);
+  }
+  if (takesIn !== undefined) {
+    const { line, lines, count } = takesIn;
+    const rows = `row ${line}${count > 1 ? ` and ${count - 1} more` : ''}`;
+    return isTab
+      ? settled(
+          'none',
+          `quotes are letters: in ${rows}, they would take in ${lines} lines; if they enclose cells: --quote csv`,
+          false,
+        )
+      : settled(
+          'csv',
+          `${rows} takes in ${lines} lines that look like rows, because a quote opens there; if quotes are letters: --quote none`,
+          false,
+        );
+  }
+  if (letters.behind > 0)
+    return isEven
+      ? settled('loose', `quotes around a part of a field are letters, ${first}`, false)
+      : { options, guesses: [] };
+  return letters.inside > 0
+    ? settled('loose', `quotes within a field are letters, ${first}`, true)
+    : { options, guesses: [] };
+}
+
+async function hasQuotes(source: SheetSource): Promise<boolean> {
+  for await (const part of source.open()) if ((part as Uint8Array).includes(QUOTE)) return true;
+  return false;
+}
+
+const QUOTE = 0x22;
+
+async function look(source: SheetSource, options: SheetOptions, quote: Quoting): Promise<Found> {
+  const parser = parserOf({ ...options, quote });
+  const rows = new RowsTakenIn(parser.delimiter);
+  let fault: QuoteFault | undefined;
+  try {
+    for await (const record of parsed(source, parser, options)) rows.add(record);
+  } catch (error) {
+    if (!(error instanceof QuoteError)) throw error;
+    ({ fault } = error);
+  }
+  return { letters: parser.letters, fault, isEven: rows.isEven, takesIn: rows.found };
+}
+
+/** Records whose lines look like rows: each has as many fields as most records, and numbers where those have numbers. */
+class RowsTakenIn {
+  readonly #delimiter: string | undefined;
+  readonly #widths = new Map<number, number>();
+  readonly #sample: (readonly string[])[] = [];
+  readonly #suspects: { readonly line: number; readonly lines: readonly (readonly string[])[] }[] = [];
+
+  constructor(delimiter: string | undefined) {
+    this.#delimiter = delimiter;
+  }
+
+  add({ line, fields, raw }: CsvRecord): void {
+    const width = fields.length;
+    this.#widths.set(width, (this.#widths.get(width) ?? 0) + 1);
+    if (raw === undefined) {
+      if (this.#sample.length < SAMPLED) this.#sample.push(fields);
+    } else if (this.#delimiter !== undefined && this.#suspects.length < SAMPLED) {
+      const lines = raw.split(/\r\n?|\n/).map((one) => one.split(this.#delimiter as string));
+      this.#suspects.push({ line, lines });
+    }
+  }
+
+  get #width(): number {
+    return [...this.#widths].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 0;
+  }
+
+  /** Whether all records have as many fields, except titles above the header and notes. */
+  get isEven(): boolean {
+    return [...this.#widths.keys()].every((width) => width === 1 || width === this.#width);
+  }
+
+  get found(): Found['takesIn'] {
+    const width = this.#width;
+    const [, ...rows] = this.#sample.filter((fields) => fields.length === width);
+    const isNumeric = (at: number): boolean =>
+      rows.length > 0 && rows.every((fields) => isNumber(fields[at] ?? ''));
+    const numbers = Array.from({ length: width }, (_, at) => isNumeric(at));
+    const isRow = (fields: readonly string[]): boolean =>
+      fields.length === width &&
+      fields.every((text, at) => !numbers[at] || isNumber(text.replaceAll('"', '')));
+    const real =
+      width > 2 || numbers.includes(true) ? this.#suspects.filter(({ lines }) => lines.every(isRow)) : [];
+    const [first] = real;
+    return first && { line: first.line, lines: first.lines.length, count: real.length };
+  }
+}
+
+const isNumber = (text: string): boolean => /^\s*(?:[-+]?[\d.,]+)?\s*$/.test(text);

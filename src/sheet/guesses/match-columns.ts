@@ -1,0 +1,280 @@
+// Guesses what the columns of a sheet mean, from their names and first cells. Nothing is guessed about a column that an option names.
+
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
+import { oneOf } from '../../errors/sheet-codes.ts';
+import { shellWord } from '../../errors/outside-text.ts';
+import { kindOf } from '../parse-cell.ts';
+import { ownColumns } from '../result-columns.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import type { Column } from '../sheet-record.ts';
+import { namesInTemplates } from '../templates.ts';
+import { type Guess, plainName, said, type Settled, toConfirm } from './guess.ts';
+import {
+  areOneSetting,
+  containsWords,
+  isDescriptive,
+  isTellingSetting,
+  nameProper,
+  sharedWords,
+} from './input-names.ts';
+import { fits, isMedia, type Sample, textLength, valuesAt } from './sample.ts';
+
+export type MatchedColumns = Settled & {
+  /** Columns without a meaning, or all whose meaning is not known; and those of them that may name the rows, the best first. */
+  readonly data: readonly string[];
+  readonly keys: readonly string[];
+  /** Input → the column that it is likely to be, for required inputs that no column provides. */
+  readonly likely: Readonly<Record<string, string>>;
+  readonly problems: readonly RunsheetError[];
+};
+
+/** Names of columns that name rows, and others that mostly do. */
+const KEYS = ['sku', 'id', 'key', 'article', 'name', 'filename'] as const;
+const ALSO_KEYS = [
+  /^handle$/,
+  /[_\s-](?:id|sku|key)$/,
+  /^(?:pic|picture|image|img|photo|file|output)[_\s-]?name$/,
+] as const;
+
+/** Two letters may be wrong. */
+const SLIP = 2;
+
+export type Matching = {
+  readonly file: string;
+  readonly columns: readonly Column[];
+  readonly options: SheetOptions;
+  /** Those of the deployment; without them, every column is an input. */
+  readonly inputTypes: readonly InputType[] | undefined;
+  readonly sample: Sample;
+};
+
+/** Throws E208 for two columns of one input. */
+export function matchColumns({ file, columns, options, inputTypes, sample }: Matching): MatchedColumns {
+  const names = columns.map(({ name }) => name);
+  const inputs = inputTypes?.map(({ name }) => name);
+  const taken = new Set([
+    ...Object.values(options.map),
+    ...options.drop,
+    options.gpuColumn,
+    options.keyColumn,
+  ]);
+  for (const name of namesInTemplates(options.set, names))
+    if (inputs?.includes(name) !== true) taken.add(name);
+  const own = ownColumns(names).filter((name) => !taken.has(name));
+  const set = new Set(Object.keys(options.set));
+  const gpu = guessedGpuColumn(own, options, inputs);
+  const free = own.filter((name) => name !== gpu.column);
+  refuseRepeats(columns, free, inputs);
+  const settled = { ...options, ...gpu.options };
+  const nothing = { guesses: gpu.guesses, data: [], keys: [], likely: {}, problems: [] };
+  // Every column may be an input, so whatever else it seems to be has to be confirmed.
+  if (inputs === undefined || inputTypes === undefined) {
+    const nameless = columns
+      .filter((one) => isUnnamed(one) && free.includes(one.name))
+      .map(({ name }) => name);
+    return {
+      ...nothing,
+      options: { ...settled, drop: [...options.drop, ...nameless] },
+      data: free.filter((name) => !nameless.includes(name)),
+      keys: options.keyColumn === undefined ? keysIn(free, false) : [],
+    };
+  }
+  const wanted = inputTypes.filter(({ name }) => !set.has(name) && !Object.hasOwn(options.map, name));
+  const valuesOf = (name: string): readonly string[] => valuesAt(sample, names.indexOf(name));
+  const { map, guesses } = matchedIn(free, wanted, valuesOf);
+  const matched = new Set([...inputs.filter((input) => free.includes(input)), ...Object.values(map)]);
+  const data = free.filter((name) => !matched.has(name));
+  const drop = [...options.drop, ...data];
+  const missing = wanted.filter(
+    ({ name, required }) => required && !matched.has(name) && !Object.hasOwn(map, name),
+  );
+  const likely = likelyColumns(missing, data, valuesOf);
+  // A sheet without any column of the deployment is another sheet: what it lacks is said, or that nothing of it is known.
+  const isOther = matched.size + Object.keys(options.map).length + set.size === 0;
+  if (isOther) {
+    const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
+    return { ...nothing, options: { ...settled, drop }, likely, problems };
+  }
+  return {
+    options: { ...settled, map: { ...options.map, ...map }, drop },
+    guesses: [...gpu.guesses, ...guesses, ...withoutEffect(data, inputs)],
+    data,
+    keys: options.keyColumn === undefined ? keysIn(data, true) : [],
+    likely,
+    problems: [],
+  };
+}
+
+/** pandas writes `Unnamed: 4`. */
+const isUnnamed = ({ name, isNameless }: Column): boolean =>
+  isNameless === true || /^Unnamed: \d+$/.test(name);
+
+/** Throws E208 for two columns of one name that may be an input. */
+function refuseRepeats(
+  columns: readonly Column[],
+  free: readonly string[],
+  inputs: readonly string[] | undefined,
+): void {
+  for (const { name, repeats } of columns) {
+    if (repeats === undefined || !free.includes(name) || !free.includes(repeats)) continue;
+    const input =
+      inputs === undefined ? repeats : inputs.find((one) => nameProper(one) === nameProper(repeats));
+    if (input !== undefined) throw severalColumns(input, [repeats, name]);
+  }
+}
+
+const noInput = (file: string, [first]: readonly Column[], inputs: readonly string[]): RunsheetError =>
+  problem(
+    'E104',
+    {
+      what: 'no column of the sheet is an input of the deployment',
+      hint: `inputs: ${list(inputs)}; name the column of one: --map ${inputs[0] ?? 'prompt'}=…`,
+    },
+    { place: { file, ...(first && first.line > 0 ? { line: first.line } : {}) } },
+  );
+
+/** The column that each input is most likely to be, by its values and its name. */
+function likelyColumns(
+  missing: readonly InputType[],
+  data: readonly string[],
+  valuesOf: (name: string) => readonly string[],
+): Readonly<Record<string, string>> {
+  const likely: Record<string, string> = {};
+  for (const type of missing.toSorted((a, b) => Number(isMedia(b)) - Number(isMedia(a)))) {
+    const left = data.filter((name) => !Object.values(likely).includes(name));
+    const [best] = left
+      .map((name) => ({ name, points: pointsFor(name, type, valuesOf(name)) }))
+      .toSorted((a, b) => b.points - a.points);
+    if (best !== undefined && best.points > 0) likely[type.name] = best.name;
+  }
+  return likely;
+}
+
+/** Letters: shorter texts are names and words. */
+const LEAST_TEXT = 15;
+
+function pointsFor(name: string, type: InputType, values: readonly string[]): number {
+  if (!fits(values, type) || isTellingSetting(name)) return 0;
+  const shared = 100 * sharedWords(name, type.name);
+  if (isMedia(type)) return 1 + shared;
+  if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
+  const length = textLength(values);
+  const named = shared + (isDescriptive(name) ? 100 : 0);
+  return length > 0 && length + named >= LEAST_TEXT ? length + named : 0;
+}
+
+type Matches = { readonly map: Record<string, string>; readonly guesses: readonly Guess[] };
+
+function matchedIn(
+  free: readonly string[],
+  types: readonly InputType[],
+  valuesOf: (name: string) => readonly string[],
+): Matches {
+  const map: Record<string, string> = {};
+  const guesses: Guess[] = [];
+  const wanted = types.map(({ name }) => name);
+  for (const input of wanted) {
+    const exact = free.filter((name) => plainName(name) === plainName(input));
+    const alike = exact.length > 0 ? exact : free.filter((name) => nameProper(name) === nameProper(input));
+    if (alike.length > 1) throw severalColumns(input, alike);
+    const [column] = alike;
+    if (column === undefined || column === input || wanted.includes(column)) continue;
+    map[input] = column;
+    guesses.push(said('columns', `column "${column}" is the input ${input}`, '--map', `${input}=${column}`));
+  }
+  const isTaken = new Set([...Object.keys(map), ...free]);
+  const spelt = types.filter(({ name }) => !isTaken.has(name));
+  const left = (): readonly string[] =>
+    free.filter((name) => !wanted.includes(name) && !Object.values(map).includes(name));
+  const open = (): readonly InputType[] => spelt.filter(({ name }) => !Object.hasOwn(map, name));
+  const meant = (input: string, column: string): void => {
+    map[input] = column;
+    const text = `column "${column}" is the input ${input}, not data`;
+    guesses.push(toConfirm('columns', text, '--map', `${input}=${column}`));
+  };
+  for (const column of left()) {
+    const values = valuesOf(column);
+    const slip = open().find(
+      (type) =>
+        left().filter((name) => isSlip(name, type.name)).length === 1 &&
+        isSlip(column, type.name) &&
+        fits(values, type),
+    );
+    const other = only(open().filter(({ name }) => areOneSetting(column, name)));
+    const input = slip ?? (values.length > 0 ? other : undefined);
+    if (input !== undefined) meant(input.name, column);
+  }
+  for (const type of open()) {
+    const like = left().filter((name) => containsWords(name, type.name) && fits(valuesOf(name), type));
+    const [column] = like;
+    if (column === undefined) continue;
+    if (like.length === 1) meant(type.name, column);
+    else
+      guesses.push(
+        toConfirm('columns', resembling(like, type.name), ...like.flatMap((name) => ['--drop', name])),
+      );
+  }
+  return { map, guesses };
+}
+
+const resembling = (columns: readonly string[], input: string): string =>
+  `the columns ${list(columns.map((name) => `"${name}"`))} resemble the input ${input} and are kept as data; to send one: --map ${shellWord(`${input}=${columns[0]}`)}`;
+
+/** E208, with the first of the columns as the one that is meant. */
+function severalColumns(input: string, columns: readonly string[]): RunsheetError {
+  return problem('E208', { input, columns }, { correction: { add: oneOf({ input, columns }) } });
+}
+
+/** Three of four letters are right, and the first one: `weight` is no `height`. */
+function isSlip(column: string, input: string): boolean {
+  const [wrong, right] = [nameProper(column), nameProper(input)];
+  const quarter = Math.floor(Math.max(wrong.length, right.length) / 4);
+  return wrong[0] === right[0] && nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
+}
+
+const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);
+
+/** A setting that the deployment does not have changes nothing, which its user may not know. */
+const withoutEffect = (data: readonly string[], inputs: readonly string[]): readonly Guess[] =>
+  data
+    .filter((name) => isTellingSetting(name) && !inputs.some((input) => areOneSetting(name, input)))
+    .map((name) =>
+      toConfirm(
+        'columns',
+        `column "${name}" has no effect: the deployment has no such input`,
+        '--drop',
+        name,
+      ),
+    );
+
+const MOST_NAMED = 8;
+
+/** The message about columns without a meaning. */
+export function keptAsData(data: readonly string[]): readonly Guess[] {
+  if (data.length === 0) return [];
+  const more = data.length > MOST_NAMED ? ` and ${data.length - MOST_NAMED} more` : '';
+  const text = `${data.length === 1 ? 'column' : 'columns'} kept as data, sent to no input: ${list(data.slice(0, MOST_NAMED))}${more}`;
+  return [said('columns', text, ...(more === '' ? data.flatMap((name) => ['--drop', name]) : []))];
+}
+
+function guessedGpuColumn(
+  own: readonly string[],
+  options: SheetOptions,
+  inputs: readonly string[] | undefined,
+): { readonly column?: string; readonly options: Partial<SheetOptions>; readonly guesses: readonly Guess[] } {
+  const isSettled = options.gpuColumn !== undefined || inputs?.some((input) => plainName(input) === 'gpu');
+  const [column, ...others] = isSettled ? [] : own.filter((name) => plainName(name) === 'gpu');
+  if (column === undefined || others.length > 0) return { options: {}, guesses: [] };
+  if (column === 'gpu') return { column, options: {}, guesses: [] };
+  const guess = said('gpu', `column "${column}" names the GPU of each row`, '--gpu-column', column);
+  return { column, options: { gpuColumn: column }, guesses: [guess] };
+}
+
+/** `isDeclared`: a column of another name may be an input if the inputs are not known. */
+function keysIn(data: readonly string[], isDeclared: boolean): readonly string[] {
+  const own = KEYS.flatMap((key) => data.filter((name) => plainName(name) === key));
+  const others = isDeclared ? ALSO_KEYS : [];
+  const also = others.flatMap((key) => data.filter((name) => key.test(name.trim().toLowerCase())));
+  return [...new Set([...own, ...also])];
+}

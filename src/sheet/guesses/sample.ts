@@ -1,0 +1,57 @@
+// The first rows of a sheet, for guesses that look at names and cells together.
+
+import type { InputType } from '../../run-service/contract/deployment.ts';
+import { kindOf } from '../parse-cell.ts';
+import { surveyedRecords } from '../read-records.ts';
+import { cellText } from '../sheet-record.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import type { SheetSource } from '../sheet-source.ts';
+
+const SAMPLED = 200;
+
+export type Sample = readonly (readonly string[])[];
+
+export async function sampleOf(
+  source: SheetSource,
+  options: SheetOptions,
+  names: readonly string[],
+): Promise<Sample> {
+  const rows: (readonly string[])[] = [];
+  for await (const { cells } of surveyedRecords(source, options, names)) {
+    rows.push(cells.map(cellText));
+    if (rows.length === SAMPLED) break;
+  }
+  return rows;
+}
+
+/** The values of a column. */
+export const valuesAt = (sample: Sample, at: number): readonly string[] =>
+  sample.flatMap((cells) => cells[at]?.trim() || []);
+
+const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
+const FILE =
+  /^(?:[a-z]+:\/\/|=image\()|\.(?:png|jpe?g|webp|gif|avif|tiff?|bmp|heic|mp4|webm|mov|wav|mp3|flac)\b/i;
+const MEDIA = /image|video|audio|mask|file/i;
+
+export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.test(type);
+
+/** Whether there are values, and most of them fit the type of an input. */
+export function fits(values: readonly string[], type: Pick<InputType, 'type'>): boolean {
+  const kind = kindOf(type.type);
+  const isFit = (text: string): boolean =>
+    isMedia(type) ? FILE.test(text) : kind === 'int' || kind === 'float' ? NUMBER.test(text) : true;
+  return values.length > 0 && values.filter(isFit).length * 2 > values.length;
+}
+
+/** How likely a text input is meant: long texts are, numbers and addresses are not. */
+export function textLength(values: readonly string[]): number {
+  if (values.every((text) => NUMBER.test(text) || FILE.test(text))) return 0;
+  return values.reduce((sum, text) => sum + Math.min(text.length, 200), 0) / values.length;
+}
+
+/** The text that the lines of a list are for: the only one that is required, or the prompt. */
+export function listInput(inputTypes: readonly InputType[] | undefined): string | undefined {
+  const texts = inputTypes?.filter((type) => kindOf(type.type) === 'string' && !isMedia(type)) ?? [];
+  const required = texts.filter((type) => type.required);
+  return (required.length === 1 ? required[0] : texts.find(({ name }) => name === 'prompt'))?.name;
+}

@@ -1,0 +1,70 @@
+// The names of the columns of a table. A column without a name is called after its letter, a second one of the same name gets a number.
+
+import { problem } from '../errors/error.ts';
+import { ownColumns } from './result-columns.ts';
+import type { SheetOptions } from './sheet-options.ts';
+import { type Column, MOST_COLUMNS, nameFault, shortened } from './sheet-record.ts';
+import { cellAddress } from './xlsx/cell-value.ts';
+
+/** The columns of a header in row `line`, or in none (0). Throws E104 for unusable names. */
+export function columnsFrom(
+  file: string,
+  line: number,
+  names: readonly string[],
+  isWorkbook = false,
+): readonly Column[] {
+  const taken = new Set(names.map((name) => name.trim()));
+  const seen = new Set<string>();
+  const columns = names.map((given, at): Column => {
+    const name = given.trim();
+    const place = {
+      line,
+      column: at + 1,
+      ...(isWorkbook && line > 0 ? { cell: cellAddress(at, line) } : {}),
+    };
+    if (name === '') return { ...place, name: freeName(`column ${letterOf(at)}`, taken), isNameless: true };
+    if (!seen.has(name)) {
+      seen.add(name);
+      return { ...place, name };
+    }
+    return { ...place, name: freeName(name, taken), repeats: name };
+  });
+  refuseNames(file, columns);
+  return columns;
+}
+
+/** The names of a sheet without a header. */
+export const namesWithout = ({ columns = [] }: SheetOptions, width: number): readonly string[] =>
+  Array.from({ length: Math.max(width, columns.length) }, (_, at) => columns[at] ?? '');
+
+const letterOf = (at: number): string => cellAddress(at, 1).replace(/\d+$/, '');
+
+function freeName(name: string, taken: Set<string>): string {
+  let free = name;
+  for (let number = 2; taken.has(free); number += 1) free = `${name}.${number}`;
+  taken.add(free);
+  return free;
+}
+
+function refuseNames(file: string, columns: readonly Column[]): void {
+  const oneTooMany =
+    ownColumns(columns.map(({ name }) => name)).length > MOST_COLUMNS && columns[MOST_COLUMNS];
+  if (oneTooMany) {
+    const { line, column, ...named } = oneTooMany;
+    const cell = cellIn(named);
+    const what = `the header names more than ${MOST_COLUMNS} columns`;
+    throw problem(
+      'E104',
+      { what, hint: 'remove the columns that are not inputs' },
+      { place: { file, line, column, ...cell } },
+    );
+  }
+  for (const { name, line, column, ...named } of columns) {
+    const what = nameFault(name);
+    const hint = 'every column needs a name of its own in the header';
+    const place = { file, line, column, ...cellIn(named), columnName: shortened(name) };
+    if (what) throw problem('E104', { what, hint }, { place });
+  }
+}
+
+const cellIn = ({ cell }: Pick<Column, 'cell'>) => (cell === undefined ? {} : { cell });

@@ -1,0 +1,97 @@
+// JSON as programs write it: lists within documents, columns, rows by name, and requests.
+
+import { describe, expect, it } from 'vitest';
+import { input } from '../laying.ts';
+import { read } from './reading.ts';
+
+const json = { format: 'json' } as const;
+const jsonl = { format: 'jsonl' } as const;
+const TWO = ['{"prompt":"a","seed":1}', '{"prompt":"b","seed":2}'];
+
+describe('a JSON document', () => {
+  it('has its rows in a list', async () => {
+    const text =
+      '{"total": 2, "data": {"items": [{"prompt":"a","seed":1},{"prompt":"b","seed":2}]}, "next": null}';
+    expect(await read('a.json', text, json)).toEqual({
+      rows: TWO,
+      guesses: ['the rows are in the list data.items (--records data.items)'],
+    });
+    expect((await read('a.json', text, { ...json, records: 'data.items' })).rows).toEqual(TWO);
+    await expect(read('a.json', text, { ...json, records: 'items' })).rejects.toMatchObject({ code: 'E103' });
+  });
+
+  it('has several lists, of which the user names one', async () => {
+    const text = '{"old": [{"prompt":"a"}], "new": [{"prompt":"b"}]}';
+    await expect(read('a.json', text, json)).rejects.toMatchObject({
+      code: 'E103',
+      hint: 'name one of them: --records old, --records new',
+    });
+  });
+
+  it.each(['{"prompt":{"0":"a","1":"b"},"seed":{"0":1,"1":2}}', '{"prompt":["a","b"],"seed":[1,2]}'])(
+    'has columns: %s',
+    async (text) => {
+      expect(await read('a.json', text, json)).toEqual({
+        rows: TWO,
+        guesses: ['the document has columns, each with its values (--orient columns)'],
+      });
+    },
+  );
+
+  it('has rows by name', async () => {
+    const text = '{"x": {"prompt":"a","seed":1}, "y": {"prompt":"b","seed":2}}';
+    const { rows, guesses } = await read('a.json', text, json);
+    expect(rows).toEqual(TWO);
+    expect(guesses[0]).toBe('each member of the document is a row (--orient index)');
+  });
+
+  it('is a list of texts', async () => {
+    expect(await read('a.json', '["a fox", "an owl"]', json)).toEqual({
+      rows: ['{"prompt":"a fox"}', '{"prompt":"an owl"}'],
+      guesses: ['each value of the list is one prompt (--columns prompt)'],
+    });
+    const given = { ...json, columns: ['prompt', 'seed'] };
+    expect((await read('a.json', '[["a",1],["b",2]]', given)).rows).toEqual(TWO);
+  });
+});
+
+describe('a row of JSON', () => {
+  it('has its inputs in an object, as requests have them', async () => {
+    const text = TWO.map((row, at) => `{"id":${at},"inputs":${row}}`).join('\n');
+    expect(await read('a.jsonl', text, jsonl)).toEqual({
+      rows: TWO,
+      guesses: [
+        'the inputs of a row are in its object inputs (--unwrap inputs)',
+        'column kept as data, sent to no input: id (--drop id)',
+      ],
+    });
+  });
+
+  it('has inputs at paths, in templates too', async () => {
+    const row = '{"custom_id":"x","body":{"model":"m","messages":[{"role":"user","content":"hi"}]}}\n';
+    const inputTypes = [input('messages', 'json', { required: true }), input('model', 'string')];
+    const map = { messages: 'body.messages', model: 'body.model' };
+    expect((await read('a.jsonl', row, { ...jsonl, map }, { inputTypes })).rows).toEqual([
+      '{"messages":[{"content":"hi","role":"user"}],"model":"m"}',
+    ]);
+    const set = { prompt: 'say {body.messages.0.content}' };
+    expect((await read('a.jsonl', row, { ...jsonl, set })).rows).toEqual(['{"prompt":"say hi"}']);
+  });
+
+  it('has its inputs in the only object that has some', async () => {
+    const row = '{"custom_id":"x","body":{"prompt":"a","seed":1}}\n';
+    expect((await read('a.jsonl', row, jsonl)).guesses[0]).toBe(
+      'the inputs of a row are in its object body (--unwrap body)',
+    );
+  });
+
+  it('stands beside comments, which are asked about', async () => {
+    const { rows, guesses } = await read(
+      'a.jsonl',
+      '// two\n{"prompt":"a","seed":1}\n{"prompt":"b","seed":2}\n',
+      jsonl,
+    );
+    expect(rows).toEqual(TWO);
+    expect(guesses).toEqual(['? lines that begin with // are comments: 1 (--comment //)']);
+  });
+});

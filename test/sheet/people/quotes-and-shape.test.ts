@@ -1,0 +1,194 @@
+// Sheets whose quotes are letters, and sheets whose rows have other shapes than their header.
+
+import { describe, expect, it } from 'vitest';
+import { input } from '../laying.ts';
+import { read } from './reading.ts';
+
+const prompts = (rows: readonly string[]): readonly unknown[] =>
+  rows.map((row) => (JSON.parse(row.slice(row.indexOf('{'))) as { prompt?: unknown }).prompt);
+
+describe('quotes of a CSV', () => {
+  it('are letters within a field, and a formula of Excel is the text in it', async () => {
+    expect(await read('a.csv', 'prompt,seed\na 24" monitor,1\n"a fox, red",="007"\n')).toEqual({
+      rows: ['{"prompt":"a 24\\" monitor","seed":1}', '{"prompt":"a fox, red","seed":7}'],
+      guesses: [
+        'quotes within a field are letters, such as a 24" monitor (--quote loose)',
+        'column "seed": 007 is read as 7',
+      ],
+    });
+  });
+
+  it('enclose a field behind a space', async () => {
+    const { rows } = await read('a.csv', 'seed,prompt\n1, "a fox, red" \n2,5" disk\n');
+    expect(prompts(rows)).toEqual(['a fox, red', '5" disk']);
+  });
+
+  it('around a part of a field are letters, which is asked', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt,seed\n"Sunny" lamp,1\n"x, y",2\n');
+    expect(prompts(rows)).toEqual(['"Sunny" lamp', 'x, y']);
+    expect(guesses).toEqual([
+      '? quotes around a part of a field are letters, such as "Sunny" lamp (--quote loose)',
+    ]);
+  });
+
+  it('that are never closed are letters if all rows are whole then, which is asked', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt,seed\n"a fox,1\nan owl,2\n');
+    expect(prompts(rows)).toEqual(['"a fox', 'an owl']);
+    expect(guesses[0]).toBe('? all quotes are letters: the one in line 2 is never closed (--quote none)');
+    await expect(read('a.csv', 'prompt,seed\n"a, b",1\n"a fox,1\n')).rejects.toMatchObject({ code: 'E103' });
+  });
+
+  it('that take in rows are asked about, and a text of several lines is not', async () => {
+    const text = 'prompt,seed\n"a fox,1\nan owl,2\na "cat",3\na dog,4\n"a text\nof two lines",5\n';
+    const taken = 'prompt,seed\n"a fox,1\nan owl",2\na dog,4\n';
+    expect((await read('a.csv', taken)).guesses).toEqual([
+      '? row 2 takes in 2 lines that look like rows, because a quote opens there; if quotes are letters: --quote none (--quote csv)',
+    ]);
+    expect(prompts((await read('a.csv', taken, { quote: 'none' })).rows)).toEqual([
+      '"a fox',
+      'an owl"',
+      'a dog',
+    ]);
+    expect(
+      (await read('a.csv', 'prompt,seed\n"a text, long\nof two lines, short",5\nb,6\n')).guesses,
+    ).toEqual([]);
+    // A quote that closes within a row leaves a rest behind it.
+    await expect(read('a.csv', text)).rejects.toMatchObject({ code: 'E103' });
+  });
+
+  it('in a table with tabs are letters unless all of them enclose fields', async () => {
+    const loose = await read('a.tsv', 'prompt\tseed\n"Sunny" lamp\t1\n24" screen\t2\n');
+    expect(prompts(loose.rows)).toEqual(['"Sunny" lamp', '24" screen']);
+    expect(loose.guesses).toEqual(['quotes are letters, such as "Sunny" lamp (--quote none)']);
+    const enclosing = await read('a.tsv', 'prompt\tseed\n"a ""red"" fox"\t1\n"b\nc"\t2\n');
+    expect(prompts(enclosing.rows)).toEqual(['a "red" fox', 'b\nc']);
+    expect(enclosing.guesses).toEqual([]);
+  });
+
+  it('in a table with tabs never take in rows', async () => {
+    const { rows, guesses } = await read('a.tsv', 'prompt\tseed\n"a fox\t1\nan owl"\t2\na cat\t3\n');
+    expect(prompts(rows)).toEqual(['"a fox', 'an owl"', 'a cat']);
+    expect(guesses[0]).toMatch(/^\? quotes are letters: in row 2, they would take in 2 lines/);
+  });
+});
+
+describe('a sheet of another shape', () => {
+  it('has columns without a name: an index is data, and empty ones at the end are left out', async () => {
+    expect(await read('a.csv', ',prompt,seed,,\n0,a,1,,\n1,b,2,,\n')).toEqual({
+      rows: ['{"prompt":"a","seed":1}', '{"prompt":"b","seed":2}'],
+      guesses: ["column kept as data, sent to no input: column A (--drop 'column A')"],
+    });
+    expect((await read('a.csv', 'prompt,,\na,x,\nb,,\n')).guesses).toEqual([
+      "column kept as data, sent to no input: column B (--drop 'column B')",
+    ]);
+  });
+
+  it('has two columns of one name, which are data, but no inputs', async () => {
+    expect((await read('a.csv', 'prompt,style,style\na,oil,ink\n')).guesses).toEqual([
+      'columns kept as data, sent to no input: style, style.2 (--drop style --drop style.2)',
+    ]);
+    await expect(read('a.csv', 'prompt,seed,prompt\na,1,b\n')).rejects.toMatchObject({
+      code: 'E208',
+      hint: expect.stringContaining('--map prompt=prompt --drop prompt.2') as string,
+    });
+    const given = { map: { prompt: 'prompt' }, drop: ['prompt.2'] };
+    expect((await read('a.csv', 'prompt,seed,prompt\na,1,b\n', given)).rows).toEqual([
+      '{"prompt":"a","seed":1}',
+    ]);
+  });
+
+  it('has rows without their last cells, which are empty if that is right', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt,seed,cfg\na,1\nb,2,7\nc\n');
+    expect(rows).toEqual(['{"prompt":"a","seed":1}', '{"cfg":7,"prompt":"b","seed":2}', '{"prompt":"c"}']);
+    expect(guesses).toEqual([
+      '? the last cells of rows 2,4 ("a 1") are missing and taken for empty; if they are no rows: --skip-rows 2,4 (--short-rows)',
+    ]);
+  });
+
+  it('has rows with more empty cells than its header', async () => {
+    expect(await read('a.csv', 'prompt,seed\na,1,,\n')).toEqual({
+      rows: ['{"prompt":"a","seed":1}'],
+      guesses: [],
+    });
+  });
+
+  it('has comments, whatever they contain, and rows that begin with the sign', async () => {
+    const { rows, guesses } = await read('a.csv', 'prompt,seed\n# for "May, 1\na,1\n# b,2\nc,3\n', {
+      comment: '#',
+    });
+    expect(rows).toEqual(['{"prompt":"a","seed":1}', '{"prompt":"c","seed":3}']);
+    expect(guesses).toEqual(['2 blank rows or comments left out']);
+    const asked = await read('a.csv', 'prompt,seed\n# for May\na,1\n# b,2\nc,3\n');
+    expect(asked).toEqual({
+      rows,
+      guesses: [
+        '? rows 2,4 ("# for May") are comments; to send all rows: --comment none (--comment \'#\')',
+        '2 blank rows or comments left out',
+      ],
+    });
+    const all = await read('a.csv', 'prompt,seed\n#sunset,1\n#dawn,2\na,3\n');
+    expect(prompts(all.rows)).toEqual(['#sunset', '#dawn', 'a']);
+  });
+
+  it('has lines that are no rows: the fences of a chat', async () => {
+    const { rows, guesses } = await read('a.csv', '```csv\nprompt,seed\na,1\nb,2\n```\n');
+    expect(rows).toHaveLength(2);
+    expect(guesses).toEqual([
+      'header in row 2; left out above it: "```csv" (--header-row 2)',
+      '? row 5 ("```") is a total, not a row of the batch; to send all rows: --skip-rows none (--skip-rows 5)',
+    ]);
+  });
+
+  it('is turned by 90°', async () => {
+    await expect(read('a.csv', 'prompt,a fox,an owl\nseed,1,2\ncfg,7,8\n')).rejects.toMatchObject({
+      code: 'E104',
+      message: expect.stringContaining('turned by 90°') as string,
+    });
+  });
+
+  it('has rows that continue the row above', async () => {
+    const text = 'Handle,Title,Image\na,Fox,https://x/1.png\na,,https://x/2.png\nb,Owl,https://x/3.png\n';
+    const given = { map: { prompt: 'Title', image: 'Image' }, fillDown: ['Title'] };
+    expect(prompts((await read('a.csv', text, given)).rows)).toEqual(['Fox', 'Fox', 'Owl']);
+    await expect(read('a.csv', 'Handle,prompt\na,Fox\na,\nb,Owl\n')).rejects.toMatchObject({
+      code: 'E112',
+      hint: expect.stringContaining('--fill-down prompt') as string,
+    });
+    await expect(read('a.csv', text, { fillDown: ['Titel'] })).rejects.toMatchObject({ code: 'E206' });
+  });
+
+  it('has equal rows, of which the first is enough if that is wanted', async () => {
+    const text = 'prompt,note\na,1\nb,2\na,3\n';
+    expect(prompts((await read('a.csv', text, { unique: true })).rows)).toEqual(['a', 'b']);
+    expect(prompts((await read('a.csv', text, { unique: false })).rows)).toEqual(['a', 'b', 'a']);
+  });
+
+  it('has no header', async () => {
+    const given = { headerRow: 0, columns: ['prompt', 'seed'] };
+    expect((await read('a.csv', 'a,1\nb,2\n', given)).rows).toEqual([
+      '{"prompt":"a","seed":1}',
+      '{"prompt":"b","seed":2}',
+    ]);
+  });
+
+  it('is a list of prompts, one a line', async () => {
+    expect(await read('prompts.txt', 'a fox, red\n\nan owl "at night"\n')).toEqual({
+      rows: ['{"prompt":"a fox, red"}', '{"prompt":"an owl \\"at night\\""}'],
+      guesses: [
+        'each line is one prompt, also the first (--delimiter none --header-row none --columns prompt)',
+        '1 blank row left out',
+      ],
+    });
+    expect((await read('table.txt', 'prompt\tseed\na\t1\n')).rows).toEqual(['{"prompt":"a","seed":1}']);
+  });
+
+  it('has columns that resemble inputs, which are asked about', async () => {
+    const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
+    expect((await read('a.csv', 'prompt,style_preset\na,oil\n', {}, { inputTypes })).guesses).toEqual([
+      '? column "style_preset" is the input style, not data (--map style=style_preset)',
+    ]);
+    expect(
+      (await read('a.csv', 'prompt,style A,style B\na,oil,ink\n', {}, { inputTypes })).guesses[0],
+    ).toMatch(/^\? the columns "style A", "style B" resemble the input style and are kept as data/);
+  });
+});
