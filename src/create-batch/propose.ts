@@ -235,6 +235,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       ladder: _l,
       gpuColumn: _c,
       keyColumn: _k,
+      grid: _grid,
+      repeat: _repeat,
+      split: _split,
       ...reading
     } = request.options;
     const found = await findBatchOfResults({

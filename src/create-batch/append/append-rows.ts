@@ -87,7 +87,9 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
   const others = otherColumns(params, columns);
   const skipRows = leftOut && (await rowsLeftOut(source, format, leftOut));
-  const key = keyColumn ?? resultKeyIn(columns);
+  // The column of keys names a row of the sheet, which is several rows of the batch.
+  const resultKey = resultKeyIn(columns);
+  const key = isSeveral(batch) ? (resultKey ?? keyColumn) : (keyColumn ?? resultKey);
   const mapped: SheetOptions = {
     ...(decimalComma === undefined ? {} : { decimalComma }),
     ...format,
@@ -126,13 +128,17 @@ async function severalOf(
   source: SheetSource,
   read: SheetOptions,
 ): Promise<Partial<SheetOptions>> {
-  const { grid, repeat, split } = batch.file.sheet.options;
-  const several = definedOnly({ grid, repeat, split });
-  if (Object.keys(several).length === 0) return {};
+  if (!isSeveral(batch)) return {};
   const { options } = await settleReading(source, read, batch.file.sheet.columns);
   const own = (await sheetColumns(source, options)).map(({ name }) => name);
-  return resultKeyIn(own) === undefined ? several : {};
+  const { grid, repeat, split } = batch.file.sheet.options;
+  return resultKeyIn(own) === undefined ? definedOnly({ grid, repeat, split }) : {};
 }
+
+const isSeveral = ({ file }: BatchFolder): boolean => {
+  const { grid, repeat, split } = file.sheet.options;
+  return (grid ?? repeat ?? split) !== undefined;
+};
 
 /** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */
 const inputsOf = ({ file }: BatchFolder, columns: readonly string[]): Readonly<Record<string, string>> =>

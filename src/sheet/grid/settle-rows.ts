@@ -86,7 +86,10 @@ function refuseAxes(
         what: `${by}: the sheet has the column "${column}" too`,
         hint: `leave ${by} out to use the column, or rename the column; for several values in its cells: --split ${column}`,
       });
-    const other = (['set', 'map'] as const).find((flag) => Object.hasOwn(options[flag], axis));
+    // A further sheet of the batch is mapped as the batch was.
+    const other = (['set', 'map'] as const).find(
+      (flag) => Object.hasOwn(options[flag], axis) && options[flag][axis] !== axis,
+    );
     if (other !== undefined)
       throw refused({
         what: `${by} and --${other} ${axis} both provide the input`,
