@@ -39,10 +39,10 @@ describe.skipIf(CHROMIUM === undefined)('the page of a running batch (skipped wi
       const done = async (): Promise<number> =>
         Number(/^(?:All )?(\d+)/.exec((await page.textContent('#sentence')) ?? '')?.[1]);
       const seen = new Set<number>();
-      const until = (rowsDone: number): Promise<void> =>
-        expect
-          .poll(async () => seen.add(await done()).size > 0 && Math.max(...seen) >= rowsDone, PATIENT)
-          .toBe(true);
+      const most = async (): Promise<number> => Math.max(...seen.add(await done()));
+      const until = async (rowsDone: number): Promise<void> => {
+        await expect.poll(most, PATIENT).toBeGreaterThanOrEqual(rowsDone);
+      };
       await until(12);
       const facts = async (): Promise<string> => (await page.textContent('#facts')) ?? '';
       await expect.poll(facts, PATIENT).toMatch(/Outstanding[12] of 2\d+ waiting/);

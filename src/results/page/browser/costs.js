@@ -61,17 +61,13 @@ function reasonOf(table, attempt) {
 /** @param {{ title: string, what: string, uses: Uses }} props */
 function UsesTable({ title, what, uses }) {
   const all = [...uses].sort(([, a], [, b]) => b.cost - a.cost);
-  const most = Math.max(1e-12, ...all.map(([, { cost }]) => cost));
   const lines = all.map(([name, { runs, seconds, cost, failed }]) => [
     name,
     { text: count(runs) },
     failed > 0 ? { text: count(failed), name: 'failed tone' } : { text: '–' },
     { text: span(seconds) },
     { text: span(seconds / runs) },
-    {
-      text: html`${money(cost)}<i class="share" style=${{ width: `${(cost / most) * 100}%` }}></i>`,
-      name: 'cost',
-    },
+    { text: html`<b>${money(cost)}</b>` },
   ]);
   return html`<${Section} head="h2" title=${title}>
     <div class="scroll" tabindex="0" role="region" aria-label="Cost ${title}"><${Lines} heads=${[what, ...HEADS]} lines=${lines} /></div>

@@ -27,20 +27,7 @@ const STARS = [4, 3, 2, 1].map((stars) => [`${stars}`, `${'★'.repeat(stars)} o
 const PICKED = [['', 'Picks…'], ['picked', 'Picked'], ['rejected', 'Rejected'], ['5', '★★★★★'], ...STARS];
 const SIZES = DENSITIES.map(({ name }, nth) => [`${nth}`, name]);
 
-/**
- * @typedef {object} FiltersProps
- * @property {Table} table
- * @property {Picks} picks
- * @property {Wish} wish
- * @property {(change: Partial<Wish>) => void} change
- * @property {number} density
- * @property {(density: number) => void} setDensity
- * @property {number} shown how many rows are shown
- * @property {() => void} print
- * @property {() => void} download
- */
-
-/** @param {FiltersProps} props */
+/** `shown`: how many rows are shown. @param {{ table: Table, picks: Picks, wish: Wish, density: number, shown: number, [does: string]: any }} props */
 export function Filters({ table, picks, wish, change, density, setDensity, shown, print, download }) {
   const [isOpen, setOpen] = useState(false);
   const { outcome, gpu, column, value, picked, sort, down, text } = wish;
@@ -63,7 +50,7 @@ export function Filters({ table, picks, wish, change, density, setDensity, shown
       ${choices('density', 'Size of the cards', SIZES, `${density}`, (size) => setDensity(Number(size)))}
     </div>
     <div class="wrap" id="filters">
-      <${Chips} label="Outcome" all=${chips} chosen=${outcome} choose=${(name) => change({ outcome: name })} />
+      <${Chips} label="Outcome" isOutcome all=${chips} chosen=${outcome} choose=${(name) => change({ outcome: name })} />
       ${choices('gpu', 'GPU', gpus, gpu, (name) => change({ gpu: name }))}
       ${choices('value', 'Value of a column', values, column < 0 ? '' : `${column} ${value}`, setValue)}
       ${choices('picked', 'Picks', PICKED, picked, (name) => change({ picked: name }))}

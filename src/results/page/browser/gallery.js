@@ -7,22 +7,12 @@ import { count } from './text.js';
 /** @typedef {{ columns: number, width: number, height: number, gap: number, line: number }} Cell `line`: from one line to the next */
 /** @typedef {{ id: number, name: string, href: string, content: import('./parts.js').Children }} Card */
 
-/**
- * @typedef {object} GalleryProps
- * @property {number} length
- * @property {(room: number) => Cell} cellOf
- * @property {(place: number, cell: Cell) => Card} draw
- * @property {(id: number) => number} placeOf where the row with this id is now
- * @property {(place: number) => void} onOpen
- * @property {(place: number, key: string) => boolean} [onKey] whether the key did something
- * @property {{ current: { reveal: (place: number) => void } | null }} port
- * @property {string} name
- * @property {number} version rows were added
- */
-
 const BLOCK = 10_000;
 
-/** @param {GalleryProps} props */
+/**
+ * `placeOf`: where the row with an id is now; `version`: grows when rows were added; `onKey`: says whether the key did something.
+ * @param {{ length: number, cellOf: (room: number) => Cell, draw: (place: number, cell: Cell) => Card, [other: string]: any }} props
+ */
 export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, name, version }) {
   const box = useRef();
   const room = useWidth(box);

@@ -2,8 +2,7 @@
 
 import { Button, Copy, html, Terms, useMemo, useState } from './parts.js';
 import { failureGroups, sameGroups } from './arrange.js';
-import { asCalled, commandOf } from './command.js';
-import { count, dateOf, joined, money, plural, rough, rowRanges, span } from './text.js';
+import { asCalled, commandOf, count, dateOf, joined, money, plural, rough, rowRanges, span } from './text.js';
 import { OPEN } from './table.js';
 
 /** @import { Table } from './table.js' */

@@ -1,6 +1,7 @@
 // Two pictures over each other: a slider between them, one after the other, or their difference, which the browser computes.
 
 import { html, useRef, useState, useLayoutEffect } from './parts.js';
+import { SideMark, SIDES } from './pairs.js';
 
 /** @param {{ mode: string, a: string, b: string, label: string, isHeld: boolean, isBright: boolean }} props */
 export function Overlay({ mode, a, b, label, isHeld, isBright }) {
@@ -31,7 +32,7 @@ export function Overlay({ mode, a, b, label, isHeld, isBright }) {
     value=${Math.round(share * 1_000)} onInput=${({ target }) => setShare(Number(target.value) / 1_000)} />`;
   return html`<div class="overlay ${mode} ${isHeld ? 'held' : ''} ${isBright ? 'bright' : ''}" ref=${box} style=${style}
     onPointerDown=${drag} onPointerMove=${drag}>
-    ${picture('a', a)}${picture('b', b)}${mode === 'slider' && handle}
+    ${picture('a', a)}${picture('b', b)}${mode === 'blink' && SIDES.map((side) => html`<${SideMark} side=${side} />`)}${mode === 'slider' && handle}
   </div>`;
 }
 

@@ -62,7 +62,7 @@ export function PairView({ facts, order, place, go, onClose }) {
   );
   return html`<${Viewer} ...${{ place, go, onClose, onKey, onPress, file, files, modes }} length=${order.length} name=${key}
     paths=${(one) => order.slice(one, one + 1).flatMap(pathsOf)} onKeyUp=${(pressed) => pressed === ' ' && hold(false)}
-    setFile=${(nth) => setChosen({ key, file: nth })} stageName=${mode === 'beside' ? 'beside' : ''}
+    setFile=${(nth) => setChosen({ key, file: nth })} stageName=""
     stage=${mode === 'beside' ? SIDES.map(half) : over} side=${html`<${PairSide} facts=${facts} pair=${pair} />`} />`;
 }
 
@@ -78,9 +78,10 @@ const LINES = [
 /** @param {{ facts: ComparisonFacts, pair: ShownPair }} props */
 function PairSide({ facts, pair }) {
   const lines = LINES.map(([label, text]) => {
-    const differs = text(pair.a) === text(pair.b) ? '' : 'differs';
+    const differs = text(pair.a) !== text(pair.b);
+    const cell = (side) => (differs ? html`<b>${text(pair[side])}</b>` : text(pair[side]));
     const tone = (side) => (label === 'Outcome' ? `tone ${pair[side].outcome}` : '');
-    return [label, ...SIDES.map((side) => ({ text: text(pair[side]), name: `${differs} ${tone(side)}` }))];
+    return [label, ...SIDES.map((side) => ({ text: cell(side), name: tone(side) }))];
   });
   const mark = (side) => html`<span title=${facts[side].batch}><${SideMark} side=${side} /></span>`;
   const link = (side) =>

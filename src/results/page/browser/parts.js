@@ -121,13 +121,13 @@ export function Search({ what, text, onText }) {
     autocomplete="off" spellcheck=${false} value=${text} onInput=${({ target }) => onText(target.value.trimStart())} />`;
 }
 
-/** Which of them is chosen. @param {{ label: string, all: readonly (readonly [name: string, label: string, many: number])[], chosen: string, choose: (name: string) => void }} props */
-export const Chips = ({ label, all, chosen, choose }) =>
+/** Which of them is chosen. @param {{ label: string, all: readonly (readonly [name: string, label: string, many: number])[], chosen: string, choose: (name: string) => void, isOutcome?: boolean }} props */
+export const Chips = ({ label, all, chosen, choose, isOutcome = false }) =>
   html`<span id="outcomes" class="wrap" role="group" aria-label=${label}>
     ${all.map(
       ([name, text, many]) =>
         html`<${Button} key=${name} name="button chip" data-choice=${name} aria-pressed=${name === chosen}
-          onClick=${() => choose(name)}><i class=${name}></i>${text} <small>${count(many)}</small><//>`,
+          onClick=${() => choose(name)}>${isOutcome && html`<i class=${name}></i>`}${text} <small>${count(many)}</small><//>`,
     )}
   </span>`;
 

@@ -1,10 +1,9 @@
 // The enlarged view of a row: its files, all of its cells and its attempts.
 
 import { Button, Copy, html, NewTab, Section, Terms, useEffect, useRef, useState } from './parts.js';
-import { commandOf } from './command.js';
 import { LargeFile, NoPicture, Thumb } from './files.js';
 import { choiceOf } from './picks.js';
-import { dateOf, joined, money, size, span } from './text.js';
+import { commandOf, dateOf, joined, money, size, span } from './text.js';
 import { Viewer } from './viewer.js';
 
 /** @import { Source } from './row-card.js' */

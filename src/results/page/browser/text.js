@@ -72,3 +72,23 @@ export const factsText = ({ outcome, gpu, seconds, cost, attempts }) =>
  * @param {readonly (string | undefined)[]} facts
  */
 export const joined = (facts, between = ' · ') => facts.filter(Boolean).join(between);
+
+// Commands as this user can give them: as the program was called, and with the folder in which the batch is now.
+
+/** @typedef {{ batch: string, program: string, out?: string | undefined }} Called `out`: where the batches are, if the page does not know it */
+
+/** @type {(called: Called, verb: string, more?: string) => string} */
+export function commandOf({ batch, program, out }, verb, more = '') {
+  const place = ownPlace() ?? out;
+  return joined([program, verb, shellWord(batch), place && `--out ${shellWord(place)}`, more], ' ');
+}
+
+/** A text with commands, with the program's name as it was called. @type {(text: string, program: string) => string} */
+export const asCalled = (text, program) => text.replaceAll(/(?<![\w./-])runsheet(?= [a-z])/g, () => program);
+
+/** A page that was opened from its folder knows where it is. */
+function ownPlace() {
+  if (location.protocol !== 'file:') return undefined;
+  const folder = decodeURIComponent(location.pathname).split('/').slice(0, -2).join('/');
+  return folder.replace(/^\/(?=[A-Za-z]:)/, '') || '/';
+}

@@ -4,30 +4,10 @@ import { Button, html, useEffect, useLayoutEffect, useRef } from './parts.js';
 import { kindOf } from './files.js';
 import { count } from './text.js';
 
-/** @import { Children } from './parts.js' */
-
 /**
- * @typedef {object} ViewerProps
- * @property {number} place
- * @property {number} length
- * @property {string} name the key, which the address has
- * @property {(place: number) => readonly string[]} paths
- * @property {(place: number) => void} go
- * @property {() => void} onClose
- * @property {(key: string) => boolean} onKey whether the key did something
- * @property {(key: string) => void} [onKeyUp]
- * @property {Children} stage
- * @property {string} stageName
- * @property {(event: MouseEvent) => void} [onStage] a click
- * @property {() => void} [onPress] as long as a pointer presses
- * @property {readonly Children[]} files what the strip below shows of each file if there are several
- * @property {number} file
- * @property {(file: number) => void} setFile
- * @property {Children} [modes]
- * @property {Children} side
+ * `paths`: of the pictures at a place; `files`: what the strip shows of each file, of which `file` is on the stage; `onStage`: a click
+ * on it; `onPress`: as long as a pointer presses; `onKey`: says whether the key did something. @param {Record<string, any>} props
  */
-
-/** @param {ViewerProps} props */
 export function Viewer(props) {
   const { place, length, name, go, onClose, onKey, onKeyUp, file, files, setFile, side, modes } = props;
   const dialog = useRef();
@@ -74,9 +54,7 @@ export function Viewer(props) {
   </dialog>`;
 }
 
-/** A swipe goes to a neighbour, and a click beside the picture closes.
- * @param {ViewerProps & { step: (by: number) => void, close: () => void }} props
- */
+/** A swipe goes to a neighbour, and a click beside the picture closes. */
 function Stage({ stage, stageName, onStage, onPress, step, close }) {
   const from = useRef(0);
   const swipe = ({ changedTouches: [touch], target }) => {
