@@ -122,6 +122,8 @@ export function loadConfig(
     api: chosen?.api ?? values.api ?? 'v2',
     /** Its name, if it was chosen by one. */
     service,
+    /** The name of the service at `base`, if it has one. */
+    serviceAt: (base: string) => [...services].find(([, one]) => one.api_url === base)?.[0],
     /** Of the service at `base`; undefined if none is set. Throws if its file cannot be read. */
     apiKey: (base = apiUrl) => {
       const named = [...services.values()].find((one) => one.api_url === base);

@@ -7,6 +7,9 @@ import { connect } from '../../src/library/runsheet.ts';
 import { Console } from './console.ts';
 import { endBatch } from './ended-batch.ts';
 
+/** Without the time at which each batch was made. */
+const undated = (lines: string): string => lines.replaceAll(/\t\d{4}-\d\d-\d\d \d\d:\d\d/g, '');
+
 describe.each([
   ['cut off', '{"batch": "broken", "outco'],
   ['null', 'null'],
@@ -24,7 +27,7 @@ describe.each([
 
   it('is said by list, which shows the others', async () => {
     const { code, stdout, stderr } = await console.run('list');
-    expect([code, stdout.trimEnd().split('\n').sort()]).toEqual([
+    expect([code, undated(stdout).trimEnd().split('\n').sort()]).toEqual([
       0,
       ['broken\tunreadable\t?/2', 'whole\tfinished\t2/2\t1 succeeded, 1 failed'],
     ]);
@@ -66,7 +69,7 @@ describe.each([
       if (name === 'broken') writeFileSync(join(batch.folder, 'batch.json'), text);
     }
     const { code, stdout, stderr } = await console.run('list');
-    expect([code, stdout]).toEqual([0, 'whole\tfinished\t2/2\t1 succeeded, 1 failed\n']);
+    expect([code, undated(stdout)]).toEqual([0, 'whole\tfinished\t2/2\t1 succeeded, 1 failed\n']);
     expect(stderr).toMatch(/^broken cannot be read: .+/m);
     expect(stderr).toMatch(fault);
   });

@@ -19,6 +19,8 @@ it('names each server with its kind, version and GPU, what a workflow lacks ther
   expect(without.stdout).toMatch(/✗ comfyui .*http:\/\/127\.0\.0\.1:1/);
   expect(without.stdout).toContain(`✓ comfy-api    ${api.url}, Comfy API v2, which says of a workflow only`);
   const { code, stdout } = await console.run('doctor', ...flags, '--workflow', workflow);
-  expect(stdout).toMatch(/✗ comfyui .* cannot run fox: there is no node Sleep \(E602\)\n {2}hint: install there/);
+  expect(stdout).toMatch(
+    /✗ comfyui .* cannot run fox: there is no node Sleep \(E602\)\n {2}hint: install there/,
+  );
   expect(code).not.toBe(0);
 });

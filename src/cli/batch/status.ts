@@ -3,6 +3,8 @@
 
 import type { ShownFlags } from '../flags/flags.ts';
 import { errorMessage } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
+import { LOCAL } from '../../run-service/local-address.ts';
 import { isS3Address } from '../../host/batches-address.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
@@ -44,7 +46,9 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const statuses = await withLiveStatus(flags, printer, folders);
   if (flags.output === 'json')
     printer.json(statuses.map((one, at) => batchJson((folders[at] as Folder).found, one)));
-  else for (const one of statuses) printer.data(lineOf(one));
+  else
+    for (const [at, one] of statuses.entries())
+      printer.data(lineOf(config, (folders[at] as Folder).found, one));
   const [newest] = folders;
   if (newest !== undefined)
     sayNext(printer, flags.output, ['status', nextCommand('status', newest.found, { out: config.out })]);
@@ -110,9 +114,16 @@ async function withForecast(found: FoundBatch, live: PublishedStatus): Promise<B
   };
 }
 
-const lineOf = ({ batch, state, unattended, rows, outcomes, fault }: BatchStatus): string =>
+/** The time is that of this machine. */
+const lineOf = (
+  config: Config,
+  { file }: FoundBatch,
+  { batch, state, unattended, rows, outcomes, fault }: BatchStatus,
+): string =>
   [
     terminalLine(batch),
+    new Date(file.createdAt).toLocaleString('sv-SE').slice(0, 16),
+    file.service.base === LOCAL ? 'rehearsal' : config.serviceAt(file.service.base),
     unattended ? `${state}, no worker` : state,
     `${fault === undefined ? count(doneOf(outcomes)) : '?'}/${count(rows)}`,
     outcomeText(outcomes),

@@ -90,9 +90,11 @@ export function aboutLines({
   catchupMs,
   reuse,
 }: ScheduleDefinition): readonly string[] {
+  const { notify = [] } = request.settings;
   return [
     `  sheet     ${terminalLine(sheet)}, read at each firing`,
     `  runs on   ${terminalLine(request.deployment)}${reuse ? ', only rows that no earlier batch has' : ', every row'}`,
+    ...(notify.length === 0 ? [] : [`  notifies  ${terminalLine(notify.join(', '))}`]),
     `  overlap   ${OVERLAP[overlap]}`,
     `  catch-up  up to ${span(catchupMs)} late, if no server ran at the time`,
   ];
