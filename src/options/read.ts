@@ -273,9 +273,11 @@ const FORMS: Forms = {
     expected: ({ most }) => `${wholeNumber(1, most)}, or a column`,
     examples: () => ['4', 'variants'],
     read: (kind, given): Repeat | undefined => {
-      const [, same, wanted = ''] = /^(same:)?(.*)$/s.exec(textFrom(given)) ?? [];
+      const text = textFrom(given);
+      const isSame = text.startsWith('same:');
+      const wanted = isSame ? text.slice('same:'.length) : text;
       const by = /^\d+$/.test(wanted) ? Number(wanted) : wanted.trim();
-      return kept<Repeat>(kind, same === undefined ? { by } : { by, isSame: true });
+      return kept<Repeat>(kind, isSame ? { by, isSame } : { by });
     },
   },
   rowOrNone: {

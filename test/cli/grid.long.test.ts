@@ -95,11 +95,7 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
     const seeds = stage.results(more.stdout.trim()).map(({ seed }) => Number(seed));
     const [from = 0] = seeds;
     expect(seeds).toEqual([from, from + 1, from + 2, from + 3]);
-    expect(
-      (await stage.truth())
-        .slice(-4)
-        .map(({ inputs }) => Number(inputs?.['seed']))
-        .toSorted(),
-    ).toEqual(seeds.toSorted());
+    const sent = (await stage.truth()).slice(-4).map(({ inputs }) => Number(inputs?.['seed']));
+    expect(new Set(sent)).toEqual(new Set(seeds));
   });
 });
