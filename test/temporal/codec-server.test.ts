@@ -50,14 +50,14 @@ describe('the codec server', () => {
     expect((await ask({ origin: ORIGIN }, '/decode', 'OPTIONS')).status).toBe(204);
   });
 
-  it.each([
+  it.each<[string, Record<string, string>, string, number]>([
     ['another token', { authorization: 'Bearer another' }, '/decode', 401],
     ['no token', {}, '/decode', 401],
     ['another page', { authorization, origin: 'https://evil.example' }, '/decode', 403],
     ['the wish to encrypt', { authorization }, '/encode', 404],
   ])('refuses %s', async (_, headers, path, status) => {
     const { ask } = await opened();
-    const answer = await ask(headers as Record<string, string>, path);
+    const answer = await ask(headers, path);
     expect([answer.status, await answer.text()]).toEqual([status, expect.not.stringContaining('fox')]);
   });
 });

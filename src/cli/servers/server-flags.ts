@@ -122,9 +122,9 @@ export const cleanFlags = {
 
 /** `8234`, or `0.0.0.0:8234`. */
 function listenAt(text: string): { readonly host: string; readonly port: number } {
-  const [port = '', host = '127.0.0.1'] = text.split(':').toReversed();
-  return /^\d{1,5}$/.test(port) && Number(port) <= 65_535
-    ? { host, port: Number(port) }
+  const [given = '', host = '127.0.0.1'] = text.split(':').toReversed();
+  return /^\d{1,5}$/.test(given) && Number(given) <= 65_535
+    ? { host, port: Number(given) }
     : fail('is not [host:]port', 'for example --listen 0.0.0.0:8234');
 }
 

@@ -194,7 +194,7 @@ describe('a picture of a further sheet', () => {
 
 describe('a cell without a file', () => {
   type Folder = Awaited<ReturnType<typeof openScene>>['place'];
-  const refusals: readonly (readonly [string, string, string, ((place: Folder) => void)?])[] = [
+  const refusals: [string, string, string, ((place: Folder) => void)?][] = [
     ['is misspelt', 'fix.png', 'did you mean', (place) => place.write('fox.png', picture(1))],
     ['is a folder', 'p', 'is no file', (place) => mkdirSync(join(place.folder, 'p'))],
     ['is empty', 'a.png', 'is empty', (place) => place.write('a.png', '')],
@@ -212,7 +212,7 @@ describe('a cell without a file', () => {
   ];
   it.each(refusals)('that %s is refused', async (_, cell, words, arrange) => {
     const { place, make, uploads } = await openScene();
-    if (typeof arrange === 'function') arrange(place);
+    arrange?.(place);
     place.write('sheet.csv', `prompt,photo\na,${cell}\n`);
     const refused = await make('sheet.csv').then(undefined, (error: unknown) => error);
     expect(refused).toBeInstanceOf(SheetRefused);

@@ -31,7 +31,7 @@ describe('a workbook', () => {
 
   it('gives a file input the address of =IMAGE(…) and =HYPERLINK(…), calculated or not', async () => {
     const cell = (formula: string, value: string) =>
-      `<row><c t="str"><v>a</v></c>${`<c t="e"><f>${formula}</f>${value}</c>`}</row>`;
+      `<row><c t="str"><v>a</v></c><c t="e"><f>${formula}</f>${value}</c></row>`;
     const found = await rowsOf({
       rows:
         textRow('prompt', 'photo') +
@@ -42,7 +42,7 @@ describe('a workbook', () => {
     expect(found).toEqual(Array.from({ length: 3 }, () => ({ prompt: 'a', photo: FOX })));
   });
 
-  it.each<[string, Parts]>([
+  it.each<[string, Parts & { readonly rows: string }]>([
     ['in a cell', { rows: '<row><c t="str"><v>a</v></c><c t="e" vm="1"><v>#VALUE!</v></c></row>' }],
     [
       'on a cell',
@@ -59,7 +59,7 @@ describe('a workbook', () => {
       },
     ],
   ])('with a picture %s of a file input is refused, and the cell is named', async (_, parts) => {
-    const laying = rowsOf({ ...parts, rows: textRow('prompt', 'photo') + String(parts.rows) });
+    const laying = rowsOf({ ...parts, rows: textRow('prompt', 'photo') + parts.rows });
     const refused = await laying.then(undefined, (error: unknown) => error as SheetRefused);
     expect(refused).toBeInstanceOf(SheetRefused);
     expect((refused as SheetRefused).problems).toMatchObject([
