@@ -90,14 +90,17 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const cell = record.cells[index];
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
-  const fault = markFault(record.marks?.get(index), feed.kind) ?? wordFault(look, cell);
+  const { text, link } = cellIn(record, index);
+  const isLinked = feed.kind === 'file' && link !== undefined;
+  const fault = isLinked
+    ? undefined
+    : (markFault(record.marks?.get(index), feed.kind) ?? wordFault(look, cell));
   if (fault !== undefined) {
     wrong.push(markedCell(look, index, fault));
     return undefined;
   }
   const isText = record.members === undefined || !isOwn(record, index);
-  const { text, link } = cellIn(record, index);
-  if ((isEmpty(cell, isText) && link === undefined) || isNothing(plan, cell)) {
+  if (!isLinked && (isEmpty(cell, isText) || isNothing(plan, cell))) {
     if (feed.type?.required)
       wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
     return undefined;
@@ -302,7 +305,7 @@ const PICTURE: MarkFault = {
 
 /** Why a cell cannot provide a value of this kind; undefined if it can. */
 function markFault(mark: CellMark | undefined, kind: Kind): MarkFault | undefined {
-  if (mark === undefined || (kind === 'file' && mark.link !== undefined)) return undefined;
+  if (mark === undefined) return undefined;
   if (kind === 'file' && mark.isPicture) return PICTURE;
   if (mark.is === 'date') return kind === 'int' || kind === 'float' ? DATE : undefined;
   return mark.is && FAULTS[mark.is];

@@ -13,9 +13,8 @@ import { sheetAt } from '../../src/create-batch/sheet-address.ts';
 import { problem } from '../../src/errors/error.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
-import { BATCH_FILE, readBatchText } from '../../src/store/batch-file.ts';
+import { BATCH_FILE } from '../../src/store/batch-file.ts';
 import { Place } from '../create-batch/creating.ts';
-import { picture } from '../create-batch/files/scene.ts';
 import { openService, TOKEN } from '../service/asking.ts';
 import { openRealService } from '../errors/other-services.ts';
 import { fileHost } from '../run-service/file-host.ts';
@@ -316,25 +315,6 @@ describe('a sheet', () => {
     const host = await fileHost((_, response) => void response.end(`${SHEET}3,a hen\n`));
     const made = await make(`${host.url}/lists/hens.csv?signature=secret`, 'two', { reuse: 'again' });
     expect(made).toMatchObject({ batch: expect.stringMatching(/^hens-/), rows: 3 });
-  });
-
-  it('finds its pictures beside it, but only below these folders, and fails with its code and the place', async () => {
-    const request = { ...REQUEST, options: { ...REQUEST.options, types: { photo: 'file' as const } } };
-    place.write('sheets/owl.png', picture(1));
-    const sheet = place.write('sheets/owls.csv', 'photo\nowl.png\n');
-    const sheets = join(place.folder, 'sheets');
-    const made = await make(sheet, 'one', { sheets, request });
-    expect(made.rows).toBe(1);
-    const file = readBatchText(readFileSync(join(made.folder, BATCH_FILE), 'utf8'));
-    expect(file?.sheet.files?.count).toBe(1);
-
-    const secret = place.write('secret.png', picture(2));
-    for (const cell of [secret, '../secret.png', pathToFileURL(secret).href, '../none.png']) {
-      place.write('sheets/owls.csv', `photo\n${cell}\n`);
-      const refused = await failureOf(make(sheet, cell, { sheets, request }));
-      expect(refused).toMatchObject({ type: 'E200', nonRetryable: true });
-      expect(refused.message).toMatch(/owls\.csv:2:1 E210: .* not a file that this worker may read/);
-    }
   });
 
   it('is read only below the folders that the worker has for sheets, whoever starts the workflow', async () => {

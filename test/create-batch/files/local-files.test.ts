@@ -208,7 +208,7 @@ describe('a cell without a file', () => {
       (place) => truncateSync(place.write('a.png', picture(1)), 251 * 2 ** 20),
     ],
     ['is on another machine', String.raw`C:\pictures\a.png`, 'a path of another machine'],
-    ['is a placeholder', 'TODO', 'neither an address nor a file'],
+    ['is a placeholder', 'see below', 'neither an address nor a file'],
   ];
   it.each(refusals)('that %s is refused', async (_, cell, words, arrange) => {
     const { place, make, uploads } = await openScene();

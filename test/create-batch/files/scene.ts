@@ -46,8 +46,8 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
     settings: { deadlines: {}, webhooks: false },
     order: {},
     again: false,
-    answers: {},
     ...more,
+    answers: { guesses: 'accept', ...more.answers },
   });
   type Given = {
     readonly more?: Partial<BatchRequest>;
