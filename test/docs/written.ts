@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { guessTable } from './guesses.ts';
 import { DOORS, QUESTIONS, TABLE, type Cell, type Door, type Question } from '../doors/table.ts';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -10,6 +11,7 @@ type Part = { readonly page: string; readonly mark: string; readonly text: () =>
 
 export const PARTS: readonly Part[] = [
   { page: 'docs/guarantees.md', mark: 'questions', text: questionsOfDoors },
+  { page: 'docs/operations.md', mark: 'guesses', text: guessTable },
 ];
 
 /** The page with its part as it should be. */

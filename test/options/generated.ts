@@ -43,7 +43,7 @@ function flagText(
 }
 
 /** As the formatter aligns a table. */
-function aligned(rows: readonly (readonly string[])[]): string {
+export function aligned(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
   const line = (row: readonly string[]): string =>
     `| ${row.map((text, at) => text.padEnd(widths[at] ?? 0)).join(' | ')} |`;

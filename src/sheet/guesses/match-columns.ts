@@ -230,7 +230,15 @@ function severalColumns(input: string, columns: readonly string[]): RunsheetErro
 function isSlip(column: string, input: string): boolean {
   const [wrong, right] = [nameProper(column), nameProper(input)];
   const quarter = Math.floor(Math.max(wrong.length, right.length) / 4);
-  return wrong[0] === right[0] && nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
+  if (wrong[0] !== right[0]) return false;
+  return isSwapped(wrong, right) || nearest(wrong, [right], Math.min(SLIP, quarter)) !== undefined;
+}
+
+/** Two letters beside each other are swapped: `stlye`. */
+function isSwapped(wrong: string, right: string): boolean {
+  const at = [...right].findIndex((letter, index) => letter !== wrong[index]);
+  const swapped = right.slice(0, at) + (right[at + 1] ?? '') + (right[at] ?? '') + right.slice(at + 2);
+  return at > 0 && swapped === wrong;
 }
 
 const only = <T>(all: readonly T[]): T | undefined => (all.length === 1 ? all[0] : undefined);

@@ -4,6 +4,7 @@ import type { InputType } from '../../run-service/contract/deployment.ts';
 import { kindOf } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText } from '../sheet-record.ts';
+import { NOTHING_WORDS } from './nothing-words.ts';
 import type { SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
 
@@ -24,9 +25,12 @@ export async function sampleOf(
   return rows;
 }
 
-/** The values of a column. */
+/** The values of a column, without words for nothing. */
 export const valuesAt = (sample: Sample, at: number): readonly string[] =>
-  sample.flatMap((cells) => cells[at]?.trim() || []);
+  sample.flatMap((cells) => {
+    const text = cells[at]?.trim() ?? '';
+    return text === '' || NOTHING_WORDS.has(text.toLowerCase()) ? [] : [text];
+  });
 
 const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
 const FILE =
@@ -35,12 +39,12 @@ const MEDIA = /image|video|audio|mask|file/i;
 
 export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.test(type);
 
-/** Whether there are values, and most of them fit the type of an input. */
+/** Whether there are values, and at least half of them fit the type of an input. */
 export function fits(values: readonly string[], type: Pick<InputType, 'type'>): boolean {
   const kind = kindOf(type.type);
   const isFit = (text: string): boolean =>
     isMedia(type) ? FILE.test(text) : kind === 'int' || kind === 'float' ? NUMBER.test(text) : true;
-  return values.length > 0 && values.filter(isFit).length * 2 > values.length;
+  return values.length > 0 && values.filter(isFit).length * 2 >= values.length;
 }
 
 /** How likely a text input is meant: long texts are, numbers and addresses are not. */

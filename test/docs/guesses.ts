@@ -1,0 +1,254 @@
+// What is guessed about a sheet, with a sheet that shows it: a test reads each of them, and the documents have the table.
+
+import { aligned } from '../options/generated.ts';
+
+export type Guessed = {
+  readonly found: string;
+  readonly means: string;
+  /** `said`: printed; `asked`: confirmed, or answered by its flag; `refused`: an error. */
+  readonly does: 'said' | 'asked' | 'refused';
+  /** Of a refusal: its code, and the flag that helps. */
+  readonly code?: string;
+  readonly flag: string;
+  /** The sheet; `file`: its name. */
+  readonly sheet: string;
+  readonly file?: string;
+};
+
+export const GUESSES: readonly Guessed[] = [
+  {
+    found: 'UTF-16, or bytes that are not UTF-8',
+    means: 'the encoding, else windows-1252 (asked if letters that are sent depend on it)',
+    does: 'said',
+    flag: '--encoding',
+    sheet: '\ufeffprompt\nÄpfel\n',
+    file: 'utf16le',
+  },
+  {
+    found: 'a line `sep=;`, or rows with `;`, tabs or bars',
+    means: 'the separator',
+    does: 'said',
+    flag: '--delimiter',
+    sheet: 'prompt;seed\na, b;1\nc;2\n',
+  },
+  {
+    found: 'a quote within a field: `24" screen`',
+    means: 'a letter',
+    does: 'said',
+    flag: '--quote',
+    sheet: 'prompt,seed\n24" screen,1\n',
+  },
+  {
+    found: 'a table with tabs in which not every quote encloses a field',
+    means: 'all quotes are letters',
+    does: 'said',
+    flag: '--quote',
+    sheet: 'prompt\tseed\n"Sunny" lamp\t1\n',
+  },
+  {
+    found: 'a quote that opens a field and takes in lines that look like rows, or that is never closed',
+    means: 'it encloses the field; it is a letter',
+    does: 'asked',
+    flag: '--quote',
+    sheet: 'prompt,seed\n"a,1\nb",2\nc,3\n',
+  },
+  {
+    found: 'rows above the header',
+    means: 'titles, left out; asked if one has several values',
+    does: 'said',
+    flag: '--header-row',
+    sheet: 'Campaign,\nprompt,seed\na,1\n',
+  },
+  {
+    found: 'a `.txt` without a header, or a JSON list of texts',
+    means: 'each line or text is one prompt',
+    does: 'said',
+    flag: '--columns',
+    sheet: 'a fox, red\nan owl\n',
+    file: 'prompts.txt',
+  },
+  {
+    found: 'a column without a name',
+    means: 'data, called after its letter; empty ones at the end are left out',
+    does: 'said',
+    flag: '--drop',
+    sheet: ',prompt\n0,a\n',
+  },
+  {
+    found: 'two columns of one name that are an input',
+    means: '',
+    does: 'refused',
+    code: 'E208',
+    flag: '--drop',
+    sheet: 'prompt,prompt\na,b\n',
+  },
+  {
+    found: 'rows without their last cells',
+    means: 'these cells are empty',
+    does: 'asked',
+    flag: '--short-rows',
+    sheet: 'prompt,seed\na\nb,2\n',
+  },
+  {
+    found: 'rows that begin with `#` or `//`',
+    means: 'comments',
+    does: 'asked',
+    flag: '--comment',
+    sheet: 'prompt,seed\n# later\na,1\nb,2\n',
+  },
+  {
+    found: 'totals, notes below them, and lines such as ` ``` `',
+    means: 'no rows',
+    does: 'asked',
+    flag: '--skip-rows',
+    sheet: 'prompt,seed\na,1\nTotal,1\n',
+  },
+  {
+    found: 'rows without any input, and repeated headers',
+    means: '',
+    does: 'refused',
+    code: 'E112',
+    flag: '--skip-rows',
+    sheet: 'prompt,seed,note\na,1,\n,,x\n',
+  },
+  {
+    found: 'equal rows',
+    means: 'each is run; `--unique` leaves them out',
+    does: 'asked',
+    flag: '--no-unique',
+    sheet: 'prompt\na\na\n',
+  },
+  {
+    found: 'inputs in the first column',
+    means: 'the sheet is turned by 90°',
+    does: 'refused',
+    code: 'E104',
+    flag: '',
+    sheet: 'prompt,a,b\nseed,1,2\ncfg,7,8\n',
+  },
+  {
+    found: '`Prompt *`, `Seed (leave empty)`, `CFG [1-30]`',
+    means: 'the input without case, blanks and notes',
+    does: 'said',
+    flag: '--map',
+    sheet: 'Prompt *,Seed (leave empty)\na,1\n',
+  },
+  {
+    found: 'a wrong letter or two, another well-known name, or a name that contains the input',
+    means: 'the input',
+    does: 'asked',
+    flag: '--map',
+    sheet: 'prompt,guidance_scale\na,7\n',
+  },
+  {
+    found: 'a setting that the deployment does not have',
+    means: 'it changes nothing',
+    does: 'asked',
+    flag: '--drop',
+    sheet: 'prompt,Width\na,512\n',
+  },
+  {
+    found: 'other columns',
+    means: 'data, sent to no input',
+    does: 'said',
+    flag: '--drop',
+    sheet: 'prompt,note\na,x\n',
+  },
+  {
+    found: 'no column for a required input',
+    means: 'the likely columns stand in a ready command',
+    does: 'refused',
+    code: 'E200',
+    flag: '',
+    sheet: 'Shot,Shot description\n1,a wide shot of a harbour at dawn\n',
+  },
+  {
+    found: '`sku`, `id`, `name`, `scene_id`, `Handle`, `image_name` with unique values',
+    means: 'the names of the rows',
+    does: 'said',
+    flag: '--key',
+    sheet: 'scene_id,prompt\nx,a\ny,b\n',
+  },
+  {
+    found: 'GPUs in a column of another name',
+    means: 'the GPU of each row',
+    does: 'asked',
+    flag: '--gpu-column',
+    sheet: 'prompt,Card\na,H100\n',
+  },
+  {
+    found: '`N/A`, `None`, `-`, `nan`, `todo` in a cell that is sent',
+    means: 'empty; `--null keep` sends all',
+    does: 'asked',
+    flag: '--null',
+    sheet: 'prompt,seed\na,N/A\n',
+  },
+  {
+    found: '`#REF!`, `#N/A` and other errors of a formula',
+    means: '',
+    does: 'refused',
+    code: 'E200',
+    flag: '',
+    sheet: 'prompt,seed\n#REF!,1\n',
+  },
+  {
+    found: '`30.0` or `007` for a number',
+    means: '30, 7',
+    does: 'said',
+    flag: '',
+    sheet: 'prompt,seed\na,007\n',
+  },
+  {
+    found: '`60%` for a number',
+    means: '0.6; asked unless the input takes at most 1',
+    does: 'asked',
+    flag: '--type',
+    sheet: 'prompt,cfg\na,60%\n',
+  },
+  {
+    found: '`7,5`, if no value may be thousands',
+    means: 'a decimal comma',
+    does: 'asked',
+    flag: '--decimal-comma',
+    sheet: 'prompt;cfg\na;7,5\n',
+  },
+  {
+    found: 'a JSON document with one list of objects',
+    means: 'its rows',
+    does: 'said',
+    flag: '--records',
+    sheet: '{"items":[{"prompt":"a"}]}',
+    file: 'a.json',
+  },
+  {
+    found: 'JSON in columns, or by names, as pandas writes it',
+    means: 'its rows',
+    does: 'said',
+    flag: '--orient',
+    sheet: '{"prompt":{"0":"a"}}',
+    file: 'a.json',
+  },
+  {
+    found: 'JSON rows with all of their inputs in one object',
+    means: 'the inputs',
+    does: 'said',
+    flag: '--unwrap',
+    sheet: '{"inputs":{"prompt":"a"}}',
+    file: 'a.jsonl',
+  },
+];
+
+const CLASS = { said: 'said', asked: '`?` asked', refused: 'refused' } as const;
+
+export const guessTable = (): string => {
+  const rows = GUESSES.map(({ found, means, does, code, flag }) => {
+    const answer = flag === '' ? '' : `\`${flag}\``;
+    return [
+      found.replaceAll('|', String.raw`\|`),
+      means,
+      code === undefined ? CLASS[does] : `${CLASS[does]} (${code})`,
+      answer,
+    ];
+  });
+  return `${aligned([['found in the sheet', 'means', 'class', 'flag'], ...rows])}\n`;
+};
