@@ -127,7 +127,7 @@ export const Chips = ({ label, all, chosen, choose, isOutcome = false }) =>
     ${all.map(
       ([name, text, many]) =>
         html`<${Button} key=${name} name="button chip" data-choice=${name} aria-pressed=${name === chosen}
-          onClick=${() => choose(name)}>${isOutcome && html`<i class=${name}></i>`}${text} <small>${count(many)}</small><//>`,
+          onClick=${() => choose(name)}>${isOutcome && name !== '' && html`<i class=${name}></i>`}${text} <small>${count(many)}</small><//>`,
     )}
   </span>`;
 

@@ -106,9 +106,9 @@ function Rows({ source, order, wish, change, setOpened, onPick, port }) {
   const serial = useRef(0);
   useMemo(() => (serial.current += 1), [wish, density]);
   const onKey = (place, key) => {
-    const choice = choiceOf(key);
-    if (choice === undefined) return false;
-    picks.toggle(table.key[order[place] ?? 0] ?? '', choice);
+    const [choice, own] = [choiceOf(key), table.key[order[place] ?? 0]];
+    if (choice === undefined || !own) return false;
+    picks.toggle(own, choice);
     onPick();
     return true;
   };
