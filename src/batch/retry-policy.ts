@@ -1,4 +1,4 @@
-// Decides whether and when a row is retried. To change the retry policy, change `retryAt`.
+// Decides whether and when a row is retried. How often, by the kind of failure, is in src/options/failure-kind.ts.
 
 import { retriesFor, type FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from './outcome.ts';

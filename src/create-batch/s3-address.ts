@@ -3,7 +3,7 @@
 import { errorMessage, problem } from '../errors/error.ts';
 import { shownAddress } from '../errors/redact.ts';
 import { isBucket } from '../host/batches-address.ts';
-import { machineS3, WAYS_TO_KEYS } from '../host/s3-settings.ts';
+import { machineS3, WAYS_TO_KEYS } from '../host/s3-keys.ts';
 
 const VALID_SECONDS = 900;
 

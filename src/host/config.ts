@@ -16,7 +16,7 @@ import { chosenService, namedServices } from './named-services.ts';
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
-import { takeS3Settings } from './s3-settings.ts';
+import { takeS3Settings } from './s3-keys.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

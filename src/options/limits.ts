@@ -1,5 +1,5 @@
-// The limits of a batch: options that may change while it runs. The batch workflow reads this part of the table; help.ts has its
-// sentences. Names that are stored never change, because running batches and their histories contain them.
+// The limits of a batch: options that may change while it runs. The batch workflow reads this part of the table; limits-help.ts has
+// its sentences. Names that are stored never change, because running batches and their histories contain them.
 
 import {
   AUTO_MOST,

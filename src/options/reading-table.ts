@@ -1,4 +1,4 @@
-// The part of the table of options that says how a sheet is read.
+// The part of the table of options that says how a sheet is read. `stays`: further sheets of the batch are read so too.
 
 import { choice, flag, rowOrNone, rowRanges, text, texts } from './batch-kinds.ts';
 import { count } from './kinds.ts';
@@ -50,6 +50,7 @@ export const READING = {
   quote: {
     kind: choice(['csv', 'loose', 'none']),
     scope: 'reading',
+    stays: true,
     group: 'reading',
     help: 'quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them',
     usual: 'found in the file',
@@ -57,6 +58,7 @@ export const READING = {
   comment: {
     kind: text('prefix', '#'),
     scope: 'reading',
+    stays: true,
     group: 'reading',
     help: 'rows that begin with this are left out, such as #; none: they are rows',
     usual: 'none',
@@ -64,6 +66,7 @@ export const READING = {
   shortRows: {
     kind: flag,
     scope: 'reading',
+    stays: true,
     group: 'reading',
     help: 'rows may have fewer fields than the header: the last ones are empty',
   },
@@ -97,18 +100,21 @@ export const READING = {
   null: {
     kind: texts('word,…', 'N/A,-', true),
     scope: 'reading',
+    stays: true,
     group: 'reading',
     help: 'cells with these words are empty, such as N/A,-; keep: all words are values',
   },
   fillDown: {
     kind: texts('column', 'Title'),
     scope: 'reading',
+    stays: true,
     group: 'reading',
     help: 'empty cells of this column have the value of the row above',
   },
   unique: {
     kind: flag,
     scope: 'reading',
+    stays: true,
     group: 'reading',
     help: 'leave out rows whose inputs equal those of an earlier row, or run them too',
     usual: 'asked',
@@ -137,6 +143,7 @@ export const READING = {
   decimalComma: {
     kind: flag,
     scope: 'reading',
+    stays: true,
     group: 'reading',
     help: 'numbers have a decimal comma: 7,5',
   },

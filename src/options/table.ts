@@ -257,6 +257,7 @@ export type AnyOption = {
   readonly usual?: string;
   readonly kept?: string;
   readonly removable?: true;
+  readonly stays?: true;
   /** Whether false is an answer too. */
   readonly negatable?: true;
   readonly alias?: string;
@@ -278,6 +279,17 @@ type NamesIn<Scope> = { [N in OptionName]: Row<N>['scope'] extends Scope ? N : n
 export type KeptIn<Scope extends AnyOption['scope']> = {
   readonly [N in NamesIn<Scope> as KeptName<N>]?: KeptOf<Row<N>['kind']>;
 };
+
+/** The reading options of a batch with which its further sheets are read. */
+export const stayingOf = (options: KeptIn<'reading'>): KeptIn<'reading'> =>
+  Object.fromEntries(
+    Object.entries<AnyOption>(OPTIONS)
+      .map(([option, { stays, kept = option }]) => [
+        kept,
+        stays ? options[kept as keyof typeof options] : undefined,
+      ])
+      .filter(([, value]) => value !== undefined),
+  ) as KeptIn<'reading'>;
 
 /** Moves the options of a scope to the names under which they are kept. */
 export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, given: object): KeptIn<Scope> {

@@ -21,8 +21,8 @@ import {
 import { CANCEL_RUNS } from '../../src/batch/decisions/cancel-runs.ts';
 import { COLLECT_ROWS } from '../../src/batch/decisions/collect.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
-import { capOf, outstandingOn } from '../../src/batch/limits/adaptive-cap.ts';
-import { budgetLeft } from '../../src/batch/limits/budget.ts';
+import { capOf, outstandingOn } from '../../src/batch/sending-limits/adaptive-cap.ts';
+import { budgetLeft } from '../../src/batch/sending-limits/budget.ts';
 import { usedSlots, waitingRows, type State } from '../../src/batch/state/state.ts';
 import type { Run } from './service.ts';
 

@@ -5,7 +5,7 @@ import { openDownloads } from '../../src/run-service/download.ts';
 import { errorMessage } from '../../src/errors/error.ts';
 import { signedS3Url } from '../../src/create-batch/s3-address.ts';
 import { sheetAt } from '../../src/create-batch/sheet-address.ts';
-import { takeS3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/s3-keys.ts';
 
 const KEYS = {
   AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',

@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { takeS3Settings } from '../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../src/host/s3-keys.ts';
 import { createMonitor, type MonitorDeps } from '../../src/monitoring/monitor.ts';
 import { canReach, canWrite, watchReadiness } from '../../src/monitoring/readiness.ts';
 import { openStore } from '../../src/store/open-store.ts';

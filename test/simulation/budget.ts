@@ -2,7 +2,7 @@
 
 import { NO_TALLY, tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
 import type { RunCost } from '../../src/batch/events.ts';
-import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/limits/budget.ts';
+import { attemptCost, budgetLeft, reservedNano, spentNano } from '../../src/batch/sending-limits/budget.ts';
 import type { LaneSpec } from '../../src/batch/params.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import type { SimBatch } from './batch.ts';

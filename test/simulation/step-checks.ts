@@ -4,7 +4,7 @@ import type { AttemptRef } from '../../src/batch/attempt.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
 import { laneOf, laneWith, numberOf } from '../../src/batch/state/lanes.ts';
-import { capOf } from '../../src/batch/limits/adaptive-cap.ts';
+import { capOf } from '../../src/batch/sending-limits/adaptive-cap.ts';
 import { maySnapshot } from '../../src/batch/state/snapshot.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';
 import { nextDueAt } from '../../src/batch/step.ts';

@@ -4,7 +4,7 @@
 
 import { NOTIFY_FAILED } from '../../options/bounds.ts';
 import type { Command } from '../commands.ts';
-import { spentNano } from '../limits/budget.ts';
+import { spentNano } from '../sending-limits/budget.ts';
 import type { Notice } from '../notices/notice.ts';
 import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
 import type { State } from '../state/state.ts';

@@ -14,10 +14,10 @@ import {
   type Account,
   type Lane,
 } from '../state/lanes.ts';
-import { firstAllowed, mayReserve } from '../limits/budget.ts';
-import { freeOn } from '../limits/adaptive-cap.ts';
-import { allowance } from '../limits/limits.ts';
-import { spendRate, spendStarts } from '../limits/rate-limit.ts';
+import { firstAllowed, mayReserve } from '../sending-limits/budget.ts';
+import { freeOn } from '../sending-limits/adaptive-cap.ts';
+import { allowance } from '../sending-limits/limits.ts';
+import { spendRate, spendStarts } from '../sending-limits/rate-limit.ts';
 import { probed } from '../pausing/pauses.ts';
 import { put } from '../state/put-row.ts';
 import { onRung, type Base, type Waiting } from '../state/row-state.ts';

@@ -4,7 +4,7 @@ import { mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
 import { mostRetries } from '../../options/failure-kind.ts';
 import { STORED_LIMITS, withoutNone, type LimitChange } from '../../options/limits.ts';
 import { accountsOf } from '../state/lanes.ts';
-import { attemptCost } from '../limits/budget.ts';
+import { attemptCost } from '../sending-limits/budget.ts';
 import type { BatchParams } from '../params.ts';
 import { changePool } from '../pool/membership.ts';
 import { usedSlots, type Acknowledgement, type State } from '../state/state.ts';

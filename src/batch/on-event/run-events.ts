@@ -15,7 +15,7 @@ import { SHORT_REASON_BYTES } from '../bounds.ts';
 import type { OverdueRun, RunCompletion } from '../events.ts';
 import { countFailure } from '../failure-counts.ts';
 import { learn, nextAttempt } from '../ladder.ts';
-import { noteRunEnd } from '../limits/adaptive-cap.ts';
+import { noteRunEnd } from '../sending-limits/adaptive-cap.ts';
 import { retryAt } from '../retry-policy.ts';
 import { laneWith } from '../state/lanes.ts';
 import { amend, put } from '../state/put-row.ts';

@@ -5,8 +5,8 @@ import { COMMANDS_KNOWN, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
 import type { Event, UserCommand } from '../events.ts';
 import { note } from '../event-log.ts';
-import { budgetLeft } from '../limits/budget.ts';
-import { isAboveGpuCap } from '../limits/adaptive-cap.ts';
+import { budgetLeft } from '../sending-limits/budget.ts';
+import { isAboveGpuCap } from '../sending-limits/adaptive-cap.ts';
 import { pause, unpause } from '../pausing/pauses.ts';
 import {
   NO_LIMIT,

@@ -39,7 +39,6 @@ export type Pause = {
   readonly probes: number;
 };
 
-/** Tells the user how to continue a paused batch, for each kind of pause. */
 const KEY = 'workers read RUNSHEET_API_KEY_FILE again, and RUNSHEET_API_KEY only when they start';
 
 /** What the user has to do, and when the batch continues without the user, as long as servers run it. */
@@ -57,7 +56,7 @@ const WAYS: Readonly<
 };
 
 /**
- * `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. `maxCostNano`: the limit in
+ * Tells the user how to continue a paused batch. `serversEnd`: the embedded servers end with the command, and nothing continues the batch then. `maxCostNano`: the limit in
  * force.
  */
 export function pauseHint(

@@ -1,11 +1,11 @@
 // The batch as a member of a pool.
 
-import { CIRCUIT_OPENS_AFTER } from '../limits/circuit-breaker.ts';
+import { CIRCUIT_OPENS_AFTER } from '../sending-limits/circuit-breaker.ts';
 import { mayPass } from '../canary.ts';
 import { unprovenFree } from '../ladder.ts';
-import { capOf, slotsAllowed } from '../limits/adaptive-cap.ts';
-import { attemptsLeft } from '../limits/budget.ts';
-import { startsWithin, throttledStarts } from '../limits/rate-limit.ts';
+import { capOf, slotsAllowed } from '../sending-limits/adaptive-cap.ts';
+import { attemptsLeft } from '../sending-limits/budget.ts';
+import { startsWithin, throttledStarts } from '../sending-limits/rate-limit.ts';
 import { isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
 import { mayTakePlace } from '../state/state-size.ts';

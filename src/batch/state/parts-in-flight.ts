@@ -2,7 +2,7 @@
 
 import { addHeld, heldByEnded, isWrittenOff } from '../accounting/reservations.ts';
 import { accountOn, accountsOf, laneWith } from './lanes.ts';
-import { highestCost } from '../limits/budget.ts';
+import { highestCost } from '../sending-limits/budget.ts';
 import { endedRowBytes, type EndedRow } from './row-state.ts';
 import type { State } from './state.ts';
 

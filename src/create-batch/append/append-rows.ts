@@ -7,6 +7,7 @@
 //   passes/<n>.json                        names both; created once
 
 import { definedOnly } from '../../options/defined-only.ts';
+import { stayingOf } from '../../options/table.ts';
 import { randomBytes } from 'node:crypto';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { nearest, problem } from '../../errors/error.ts';
@@ -70,18 +71,8 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
   const source = sourceIn(layout, copy);
-  const {
-    decimalComma,
-    null: nothings,
-    fillDown,
-    unique,
-    comment,
-    shortRows,
-    quote,
-  } = batch.file.sheet.options;
-  const same = definedOnly({ null: nothings, fillDown, unique, comment, shortRows, quote });
   const none = { format: copy.format, map: {}, set: {}, drop: [], types: {} };
-  const reading = { ...none, ...same, ...readingOf(params) };
+  const reading = { ...none, ...stayingOf(batch.file.sheet.options), ...readingOf(params) };
   const given = { ...reading, ...(await severalOf(params, source, reading)) };
   const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
@@ -91,7 +82,6 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const resultKey = resultKeyIn(columns);
   const key = isSeveral(batch) ? (resultKey ?? keyColumn) : (keyColumn ?? resultKey);
   const mapped: SheetOptions = {
-    ...(decimalComma === undefined ? {} : { decimalComma }),
     ...format,
     ...(skipRows !== undefined && skipRows.length > 0 ? { skipRows } : {}),
     map: inputTypes === undefined ? { ...inputsOf(batch, columns), ...map } : map,

@@ -5,7 +5,7 @@ import { type Draft, replacedMeanwhile } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
 import { look, put, replaceOnce, etagOf, headersOf, newWriter, unless } from './objects.ts';
 import { s3Address } from '../../host/batches-address.ts';
-import { copySource } from '../../host/s3-settings.ts';
+import { copySource } from '../../host/s3-keys.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
 import { textOf, textsIn } from './s3-xml.ts';

@@ -8,7 +8,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { request, type Dispatcher } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
 import { openOutgoing } from '../../host/outgoing.ts';
-import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-settings.ts';
+import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-keys.ts';
 import { errorMessage, RunsheetError } from '../../errors/error.ts';
 import {
   AnswerTooLarge,

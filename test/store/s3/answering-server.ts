@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
-import { takeS3Settings, type S3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings, type S3Settings } from '../../../src/host/s3-keys.ts';
 
 export const KEYS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'a-secret-of-tests' };
 

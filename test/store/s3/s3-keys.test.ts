@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { withoutSecrets } from '../../../src/errors/redact.ts';
-import { takeS3Settings } from '../../../src/host/s3-settings.ts';
+import { takeS3Settings } from '../../../src/host/s3-keys.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { openHttpBucket, type HttpBucket } from './http-bucket.ts';

@@ -5,7 +5,7 @@ import {
   HOLD_BASE_MS,
   HOLD_MAX_MS,
   UNREACHABLE_AFTER,
-} from '../../../src/batch/limits/circuit-breaker.ts';
+} from '../../../src/batch/sending-limits/circuit-breaker.ts';
 import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RunTimes } from '../../../src/batch/events.ts';
-import { capOf, noteThrottled } from '../../../src/batch/limits/adaptive-cap.ts';
+import { capOf, noteThrottled } from '../../../src/batch/sending-limits/adaptive-cap.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import type { AdaptiveCap } from '../../../src/batch/useful-concurrency.ts';
 import { World } from '../world.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FREE } from '../../../src/batch/limits/limit.ts';
+import { FREE } from '../../../src/batch/sending-limits/limit.ts';
 import {
   adaptRate,
   RATE_GAP_FIRST_MS,
@@ -9,7 +9,7 @@ import {
   spendRate,
   spendStarts,
   startsPerMinute,
-} from '../../../src/batch/limits/rate-limit.ts';
+} from '../../../src/batch/sending-limits/rate-limit.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
 import { NO_LIMIT, unsentPlaces } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';

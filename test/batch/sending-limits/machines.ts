@@ -6,7 +6,7 @@ import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import type { AttemptRef } from '../../../src/batch/attempt.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
 import type { Event, PostResult } from '../../../src/batch/events.ts';
-import { capOf } from '../../../src/batch/limits/adaptive-cap.ts';
+import { capOf } from '../../../src/batch/sending-limits/adaptive-cap.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batch/state/snapshot.ts';
 import type { State } from '../../../src/batch/state/state.ts';

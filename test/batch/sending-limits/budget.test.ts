@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NONE_HELD } from '../../../src/batch/accounting/reservations.ts';
 import { reportDuplicate } from '../../../src/batch/accounting/duplicates.ts';
 import { usdText } from '../../../src/options/kinds.ts';
-import { budgetLeft, reservedNano, spentNano } from '../../../src/batch/limits/budget.ts';
+import { budgetLeft, reservedNano, spentNano } from '../../../src/batch/sending-limits/budget.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { readUntilResolved, runOfFirst, running, STUCK_MS, unconfirmed } from '../scenes.ts';
