@@ -1,12 +1,14 @@
 // Rows of a batch that a row of the sheet becomes: by a grid, by the values of a cell, by runs with other seeds; and conditions.
 
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RunsheetError } from '../../../src/errors/error.ts';
 import { readCells } from '../../../src/sheet/read-records.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
 import { collected, input, opened, PLAIN } from '../laying.ts';
-import { read as readSheet } from './reading.ts';
+import { FILES } from '../xlsx/workbooks.ts';
+import { read as readSheet, readAt } from './reading.ts';
 
 const readText = (text: string, options: Partial<SheetOptions>, reading?: Parameters<typeof readSheet>[3]) =>
   readSheet(`sheet.${options.format ?? 'csv'}`, text, options, reading);
@@ -275,5 +277,20 @@ describe('rows of rows', () => {
       ),
       { numRuns: 40 },
     );
+  });
+});
+
+describe('a workbook', () => {
+  it('counts on from the number under a format, and leaves rows out by what people see', async () => {
+    const options = {
+      where: "Référence = 'A-2'",
+      repeat: { by: 2 },
+      map: { seed: 'Graine', denoise: 'Part' },
+      keyColumn: 'Référence',
+    };
+    expect((await readAt(join(FILES, 'libreoffice-fr.xlsx'), options)).rows).toEqual([
+      'A-2-1 {"cfg":1234.25,"denoise":1,"prompt":"« château »","seed":123456789012345}',
+      'A-2-2 {"cfg":1234.25,"denoise":1,"prompt":"« château »","seed":123456789012346}',
+    ]);
   });
 });
