@@ -7,11 +7,15 @@ import { DESKTOP, openBrowser, openPage, PHONE } from '../../test/results/page/b
 
 const PICTURES = join(import.meta.dirname, '../../docs/pictures');
 
-export async function photographReport(path: string): Promise<void> {
+const NAMES = ['report.png', 'report-dark.png', 'report-phone.png'] as const;
+
+/** As many pictures as names. */
+export async function photograph(path: string, names: readonly string[] = NAMES): Promise<void> {
   const address = pathToFileURL(path).href;
   const browser = await openBrowser();
   try {
-    const save = async (name: string, options: object, act?: string): Promise<void> => {
+    const save = async (name: string | undefined, options: object, act?: string): Promise<void> => {
+      if (name === undefined) return;
       const page = await openPage(browser, address, options);
       if (act !== undefined) await page.click(act);
       await page.waitForFunction(
@@ -24,13 +28,13 @@ export async function photographReport(path: string): Promise<void> {
     };
     const desktop = { ...DESKTOP, viewport: { width: 1200, height: 900 } };
     const phone = { ...PHONE, viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
-    await save('report.png', desktop);
-    await save('report-dark.png', { ...desktop, colorScheme: 'dark' }, '.card[data-place="6"]');
-    await save('report-phone.png', phone);
+    await save(names[0], desktop);
+    await save(names[1], { ...desktop, colorScheme: 'dark' }, '.card[data-place="6"]');
+    await save(names[2], phone);
   } finally {
     await browser.close();
   }
 }
 
 const [, script, path] = process.argv;
-if (script === import.meta.filename && path !== undefined) await photographReport(path);
+if (script === import.meta.filename && path !== undefined) await photograph(path);
