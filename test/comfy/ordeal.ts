@@ -195,7 +195,14 @@ export async function ordeal(stage: Stage, plan: Plan): Promise<Figures> {
   const over = new AbortController();
   const onlooker = new Onlooker(machines, join(home, 'local-service.db.files'), over.signal);
   const watching = onlooker.watch();
-  const first = ['run', sheet, '--workflow', workflow, ...machines.flatMap(({ url }) => ['--comfyui', url])];
+  const first = [
+    'run',
+    '--no-unique',
+    sheet,
+    '--workflow',
+    workflow,
+    ...machines.flatMap(({ url }) => ['--comfyui', url]),
+  ];
   const kills = await killInTurns(stage, plan, { first, home, onlooker });
   over.abort();
   await watching;

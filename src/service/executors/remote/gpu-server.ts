@@ -216,7 +216,7 @@ export class GpuServer implements MetServer {
       this.usual.delivered(this.#desk.now() - (one.state.placedMs ?? 0));
     one.phase = 'sent';
     one.acceptedOn = (one.state.tries ?? 1) === 1 && one.unclear === 0 ? connection : undefined;
-    [one.mustLook, one.connection, one.work] = [false, connection, NO_WORK];
+    [one.mustLook, one.connection] = [false, connection];
     this.#keep(one, { ...one.state, isSent: true, ...(ref !== undefined && { ref }) });
     this.wake();
   }

@@ -86,7 +86,8 @@ export class Outbox {
     if (this.#sender.runs.get(one.run.id) !== one) return undefined;
     const before = connection();
     const sent = sentOf(one.run.id, one);
-    [this.posting, one.mustLook] = [one.run.id, true];
+    // Not at its answer: the server may say before that it has begun.
+    [this.posting, one.mustLook, one.work] = [one.run.id, true, NO_WORK];
     const submitted = await backend.submit(sent, graph);
     [this.posting, one.absentSince] = [undefined, undefined];
     switch (submitted.kind) {
