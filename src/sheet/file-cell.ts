@@ -6,7 +6,7 @@ export type FileCell =
   /** `isTaken`: it is not the text of the cell. */
   | { readonly address: string; readonly isTaken?: true }
   | { readonly path: string }
-  | { readonly what: string; readonly hint: string };
+  | { readonly what: string; readonly hint: string; readonly isSeveral?: true };
 
 /** `link`: what the cell points to, in a workbook. */
 export function fileCell(given: string, link?: string): FileCell {
@@ -36,6 +36,7 @@ const HINT = 'give an http address, or a file by its path from the folder of the
 const SEVERAL: FileCell = {
   what: 'several addresses, and the input takes one',
   hint: 'for a row of each: --split <column>',
+  isSeveral: true,
 };
 
 /** A picture may also stand in the cell itself. */

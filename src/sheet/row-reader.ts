@@ -161,7 +161,9 @@ function fileOf(look: Look, feed: Feed, text: string, { index, link }: Cell): st
   if (column === undefined && row > 1) return undefined;
   const where = column === undefined ? `--set ${feed.input}` : `column "${column}"`;
   const place = index === undefined ? { file: plan.file } : placeOfCell(plan, record, row, index);
-  wrong.push(problem('E210', { value: shortened(text), where, column, ...found }, { place }));
+  const isSplit = 'isSeveral' in found && column !== undefined;
+  const correction = isSplit ? { add: [['--split', column] as const] } : undefined;
+  wrong.push(problem('E210', { value: shortened(text), where, column, ...found }, { place, correction }));
   return undefined;
 }
 
