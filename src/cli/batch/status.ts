@@ -4,7 +4,6 @@
 import type { ShownFlags } from '../flags/flags.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
-import { LOCAL } from '../../run-service/local-address.ts';
 import { isS3Address } from '../../host/batches-address.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
@@ -25,7 +24,7 @@ import { aboutCostUsd } from '../../library/handle/progress-speed.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';
-import { configOf } from '../flags/batch-options.ts';
+import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { noWorkerText, workerCommand } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
@@ -123,7 +122,7 @@ const lineOf = (
   [
     terminalLine(batch),
     new Date(file.createdAt).toLocaleString('sv-SE').slice(0, 16),
-    file.service.base === LOCAL ? 'rehearsal' : config.serviceAt(file.service.base),
+    shownService(config, file.service.base),
     unattended ? `${state}, no worker` : state,
     `${fault === undefined ? count(doneOf(outcomes)) : '?'}/${count(rows)}`,
     outcomeText(outcomes),

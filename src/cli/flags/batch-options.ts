@@ -47,6 +47,10 @@ export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): 
   return { base: config.apiUrl, api: config.api };
 }
 
+/** Undefined if the settings have no name for the service. */
+export const shownService = (config: Config, base: string): string | undefined =>
+  base === LOCAL ? 'rehearsal' : config.serviceAt(base);
+
 /** In the place of a sheet, if the rows are those of a grid. No file is called so: it would be read as a flag. */
 export const NO_SHEET = '--grid';
 
