@@ -190,7 +190,7 @@ export class ApiStandIn implements AsyncDisposable {
     const type = incoming.headers['content-type'] ?? '';
     const form = await new Response(await buffer(incoming), { headers: { 'content-type': type } }).formData();
     const put = new FormData();
-    put.set('image', form.get('file') as File);
+    put.set('image', form.get('file'));
     const answer = await fetch(`${this.#gpu.url}/upload/image`, { method: 'POST', body: put });
     return Buffer.from(await answer.text()).toString('base64url');
   }
