@@ -16,7 +16,9 @@ import {
 } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
+import { shellWord } from '../errors/outside-text.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
+import { valuesIn } from './grid/split-cell.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './not-a-gpu.ts';
 import type { Template } from './templates.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
@@ -116,7 +118,10 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
   if (typeof reading !== 'string') {
-    wrong.push(problem('E202', { value: shown(look, index), column, ...reading }, place()));
+    const listed =
+      feed.kind === 'int' && isListOfIntegers(record.cells[index]) ? splitting(column) : undefined;
+    const facts = { value: shown(look, index), column, ...reading, ...listed?.facts };
+    wrong.push(problem('E202', facts, { ...place(), ...listed?.more }));
     return undefined;
   }
   const chosen = feed.type ? asChoice(reading, feed.type) : reading;
@@ -126,6 +131,18 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   wrong.push(problem('E201', { ...not, what }, place()));
   return undefined;
 }
+
+/** `1,2,3` and `100-103`; `1,234` is a number that somebody wrote, `1,5` may be one. */
+function isListOfIntegers(cell: unknown): boolean {
+  if (typeof cell !== 'string' || /^\s*-?\d+([.,]\d{3})*([.,]\d+)?\s*$/.test(cell)) return false;
+  const values = valuesIn(cell, false);
+  return values.length > 1 && values.every((value) => /^\d+$/.test(String(value)));
+}
+
+const splitting = (column: string) => ({
+  facts: { hint: `to make a row of each of its values: --split ${shellWord(column)}` },
+  more: { correction: { add: [['--split', column]] } } as const,
+});
 
 /** The text with the cells of this row; undefined if nothing is left of it. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {

@@ -293,6 +293,13 @@ export const LARGE: readonly Case[] = [
 
 const SEVERAL: readonly Case[] = [
   {
+    code: 'E202',
+    name: 'a cell has several seeds',
+    arrange: sheet('seeds.csv', 'prompt,seed\na,"1,2,3"\nb,100-103\n'),
+    args: plan('seeds.csv'),
+    leads: [0],
+  },
+  {
     code: 'E602',
     name: 'an axis is misspelt',
     arrange: sheet('axis.csv', 'prompt\na\n'),
