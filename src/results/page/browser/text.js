@@ -38,7 +38,7 @@ export const dateOf = (time) =>
   new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** A word of a shell command. @param {string} text */
-export const shellWord = (text) =>
+const shellWord = (text) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Rows as `retry --row` takes them: `3,17-40`. @param {readonly number[]} rows sorted */
