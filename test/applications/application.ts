@@ -12,11 +12,6 @@ const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, impo
 /** Examples import the package by its name, which means its built files. */
 export const build = (): void => void execFileSync(process.execPath, [at('bin/build.mjs')]);
 
-const DEPLOYMENTS = [
-  { name: 'portraits', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 3 },
-  { name: 'upscale', concurrencyLimit: 4, coldStartSeconds: 0, runSeconds: 3 },
-];
-
 type Service = Running & { readonly base: string };
 
 export class Application {
@@ -42,8 +37,7 @@ export class Application {
   }
 
   openService(port = 0): Promise<Service> {
-    const file = this.stage.write('deployments.json', JSON.stringify(DEPLOYMENTS));
-    return this.stage.service(['--deployments', file], port);
+    return this.stage.service(['--deployments', at('examples/deployments.json')], port);
   }
 
   async worker(): Promise<Running> {

@@ -4,6 +4,8 @@ import {
   buildApplication,
   buildRouteMap,
   run,
+  UnsatisfiedFlagError,
+  UnsatisfiedPositionalError,
   type Command,
   type CommandContext,
   type RouteMapBuilderArguments,
@@ -45,14 +47,16 @@ const parser = buildApplication(idle(application.root as Node) as never, {
   localization: { text: PARSER_TEXT },
 });
 
-/** Why a command is refused; undefined: it is not. */
-export async function refusal(words: readonly string[]): Promise<string | undefined> {
+/** Why a command is refused; undefined: it is not. A part of a command may lack what it needs. */
+export async function refusal(words: readonly string[], isPart = false): Promise<string | undefined> {
   const stream = { write: () => true };
   const process = { stdout: stream, stderr: stream, env: {}, exitCode: 0 };
   try {
     await run(parser, words, { process });
     return process.exitCode === 0 ? undefined : `exit code ${process.exitCode}`;
   } catch (error) {
+    if (isPart && (error instanceof UnsatisfiedFlagError || error instanceof UnsatisfiedPositionalError))
+      return undefined;
     return (error as Error).message;
   }
 }

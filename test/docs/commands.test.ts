@@ -1,0 +1,86 @@
+// Every command of the pages is one of this version, with flags that exist. Only parsed: placeholders stand for values.
+
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { application } from '../../src/cli/command-list.ts';
+import { refusal } from '../console/commands-in.ts';
+import { ROOT } from './written.ts';
+
+const PAGES = [
+  'README.md',
+  'SECURITY.md',
+  ...globSync('docs/**/*.md', { cwd: ROOT, exclude: ['docs/api/**', 'docs/*/node_modules/**'] }),
+];
+
+type Routes = { getAllEntries: () => readonly { name: { original: string }; target: object }[] };
+const ROUTES = (application.root as unknown as Routes).getAllEntries();
+const NAMES = new Set(ROUTES.map(({ name }) => name.original));
+/** Flags of other programs that the pages name alone. */
+const FOREIGN = ['--state-dir', '--codec-endpoint'];
+const FLAGS = new Set([...ROUTES.flatMap(({ target }) => flagsOf(target)), '--help', ...FOREIGN]);
+
+function flagsOf(target: object): readonly string[] {
+  if ('getAllEntries' in target)
+    return (target as Routes).getAllEntries().flatMap(({ target: inner }) => flagsOf(inner));
+  const { flags = {} } = (target as { parameters: { flags?: object } }).parameters;
+  return Object.keys(flags).map(
+    (name) => `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
+  );
+}
+
+/** The words of one command, as a shell reads them, up to a pipe, a comment or a bracket. */
+function wordsOf(text: string): readonly string[] {
+  const filled = text
+    .replaceAll(/\\?\|[\w|\\-]+/g, '') // of a|b, the first
+    .replaceAll(/(?<=>) …|[[\]]/g, '') // [-c n] may be left out
+    .replaceAll(/<[\w|-]+>|…|\{\w+\}|(?<==)@\S+/g, 'x');
+  const [command = ''] = /^(?:'[^']*'|"[^"]*"|[^'"|;&#()<>]|(?<=\S)#)*/.exec(filled) ?? [];
+  return [...command.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
+}
+
+type Found = { readonly words: readonly string[]; readonly isPart: boolean };
+
+/** Of blocks, what a shell would run; elsewhere, what stands between backticks and begins as a command. */
+function commandsOf(page: string): readonly Found[] {
+  const blocks: string[] = [];
+  const text = page.replaceAll(/^ *```(\w*)\n([\s\S]*?)^ *```$/gm, (_, language: string, block: string) => {
+    if (['', 'sh', 'bash', 'console'].includes(language)) blocks.push(block.replaceAll(/\\\n\s*/g, ' '));
+    return '';
+  });
+  const called = /(?:(?:^|(?<!-n)[\s($])(?:npx )?runsheet|bin\/runsheet\.mjs|^rs) (?=[a-z])(.*)/gm;
+  const inBlocks = blocks.flatMap((block) =>
+    [...block.matchAll(called)]
+      .filter(([whole]) => !whole.includes(': '))
+      .map(([, rest = '']) => ({ words: wordsOf(rest), isPart: false })),
+  );
+  const inText = [...text.matchAll(/`([^`\n]+)`/g)].flatMap(([, span = '']) => {
+    const [, program = '', rest = ''] =
+      /^((?:.*(?<!-n)\s)?(?:npx )?runsheet |node bin\/runsheet\.mjs )?(.*)$/.exec(span) ?? [];
+    const words = wordsOf(rest);
+    const isCommand = NAMES.has(words[0] ?? '') && words.some((word) => /^--?[a-z]/.test(word));
+    return words[0] !== undefined && (program !== '' || isCommand) ? [{ words, isPart: true }] : [];
+  });
+  return [...inBlocks, ...inText].filter(({ words: [first = ''] }) => /^[a-z]/.test(first));
+}
+
+async function refusedIn(page: string): Promise<readonly string[]> {
+  const refused: string[] = [];
+  for (const { words, isPart } of commandsOf(page)) {
+    const why = await refusal(words, isPart);
+    if (why !== undefined) refused.push(`${words.join(' ')}: ${why}`);
+  }
+  const alone = [...page.matchAll(/`(--[a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
+  return [...refused, ...alone.filter((flag) => !FLAGS.has(flag.replace('--no-', '--')) && !FLAGS.has(flag))];
+}
+
+it('refuses a flag that does not exist, in a block and between backticks', async () => {
+  const page =
+    '```\nx=$(runsheet submit a.csv -d b --bogus) || exit\nrunsheet list # all\n```\nor `retry <batch> --bogus`, `--bogus`';
+  expect(await refusedIn(page)).toHaveLength(3);
+  expect(commandsOf(page).map(({ words }) => words.length)).toEqual([5, 1, 3]);
+});
+
+it.each(PAGES)('every command in %s exists, with its flags', async (page) => {
+  expect(await refusedIn(readFileSync(join(ROOT, page), 'utf8'))).toEqual([]);
+});
