@@ -45,8 +45,8 @@ type Writing = {
 const INCOMPLETE = Symbol('incomplete');
 
 export class CsvParser {
-  /** Fields whose quotes are letters: within the field, or around its beginning; and the first of them. */
-  readonly letters = { inside: 0, behind: 0, first: '' };
+  /** Fields whose quotes are letters: within the field, or around its beginning (`broken`: with line ends); and the first of them. */
+  readonly letters = { inside: 0, behind: 0, broken: 0, first: '' };
   readonly #writing: Writing;
   #text = '';
   #at = 0;
@@ -184,6 +184,7 @@ export class CsvParser {
       throw this.#fault(over ? 'unclosed' : kind, from, column, kind === 'inside a field' ? from : past);
     }
     this.letters[kind === 'inside a field' ? 'inside' : 'behind'] += 1;
+    if (kind === 'behind a quote' && /[\r\n]/.test(text)) this.letters.broken += 1;
     if (this.letters.first === '') this.letters.first = text;
     // Programs that write for Excel keep zeros with a formula.
     return { text: /^="([^"]*)"$/.exec(text)?.[1] ?? text, end };

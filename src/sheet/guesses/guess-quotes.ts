@@ -38,10 +38,11 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
   });
   if (isTab && (fault !== undefined || letters.behind > 0))
     return settled('none', `quotes are letters, ${first}`, true);
-  if (fault !== undefined) {
-    const isSplit = fault.kind !== 'too long' && (await look(source, options, 'none')).isEven;
+  if (fault !== undefined || letters.broken > 0) {
+    const isSplit = fault?.kind !== 'too long' && (await look(source, options, 'none')).isEven;
     if (!isSplit) return { options, guesses: [] };
-    return settled('none', `all quotes are letters: the one in line ${fault.line} is never closed`, false);
+    const which = fault === undefined ? 'one of them' : `the one in line ${fault.line}`;
+    return settled('none', `all quotes are letters: ${which} is never closed`, false);
   }
   if (takesIn !== undefined) {
     const { line, lines, count } = takesIn;
@@ -100,6 +101,8 @@ class RowsTakenIn {
 
   add({ line, fields, raw }: CsvRecord): void {
     const width = fields.length;
+    // Titles stand above the header.
+    if (width === 1 && this.#widths.size === 0) return;
     this.#widths.set(width, (this.#widths.get(width) ?? 0) + 1);
     if (raw === undefined) {
       if (this.#sample.length < SAMPLED) this.#sample.push(fields);
@@ -113,9 +116,9 @@ class RowsTakenIn {
     return [...this.#widths].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 0;
   }
 
-  /** Whether all records have as many fields, except titles above the header and notes. */
+  /** Whether all records from the header on have as many fields. */
   get isEven(): boolean {
-    return [...this.#widths.keys()].every((width) => width === 1 || width === this.#width);
+    return this.#widths.size < 2;
   }
 
   get found(): Found['takesIn'] {

@@ -88,8 +88,8 @@ export function mutatedSheet(seed: number): Mutated {
     const row = index + 1;
     const cells = [...columns.map(({ at }) => value(at, row)), ...others.map(() => text(row))];
     const kept = happens(0.05) && cells.length > 1 ? cells.slice(0, -1) : cells;
-    for (const [index, { at }] of columns.entries())
-      if (!NOTHINGS.includes(kept[index] ?? '')) filled.add(at);
+    for (const [place, { at }] of columns.entries())
+      if (!NOTHINGS.includes(kept[place] ?? '')) filled.add(at);
     return kept.map(quoted).join(separator);
   });
   const end = one(['\n', '\r\n']);
@@ -151,7 +151,7 @@ export async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<st
     if (asked.length === 0 && new Set(seen).size < rows)
       return `${rows - new Set(seen).size} rows are missing`;
     // With quotes in them, the values of a column may fit no input.
-    if (guesses.some(({ flags }) => flags.join(' ') === '--quote none')) return undefined;
+    if (guesses.some(({ flags }) => flags.includes('--quote'))) return undefined;
     return droppedOf(meant, plan.unused, asked.map(({ text }) => text).join(' '));
   } catch (error) {
     if (error instanceof RunsheetError) return undefined;
