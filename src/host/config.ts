@@ -9,10 +9,10 @@ import { z } from 'zod';
 import { errorMessage, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { meaningOf } from '../errors/file-fault.ts';
 import { keepSecret } from '../errors/redact.ts';
-import { keyFromSettings } from './api-key.ts';
+import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { APIS } from './api-version.ts';
 import { resolveOut } from './batches-address.ts';
-import { chosenService, namedServices } from './named-services.ts';
+import { chosenService, namedServices, type NamedService } from './named-services.ts';
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
@@ -122,16 +122,7 @@ export function loadConfig(
     api: chosen?.api ?? values.api ?? 'v2',
     /** Its name, if it was chosen by one. */
     service,
-    /** The name of the service at `base`, if it has one. */
-    serviceAt: (base: string) => [...services].find(([, one]) => one.api_url === base)?.[0],
-    /** Of the service at `base`; undefined if none is set. Throws if its file cannot be read. */
-    apiKey: (base = apiUrl) => {
-      const named = [...services.values()].find((one) => one.api_url === base);
-      if (named !== undefined) return keyFromSettings(undefined, named.api_key_file);
-      return base === values.api_url
-        ? keyFromSettings(environment['RUNSHEET_API_KEY'], values.api_key_file)
-        : undefined;
-    },
+    ...keysOf(services, environment, { ...values, chosen: apiUrl }),
     webhook: {
       /** The receiver's address as the run service sees it. */
       url: values.webhook_url,
@@ -167,6 +158,22 @@ export function loadConfig(
     environment,
   });
 }
+
+/** Every process has the keys of all services, because a batch goes on with the one that it was made for. */
+const keysOf = (
+  services: ReadonlyMap<string, NamedService>,
+  environment: Environment,
+  { api_url, api_key_file, chosen }: Values & { readonly chosen: string | undefined },
+) => ({
+  /** The name of the service at `base`, if it has one. */
+  serviceAt: (base: string) => [...services].find(([, one]) => one.api_url === base)?.[0],
+  /** Of the service at `base` (default: the chosen one); undefined if none is set. Throws if its file cannot be read. */
+  apiKey: (base: string | undefined = chosen): ApiKey | undefined => {
+    const named = [...services.values()].find((one) => one.api_url === base);
+    if (named !== undefined) return keyFromSettings(undefined, named.api_key_file);
+    return base === api_url ? keyFromSettings(environment['RUNSHEET_API_KEY'], api_key_file) : undefined;
+  },
+});
 
 export type Config = ReturnType<typeof loadConfig>;
 
