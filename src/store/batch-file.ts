@@ -21,7 +21,7 @@ const waitMs = z.number().nonnegative();
 const mark = z.string().regex(/^[0-9a-f]{16}$/);
 
 /** Values that the table of options checks. */
-export const optionsIn = <const S extends 'reading' | 'sheet' | 'order' | 'batch'>(scope: S) =>
+const optionsIn = <const S extends 'reading' | 'sheet' | 'order' | 'batch'>(scope: S) =>
   shapeOf(
     Object.entries<AnyOption>(OPTIONS)
       .filter(([, row]) => row.scope === scope)

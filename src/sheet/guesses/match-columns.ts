@@ -236,7 +236,7 @@ function isSlip(column: string, input: string): boolean {
 
 /** Two letters beside each other are swapped: `stlye`. */
 function isSwapped(wrong: string, right: string): boolean {
-  const at = [...right].findIndex((letter, index) => letter !== wrong[index]);
+  const at = right.split('').findIndex((letter, index) => letter !== wrong[index]);
   const swapped = right.slice(0, at) + (right[at + 1] ?? '') + (right[at] ?? '') + right.slice(at + 2);
   return at > 0 && swapped === wrong;
 }

@@ -51,7 +51,7 @@ const NOTHINGS = ['', '', '', 'N/A', '-', 'None', 'nan', ' '];
 /** Names a row within a text. */
 const mark = (row: number): string => `r${row}z`;
 
-export function mutatedSheet(seed: number): Mutated {
+function mutatedSheet(seed: number): Mutated {
   const random = chance(seed);
   const one = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const happens = (share: number): boolean => random() < share;
@@ -119,7 +119,7 @@ export function mutatedSheet(seed: number): Mutated {
 }
 
 /** What is wrong with how a sheet was read; undefined if it was read rightly, asked about or refused. */
-export async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | undefined> {
+async function faultOf({ name, bytes, rows, meant }: Mutated): Promise<string | undefined> {
   const source = { name, open: () => Readable.from([bytes]) };
   const given = { format: formatOf(name, bytes), map: {}, set: {}, drop: [], types: {} };
   try {
