@@ -54,7 +54,10 @@ export async function registerSearchAttributes(
     const searchAttributes = Object.fromEntries(names.map((name) => [name, TYPES[SEARCH_ATTRIBUTES[name]]]));
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
-    log.warn({ reason: errorMessage(error) }, 'batches have no search attributes; see docs/operations.md');
+    log.warn(
+      { reason: errorMessage(error) },
+      'batches have no search attributes; see docs/monitoring.md#search',
+    );
   }
 }
 

@@ -11,7 +11,7 @@ type Part = { readonly page: string; readonly mark: string; readonly text: () =>
 
 export const PARTS: readonly Part[] = [
   { page: 'docs/guarantees.md', mark: 'questions', text: questionsOfDoors },
-  { page: 'docs/operations.md', mark: 'guesses', text: guessTable },
+  { page: 'docs/reading-sheets.md', mark: 'guesses', text: guessTable },
 ];
 
 /** The page with its part as it should be. */
