@@ -1,8 +1,10 @@
 // Every command of the pages is one of this version, with flags that exist. Only parsed: placeholders stand for values.
 
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { parse } from 'smol-toml';
 import { application } from '../../src/cli/command-list.ts';
 import { refusal } from '../console/commands-in.ts';
 import { ROOT } from './written.ts';
@@ -39,6 +41,10 @@ function wordsOf(text: string): readonly string[] {
   return [...command.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replaceAll(/['"]/g, ''));
 }
 
+const isJob = new Ajv2020({ strict: false, validateFormats: false }).compile(
+  JSON.parse(readFileSync(join(ROOT, 'docs/json/job.schema.json'), 'utf8')) as object,
+);
+
 type Found = { readonly words: readonly string[]; readonly isPart: boolean };
 
 /** Of blocks, what a shell would run; elsewhere, what stands between backticks and begins as a command. */
@@ -73,6 +79,12 @@ async function refusedIn(page: string): Promise<readonly string[]> {
   const alone = [...page.matchAll(/`(--[a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
   return [...refused, ...alone.filter((flag) => !FLAGS.has(flag.replace('--no-', '--')) && !FLAGS.has(flag))];
 }
+
+it.each(PAGES)('every job file in %s has only keys that a job has', (page) => {
+  const blocks = [...readFileSync(join(ROOT, page), 'utf8').matchAll(/^ *```toml\n([\s\S]*?)^ *```$/gm)];
+  const jobs = blocks.map(([, block = '']) => parse(block)).filter((job) => 'deployment' in job);
+  expect(jobs.flatMap((job) => (isJob(job) ? [] : isJob.errors))).toEqual([]);
+});
 
 it('refuses a flag that does not exist, in a block and between backticks', async () => {
   const page =
