@@ -40,7 +40,22 @@ export function namedServices(
       if (parsed.data && !found.has(name)) found.set(name, parsed.data);
     }
   }
+  refuseTwoKeys(found);
   return found;
+}
+
+/** A batch knows the address of its service, not its name, so the key of the other one would pay for it. */
+function refuseTwoKeys(services: ReadonlyMap<string, NamedService>): void {
+  for (const [name, { api_url, api_key_file }] of services) {
+    const other = [...services].find(
+      ([, one]) => one.api_url === api_url && one.api_key_file !== api_key_file,
+    );
+    if (other !== undefined)
+      throw problem('E602', {
+        what: `[service.${name}] and [service.${other[0]}] have one address and two keys: ${api_url}`,
+        hint: 'keep one of them; for another account, use another settings file',
+      });
+  }
 }
 
 /** undefined if none is named. Throws E602 for a name that no file has. */

@@ -262,6 +262,11 @@ describe('a service with a name', () => {
     ['[service.prod]\napi_url = "https://gpu.example/api"\n', '[service.prod] in', 'api_key_file'],
     [`${PRODUCTION}token = "x"\n`, '[service.production] in', 'a service has api_url, api_key_file'],
     ['service = "prod"\n', 'is no table', '[service.production]'],
+    [
+      `${PRODUCTION}${PRODUCTION.replace('production', 'team').replace('"key"', '"other"')}`,
+      'have one address and two keys',
+      'keep one of them',
+    ],
   ])('is refused with %j', (text, what, hint) => {
     const error = refusal(() => named(text, { RUNSHEET_SERVICE: 'prod' }));
     expect(error.message).toContain(what);

@@ -41,13 +41,7 @@ export const WHEN: Readonly<Record<string, Parameter>> = Object.fromEntries(
 );
 
 /** Of files that a flag names; `name=` may stand before. */
-export const PATHS: ReadonlySet<string> = new Set([
-  'out',
-  'pick',
-  'workflow',
-  'comfyuiHeaders',
-  'comfyApiKeyFile',
-]);
+const PATHS: ReadonlySet<string> = new Set(['out', 'pick', 'workflow', 'comfyuiHeaders', 'comfyApiKeyFile']);
 
 export const snake = (flag: string): string =>
   flag.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -76,28 +70,37 @@ export function withJob(
   words: readonly string[],
   letters: Readonly<Record<string, string>>,
 ): readonly string[] {
-  const at = words.findIndex((word, index) => isJob(word) && words[index - 1] !== '--write');
+  const at = words.findIndex(
+    (word, index) => isJob(word) && !word.startsWith('-') && words[index - 1] !== '--write',
+  );
   const path = words[at];
   if (path === undefined) return words;
   const { sheet, flags } = readJob(path);
-  const given = new Set(words.map((word) => letters[word] ?? word.replace(/=.*/s, '')));
-  const pairs = words.map((word, index) =>
-    word.startsWith('--') ? word.replace(/^--[\w-]+=/, '') : `${words[index - 1]} ${word}`,
-  );
+  const flagged = words.map((word, index) => flagIn(word, letters, words[index + 1]));
+  const given = new Set(flagged.map(({ flag }) => flag?.replace(/^--no-/, '--')));
   const own = flags.flatMap(({ flag, values }) => {
     if (INSTEAD[flag]?.some((other) => given.has(other))) return [];
-    if (!given.has(flag)) return wordsOf({ flag, values });
+    if (!given.has(flag.replace(/^--no-/, '--'))) return wordsOf({ flag, values });
     // Of inputs, those that the command does not give.
     const left = values.filter((value) => {
       const [input] = /^[^=]+=/.exec(value) ?? [];
-      return (
-        input !== undefined &&
-        !pairs.some((pair) => pair.startsWith(`${flag} ${input}`) || pair.startsWith(input))
-      );
+      return input !== undefined && !flagged.some((one) => one.flag === flag && one.value?.startsWith(input));
     });
     return left.flatMap((value) => [flag, value]);
   });
   return [...words.slice(0, at), ...(sheet === undefined ? [] : [sheet]), ...own, ...words.slice(at + 1)];
+}
+
+/** The flag in a word, as the parser reads it, and its value: `-c=3` and `--maxCost=3` too. `next`: the word behind it. */
+export function flagIn(
+  word: string,
+  letters: Readonly<Record<string, string>>,
+  next: string | undefined,
+): { readonly flag?: string; readonly value?: string | undefined; readonly isOwn?: boolean } {
+  const [, name, value] = /^(-[a-z]|--[a-z][\w.-]+)(?:=(.*))?$/is.exec(word) ?? [];
+  if (name === undefined) return {};
+  const flag = (letters[name] ?? name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return { flag, value: value ?? next, isOwn: value !== undefined };
 }
 
 export const wordsOf = ({ flag, values }: JobFlag): readonly string[] =>
@@ -167,16 +170,20 @@ function tableOf(path: string, value: TomlValue): Readonly<Record<string, TomlVa
 /** Paths count from the file, so that a job means the same wherever it is run. */
 function inFolder(place: string, flag: string, value: string): string {
   const folder = dirname(resolve(place.replace(/ \[\w+\]$/, '')));
-  if (flag === 'grid') return withFile(value, (path) => placed(folder, path));
-  if (flag === 'notify')
-    return value.replace(/^exec:(.*)$/s, (_, path: string) => `exec:${placed(folder, path)}`);
+  return withPath(flag, value, (path) => placed(folder, path));
+}
+
+/** The value of a flag with another path in it, if it names a file. */
+export function withPath(flag: string, value: string, placedAt: (path: string) => string): string {
+  if (flag === 'grid') return withFile(value, placedAt);
+  if (flag === 'notify') return value.replace(/^exec:(.*)$/s, (_, path: string) => `exec:${placedAt(path)}`);
   if (!PATHS.has(flag)) return value;
   const [, name = '', path = value] = /^([^=/\\]+=)(.+)$/s.exec(value) ?? [];
-  return `${name}${placed(folder, path)}`;
+  return `${name}${placedAt(path)}`;
 }
 
 /** `prompt=@prompts.txt` with another path. */
-export const withFile = (value: string, placedAt: (path: string) => string): string =>
+const withFile = (value: string, placedAt: (path: string) => string): string =>
   value.replace(/^([^=]+=@)(.*)$/s, (_, begin: string, path: string) => begin + placedAt(path));
 
 const placed = (folder: string, path: string): string =>

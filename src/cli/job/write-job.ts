@@ -7,7 +7,7 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
-import { isJob, JOB_FLAGS, kebab, negated, PATHS, snake, withFile } from './job-file.ts';
+import { flagIn, isJob, JOB_FLAGS, kebab, negated, snake, withPath } from './job-file.ts';
 import { NO_SHEET } from '../flags/batch-options.ts';
 
 type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
@@ -39,25 +39,14 @@ export function writeJob(
 ): void {
   const folder = dirname(resolve(path));
   const answers = guesses.filter(({ flags, kinds }) => kinds === undefined && !flags.includes('include'));
-  const given = flagsIn([
-    ...answers.flatMap(({ flags }) => flags),
-    ...words.map((word) => letters[word] ?? word),
-  ]);
+  const given = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
   const table: Record<string, Value> =
     sheet === '-' || sheet === NO_SHEET
       ? {}
       : { sheet: isAddress(sheet) ? sheet : relative(folder, resolve(sheet)) };
-  const inFolder = (value: string): string => relative(folder, resolve(value));
+  const inFolder = (value: string): string => (isAddress(value) ? value : relative(folder, resolve(value)));
   for (const [flag, parameter] of Object.entries(JOB_FLAGS)) {
-    const values = given
-      .get(kebab(flag))
-      ?.map((value) =>
-        flag === 'grid'
-          ? withFile(value, inFolder)
-          : PATHS.has(flag) && !isAddress(value)
-            ? inFolder(value)
-            : value,
-      );
+    const values = given.get(kebab(flag))?.map((value) => withPath(flag, value, inFolder));
     if (values !== undefined)
       table[snake(flag)] = valueOf(values, parameter.kind === 'boolean', parameter.variadic === true);
   }
@@ -69,21 +58,28 @@ export function writeJob(
 }
 
 /** The last value of a flag counts, all of one that may be repeated are kept. */
-function flagsIn(words: readonly string[]): ReadonlyMap<string, readonly string[]> {
+function flagsIn(
+  words: readonly string[],
+  letters: Readonly<Record<string, string>>,
+): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
   const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [kebab(flag), one]));
   const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));
   for (const [at, word] of words.entries()) {
-    const isOff = off.get(word);
-    if (isOff !== undefined && !kinds.has(word)) found.set(isOff, ['false']);
-    const [, flag = word, value = words[at + 1] ?? ''] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
+    const { flag = '', value = '', isOwn } = flagIn(word, letters, words[at + 1]);
+    const isOff = off.get(flag);
+    if (isOff !== undefined && !kinds.has(flag)) found.set(isOff, ['false']);
     const parameter = kinds.get(flag);
     if (parameter === undefined) continue;
     const before = parameter.variadic === true ? (found.get(flag) ?? []) : [];
-    found.set(flag, parameter.kind === 'boolean' ? [] : [...new Set([...before, value])]);
+    if (parameter.kind === 'boolean') found.set(flag, [String(isOwn !== true || YES.test(value))]);
+    else found.set(flag, [...new Set([...before, value])]);
   }
   return found;
 }
+
+/** What the parser takes for a switch that is on. */
+const YES = /^(?:true|t|yes|y|on|1)$/i;
 
 /** Pairs are a table, other repeated values a list, and a plain number is one. */
 function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boolean): Value {
@@ -92,6 +88,9 @@ function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boole
   const pairs = values.map(
     (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,
   );
-  if (!isRepeated) return /^(?:0|[1-9]\d{0,14})(?:\.\d+)?$/.test(first) ? Number(first) : first;
-  return pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : values;
+  // A name such as 2024.10 keeps its zero.
+  if (!isRepeated)
+    return /^\d+(?:\.\d+)?$/.test(first) && String(Number(first)) === first ? Number(first) : first;
+  const table = pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : {};
+  return Object.keys(table).length === values.length ? table : values;
 }

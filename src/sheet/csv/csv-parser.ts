@@ -135,6 +135,11 @@ export class CsvParser {
       if (!this.#isDelimiter(at)) break;
       at += (this.#writing.delimiter as string).length;
     }
+    // It may be half of a CRLF, and a line end counts once.
+    if (this.#text.charCodeAt(at) === CR && at + 1 === this.#text.length && !this.#isLast) {
+      Object.assign(this.letters, letters);
+      return INCOMPLETE;
+    }
     const [raw, line] = [this.#text.slice(this.#at, at), this.#line];
     if (raw.length > MOST_RECORD)
       throw new QuoteError({ kind: 'too long', line, column: 1, metInLine: line });

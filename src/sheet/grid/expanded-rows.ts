@@ -161,9 +161,12 @@ function repeatStep(options: SheetOptions, names: readonly string[]): Step {
   const column = typeof by === 'string' ? names.indexOf(by) : -1;
   const index = seed === undefined ? -1 : names.indexOf(seed.column);
   const left = new Set([...options.drop, options.keyColumn, options.gpuColumn]);
-  const drawnFrom = names.flatMap((name, at) =>
-    left.has(name) || name === by || at >= ownWidth(options, names) ? [] : [at],
-  );
+  // In the order of their names, and without empty cells: a sheet with moved or further columns has the same seeds.
+  const drawnFrom = names
+    .slice(0, ownWidth(options, names))
+    .filter((name) => !left.has(name) && name !== by && name !== seed?.column)
+    .toSorted()
+    .map((name) => names.indexOf(name));
   return function* repeated(record) {
     const times = typeof by === 'number' ? by : timesIn(record.cells[column]);
     if (times === undefined) {
@@ -206,10 +209,10 @@ function firstSeed(
 ): bigint | 'wrong' {
   if (first !== undefined) return BigInt(first);
   const text = (marks?.get(index)?.raw ?? cellText(cells[index])).trim().replace(/\.0+$/, '');
-  if (text === '' && marks?.has(index) !== true)
-    return (
-      BigInt(`0x${fingerprint(JSON.stringify(drawnFrom.map((at) => cellText(cells[at]))))}`) % BigInt(below)
-    );
+  if (text === '' && marks?.has(index) !== true) {
+    const sent = drawnFrom.map((at) => cellText(cells[at])).filter((cell) => cell.trim() !== '');
+    return BigInt(`0x${fingerprint(JSON.stringify(sent))}`) % BigInt(below);
+  }
   return /^-?\d+$/.test(text) && UNREADABLE[marks?.get(index)?.is ?? ''] !== true ? BigInt(text) : 'wrong';
 }
 

@@ -80,7 +80,7 @@ export function restingOn(error: unknown, guesses: readonly Guess[]): unknown {
 
 export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(error as object) ?? [];
 
-/** Equal rows may be meant, or be bought by mistake. Programs mean what they write. */
+/** Equal rows may be meant, or be bought by mistake: also with `--repeat`, whose seeds differ. Programs mean what they write. */
 export function equalRows(
   {
     count,
@@ -88,7 +88,7 @@ export function equalRows(
   }: { readonly count: number; readonly first: readonly { row: number; firstRow: number }[] },
   { format, unique, repeat: often }: SheetOptions,
 ): readonly Guess[] {
-  if (repeat === undefined || unique !== undefined || often !== undefined) return [];
+  if (repeat === undefined || unique !== undefined || often?.isSame === true) return [];
   if (format === 'json' || format === 'jsonl') return [];
   const rows = `row ${repeat.row} equals row ${repeat.firstRow}`;
   const text =

@@ -36,7 +36,12 @@ export function valueAt(values: Values, path: string): unknown {
 /** The row with the members of its object `wrapping` instead of the object. */
 export function withoutWrapping(values: Values, wrapping: string | undefined, at: Spot): ReadPiece {
   const inner = wrapping === undefined || !Object.hasOwn(values, wrapping) ? undefined : values[wrapping];
-  if (wrapping === undefined || !isRow(inner)) return { values };
+  if (wrapping === undefined) return { values };
+  // Without its inputs, the row would run with those of the deployment.
+  if (!isRow(inner)) {
+    const what = `the row has no object "${wrapping}", in which the others have their inputs`;
+    return { fault: { line: at.line, column: at.column, what } };
+  }
   const { [wrapping]: _, ...outer } = values;
   const both = Object.keys(inner).find((name) => Object.hasOwn(outer, name));
   if (both === undefined) return { values: { ...outer, ...inner } };

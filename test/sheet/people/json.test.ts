@@ -67,6 +67,12 @@ describe('a row of JSON', () => {
     });
   });
 
+  it('is refused if one of its rows has no such object, and would run without inputs', async () => {
+    const text = `{"inputs":${TWO[0]}}\n{"inputs":"{}"}\n`;
+    const inputTypes = [input('prompt', 'string'), input('seed', 'seed')];
+    await expect(read('a.jsonl', text, jsonl, { inputTypes })).rejects.toThrow('1 problem in 2 rows');
+  });
+
   it('has inputs at paths, in templates too', async () => {
     const row = '{"custom_id":"x","body":{"model":"m","messages":[{"role":"user","content":"hi"}]}}\n';
     const inputTypes = [input('messages', 'json', { required: true }), input('model', 'string')];

@@ -134,6 +134,19 @@ describe('several runs of a row', () => {
     expect(others.slice(3, 5)).toEqual(rows.slice(2));
   });
 
+  it('have the same seeds after columns were moved and added', async () => {
+    const seedsIn = async (text: string): Promise<readonly (string | undefined)[]> =>
+      (await rowsOf(text, { repeat: { by: 2 } })).map((row) => /"seed":(\d+)/.exec(row)?.[1]);
+    const seeds = await seedsIn('prompt,cfg\nfox,7\nowl,8\n');
+    expect(await seedsIn('cfg,prompt,seed,denoise\n7,fox,,\n8,owl,,\n')).toEqual(seeds);
+    expect(new Set(seeds).size).toBe(4);
+  });
+
+  it('of two equal rows are equal, and are asked about', async () => {
+    const { guesses } = await readText('prompt\nfox\nfox\n', { repeat: { by: 2 } });
+    expect(guesses).toContainEqual(expect.stringMatching(/^\? 2 rows equal earlier ones/));
+  });
+
   it('have their seeds in the results, or begin where the command says', async () => {
     const { rows, guesses } = await readText('prompt\nfox\n', { repeat: { by: 2 }, set: { seed: '10' } });
     expect([rows, guesses]).toEqual([['{"prompt":"fox","seed":10}', '{"prompt":"fox","seed":11}'], []]);
