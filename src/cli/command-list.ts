@@ -78,7 +78,7 @@ const WORKER_SETTINGS = [
   '',
   'Webhooks: RUNSHEET_WEBHOOK_URL, RUNSHEET_WEBHOOK_LISTEN,',
   'RUNSHEET_WEBHOOK_SECRET_FILE; without them, runs are polled.',
-  'All settings, and workers as services: docs/operations.md',
+  'All settings, and workers as services: docs/operations.md#settings',
 ];
 
 const servers = {
