@@ -4,7 +4,7 @@ import { PROGRAM } from '../host/program-name.ts';
 
 /** Every command, because a sentence may also begin with `runsheet`. A test compares them with the list of commands. */
 export const COMMANDS =
-  'cancel clean compare completion demo deployments dev doctor events export follow list logs migrate-check open pause plan pool results resume retry rows run scale schedule service show status submit verify wait worker'.split(
+  'cancel clean codec compare completion demo deployments dev doctor events export follow list logs migrate-check open pause plan pool results resume retry rows run scale schedule service show status submit verify wait worker'.split(
     ' ',
   );
 

@@ -10,8 +10,7 @@ import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { openPools, type Pools } from '../../src/temporal/pools.ts';
-import * as poolSignals from '../../workflows/signals.ts';
-import * as batchSignals from '../../workflows/signals.ts';
+import * as signals from '../../workflows/signals.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { openRig, refOf, Script, smallBatch, type Rig } from './rig.ts';
 
@@ -149,7 +148,7 @@ describe('a payload that is sent again', () => {
     await started(ref);
     for (const command of ['pause', 'resume', 'pause'] as const) await rig.batches[command](ref);
     await rig.batches.scale(ref, { retries: 1 });
-    const own = [workflowIdOf(ref), poolSignals.poolIdOf('shared')] as const;
+    const own = [workflowIdOf(ref), signals.poolIdOf('shared')] as const;
     const copies = (await Promise.all(own.map(payloadsOf))).flat().map((payload) => [payload]);
     const places = new Set(copies.flat().map(placeOf));
     expect([...places].sort()).toEqual(
@@ -167,7 +166,7 @@ describe('a payload that is sent again', () => {
       ]),
     );
     const before = await progressOf(ref);
-    const names = [...namesIn(batchSignals), ...namesIn(poolSignals), 'nosuch'];
+    const names = [...namesIn(signals), 'nosuch'];
     expect(names.length).toBe(15);
     for (const workflowId of own)
       for (const name of names)

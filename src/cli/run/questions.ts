@@ -60,13 +60,19 @@ export function commandWith(
   [, , name = '', ...args]: readonly string[],
   groups: readonly (readonly string[])[],
 ): string {
-  const isGiven = ([flag = '', value]: readonly string[]): boolean =>
-    !ONCE.includes(flag) &&
-    args.some((word, at) =>
-      SEVERAL.has(flag)
-        ? (word === flag && args[at + 1] === value) || word === `${flag}=${value}`
-        : word === flag || word.startsWith(`${flag}=`),
+  const isGiven = ([flag = '', value = '']: readonly string[]): boolean => {
+    if (ONCE.includes(flag)) return false;
+    if (!SEVERAL.has(flag)) return args.some((word) => word === flag || word.startsWith(`${flag}=`));
+    // Of pairs, the input that the command gives.
+    const [input = value] = /^[^=]+=/.exec(value) ?? [];
+    const isSame = (given: string): boolean =>
+      given === value || (input.endsWith('=') && given.startsWith(input));
+    return args.some((word, at) =>
+      word === flag
+        ? isSame(args[at + 1] ?? '')
+        : word.startsWith(`${flag}=`) && isSame(word.slice(flag.length + 1)),
     );
+  };
   const flags = groups.flatMap((group) => (group.length === 0 || isGiven(group) ? [] : group));
   const kept = args.filter(
     (arg, at) =>

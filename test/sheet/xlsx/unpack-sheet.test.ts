@@ -84,8 +84,8 @@ describe('a workbook of XlsxWriter', () => {
     expect(refused.problems.map(({ place, message }) => `${place?.cell}: ${message}`)).toEqual([
       expect.stringMatching(/^B2: .* is a number of more than 15 digits, and Excel has replaced the others/),
       'B3: "#DIV/0!" in column "seed" is an error of Excel',
-      'C3: a cell in column "cfg" is a formula without a value',
       'B4: "2026-11-21" in column "seed" is a date, not a number',
+      'C3: a cell in column "cfg" is a formula without a value',
     ]);
     expect(refused.problems[0]?.hint).toBe('format the column as text, then enter the numbers again');
   });
