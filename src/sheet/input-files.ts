@@ -32,12 +32,13 @@ export type InputFiles = {
 export function filesAhead(
   feeds: readonly Feed[],
   files: InputFiles | undefined,
+  nothings?: ReadonlySet<string>,
 ): ((record: SheetRecord) => Promise<void> | undefined) | undefined {
   const own = feeds.filter(({ kind }) => kind === 'file');
   if (files === undefined || own.length === 0) return undefined;
   return (record) => {
     const waiting = own.flatMap(({ from }) => {
-      const { text, link } = textFor(record, from);
+      const { text, link } = textFor(record, from, nothings);
       const found = text === undefined ? undefined : fileCell(text, link);
       return (found !== undefined && 'path' in found && files.read(found.path)) || [];
     });
@@ -47,9 +48,9 @@ export function filesAhead(
 
 type Text = { readonly text: string | undefined; readonly link?: string | undefined };
 
-function textFor(record: SheetRecord, from: Feed['from']): Text {
+function textFor(record: SheetRecord, from: Feed['from'], nothings?: ReadonlySet<string>): Text {
   if ('column' in from) return cellIn(record, from.column);
-  return { text: 'template' in from ? filledTemplate(record, from.template) : undefined };
+  return { text: 'template' in from ? filledTemplate(record, from.template, nothings) : undefined };
 }
 
 /** The text of a cell, and what it points to. */

@@ -5,6 +5,10 @@ import { fingerprint, KeyTable } from './row-keys.ts';
 import type { SheetOptions } from './sheet-options.ts';
 import { cellText, type SheetRecord } from './sheet-record.ts';
 
+const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
+
+export const isTotal = (text: string): boolean => TOTAL.test(text.trim());
+
 /** `names`: the columns of the sheet itself. */
 export function shapedRecords(
   records: AsyncIterable<SheetRecord>,
@@ -24,7 +28,9 @@ async function* filledDown(
   const above = new Map<number, unknown>();
   for await (const record of records) {
     const cells = [...record.cells];
-    for (const at of wanted)
+    // With the cell above, totals would be a row.
+    const isSum = cells.some((cell) => isTotal(cellText(cell)));
+    for (const at of isSum ? [] : wanted)
       if (cellText(cells[at]).trim() === '') cells[at] = above.get(at) ?? cells[at];
       else above.set(at, cells[at]);
     yield { ...record, cells };

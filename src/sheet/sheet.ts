@@ -143,7 +143,7 @@ async function layRows(
   { pages, sizes, problems, queue, sorter, fileNames, files }: Laying,
 ): Promise<Counts> {
   const read = rowReader(plan, files);
-  const ahead = filesAhead(plan.feeds, files);
+  const ahead = filesAhead(plan.feeds, files, plan.nothings);
   const names = new RowNames();
   const gpus = new Map<string, number>();
   const content = createHash('sha256');

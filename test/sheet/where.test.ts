@@ -34,6 +34,7 @@ describe('a condition', () => {
     ['NOT not outcome = failed', { outcome: 'failed' }, true],
     ["output != ''", { output: 'outputs/fox.png' }, true],
     ["output = ''", {}, true],
+    ['seed > 100', { seed: ' 150 ' }, true],
     ['output = outputs/fox.png', { output: 'outputs/fox.png' }, true],
   ])('%s of %o is %s', (text, row, expected) => {
     expect(matches(text, row)).toBe(expected);

@@ -37,12 +37,12 @@ export class FileAddresses<F extends FileToUpload> {
     this.#params = params;
   }
 
-  /** The address of an earlier upload. */
-  known({ sha256 }: Pick<F, 'sha256'>): string | undefined {
+  /** The address of an earlier upload. `leastMs`: for how long it is needed, without a deadline. */
+  known({ sha256 }: Pick<F, 'sha256'>, leastMs = USEFUL_MS): string | undefined {
     const { memory, deadlineAt } = this.#params;
     const address = memory.get(sha256);
     const end = address === undefined ? undefined : addressExpiryMs(address);
-    return end !== undefined && end < (deadlineAt ?? Date.now() + USEFUL_MS) ? undefined : address;
+    return end !== undefined && end < (deadlineAt ?? Date.now() + leastMs) ? undefined : address;
   }
 
   /** Throws E554 if the address expires too early, and what the params throw. */

@@ -62,6 +62,7 @@ export class LocalFiles implements InputFiles, Disposable {
   #memory: UploadMemory | undefined;
   #addresses: FileAddresses<FileToUpload> | undefined;
   #near = 0;
+  #isUploaded = false;
 
   constructor(params: FileParams) {
     this.#params = params;
@@ -83,7 +84,9 @@ export class LocalFiles implements InputFiles, Disposable {
     const not = media && read.not[media];
     if (not !== undefined)
       return { what: `no ${media}: the file is ${not}`, hint: `give a file that is ${a(media as Media)}` };
-    const known = this.#at.known(read);
+    // What was accepted as an upload counts, although a later batch would renew it.
+    const known = this.#at.known(read, this.#isUploaded ? 0 : undefined);
+    if (known === undefined && this.#isUploaded) return GONE;
     return known === undefined ? beforeUpload(path, read.sha256) : marked(known, read.sha256);
   }
 
@@ -135,6 +138,7 @@ export class LocalFiles implements InputFiles, Disposable {
     };
     for await (const isNew of pMapIterable(this.#contents(), send, { concurrency: IN_FLIGHT }))
       if (isNew) onProgress?.({ ...toUpload, done: (done += 1) });
+    this.#isUploaded = true;
     const { endsAt } = this.#at;
     if (endsAt !== undefined) onProgress?.({ ...toUpload, done, endsAt });
     return toUpload.files > 0;
@@ -262,6 +266,11 @@ const NO_ADDRESS = {
     what: 'not an address, and a sheet that was downloaded cannot name files of this machine',
     hint: 'give the address of the file, or download the sheet and its files',
   },
+};
+
+const GONE: NoFile = {
+  what: 'a file whose address has expired while others were uploaded',
+  hint: 'repeat the command, which uploads it again',
 };
 
 const OUT_OF_REACH = {

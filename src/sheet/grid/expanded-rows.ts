@@ -117,6 +117,12 @@ const splitStep = (index: number, name: string): Step =>
       const what = `a cell of column "${name}" has more than ${CELL_VALUES_MAX.toLocaleString('en-US')} values`;
       return yield faulty(record, index, name, what, 'give them as rows of their own');
     }
+    const seen = new Set<string>();
+    const again = values.map(cellText).find((text) => seen.size === seen.add(text).size);
+    if (again !== undefined) {
+      const what = `a cell of column "${name}" has ${JSON.stringify(shortened(again))} twice`;
+      return yield faulty(record, index, name, what, 'remove one of them: each value runs once');
+    }
     if (values.length === 1) return yield withCell(record, index, values[0]);
     for (const [at, value] of values.entries()) yield ended(withCell(record, index, value), at + 1);
   };

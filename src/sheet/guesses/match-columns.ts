@@ -85,6 +85,7 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
   const { map, guesses } = matchedIn(free, wanted, valuesOf);
   const matched = new Set([...inputs.filter((input) => free.includes(input)), ...Object.values(map)]);
   const data = free.filter((name) => !matched.has(name));
+  refuseIdleAxis(data, options, inputs);
   const drop = [...options.drop, ...data];
   const missing = wanted.filter(
     ({ name, required }) => required && !matched.has(name) && !Object.hasOwn(map, name),
@@ -122,6 +123,18 @@ function refuseRepeats(
       inputs === undefined ? repeats : inputs.find((one) => nameProper(one) === nameProper(repeats));
     if (input !== undefined) throw severalColumns(input, [repeats, name]);
   }
+}
+
+/** Its values would buy the same runs again. */
+function refuseIdleAxis(
+  data: readonly string[],
+  { grid = {} }: SheetOptions,
+  inputs: readonly string[],
+): void {
+  const axis = data.find((name) => Object.hasOwn(grid, name));
+  if (axis === undefined) return;
+  const what = `--grid ${axis}: it is not clear which input of the deployment is meant, or it is another axis`;
+  throw problem('E602', { what, hint: `call it as the input; inputs: ${list(inputs)}` });
 }
 
 const noInput = (file: string, [first]: readonly Column[], inputs: readonly string[]): RunsheetError =>
@@ -206,7 +219,9 @@ function matchedIn(
     if (input !== undefined) meant(input.name, column);
   }
   for (const type of open()) {
-    const like = left().filter((name) => containsWords(name, type.name) && fits(valuesOf(name), type));
+    const like = left().filter(
+      (name) => (containsWords(name, type.name) || isSlip(name, type.name)) && fits(valuesOf(name), type),
+    );
     const [column] = like;
     if (column === undefined) continue;
     if (like.length === 1) meant(type.name, column);

@@ -9,6 +9,7 @@ import { fingerprint, KeyTable } from '../row-keys.ts';
 import { isErrorWord, MAY_BE_THOUSANDS, PERCENT, YES_MARK } from '../parse-cell.ts';
 import { NOTHING_WORDS } from './nothing-words.ts';
 import { placeOfCell } from '../row-reader.ts';
+import { isTotal } from '../shaped-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 
 export type SurveyParams = {
@@ -58,8 +59,6 @@ const MOST_WORD = 12;
 const HEX_COLOUR = /^#(?:[0-9a-f]{3}){1,2}(?:[0-9a-f]{2})?$/i;
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
-
-const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|totale|suma|итого|合計)\s*:?$/i;
 
 export class Survey {
   rows = 0;
@@ -315,8 +314,6 @@ const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 /** A cell of totals that is sent as a number; its type is not known without declared inputs. */
 const isSum = (text: string, kind: string): boolean =>
   isNumeric(kind) || (kind === 'auto' && /^[-+\d.,\s'%€$£¥]*\d[-+\d.,\s'%€$£¥]*$/u.test(text));
-
-const isTotal = (text: string): boolean => TOTAL.test(text.trim());
 
 function filledIn(cells: readonly string[]): number {
   let filled = 0;

@@ -137,10 +137,11 @@ const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.tes
 const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
 
 /** Below, at or above 0; NaN for a number and something else, which are neither equal nor in an order. */
-function orderOf(cell: string, value: Value): number {
+function orderOf(own: string, value: Value): number {
   const { text } = value;
-  if (cell === text) return 0;
-  if (!value.isNumber) return cell < text ? -1 : 1;
+  if (own === text) return 0;
+  if (!value.isNumber) return own < text ? -1 : 1;
+  const cell = own.trim();
   if (!isNumber(cell)) return Number.NaN;
   // Seeds may have 64 bits.
   if (isInteger(cell) && isInteger(text))

@@ -113,6 +113,15 @@ describe('a picture beside the sheet', () => {
     expect(await contentAt(photo)).toEqual(picture(1));
   });
 
+  it('is looked for without the words for nothing in a template', async () => {
+    const { place, make } = await openScene();
+    place.write('p/.png', picture(1));
+    place.write('sheet.csv', 'sku\nn/a\n');
+    const options = { map: {}, set: { photo: 'p/{sku}.png' }, drop: [], types: {}, null: ['n/a'] };
+    const [photo = ''] = await photosOf(await make('sheet.csv', { more: { options } }));
+    expect(await contentAt(photo)).toEqual(picture(1));
+  });
+
   it('that changes while it is uploaded is refused', async () => {
     const { place, proposed } = await openScene();
     place.write('a.png', picture(1));
@@ -179,6 +188,15 @@ describe('a picture of a further sheet', () => {
     onTestFinished(() => void vi.useRealTimers());
     const later = { ...batch, file: { ...batch.file, deadlineAt: Date.now() + HOUR_MS } };
     expect(await further(scene, later, 'sheet.csv', text)).toEqual({ appended: 0, changed: 2 });
+  });
+
+  it.each([13, 24])('whose address is good for %d hours is sent with it', async (hours) => {
+    const { place, make, told } = await openScene({ keepFilesMs: hours * HOUR_MS });
+    place.write('1.png', picture(1));
+    place.write('sheet.csv', 'photo\n1.png\n');
+    const [photo = ''] = await photosOf(await make('sheet.csv'));
+    expect(await contentAt(photo)).toEqual(picture(1));
+    expect(told.at(-1)).toMatchObject({ done: 1 });
   });
 
   it('whose address would end before the batch is refused, with the deadline that fits', async () => {

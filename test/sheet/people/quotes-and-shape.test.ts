@@ -154,6 +154,9 @@ describe('a sheet of another shape', () => {
       code: 'E112',
       hint: expect.stringContaining('--fill-down prompt') as string,
     });
+    const sums = await read('a.csv', 'id,prompt,seed\na,fox,1\nb,,2\nTotal,,3\n', { fillDown: ['prompt'] });
+    expect(sums.rows).toEqual(['a {"prompt":"fox","seed":1}', 'b {"prompt":"fox","seed":2}']);
+    expect(sums.guesses[0]).toMatch(/^\? row 4 \("Total 3"\) is a total/);
     await expect(read('a.csv', text, { fillDown: ['Titel'] })).rejects.toMatchObject({ code: 'E206' });
   });
 

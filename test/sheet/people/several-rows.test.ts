@@ -41,6 +41,14 @@ describe('a grid', () => {
     ]);
   });
 
+  it.each([
+    [{ 'guidance scale': ['1', '2'] }, [input('cfg', 'float'), input('guidance', 'float')]],
+    [{ seed: ['1'], 'noise seed': ['3', '4'] }, [input('seed', 'seed')]],
+  ])('of which an axis would fill no input is refused: %j', async (grid, others) => {
+    const reading = { inputTypes: [input('prompt', 'string', { required: true }), ...others] };
+    await expect(readText('id,prompt\na,fox\n', { grid }, reading)).rejects.toMatchObject({ code: 'E602' });
+  });
+
   it('names its rows if it is alone, by numbers where values are long', async () => {
     const grid = { prompt: ['a fox that jumps over a lazy dog', 'an owl'], cfg: ['7.5', '8'] };
     expect(await rowsOf('{}\n', { grid, format: 'jsonl' })).toEqual([
@@ -233,6 +241,12 @@ describe('the values of one cell', () => {
       '{"prompt":"b","seed":2}',
       '{"prompt":"c","seed":5}',
     ]);
+  });
+
+  it('are refused if one stands twice, which would buy the same run again', async () => {
+    const refused = readText('id,prompt\na,fox;owl;fox\n', { split: ['prompt'] });
+    const message = 'a cell of column "prompt" has "fox" twice';
+    await expect(refused).rejects.toMatchObject({ problems: [{ code: 'E103', message }] });
   });
 
   it('are refused with their place if there are too many', async () => {
