@@ -25,7 +25,9 @@ export async function createFiring(
   const { out, format, deadlineMs, reuse } = definition;
   const { name, sheet, request } = firingOf(definition, nominalTime);
   const { service, ...wanted } = request;
-  const config = { ...deps.maker.config, out };
+  // The worker may have another service of its own.
+  const ofSchedule = service.base === LOCAL ? {} : { apiUrl: service.base, api: service.api };
+  const config = { ...deps.maker.config, out, ...ofSchedule };
   refuseElsewhere(deps.maker.config, locationOf(out, name), service.base);
   const deadline = deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs };
   return createFrom<BatchCall>(
