@@ -41,13 +41,21 @@ const continued = ({ mapped, continued: rows, emptyLines }: Survey): string =>
     : `; if they continue the row above: ${mapped.map((name) => `--fill-down ${shellWord(name)}`).join(' ')}`;
 
 /** Rows that are comments; if most rows begin with the same sign, it is a part of their text. */
-export function commentGuess({ comments, rows }: Survey, { comment }: SheetOptions): Part {
+export function commentGuess(
+  { comments, rows, signed }: Survey,
+  { comment, skipRows = [] }: SheetOptions,
+): Part {
   const { prefix, lines, first } = comments;
   if (comment !== undefined || lines.length === 0) return NOTHING;
   if (lines.length > rows) return { options: { comment: 'none' }, guesses: [] };
   const are = lines.length === 1 ? 'is a comment' : 'are comments';
   const text = `row${lines.length === 1 ? '' : 's'} ${rangesText(rangesOf(lines))} ("${first}") ${are}; to send all rows: --comment none`;
-  return { options: { comment: prefix }, guesses: [toConfirm('rows', text, '--comment', prefix)] };
+  if (signed === 0)
+    return { options: { comment: prefix }, guesses: [toConfirm('rows', text, '--comment', prefix)] };
+  // Other rows begin with the sign too, and are sent.
+  const skipped = withRows(skipRows, lines);
+  const flags = ['--comment', 'none', '--skip-rows', rangesText(skipped)];
+  return { options: { comment: 'none', skipRows: skipped }, guesses: [toConfirm('rows', text, ...flags)] };
 }
 
 /** Rows that end before the header does. */

@@ -87,6 +87,8 @@ export class Survey {
   /** Column → a mark such as x that may mean true. */
   readonly marks = new Map<string, string>();
   readonly comments = { prefix: '#', lines: [] as number[], first: '' };
+  /** Rows that begin with a sign of comments and are none, such as colours. */
+  signed = 0;
   /** Rows that have fewer fields than the header. */
   readonly short = { count: 0, lines: [] as number[], first: '' };
   /** Words with letters beyond ASCII, in cells that are sent. */
@@ -152,10 +154,13 @@ export class Survey {
 
   /** A row of another shape, or with a text that is sent, that begins with a sign of comments. */
   #isComment({ fault }: SheetRecord, [first = '', ...others]: readonly string[]): boolean {
-    if (!/^\s*(?:#|\/\/)/.test(first) || isErrorWord(first.trim()) || HEX_COLOUR.test(first.trim()))
-      return false;
+    if (!/^\s*(?:#|\/\/)/.test(first)) return false;
+    const isValue = isErrorWord(first.trim()) || HEX_COLOUR.test(first.trim());
     const isText = this.#mapped.some(({ column, kind }) => column === 0 && !isNumeric(kind));
-    return fault !== undefined || isText || others.every((text) => text.trim() === '');
+    if (!isValue && (fault !== undefined || isText || others.every((text) => text.trim() === '')))
+      return true;
+    this.signed += 1;
+    return false;
   }
 
   #putComment({ line }: SheetRecord, [first = '']: readonly string[]): void {

@@ -185,6 +185,14 @@ describe('a sheet of another shape', () => {
     expect((await read('table.txt', 'prompt\tseed\na\t1\n')).rows).toEqual(['{"prompt":"a","seed":1}']);
   });
 
+  it('has comments among colours, which are sent', async () => {
+    const inputTypes = [input('colour', 'string'), input('prompt', 'string')];
+    const text = 'colour,prompt\nred,a\n#ff0000,b\n# note,\n#00ff00,c\n';
+    const { rows, guesses } = await read('a.csv', text, {}, { inputTypes });
+    expect(rows).toHaveLength(3);
+    expect(guesses[0]).toMatch(/^\? row 4 \("# note"\) is a comment.*\(--comment none --skip-rows 4\)$/);
+  });
+
   it('has columns that resemble inputs, which are asked about', async () => {
     const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
     expect((await read('a.csv', 'prompt,style_preset\na,oil\n', {}, { inputTypes })).guesses).toEqual([
