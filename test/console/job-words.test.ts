@@ -59,6 +59,14 @@ describe('a job of a command', () => {
       ['--maxCost', '9'],
     ],
     [['--no-unique'], ['--unique']],
+    [
+      ['--where', 'a=1'],
+      ['--where', 'a = 2'],
+    ],
+    [
+      ['--notify', 'https://h/?id=1'],
+      ['--notify', 'https://other/'],
+    ],
     [['--set', 'prompt=a'], ['--set=prompt=b']],
   ])('with %j gives way to %j', (own, given) => {
     const path = join(freshFolder(), 'a.job.toml');

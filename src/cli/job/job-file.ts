@@ -81,6 +81,7 @@ export function withJob(
   const own = flags.flatMap(({ flag, values }) => {
     if (INSTEAD[flag]?.some((other) => given.has(other))) return [];
     if (!given.has(flag.replace(/^--no-/, '--'))) return wordsOf({ flag, values });
+    if (!OF_INPUTS.has(flag)) return [];
     // Of inputs, those that the command does not give.
     const left = values.filter((value) => {
       const [input] = /^[^=]+=/.exec(value) ?? [];
@@ -105,6 +106,9 @@ export function flagIn(
 
 export const wordsOf = ({ flag, values }: JobFlag): readonly string[] =>
   values.length === 0 ? [flag] : values.flatMap((value) => [flag, value]);
+
+/** One value an input; others are whole, also if they contain a `=`. */
+const OF_INPUTS: ReadonlySet<string> = new Set(['--set', '--map', '--type', '--grid']);
 
 /** Other flags of the command that take the place of one of the job. */
 const INSTEAD: Readonly<Record<string, readonly string[]>> = {
