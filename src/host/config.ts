@@ -122,7 +122,7 @@ export function loadConfig(
     api: chosen?.api ?? values.api ?? 'v2',
     /** Its name, if it was chosen by one. */
     service,
-    ...keysOf(services, environment, { ...values, chosen: apiUrl }),
+    ...keysOf(services, environment, { ...values, chosen: apiUrl, isNamed: service !== undefined }),
     webhook: {
       /** The receiver's address as the run service sees it. */
       url: values.webhook_url,
@@ -159,19 +159,24 @@ export function loadConfig(
   });
 }
 
+type Chosen = { readonly chosen: string | undefined; readonly isNamed: boolean };
+
 /** Every process has the keys of all services, because a batch goes on with the one that it was made for. */
 const keysOf = (
   services: ReadonlyMap<string, NamedService>,
   environment: Environment,
-  { api_url, api_key_file, chosen }: Values & { readonly chosen: string | undefined },
+  { api_url, api_key_file, chosen, isNamed }: Values & Chosen,
 ) => ({
   /** The name of the service at `base`, if it has one. */
   serviceAt: (base: string) => [...services].find(([, one]) => one.api_url === base)?.[0],
   /** Of the service at `base` (default: the chosen one); undefined if none is set. Throws if its file cannot be read. */
   apiKey: (base: string | undefined = chosen): ApiKey | undefined => {
     const named = [...services.values()].find((one) => one.api_url === base);
-    if (named !== undefined) return keyFromSettings(undefined, named.api_key_file);
-    return base === api_url ? keyFromSettings(environment['RUNSHEET_API_KEY'], api_key_file) : undefined;
+    const ofName = (): ApiKey | undefined => keyFromSettings(undefined, named?.api_key_file);
+    const own = (): ApiKey | undefined =>
+      base === api_url ? keyFromSettings(environment['RUNSHEET_API_KEY'], api_key_file) : undefined;
+    // Of two keys for one address, a name that is given chooses.
+    return base === chosen && isNamed ? ofName() : (own() ?? ofName());
   },
 });
 

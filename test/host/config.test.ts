@@ -250,6 +250,13 @@ describe('a service with a name', () => {
     expect(apiKey('https://third.example/api')).toBeUndefined();
   });
 
+  it('gives way at its address to a key of the settings, unless it is chosen', () => {
+    const same = { RUNSHEET_API_URL: 'https://gpu.example/api', RUNSHEET_API_KEY: 'key-of-the-other-1' };
+    expect(named(PRODUCTION, same).apiKey()?.value).toBe('key-of-the-other-1');
+    const chosen = named(PRODUCTION, { ...same, RUNSHEET_SERVICE: 'production' });
+    expect(chosen.apiKey()?.value).toBe('key-of-production-1');
+  });
+
   it('keeps its key for its batches while another one is chosen', () => {
     const { apiUrl, apiKey } = named(PRODUCTION, OTHER);
     expect(apiUrl).toBe('https://other.example/api');

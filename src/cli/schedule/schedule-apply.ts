@@ -40,6 +40,11 @@ type Applied = {
 export const applyWith = (parameters: Parameters) =>
   async function apply(this: Context, flags: Flags, place: string): Promise<void> {
     const printer = printerFor(this);
+    if (flags.prune && isJob(place))
+      throw problem('E602', {
+        what: `--prune with ${place} alone would delete all other schedules`,
+        hint: 'give the folder of the job files',
+      });
     await using servers = serversFor(configOf(flags), printer);
     const definitions = new Map<string, ScheduleDefinition>();
     for (const job of jobsIn(place)) {

@@ -29,7 +29,7 @@ const LINES_BYTES = 64 * 1024;
 export type GivenSheet = {
   /** `-`: rows of the program. */
   readonly path: string;
-  readonly copy: Pick<CopyParams, 'stdin' | 'format' | 'name' | 'sheet'>;
+  readonly copy: Pick<CopyParams, 'stdin' | 'format' | 'name' | 'sheet' | 'isRemote'>;
   /** What the program's own iterable has thrown. */
   failure(): { readonly error: unknown } | undefined;
 };
@@ -66,7 +66,12 @@ export function givenSheet(sheet: Sheet, format?: SheetFormat, page?: string): G
     }
   };
   const stdin = Readable.from(inPieces(rows()), { objectMode: true, highWaterMark: 1 });
-  return { path: '-', copy: { stdin, format: 'jsonl', name: NAME }, failure: () => failed };
+  // A program passes on rows of others, which must not name files of its machine.
+  return {
+    path: '-',
+    copy: { stdin, format: 'jsonl', name: NAME, isRemote: true },
+    failure: () => failed,
+  };
 }
 
 /** Whole lines of about 64 KiB, so that many small rows cost few writes. */

@@ -162,6 +162,7 @@ export const AGAIN: readonly Case[] = [
     },
     args: ['schedule', 'apply', 'jobs of mine'],
     leads: [0],
+    undo: (ground) => ground.must('schedule', 'delete', 'weekly'),
   },
   {
     code: 'E562',
