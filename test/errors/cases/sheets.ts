@@ -284,7 +284,10 @@ export const LARGE: readonly Case[] = [
   {
     code: 'E119',
     name: 'a grid makes many rows of few',
-    arrange: sheet('many "rows".csv', `prompt\n${'a $HOME\n'.repeat(11)}`),
+    arrange: sheet(
+      'many "rows".csv',
+      `prompt\n${Array.from({ length: 11 }, (_, at) => `a $HOME ${at}\n`).join('')}`,
+    ),
     args: ['submit', 'many "rows".csv', '-d', 'portraits', '--repeat', '10000'],
     env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
     leads: ['E401'],
