@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { signalFault } from '../../../src/batch/payloads/signal-shapes.ts';
-import * as signals from '../../../workflows/signals.ts';
+import * as defined from '../../../workflows/signals.ts';
 
 const RUN = { place: 1, attempt: 1, runId: 'r' };
 const COMMAND = { commandId: 'c' };
@@ -54,8 +54,8 @@ const SHAPE = 'its arguments have another shape';
 
 describe('a signal', () => {
   it('has an entry for each that is defined', () => {
-    const names = Object.values(signals).flatMap((one) =>
-      typeof one === 'object' && one && 'name' in one ? [String(one.name)] : [],
+    const names = Object.values(defined).flatMap((one) =>
+      typeof one === 'object' && one && 'name' in one ? [one.name] : [],
     );
     expect(Object.values(TABLE).flatMap(Object.keys).sort()).toEqual(names.sort());
   });
