@@ -6,7 +6,13 @@ describe('a bad sheet', () => {
   const stage = sharedStage((one) => one.service());
 
   it.each([
-    ['that cannot be read', 'a,1\n"b,2\nc,3\n', 'E103', 'bad.csv:3:1', /opens here is not closed/],
+    [
+      'that cannot be read',
+      'a,1\nb,2,3\n',
+      'E103',
+      'bad.csv:3:3',
+      /this row has 3 fields, and the header has 2/,
+    ],
     ['with a wrong cell', 'a,1\nb,many\n', 'E202', 'bad.csv:3:2', /"many" in column "seed" is not/],
   ])(
     '%s: the error has its code and its place, and the exit code is 5',

@@ -10,6 +10,7 @@ import { LIMITS, optionalLimits, STORED_LIMITS, withoutNone } from '../../src/op
 import { formOf, msOf, read } from '../../src/options/read.ts';
 import {
   keptIn,
+  stayingOf,
   OPTIONS,
   optionsOf,
   type AnyOption,
@@ -333,6 +334,19 @@ describe('the options of a program', () => {
 });
 
 describe('the stored limits', () => {
+  it('of a further sheet are those that are the same in every sheet of a batch', () => {
+    const options = {
+      decimalComma: true,
+      null: ['-'],
+      unique: false,
+      sheet: 'Prompts',
+      skipRows: [],
+      limit: 3,
+    };
+    expect(stayingOf(options)).toEqual({ decimalComma: true, null: ['-'], unique: false });
+    expect(keptIn('reading', { unique: false, shortRows: false })).toEqual({ unique: false });
+  });
+
   it('have the names that running batches know', () => {
     expect(STORED_LIMITS.map(({ stored }) => stored)).toEqual([
       'concurrency',
