@@ -33,7 +33,6 @@ const OWN_PROCESS = [
 const LONGEST = [
   'chaos/kill-all',
   'cli/interrupt',
-  'cli/over-comfyui',
   'cli/over-rehearsal',
   'cli/guards',
   'simulation/simulation',
