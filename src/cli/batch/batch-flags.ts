@@ -40,7 +40,7 @@ export const rowsFlags = {
 
 export const openFlags = {
   serve: boolean('serve the page of an ended batch too, for a browser that cannot open its folder'),
-  open: { kind: 'boolean', default: true, brief: 'open the browser, if this is a terminal' },
+  open: { kind: 'boolean', default: true, brief: 'do not open the browser' },
   ...shownFlags,
 } as const;
 
@@ -84,8 +84,8 @@ export const eventsFlags = {
 } as const;
 
 export const verifyFlags = {
-  files: { kind: 'boolean', default: true, brief: 'also read every file and compare its checksum' },
-  lists: { kind: 'boolean', default: true, brief: 'also read the run list of the service' },
+  files: { kind: 'boolean', default: true, brief: 'do not read the files and compare their checksums' },
+  lists: { kind: 'boolean', default: true, brief: 'do not read the run list of the service' },
   ...shownFlags,
 } as const;
 
