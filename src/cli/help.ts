@@ -1,5 +1,7 @@
 // Pages of help, within 80 columns. A command with many flags shows those that most people need; `--help all` shows all of them.
 
+import { flagOf } from '../create-batch/given-options.ts';
+
 const WIDTH = 80;
 const COLUMN = 28;
 
@@ -122,14 +124,12 @@ const page = (...parts: readonly (string | undefined)[]): string => `${parts.fil
 
 const heading = (group: string): string => group.slice(0, 1).toUpperCase() + group.slice(1);
 
-const kebab = (flag: string): string => flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
 function flagForm(
   flag: string,
   { kind, placeholder, values, variadic, default: usual }: Flag,
   letter?: string,
 ): string {
-  const name = `--${kind === 'boolean' && usual === true ? 'no-' : ''}${kebab(flag)}`;
+  const name = kind === 'boolean' && usual === true ? flagOf(flag).replace('--', '--no-') : flagOf(flag);
   const value = kind === 'boolean' ? '' : ` <${placeholder ?? values?.join('|') ?? 'value'}>`;
   return `${letter === undefined ? '    ' : `-${letter}, `}${name}${value}${variadic === true ? ' …' : ''}`;
 }

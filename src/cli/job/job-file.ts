@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
+import { flagOf } from '../../create-batch/given-options.ts';
 import { errorMessage, list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
@@ -15,7 +16,7 @@ export type Job = {
   readonly name: string;
   readonly sheet: string | undefined;
   readonly flags: readonly JobFlag[];
-  /** When it runs; undefined: when somebody runs it. */
+  /** When it runs; undefined: when a command runs it. */
   readonly schedule: readonly JobFlag[] | undefined;
 };
 
@@ -27,7 +28,7 @@ type Parameter = { readonly kind: string; readonly variadic?: unknown; readonly 
 const ENDING = '.job.toml';
 export const isJob = (path: string): boolean => path.endsWith(ENDING);
 
-/** What one command is told about itself. */
+/** Flags about one command, not about a job. */
 const OF_A_COMMAND: ReadonlySet<string> = new Set(['into', 'yes', 'quiet', 'output']);
 
 /** What a job may set. */
@@ -45,7 +46,6 @@ const PATHS: ReadonlySet<string> = new Set(['out', 'pick', 'workflow', 'comfyuiH
 
 export const snake = (flag: string): string =>
   flag.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-export const kebab = (flag: string): string => `--${snake(flag).replaceAll('_', '-')}`;
 
 /** Throws E602 for what is no job, the fault of a file that cannot be read. */
 export function readJob(path: string): Job {
@@ -134,11 +134,11 @@ function flagsOf(
     const parameter = known[flag] as Parameter;
     if (parameter.kind === 'boolean') {
       if (typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
-      if (value) return [{ flag: kebab(flag), values: [] }];
-      return parameter.withNegated ? [{ flag: negated(kebab(flag)), values: [] }] : [];
+      if (value) return [{ flag: flagOf(flag), values: [] }];
+      return parameter.withNegated ? [{ flag: negated(flagOf(flag)), values: [] }] : [];
     }
     const values = valuesOf(place, name, value, parameter.variadic === true);
-    return [{ flag: kebab(flag), values: values.map((one) => inFolder(place, flag, one)) }];
+    return [{ flag: flagOf(flag), values: values.map((one) => inFolder(place, flag, one)) }];
   });
 }
 

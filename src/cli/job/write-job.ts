@@ -3,11 +3,12 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { stringify } from 'smol-toml';
+import { flagOf } from '../../create-batch/given-options.ts';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
-import { flagIn, isJob, JOB_FLAGS, kebab, negated, snake, withPath } from './job-file.ts';
+import { flagIn, isJob, JOB_FLAGS, negated, snake, withPath } from './job-file.ts';
 import { NO_SHEET } from '../flags/batch-options.ts';
 
 type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
@@ -46,7 +47,7 @@ export function writeJob(
       : { sheet: isAddress(sheet) ? sheet : relative(folder, resolve(sheet)) };
   const inFolder = (value: string): string => (isAddress(value) ? value : relative(folder, resolve(value)));
   for (const [flag, parameter] of Object.entries(JOB_FLAGS)) {
-    const values = given.get(kebab(flag))?.map((value) => withPath(flag, value, inFolder));
+    const values = given.get(flagOf(flag))?.map((value) => withPath(flag, value, inFolder));
     if (values !== undefined)
       table[snake(flag)] = valueOf(values, parameter.kind === 'boolean', parameter.variadic === true);
   }
@@ -63,7 +64,7 @@ function flagsIn(
   letters: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, readonly string[]>();
-  const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [kebab(flag), one]));
+  const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [flagOf(flag), one]));
   const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));
   for (const [at, word] of words.entries()) {
     const { flag = '', value = '', isOwn } = flagIn(word, letters, words[at + 1]);

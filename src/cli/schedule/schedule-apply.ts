@@ -153,7 +153,7 @@ const SAID: Readonly<Record<Applied['how'], string>> = {
 const lineOf = ({ schedule, how, changes }: Applied): string =>
   [`${schedule}\t${SAID[how]}`, ...changes.map((change) => terminalLine(`  ${change}`))].join('\n');
 
-/** Whether the user wants it. Throws E563 where nobody can be asked. */
+/** Whether the user wants it. Throws E563 where no user can be asked. */
 async function isAgreed(
   { process }: Context,
   printer: Printer,

@@ -29,7 +29,7 @@ export default async function codec(this: Context, flags: FlagsOf<typeof codecFl
   });
   const interrupts = hearInterrupts(this.process);
   printer.data(server.url);
-  printer.notice('it decrypts for whoever has the token; Ctrl-C stops it');
+  printer.notice('it decrypts for callers with the token; Ctrl-C stops it');
   await interrupts.first;
   interrupts.close();
   server.close();

@@ -1,6 +1,7 @@
 // Small sheets of our own, written as people and programs do: other separators, quotes, encodings, titles, comments, notes in headers,
 // words for nothing. Each cell carries the number of its row, so that a row with cells of another row shows.
 
+import { numbersFrom } from '../../../src/service/chance.ts';
 import { Readable } from 'node:stream';
 import { RunsheetError } from '../../../src/errors/error.ts';
 import { mapColumns } from '../../../src/sheet/column-mapping.ts';
@@ -18,17 +19,6 @@ const INPUTS = [
   input('cfg', 'float'),
   input('style', 'string'),
 ];
-
-/** The same numbers for the same seed. */
-function chance(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 type Mutated = {
   readonly name: string;
@@ -52,7 +42,7 @@ const NOTHINGS = ['', '', '', 'N/A', '-', 'None', 'nan', ' '];
 const mark = (row: number): string => `r${row}z`;
 
 function mutatedSheet(seed: number): Mutated {
-  const random = chance(seed);
+  const random = numbersFrom(seed);
   const one = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const happens = (share: number): boolean => random() < share;
   const columns = HEADERS.flatMap((names, at) =>
