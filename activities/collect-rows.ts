@@ -140,7 +140,6 @@ function resultOf(
   };
 }
 
-/** Creates the record of a row with an outcome: time and cost of each attempt, and the files of the last one if it succeeded. */
 type RecordParams = {
   readonly ended: EndedRow;
   readonly row: PlacedRow | undefined;

@@ -16,12 +16,9 @@ import { withoutSecrets } from '../src/errors/redact.ts';
 import { readSummary } from '../src/results/summary.ts';
 import type { Deps } from './deps.ts';
 
-/** A batch that exists and may be started. */
 export type NewBatch = BatchRef & {
-  /** The version of the behaviour with which it starts. */
   readonly version: number;
   readonly rows: number;
-  /** Rows whose results come from earlier batches. */
   readonly reused: number;
   /** Whether it has ended: an earlier call with the same id has run it. */
   readonly hasEnded: boolean;
@@ -91,7 +88,6 @@ function failureOf(error: RunsheetError): ApplicationFailure {
 const detailOf = ({ code, message, hint, place }: RunsheetError) =>
   definedOnly({ code, message, hint, place });
 
-/** The first problems of a sheet that was refused. */
 const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>
   'problems' in error ? (error.problems as readonly RunsheetError[]) : [];
 

@@ -18,7 +18,6 @@ import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
 import type { NoticeSettings } from '../src/notices/deliver.ts';
 import type { DeliveredFiles, DownloadSlots } from './downloads.ts';
 
-/** An open batch: its batch.json, its files, and its run service. */
 export type OpenBatch = {
   readonly file: BatchFile;
   readonly store: Store;
@@ -32,17 +31,12 @@ export type Deps = {
     open: Pick<OpenBatch, 'store' | 'file'>,
     places: readonly number[],
   ): Promise<ReadonlyMap<number, PlacedRow>>;
-  /** Completes and heartbeats activities by their task token. */
   readonly completion: AsyncCompletionClient;
   readonly signals: BatchSignals;
-  /** Groups of this worker that wait for the next ends of runs. */
   readonly waitingGroups: Pick<WaitingGroups, 'wait'>;
-  /** What this worker knows about the runs that it has started. */
   readonly ownRuns: Pick<OwnRuns, 'accepted' | 'taken' | 'ended'>;
-  /** Runs whose completion this worker has signalled. */
   readonly reported: Pick<ReportedRuns, 'has' | 'isHeld'>;
   readonly download: Download;
-  /** Shared by all batches of this worker. */
   readonly downloadSlots: Pick<DownloadSlots, 'run'>;
   readonly delivered: DeliveredFiles;
   readonly webhooks: {
@@ -73,7 +67,6 @@ type MissedSoFar = {
   readonly firedAt: number;
 };
 
-/** The Queue Run calls of a worker that have no answer yet. */
 export type PostsOnWire = {
   /** Aborted when this worker stops: from then on it starts no POST. */
   readonly stopping: AbortSignal;

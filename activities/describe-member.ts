@@ -6,15 +6,12 @@ import { READS, WRITES } from '../src/batch/version.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { Store } from '../src/store/store.ts';
 
-/** A process that works on batches or receives webhooks. */
 export type Member = {
-  /** As Temporal shows it. */
   readonly identity: string;
   readonly version: string;
   readonly works: boolean;
   readonly receives: boolean;
   readonly tags: readonly string[];
-  /** Its Worker Deployment and build id, if it has one. */
   readonly deployment?: { readonly name: string; readonly build: string };
   /** A hash of the secret of webhooks. */
   readonly webhookSecret: string;
@@ -28,7 +25,6 @@ export type MemberAnswer = Member & {
   /** How far its clock is ahead of that of Temporal's server, with the time until it got the question. */
   readonly clockMs: number;
   readonly sees: boolean;
-  /** Why it cannot read or write the batches. */
   readonly storeFault?: string;
 };
 

@@ -30,7 +30,6 @@ export type WantedOutputs = {
   readonly names: OutputNames;
   /** After an abort nothing more is written, and the reason is thrown. */
   readonly signal: AbortSignal;
-  /** Counts the downloads and their bytes. */
   readonly traffic?: FileTraffic;
 };
 
@@ -97,15 +96,12 @@ const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slic
 
 type Listed = { readonly nodeId: string | undefined; readonly file: OutputFile };
 
-/** All tries to download one run's files; each continues the previous one. */
 class OutputDownload {
   readonly #deps: DownloadDeps;
   readonly #wanted: WantedOutputs;
   readonly #limits: Limits;
   #headway = false;
-  /** The highest number of a file that was downloaded. */
   #furthest = 0;
-  /** How often a partial file counted as headway. */
   #parts = 0;
 
   constructor(deps: DownloadDeps, wanted: WantedOutputs) {
@@ -114,7 +110,6 @@ class OutputDownload {
     this.#limits = deps.limits ?? LIMITS;
   }
 
-  /** Whether the last try stored something. */
   madeHeadway(): boolean {
     const made = this.#headway;
     this.#headway = false;
@@ -218,7 +213,6 @@ function sourceOf(nodeId: string | undefined, { url, filename }: OutputFile): st
   return hash('sha256', JSON.stringify([nodeId, filename, address?.host, address?.pathname]), 'hex');
 }
 
-/** The same fault with the file's name in its message. */
 function located(error: unknown, nth: number, { filename }: OutputFile): unknown {
   const reason = (message: string): string => `file ${nth} (${shortened(filename, 60)}): ${message}`;
   if (error instanceof FileFault) return new FileFault(reason(error.message), error.tries);
@@ -268,7 +262,6 @@ export function textsWithin(texts: readonly string[], limits: Limits): Kept {
 /** Without the quotes; a control character takes six bytes. */
 const writtenBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
-/** As much of a text as fits, in whole characters. */
 function startOf(text: string, most: number): string {
   let [bytes, end] = [0, 0];
   for (const character of text) {

@@ -21,7 +21,6 @@ export type FileJob = {
   readonly source: string;
   /** Its path without the extension. */
   readonly stem: string;
-  /** The name of the partial file. */
   readonly id: string;
   readonly limit: { readonly bytes: number; readonly reason: string };
   /** After an abort nothing more is written. */
@@ -115,7 +114,6 @@ async function headOf(chunks: AsyncIterator<Uint8Array>, slowAfterMs: number): P
   return { head: taken.length === 1 && only ? only : Buffer.concat(taken), isWhole: true };
 }
 
-/** A large file whose first bytes have arrived. */
 type LargeFile = {
   readonly arriving: Arriving;
   readonly path: string;

@@ -42,10 +42,8 @@ const heartbeating =
     }
   };
 
-/** The sending activity, which shares the workflows' task queue. */
 export const createSenders = (deps: Deps) => bind(deps, { queueRuns });
 
-/** The activities that wait for files of other hosts, outputs and sheets. */
 export const createFiles = (deps: Deps) =>
   bind(deps, {
     collectRows: heartbeating(collectRows),
@@ -53,7 +51,6 @@ export const createFiles = (deps: Deps) =>
     createFiring: heartbeating(createFiring),
   });
 
-/** All other activities: messages to the service, Temporal and the store. */
 export const createWork = (deps: Deps) =>
   bind(deps, {
     // It heartbeats its observations.

@@ -17,7 +17,6 @@ export async function keepEvidence(deps: Deps, { number, runs, ...ref }: Evidenc
   await withStore(async () => (await deps.open(ref)).store.write(evidenceName(number), text));
 }
 
-/** Stores the log of a batch: pauses, and the commands of users. */
 export type LogInput = BatchRef & { readonly number: number; readonly entries: readonly BatchEvent[] };
 
 /** Idempotent: a retry writes the same entries to the same file. */

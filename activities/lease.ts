@@ -13,7 +13,6 @@ import { ActivityCancelledError, ActivityNotFoundError } from '@temporalio/clien
 import { LEASE_MS } from '../src/batch/bounds.ts';
 import { errorMessage } from '../src/errors/error.ts';
 
-/** The reason why a POST was not started. */
 export class NotAllowed extends Error {
   override readonly name = 'NotAllowed';
 }

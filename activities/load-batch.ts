@@ -24,7 +24,6 @@ import { confirmOurs, finalFailure, withStore } from './final-failures.ts';
 
 export type LoadedBatch = {
   readonly params: BatchParams;
-  /** The state from which an ended batch continues. */
   readonly closed?: Snapshot;
   readonly serviceNowMs?: number;
 };

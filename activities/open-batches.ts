@@ -20,7 +20,6 @@ const OPEN_LEAST = 1_000;
 export class OpenBatches {
   readonly #config: Config;
   readonly #services: Services;
-  /** The folder of a batch, by Temporal's memo. */
   readonly #folderOf: (name: BatchName) => Promise<string | undefined>;
   /** By name; a worker sees every batch of its life. */
   readonly #opened = new QuickLRU<string, Opened>({ maxSize: OPEN_LEAST });

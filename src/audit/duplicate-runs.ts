@@ -16,9 +16,7 @@ import { NoList, ownRuns, type ListParams, leastShown } from './list-runs.ts';
 export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly file: BatchFile;
   readonly service: Pick<RunService, 'listRuns' | 'nowMs' | 'cancelRun' | 'getRun'>;
-  /** The runs that rows name. */
   readonly known: Pick<KnownRuns, 'has' | 'size'>;
-  /** Runs that matched no row in the workflow's state. */
   readonly evidence: AsyncIterable<AttemptRun>;
   /** Duplicates that an earlier end of the batch has reported; the lists may not show them any more. */
   readonly earlier?: AsyncIterable<DuplicateRun>;
@@ -26,7 +24,6 @@ export type ReadingParams = Omit<ListParams, 'service' | 'workflowId'> & {
   readonly cancels: boolean;
   /** The row and attempt that people know. */
   readonly nameOf: (attempt: AttemptRef) => Promise<{ readonly row: number; readonly attempt: number }>;
-  /** Called once for each duplicate. */
   readonly onDuplicate: (run: DuplicateRun) => Promise<void>;
 };
 

@@ -16,7 +16,6 @@ export class KnownRuns {
   #places = PLACES_FIRST;
   #table = new Uint32Array(NUMBERS * PLACES_FIRST);
 
-  /** What it takes of the memory. */
   get bytes(): number {
     return this.#table.byteLength;
   }

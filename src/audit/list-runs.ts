@@ -100,7 +100,6 @@ const PAGES_WITHOUT_NEWS = 50;
 export type Walked = 'more' | 'ended' | 'far-enough';
 
 export class ListWalk {
-  /** The offset of the next page. */
   offset = 0;
   readonly #oldestMs: number;
   #seen = new Set<string>();

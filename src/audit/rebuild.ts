@@ -57,7 +57,6 @@ type Done = {
   readonly count: number;
   /** Those of them that the batch had when it ended before. */
   readonly settled: number;
-  /** Attempts with a run, of rows that are done. */
   readonly runs: number;
 };
 
@@ -326,7 +325,6 @@ class Places {
     if (lane !== undefined) lane[numberOf(place)] = 1;
   }
 
-  /** The highest number in the lane. */
   last(lane: number): number {
     return this.#lanes[lane]?.lastIndexOf(1) ?? 0;
   }

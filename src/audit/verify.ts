@@ -15,13 +15,11 @@ import type { Store } from '../store/store.ts';
 import type { Reading } from './duplicate-runs.ts';
 import type { KnownRuns } from './known-runs.ts';
 
-/** One claim of summary.json, and whether it holds. */
 export type Finding = { readonly claim: string; readonly holds: boolean; readonly message: string };
 
 export type Recount = {
   readonly rows: number;
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Rows with a result of an earlier batch. */
   readonly reused: number;
   /** Runs that rows name. */
   readonly runs: number;
@@ -117,7 +115,6 @@ async function faultOf(store: Store, { path, bytes, sha256, name }: FileRecord):
   return size === bytes && hash.digest('hex') === sha256 ? check.fault() : 'changed';
 }
 
-/** Adds the duplicates that the batch has reported to a set. */
 export async function reportedDuplicates(store: Store, known: Pick<KnownRuns, 'add'>): Promise<void> {
   for await (const { run_id } of readDuplicates(store)) known.add(run_id);
 }

@@ -14,6 +14,5 @@ const NAMED = new RegExp(
   'g',
 );
 
-/** The commands in a text as the user can give them. */
 export const asCalled = (text: string, program: string): string =>
   program === PROGRAM ? text : text.replaceAll(NAMED, () => program);

@@ -16,7 +16,6 @@ import { optionAliases } from './flags/option-flags.ts';
 /** Resolves with the exit code, unless it is 0. */
 type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number | void>;
 
-/** The letter of a flag, the same in every command that has the flag. */
 const ALIASES: Readonly<Record<string, string>> = {
   ...optionAliases,
   f: 'follow',
@@ -25,7 +24,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   y: 'yes',
 };
 
-/** `-c` and the like with their flags. */
 export const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(ALIASES).map(([letter, flag]) => [`-${letter}`, `--${flag}`]),
 );
@@ -55,7 +53,6 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
   return { ...built, ...definedOnly({ usage: usage?.split(' | '), more }) };
 }
 
-/** Prints the error and sets the exit code. */
 export async function printAndExit(
   context: Context,
   thrown: unknown,

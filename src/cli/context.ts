@@ -14,13 +14,11 @@ export type Output = 'text' | 'json' | 'jsonl' | 'csv';
 
 export interface Context extends CommandContext {
   readonly process: NodeJS.Process;
-  /** The words of the command. */
   readonly args?: readonly string[];
   /** How the user calls the program (default: `runsheet`). */
   readonly program?: string | undefined;
 }
 
-/** Prints data to stdout and messages to stderr. */
 export function printerFor({ process, args = [], program }: Context, { quiet = false } = {}) {
   const shown = (text: string): string => forPeople(withPlace(text, args), program);
   return {
@@ -39,7 +37,6 @@ export function printerFor({ process, args = [], program }: Context, { quiet = f
       void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
     /** A message line without secrets and without terminal control characters except colours; silent with -q. */
     notice: (text: string) => void (quiet || process.stderr.write(`${shown(text)}\n`)),
-    /** Several such lines, including their line breaks. */
     raw: (text: string) => void (quiet || process.stderr.write(shown(text))),
   };
 }
@@ -58,7 +55,6 @@ const paintedCells = (text: string): string => text.split('\t').map(paintedLines
 const forPeople = (text: string, program = PROGRAM): string =>
   paintedLines(withoutSecrets(asCalled(text, program)));
 
-/** Prints an error to stderr, or as JSON to stdout. */
 export function printError(context: Context, error: unknown, output: Output | undefined): void {
   const { process, program } = context;
   if (output === 'json' || output === 'jsonl')

@@ -38,7 +38,6 @@ export function span(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 
-/** An error as text: code, message, place, line and hint. */
 export function errorText(error: unknown, paint: Paint): string {
   const guesses = guessesBehind(error).map((guess) => `${guessLine(guess)}\n`);
   return guesses.join('') + ownText(error, paint);

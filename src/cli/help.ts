@@ -8,7 +8,6 @@ const COLUMN = 28;
 /** Commands with more flags than this have a short page. */
 const MANY_FLAGS = 25;
 
-/** The short page. */
 const FIRST: Readonly<Record<string, readonly string[]>> = {
   'What runs': ['deployment', 'local', 'workflow', 'comfyui'],
   'The sheet': ['map', 'set', 'where', 'grid', 'repeat', 'key', 'limit'],
@@ -61,7 +60,6 @@ export type CommandHelp = {
 };
 export type Named = readonly (readonly [name: string, brief: string])[];
 
-/** Of one command; `name` as it is typed, with the program. */
 export function commandPage(name: string, command: CommandHelp, isAll: boolean): string {
   const { flags = {}, aliases = {}, positional } = command.parameters;
   const letters = Object.fromEntries(Object.entries(aliases).map(([letter, flag]) => [flag, letter]));
@@ -89,7 +87,6 @@ export function commandPage(name: string, command: CommandHelp, isAll: boolean):
   );
 }
 
-/** Of the program. */
 export function programPage(program: string, brief: string, commands: Named): string {
   const grouped = new Set(Object.values(COMMANDS).flat());
   const groups = { ...COMMANDS, More: commands.map(([name]) => name).filter((name) => !grouped.has(name)) };
@@ -111,7 +108,6 @@ export function programPage(program: string, brief: string, commands: Named): st
   );
 }
 
-/** Of a command that has commands. */
 export const groupPage = (name: string, brief: string, commands: Named): string =>
   page(
     `  ${name} <command>`,
@@ -150,7 +146,6 @@ function entry(name: string, text: string, column = COLUMN): string {
   return `  ${name}\n${' '.repeat(column)}${wrapped(text, column)}`;
 }
 
-/** Lines that fit beside a margin. */
 function wrapped(text: string, margin: number): string {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {

@@ -11,7 +11,6 @@ export type { Session };
 
 type Place = { readonly out?: string };
 
-/** The servers of a command, which opens them as it needs them, and leaves them when it disposes of this. */
 export const serversFor = (config: Config, printer: Printer): Servers =>
   new Servers({ onNotice: (text) => printer.notice(printer.paint('dim', text)) }, config);
 
@@ -32,7 +31,6 @@ export async function withLocalService<T>(
   return await work();
 }
 
-/** Opens a session for an existing batch, and closes it after `work`. */
 export async function withSession(
   flags: Place,
   found: FoundBatch,

@@ -18,7 +18,6 @@ export type Wanted = {
   readonly out: string;
   readonly copy: SheetCopy;
   readonly reading: Reading;
-  /** The id or the name of the deployment. */
   readonly deployment: string;
 };
 

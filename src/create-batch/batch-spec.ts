@@ -56,7 +56,6 @@ export type BatchSpec = {
   readonly service: ServiceSpec;
   readonly settings: Settings;
   readonly order: OrderOptions;
-  /** The batch whose results the sheet is. */
   readonly from?: NonNullable<BatchFile['from']>;
 };
 

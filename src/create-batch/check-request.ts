@@ -22,7 +22,6 @@ export function checkRequest({ name, settings, options }: Request): void {
   refuseNoRoom(settings, options.ladder);
 }
 
-/** The name of a batch or of a pool. */
 export function checkName(name: string | undefined, what = 'the name of a batch'): void {
   if (name === undefined || named.isKept(name)) return;
   throw problem('E602', {

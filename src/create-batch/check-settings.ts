@@ -10,7 +10,6 @@ export type Where = {
   readonly config: Config;
   /** Whether workers of a cluster have settings of their own. */
   readonly isCluster: () => boolean | Promise<boolean>;
-  /** The batch that exists. */
   readonly file?: BatchFile;
   /** Called only if a pool is given. */
   readonly pools?: () => Promise<{ show(pool: string): Promise<unknown> }>;

@@ -9,7 +9,6 @@ import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { findOverlap } from './reuse/overlap.ts';
 
-/** Folder of the claims. */
 export const CLAIMS = '.claims';
 
 /** A command that was stopped for longer looks again. */

@@ -22,7 +22,6 @@ import { openStore } from '../store/open-store.ts';
 export type SheetCopy = {
   /** The sheet's name as the user typed it. */
   readonly name: string;
-  /** A folder that contains only the copy. */
   readonly folder: string;
   /** What the batch is read from, in its folder: `sheet.csv`; of a workbook `sheet.cells`, unpacked beside it. */
   readonly file: string;
@@ -49,10 +48,8 @@ export const preparingIn = ({ out, home }: Pick<Config, 'out' | 'home'>) => ({ o
 
 export type CopyParams = Preparing & {
   readonly stdin: Readable;
-  /** The name of the sheet (default: of its path). */
   readonly name?: string;
   readonly format?: SheetFormat;
-  /** The sheet of a workbook. */
   readonly sheet?: string;
   /** Its rows name no files of this machine. */
   readonly isRemote?: boolean;
@@ -95,7 +92,6 @@ export async function makeIncoming({ out, home = tmpdir() }: Preparing): Promise
   }
 }
 
-/** The names of the folders begin with it. */
 export const INCOMING = '.incoming-';
 
 const outFault = (path: string, error: unknown): unknown =>
@@ -104,7 +100,6 @@ const outFault = (path: string, error: unknown): unknown =>
     hint: 'choose another folder for the batches with --out <dir> or RUNSHEET_OUT; if they are in S3, another RUNSHEET_HOME',
   }) ?? error;
 
-/** Copies the sheet into `folder`. */
 export async function copySheet(given: string, own: CopyParams, folder: string): Promise<SheetCopy> {
   const { path, ...params } = isAddress(given) ? addressed(given, own) : { path: given, ...own };
   const name = params.name ?? (path === '-' ? 'stdin' : basename(path));
@@ -187,7 +182,5 @@ async function copyStream(path: string, source: Readable, folder: string): Promi
   return { head, sha256: hash.digest('hex'), bytes };
 }
 
-/** The copy's name until its format is known. */
 const COPY = 'sheet';
-/** The cells of a workbook's sheet. */
 const CELLS = 'sheet.cells';

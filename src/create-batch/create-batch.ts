@@ -44,17 +44,13 @@ import { findSame, knownName, nameOf, taken } from './reuse/reuse.ts';
 import { isFree } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {
-  /** The place of the batches: a folder, or an address in S3. */
   readonly out: string;
-  /** The state folder of this user, which knows batches in other places. */
   readonly home?: string;
   /** The batch id, if the user gave one. */
   readonly name?: string;
   /** The key of the call that makes it; see `create-once.ts`. */
   readonly madeFor?: string;
-  /** A new batch even if the same one was made before. */
   readonly again: boolean;
-  /** What is decided beforehand. */
   readonly answers?: Answers;
   /** The files of this machine that its rows name (default: none). */
   readonly files?: LocalFiles | undefined;
@@ -63,7 +59,6 @@ export type CreateParams = BatchSpec & {
 };
 
 export type CreatedBatch = BatchFolder & {
-  /** The result of the layout; undefined for an existing batch. */
   readonly laidOut: LaidOut | undefined;
 };
 
@@ -72,7 +67,6 @@ export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
   readonly content: string;
   /** The folder of the pages, as long as the copy exists. */
   readonly layout: Store;
-  /** The rows that are sent first. */
   readonly canary?: readonly number[];
 };
 
@@ -84,7 +78,6 @@ export class NewBatch implements Disposable {
   #answers: Answers;
   #again: boolean;
   #agreed: AgreedSheet | undefined;
-  /** Why the sheet cannot be laid out with its guesses. */
   #failure: unknown;
   #draft: DraftBatch | undefined;
   /** With reused results and the canary first. */
@@ -113,7 +106,6 @@ export class NewBatch implements Disposable {
     }
   }
 
-  /** The batch that has the same rows already. */
   get same(): BatchFolder | undefined {
     return this.#same;
   }
@@ -123,7 +115,6 @@ export class NewBatch implements Disposable {
     return this.#whole;
   }
 
-  /** What earlier batches have of the rows. */
   get earlier(): EarlierBatches {
     if (this.#same !== undefined) return { same: this.#same.batch };
     if (this.#overlap === undefined) return {};
@@ -265,7 +256,6 @@ export class NewBatch implements Disposable {
     this.#whole = batch === whole.batch && whole === draft ? draft : { ...whole, batch };
   }
 
-  /** The name that it would have. */
   async #nameOf(draft: DraftBatch): Promise<string> {
     const isNamed = this.#again || this.#params.name !== undefined;
     const batch = isNamed ? draft.batch : await knownName(this.#params.out, draft);

@@ -17,7 +17,6 @@ export async function errorsPlaceFor(out: string, sheetName: string): Promise<Er
   }
 }
 
-/** Whether this file is such a list. */
 export async function isErrorList(store: Store, file: string): Promise<boolean> {
   if (!NAME.test(file)) return false;
   try {

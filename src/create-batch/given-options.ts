@@ -90,7 +90,6 @@ const shownValue = (value: unknown): string =>
     ? String(value)
     : (JSON.stringify(value) ?? String(value));
 
-/** The limits among the options. */
 export function limitChangeOf(given: Given): LimitChange {
   const limits: LimitChange = keptIn('live', given);
   const { concurrency } = given;
@@ -116,7 +115,6 @@ export function settingsOf(given: Given, asks = false): Settings {
   };
 }
 
-/** How the sheet is read, and what its columns mean. */
 export const sheetOptionsOf = (given: Given): BatchRequest['options'] => ({
   map: {},
   set: {},

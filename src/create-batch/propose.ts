@@ -34,16 +34,13 @@ import { changedBefore } from './reuse/changed-deployment.ts';
 import { findUnchanged } from './reuse/reuse.ts';
 import type { Proposed } from './settle.ts';
 
-/** Where the rows come from. */
 export type Source =
   /** `-` for what is read from a stream. */
   | { readonly path: string; readonly copying: Omit<CopyParams, keyof Preparing> }
   | { readonly from: Omit<FromAsked, keyof Preparing | 'options'> };
 
-/** A batch that Temporal knows. */
 type KnownBatch = { readonly batch: string; readonly mark: string; readonly folder: string };
 
-/** The servers that a batch needs. */
 export type Needed = {
   readonly pools: { show(pool: string): Promise<unknown> };
   readonly batches: { withContent(content: string): Promise<readonly KnownBatch[]> };
@@ -123,7 +120,6 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     return this.#unchanged === undefined ? (this.#new?.earlier ?? {}) : { same: this.#unchanged.batch };
   }
 
-  /** The batch whose results the sheet has. */
   get ofBatch(): BatchFolder | undefined {
     return this.#results;
   }

@@ -6,7 +6,6 @@ import { terminalLine } from '../errors/outside-text.ts';
 import { guessesRefused, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 
-/** What was answered, beforehand or when it was asked. */
 export type Answers = {
   readonly guesses?: 'accept';
   /** Rows that earlier batches have done. */
@@ -55,7 +54,6 @@ export type SharedRows = {
 export type EarlierBatches = {
   /** The batch that has the same rows; a command would attach to it. */
   readonly same?: string;
-  /** What earlier batches have of the rows. */
   readonly done?: readonly SharedRows[];
   readonly open?: readonly SharedRows[];
   readonly unknown?: readonly SharedRows[];
@@ -73,7 +71,6 @@ export type RowsElsewhere = { readonly batch: string; readonly out: string; read
 
 /** A batch of the same sheet, with an earlier version of the deployment. */
 export type ChangedDeployment = {
-  /** Its name. */
   readonly deployment: string;
   readonly sheet: string;
   readonly batch: string;
@@ -106,17 +103,14 @@ export type Question =
       readonly expectedUsd: number | undefined;
     };
 
-/** What may follow from an answer. */
 export type Patch = { readonly answers: Answers; readonly again?: true } | { readonly into: string };
 
 export type Answer = {
-  /** What the user types. */
   readonly key: string;
   /** What it does; none for a question that asks whether all is right. */
   readonly text?: string;
   /** The flags that say it beforehand, by flag. */
   readonly flags: readonly (readonly string[])[];
-  /** The option of a program. */
   readonly option: string;
   readonly with: Patch;
 };
@@ -231,7 +225,6 @@ export function isAsked(question: Question): boolean {
 const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earlier' }): boolean =>
   [...done, ...unknown].every((one) => one.isVersionSure);
 
-/** What it is about, in one line. */
 export function questionText(question: Question): string {
   switch (question.id) {
     case 'guesses':
@@ -294,7 +287,6 @@ export function refusal([question, ...others]: readonly Question[], words: Words
   }
 }
 
-/** How programs answer. */
 export const asOption: Words = ({ option }) => option;
 
 /** `300 of 301 rows are done in portraits-7f3a`. */
@@ -304,7 +296,6 @@ function doneText({ done, rows }: Pick<Question & { readonly id: 'earlier' }, 'd
   return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
 }
 
-/** What earlier batches have bought, or may have bought. */
 const knownText = ({
   rows,
   done,
@@ -324,7 +315,6 @@ const knownText = ({
 const openText = (open: readonly SharedRows[]): string =>
   rowsText(open, (rows) => `${rows === 1 ? 'is' : 'are'} still open in`);
 
-/** What a plan says about earlier batches. */
 export function earlierNotes(
   { same, done = [], open = [], unknown = [] }: EarlierBatches,
   { rows, reused }: BatchFile['sheet'],

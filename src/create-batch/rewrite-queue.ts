@@ -37,7 +37,6 @@ export async function rewriteQueue(
   return lanes;
 }
 
-/** The rows of a lane in their order. */
 export async function* queuedIn(
   layout: Store,
   { isQueued, lanes }: Pick<LaidOut, 'isQueued' | 'lanes'>,

@@ -19,13 +19,11 @@ export type Proposed<T> = {
   readonly questions: readonly Question[];
   /** What there is to show; another one when answers have changed it. */
   readonly shown: unknown;
-  /** Adds answers. */
   with(...patches: readonly Patch[]): Promise<unknown>;
   /** Throws {@link QuestionsOpen}, also if a question has come up meanwhile. */
   carryOut(): Promise<T>;
 };
 
-/** How a door answers. */
 export type Policy = {
   /** How it writes an answer down. */
   readonly words: Words;

@@ -25,7 +25,6 @@ export type FoundSheet = {
   /** A path, or `-` for the stream. */
   readonly path: string;
   readonly stdin: Readable;
-  /** It is downloaded. */
   readonly isRemote?: true;
 };
 

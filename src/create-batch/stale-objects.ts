@@ -35,7 +35,6 @@ export async function hasOnlyLayouts(store: Store): Promise<boolean> {
 
 export const MARK = /^[0-9a-f]{16}$/;
 
-/** Error lists. */
 async function staleFiles(store: Store, before: number): Promise<readonly Stale[]> {
   const found: Stale[] = [];
   for (const name of await store.list(''))
@@ -72,7 +71,6 @@ async function isWholeOlder(store: Store, folder: string, before: number): Promi
   return true;
 }
 
-/** Files at the same time. */
 const LOOKED_AT = 32;
 
 /** A file that another command removes meanwhile is no leftover. */

@@ -15,7 +15,6 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** What is wrong, and what helps. */
 type Text = readonly [what: string, hint: string | undefined];
 export type Entry<F> = { readonly exit: number; text(facts: F): Text };
 

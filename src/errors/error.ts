@@ -37,11 +37,8 @@ export class RunsheetError extends Error {
   override readonly name: string = 'RunsheetError';
   /** Names the error for ever. */
   readonly code: Code;
-  /** The exit code of the command. */
   readonly exit: number;
-  /** What helps. */
   readonly hint: string | undefined;
-  /** Where in a sheet. */
   readonly place: Place | undefined;
   readonly correction: Correction | undefined;
 
@@ -83,7 +80,6 @@ export function problem<C extends Code>(
   return new RunsheetError(code, message, { exit: row.exit, hint, ...more });
 }
 
-/** undefined without a nearest word. */
 export const correctionOf = (wrong: string, right: string | undefined): Correction | undefined =>
   right === undefined ? undefined : { wrong, right };
 

@@ -4,7 +4,6 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { problem, errorMessage, type RunsheetError } from './error.ts';
 
-/** The meaning of each system error code. */
 const MEANINGS: Readonly<Record<string, string>> = {
   EACCES: 'this user has no permission to use it',
   EPERM: 'this user has no permission to use it',

@@ -6,7 +6,6 @@ import { secretIn } from './state-folder.ts';
 import { keepSecret } from '../errors/redact.ts';
 
 export interface ApiKey {
-  /** The key as last read. */
   readonly value: string;
   /** Its source, for messages: a variable, or a variable and its file. */
   readonly from: string;
@@ -64,7 +63,6 @@ function flawOf(key: string): string | undefined {
   return key.charAt(at) === ' ' ? `it has a space in it, at ${place}` : `${place} cannot stand in a key`;
 }
 
-/** The part of a key that messages may show. */
 export const lastFour = (key: string): string => (key.length >= 12 ? `…${key.slice(-4)}` : '…');
 
 /** The key of the settings, if they have one: from the environment, or from the file that they name. */

@@ -13,7 +13,6 @@ import {
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 type Most = {
-  /** Maximum connections in total. */
   readonly most: number;
   /** Maximum connections from one address; equal to `most` if all clients may share an address. */
   readonly perAddress: number;
@@ -67,7 +66,6 @@ export function boundConnections(server: Server, { most, perAddress }: Most) {
   });
 
   return {
-    /** Marks the connection as busy: it is not closed for a new one. */
     busy,
     /** Also those on which no request has come yet, which Node's own function leaves open. */
     closeIdle: () => waiting.forEach((sockets) => sockets.forEach((socket) => socket.destroy())),

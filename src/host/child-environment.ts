@@ -38,7 +38,6 @@ const ALLOWED = {
   tool: SYSTEM,
 } as const satisfies Record<string, readonly RegExp[]>;
 
-/** The part of `environment` that this kind of child gets. */
 export function environmentFor(
   child: keyof typeof ALLOWED,
   environment: Environment,

@@ -70,7 +70,6 @@ const SETTINGS = {
 } as const;
 type Name = keyof typeof SETTINGS;
 
-/** Hints for invalid settings. */
 const HINTS: Readonly<Partial<Record<Name, string>>> = {
   api_url:
     'use only the base address and its path, such as https://…/api; the key belongs in RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE',
@@ -120,7 +119,6 @@ export function loadConfig(
     /** The run service's base address for the API version `api`. */
     apiUrl,
     api: chosen?.api ?? values.api ?? 'v2',
-    /** Its name, if it was chosen by one. */
     service,
     ...keysOf(services, environment, { ...values, chosen: apiUrl, isNamed: service !== undefined }),
     webhook: {
@@ -141,11 +139,9 @@ export function loadConfig(
     proxies: takeProxies(environment),
     taskQueue: values.task_queue,
     member: memberSettings(values),
-    /** Where a worker shows its metrics and health, if it does. */
     metrics: values.metrics,
     /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
     searchAttributes: values.search_attributes,
-    /** Whether an embedded server has Temporal's web UI. */
     hasTemporalUi: values.temporal_ui === 'on',
     /** API keys of the local run service, which an argument list would expose. */
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
@@ -154,7 +150,6 @@ export function loadConfig(
     localSpeed: values.local_speed ?? 10,
     /** runsheet's cache folder of this user. Absolute. */
     cache,
-    /** The whole environment, for child processes and for Temporal's own settings. */
     environment,
   });
 }
@@ -195,7 +190,6 @@ function keepSecrets(environment: Environment): void {
 const PREFIX = 'RUNSHEET_';
 const NAMES = Object.keys(SETTINGS) as Name[];
 const variableOf = (name: string): string => `${PREFIX}${name.toUpperCase()}`;
-/** Of all settings. */
 export const VARIABLES: readonly string[] = [...[...NAMES, 'service'].map(variableOf), ...SECRET_VARIABLES];
 
 /** A misspelt variable would be ignored silently. Names that resemble no setting belong to other programs. */

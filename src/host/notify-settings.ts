@@ -16,14 +16,11 @@ export function notifySettings(
 ) {
   const { RUNSHEET_NOTIFY_SECRET: secret, RUNSHEET_SMTP_URL: smtp } = environment;
   return {
-    /** Signs what is POSTed to an address. */
     secret: secret ? keepSecret(secret) : undefined,
-    /** Addresses by name. */
     urls: addressesIn('RUNSHEET_NOTIFY_URL', environment),
     slack: addressesIn('RUNSHEET_SLACK_WEBHOOK', environment),
     smtp: smtp ? smtpAddress(smtp) : undefined,
     mailFrom,
-    /** Programs that may be started. */
     programs: programs.split(/[:,]/).filter(Boolean),
   };
 }

@@ -5,7 +5,6 @@
 import { randomBytes } from 'node:crypto';
 import { isSameSecret, keepSecret } from '../errors/redact.ts';
 
-/** The part of a request that the check needs. */
 type Asking = {
   readonly url?: string | undefined;
   readonly socket: { readonly localPort?: number | undefined };
@@ -29,7 +28,6 @@ export function openPageLogin(entrance: string) {
       isSameSecret(asking.url ?? '', `/open/${secret}`)
         ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: entrance }
         : undefined,
-    /** Whether the request carries the cookie. */
     isOpen: (asking: Asking): boolean =>
       cookies(asking).some((pair) => isSameSecret(pair, `${nameFor(asking)}=${secret}`)),
     /** The request's other cookies, for the server behind this one. */

@@ -3,7 +3,6 @@
 import { basename, relative } from 'node:path';
 import { shellWord } from '../errors/outside-text.ts';
 
-/** The name on the PATH. */
 export const PROGRAM = 'runsheet';
 
 /** `runsheet` on the PATH, `npx runsheet` from node_modules, `node bin/runsheet.mjs` in a clone; `file`: as the process was started. */

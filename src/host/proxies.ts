@@ -9,7 +9,6 @@ export type Proxy = {
   /** Its address without a login: `http://proxy.example:3128`. */
   readonly url: string;
   readonly login: { readonly user: string; readonly password: string } | undefined;
-  /** The variable that names it. */
   readonly from: string;
 };
 

@@ -18,7 +18,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Those read last: a process has one environment, and a place in S3 says nothing about keys. */
 let ofThisMachine: MachineS3 | undefined;
 
-/** The settings by which sheets and batches in S3 are reached. */
 export const machineS3 = (): MachineS3 => (ofThisMachine ??= s3Settings({}));
 
 /** Reads them from the environment, for {@link machineS3}. */

@@ -98,7 +98,6 @@ export function pathOf(place: string | URL): string {
 
 export type SessionParams = {
   readonly config: Config;
-  /** Whether the local run service is wanted. */
   readonly local: boolean;
   /** Shows the user what embedded servers are doing. */
   readonly notice: (text: string) => void;

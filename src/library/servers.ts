@@ -86,7 +86,6 @@ export class Servers implements AsyncDisposable {
     }
   }
 
-  /** Uses servers that run. Throws E516 if there are none, or if they do not run the batch. */
   commanding<T>(found: FoundBatch, command: (session: Session) => Promise<T>): Promise<T> {
     return this.asking(async (session) => {
       if (session === undefined || !(await isUnderWay(session, found))) throw notRunning(found);

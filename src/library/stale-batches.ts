@@ -57,7 +57,6 @@ async function removedSoon(stale: readonly Stale[], { environment }: Config): Pr
   return { isOver, failed: [...faults.flat(), ...failed] };
 }
 
-/** Removes what is not on this machine. */
 async function removedElsewhere({ path, remove }: Stale): Promise<readonly NotRemoved[]> {
   try {
     await remove?.();
@@ -83,7 +82,6 @@ async function oldBatches(out: string, olderThanMs: number | undefined): Promise
   return old;
 }
 
-/** The embedded servers' state folder. Throws while the servers run. */
 function stateOf(home: string): readonly Stale[] {
   if (livingRecord(home) !== undefined) {
     throw problem('E602', {

@@ -123,7 +123,6 @@ const number = (name: string, help: string, of: (figures: BatchFigures) => numbe
   },
 });
 
-/** Numbers by a label. */
 const numbers = (
   name: string,
   help: string,
@@ -186,7 +185,6 @@ const READINGS: readonly Reading[] = [
   number('budget_reserved_usd', 'What is reserved for runs in flight', ({ budget }) => budget?.reservedUsd),
 ];
 
-/** Registers the gauges; the returned function replaces all their series. */
 export function createBatchGauges(registry: Registry): (batches: readonly KnownBatch[]) => void {
   const gauges = READINGS.map(({ name, help, label, read }) => ({
     gauge: new Gauge({ name, help, labelNames: ['batch', ...(label ? [label] : [])], registers: [registry] }),

@@ -33,7 +33,6 @@ const REQUEST_SECONDS = [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 120];
 const RUN_SECONDS = [1, 3, 10, 30, 60, 120, 300, 600, 1800, 3600];
 const WEBHOOK_SECONDS = [0.1, 0.3, 1, 3, 10, 30, 60, 300, 1800];
 
-/** The labels of a counter with all their values. */
 type Labels = Readonly<Record<string, readonly string[]>>;
 
 export type Meters = ReturnType<typeof createMeters>;
@@ -51,7 +50,6 @@ export function createMeters(registry: Registry) {
   return { ...serviceMeters(counter, histogram), ...fileMeters(counter, histogram) };
 }
 
-/** Every combination of values. */
 const seriesOf = (labels: Labels): readonly Record<string, string>[] =>
   Object.entries(labels).reduce<Record<string, string>[]>(
     (all, [name, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
@@ -149,7 +147,6 @@ function fileMeters(counter: MakeCounter, histogram: MakeHistogram) {
   };
 }
 
-/** Counts downloads without changing them. */
 export function meteredDownload(
   download: Download,
   meters: Pick<Meters, 'downloadEnded' | 'bytesArrived'>,

@@ -23,7 +23,6 @@ import { recentBatches } from '../temporal/recent-batches.ts';
 export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {
   readonly listen: Listen;
   readonly checks: Checks;
-  /** The place of the batches. */
   readonly out: string;
   readonly log: Logger;
 };
@@ -188,10 +187,8 @@ async function answerTo(deps: ServerDeps, path: string): Promise<Answer> {
   }
 }
 
-/** The parts of a worker that can fail. */
 type WatchedWorker = {
   readonly client: Client;
-  /** The task queues of its batches. */
   readonly queues: readonly string[];
   /** Whether the worker should have a receiver, and whether it takes webhooks. */
   readonly receiver: { isReady(): boolean } | undefined;

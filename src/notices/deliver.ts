@@ -30,7 +30,6 @@ export type NoticeSettings = NotifySettings & {
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
 
-/** The most that a program may take. */
 const WITHIN_MS = 15_000;
 
 export async function startProgram(
@@ -166,7 +165,6 @@ function faultOf({ message, responseCode, code }: Error & { responseCode?: numbe
 
 export type Delivery = {
   readonly to: string;
-  /** The run service whose networks are allowed. */
   readonly within: string;
   readonly settings: NoticeSettings;
 };

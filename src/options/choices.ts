@@ -1,6 +1,5 @@
 // Words that users choose from, beside the options of a batch.
 
-/** The formats of an export. */
 export const EXPORT_FORMATS = ['xlsx', 'csv', 'jsonl', 'zip'] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 

@@ -11,7 +11,6 @@ export const FAILURE_KINDS = [
 ] as const;
 export type FailureKind = (typeof FAILURE_KINDS)[number];
 
-/** What the log of a failed run says. */
 export type Failure = { readonly kind: FailureKind; readonly reason: string };
 
 /** Retries of a row by the kind of its last failure. */

@@ -74,7 +74,6 @@ export const moment = {
   textOf: (at: number): string => new Date(at).toISOString(),
 };
 
-/** A number for each of some names. */
 export type CountBy<N extends string> = Readonly<
   string extends N ? Record<string, number> : Partial<Record<N, number>>
 >;
@@ -112,7 +111,6 @@ export const named = {
 /** A batch of a schedule has this name and the time of its firing. */
 export const SCHEDULE_NAME_MAX = 80;
 
-/** Who is notified. */
 export const targets = {
   type: 'targets' as const,
   isKept: (value: unknown): value is readonly string[] =>

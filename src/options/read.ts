@@ -10,7 +10,6 @@ import { readTarget } from './notify-target.ts';
 import type { Kind } from './table.ts';
 
 type Form<K extends Kind> = {
-  /** The placeholder of the value in help. */
   readonly form: (kind: K) => string;
   readonly expected: (kind: K) => string;
   readonly examples: (kind: K) => readonly string[];

@@ -266,7 +266,6 @@ export type AnyOption = {
   readonly not?: readonly Door[];
 };
 
-/** The options of a door, with their names. */
 export const optionsOf = (door: Door): readonly (readonly [OptionName, AnyOption])[] =>
   Object.entries<AnyOption>(OPTIONS)
     .filter(([, { not = [] }]) => !not.includes(door))

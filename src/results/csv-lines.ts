@@ -8,7 +8,6 @@ import { csvCellsOf, type RowRecord } from './row-record.ts';
 export type Shown = Parameters<typeof csvCellsOf>[0];
 export type RowWithCells<R extends Shown = RowRecord> = {
   readonly record: R;
-  /** The cells of the sheet. */
   readonly cells: readonly string[];
 };
 
@@ -46,7 +45,6 @@ export const csvCells = ({ record, cells }: RowWithCells<Shown>): readonly strin
   ...Object.values(csvCellsOf(record)),
 ];
 
-/** A CSV file that is written in pieces. */
 export class CsvPieces {
   readonly #lines = new CsvLines();
   readonly #pieces: Pieces;

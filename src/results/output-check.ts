@@ -6,7 +6,6 @@ import { fileTypeFromBuffer } from 'file-type';
 // understand is what it says it is: only what is certainly something else is a fault, because its run was paid for. A picture
 // in another format is still a picture, and so is a video.
 
-/** What the service says about a file. */
 export type Promised = { readonly name: string; readonly type?: string | null | undefined };
 
 type Kind = 'picture' | 'video' | 'audio' | 'document' | 'archive' | 'model' | 'text' | 'binary' | 'unnamed';
@@ -133,10 +132,8 @@ const SAMPLE_BYTES = 4_096;
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000e-\u001a\u001c-\u001f]/;
 
-/** Whether the first bytes are text. */
 export const isText = (head: Uint8Array): boolean => textOf(head) !== undefined;
 
-/** The first bytes as text; undefined if they are none. */
 function textOf(head: Uint8Array): string | undefined {
   try {
     // A character may be cut at the end of the sample.
@@ -251,7 +248,6 @@ class JpegEnd implements Ending {
 const JPEG_HEAD_BYTES = 1 << 18;
 const JPEG_END = Buffer.from('ffd9', 'hex');
 
-/** Where the first scan of a JPEG begins. */
 function scanAt(head: Buffer): number | 'cut' | 'unknown' {
   let at = 2;
   while (at + 4 <= head.length) {
@@ -314,7 +310,6 @@ const headerBytes = (header: Buffer): number => (header.length >= 8 && header.re
 
 const HEAD_BYTES = 1 << 16;
 
-/** Takes the chunks of one file in order. */
 export class OutputCheck {
   readonly #promised: Promised;
   #bytes = 0;

@@ -42,7 +42,6 @@ export type RowRange = { readonly from: number; readonly to: number };
 /** The record of a row as a line of its part. */
 type RecordLine = { readonly row: number; readonly line: string };
 
-/** The names of the parts with the newest records. */
 export class NewestParts {
   readonly #store: Store;
   readonly #range: RowRange;

@@ -15,7 +15,6 @@ import { recordsOf } from './batch-rows.ts';
 
 export type PastRuns = {
   readonly samples: readonly Sample[];
-  /** The batches of the samples, newest first. */
   readonly batches: readonly string[];
   /** The GPU of rows that named none, if a batch shows it. */
   readonly ownGpu: string | undefined;
@@ -23,9 +22,7 @@ export type PastRuns = {
 
 type Wanted = {
   readonly deployment: string;
-  /** The base address of the service. */
   readonly base: string;
-  /** GPUs to be forecast. */
   readonly gpus: readonly string[];
 };
 
@@ -158,7 +155,6 @@ export type CanaryRuns = {
   readonly rows: number;
   readonly succeeded: number;
   readonly costUsd: number;
-  /** Containers that it started. */
   readonly warm: number;
 };
 

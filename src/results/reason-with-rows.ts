@@ -20,7 +20,6 @@ export async function reasonWithRows<R extends Reason>(
   return { ...reason, reason: `${reason.reason ?? ''}: ${noun} ${rows.join(', ')}` };
 }
 
-/** A reason names at most so many. */
 const TEN = 10;
 
 async function rowNames(

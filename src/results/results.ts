@@ -84,7 +84,6 @@ export async function writeResults({
   await writeSummary(store, summary, confirm);
 }
 
-/** The sheet's columns, then the result columns. */
 export function headerOf({ sheet }: Pick<BatchFile, 'sheet'>): readonly string[] {
   const own = ownColumns(sheet.columns);
   return [...own, ...resultNames(own)];

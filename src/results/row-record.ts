@@ -6,7 +6,6 @@ import { csvCell } from '../errors/outside-text.ts';
 import type { InputChange } from '../sheet/input-change.ts';
 import type { ResultColumn } from '../sheet/result-columns.ts';
 
-/** One delivered file. */
 export type FileRecord = {
   /** Relative to the batch folder. */
   readonly path: string;
@@ -71,7 +70,6 @@ export type PartRecord = {
 
 export const placeOf = ({ place, row }: Pick<PartRecord, 'place' | 'row'>): number => place ?? row;
 
-/** The attempt that the result of a row comes from. */
 export const resultAttempt = ({
   attempts,
   result_attempt: kept,

@@ -256,7 +256,6 @@ export const writeSummary = (
     return `${JSON.stringify(summary, undefined, 2)}\n`;
   });
 
-/** Rows that have an outcome other than succeeded. */
 export const notSucceeded = ({ outcomes }: Pick<Summary, 'outcomes'>): number =>
   OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0) - outcomes.succeeded;
 

@@ -47,7 +47,6 @@ export async function thumbnailOf(file: Readable, decode: Decode): Promise<Thumb
   return bytes && decode(bytes);
 }
 
-/** The thumbnails of these files, in order. */
 export async function* thumbnails<T extends { readonly path: string }>(
   wanted: readonly T[],
   open: (path: string) => Readable,

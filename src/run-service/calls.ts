@@ -14,7 +14,6 @@ import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
 import type { BeforeSend, WithBeforeSend } from './transport.ts';
 
-/** The deadline of every call except Queue Run. */
 const READ_DEADLINE_MS = 20_000;
 
 export type PostLimits = {

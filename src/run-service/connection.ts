@@ -5,7 +5,6 @@ import type { ApiKey } from '../host/api-key.ts';
 import type { PostFacts } from '../batch/classify-response.ts';
 import type { CallName } from './contract/paths.ts';
 
-/** One request to the service that has ended. */
 export type ServiceCall = {
   readonly call: CallName;
   /** undefined if there was no answer. */
@@ -22,7 +21,6 @@ export type ServiceConnection = {
   readonly transport: Dispatcher;
   /** Separate connections for Queue Run calls, if any. */
   readonly posts?: Dispatcher;
-  /** Updated by every answer. */
   readonly clock: ServiceClock;
   /** Called after each request; must not throw. */
   readonly observe?: ((call: ServiceCall) => void) | undefined;

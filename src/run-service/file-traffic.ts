@@ -39,7 +39,6 @@ export class FileTraffic {
     const ms = since === undefined ? 0 : at - since.at;
     const arrived = this.#bytes - (since?.bytes ?? 0);
     return {
-      /** Downloads in progress. */
       files: this.#files,
       /** All bytes that have arrived so far, also of downloads that have ended. */
       bytes: this.#bytes,

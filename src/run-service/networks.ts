@@ -62,7 +62,6 @@ function parsed(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
   return ipaddr.process(found.toByteArray().slice(12).join('.'));
 }
 
-/** The network of an IP address. */
 export function networkOf(address: string): Network {
   const found = parsed(address);
   if (METADATA.has(found.toString())) return 'metadata';
@@ -70,7 +69,6 @@ export function networkOf(address: string): Network {
   return network === 'public' && found instanceof ipaddr.IPv6 && !found.match(GLOBAL) ? 'reserved' : network;
 }
 
-/** All addresses of a host name. */
 export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 const resolveHost: Resolve = (host) => lookup(host, { all: true });

@@ -16,7 +16,6 @@ import { createCaller } from './calls.ts';
 import { errorSchema } from './contract/queue.ts';
 import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
 
-/** The address and the API version of a service. */
 export type Spoken = { readonly base: string; readonly api: Api };
 
 const CONNECT = { v1: connectV1, v2: connectRunService };

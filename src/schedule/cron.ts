@@ -13,7 +13,6 @@ export type WallTime = {
 };
 
 export type Cron = {
-  /** The five fields. */
   readonly fields: string;
   readonly matches: (time: WallTime) => boolean;
   /** Whether day of month and day of week are both limited; a day must match both. */

@@ -15,7 +15,6 @@ export type ScheduleDefinition = {
   /** Five fields. */
   readonly cron: string;
   readonly timezone: string;
-  /** What happens at a firing while the batch of an earlier one runs. */
   readonly overlap: Overlap;
   /** How late a firing may be, if no server ran at its time. */
   readonly catchupMs: number;

@@ -37,11 +37,9 @@ type Firing = {
 };
 
 type Ticket = {
-  /** The hash of the definition. */
   readonly settings: string;
   readonly since: number;
   readonly pausedAt?: number;
-  /** The last firing on the rule. */
   readonly last?: Firing;
   readonly allowed: readonly Allowed[];
 };

@@ -14,7 +14,6 @@ export type MetChange = ClockChange & {
   readonly fires: readonly Date[];
 };
 
-/** The clock changes of a year. */
 export function metChanges(
   client: Client,
   { name, cron, timezone }: ScheduleDefinition,

@@ -9,7 +9,6 @@ export type Zone = {
   readonly offsetMs: (at: number) => number;
 };
 
-/** The machine's own zone. */
 export const ownZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Throws E602 for a zone that does not exist. */
@@ -77,9 +76,7 @@ export const isOnRule = (cron: Cron, zone: Zone, at: number): boolean =>
 /** Times of the rule that a clock change removes or shows twice. */
 export type ClockChange = {
   readonly what: 'skipped' | 'repeated';
-  /** When the clock is set. */
   readonly moment: Date;
-  /** By how much. */
   readonly byMs: number;
   /** The clock's times, as if they were UTC. */
   readonly times: readonly Date[];

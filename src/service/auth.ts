@@ -13,7 +13,6 @@ export const V1 = '/v1/api';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The owner of the request's token. */
     owner: string;
   }
 }

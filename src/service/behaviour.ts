@@ -7,7 +7,6 @@ export type BehaviourName = 'specification' | 'vendor';
 
 export type Behaviour = {
   readonly name: BehaviourName;
-  /** The allowed values of `gpu` in Queue Run. */
   readonly gpus: readonly [string, ...string[]];
   /** The GPU of a run: the requested one, or that of its deployment. */
   gpuOf(asked: string | undefined, deployment: string): string;

@@ -81,7 +81,6 @@ export function createTransaction(db: DatabaseSync) {
     begin(): void {
       if (depth > 0 && !db.isTransaction) begin.run();
     },
-    /** Runs `work` in one transaction; rolls back if it throws. */
     together<Result>(work: () => Result): Result {
       depth++;
       try {

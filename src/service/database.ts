@@ -27,7 +27,6 @@ type Taken = {
 
 /** One delivery attempt of a webhook: its result and duration. */
 export type DeliveryRow = {
-  /** Its number. */
   readonly run: number;
   readonly atMs: number;
   readonly method: string;
@@ -94,10 +93,8 @@ export function openDatabase(file: string) {
      owner, faults, lostMs, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`,
   );
   return {
-    /** Runs `work` in one transaction; rolls back if it throws. */
     together: transaction.together,
     ...write,
-    /** The number of the next run. */
     nextNumber: () => last + 1,
     insert(run: NewRun): void {
       last = write.insert(run, countOf(run.deploymentId));
@@ -110,7 +107,6 @@ export function openDatabase(file: string) {
         ? rows<RunRow>(page, deploymentId, countOf(deploymentId) - 1 - offset, limit)
         : rows<RunRow>(ownPage, deploymentId, owner, limit, offset),
     count: countOf,
-    /** How many runs are in each status. */
     byStatus: () => totals(byStatus),
     /** Billed GPU seconds by GPU: from the start of a run's container to the run's end. */
     sold: () => totals(sold),
@@ -184,7 +180,6 @@ function writersOf(db: DatabaseSync, begin: () => void) {
       write(lost, ranMs, number);
       if (again) write(waits, number);
     },
-    /** Stores the delivery attempts of webhooks. */
     delivered(tries: readonly DeliveryRow[]): void {
       for (const row of tries) writeNamed(delivered, row);
     },
@@ -252,7 +247,6 @@ function dashboardQuery(db: DatabaseSync) {
       next,
       /** Newest first. */
       ended: ended.all(from, most.ended) as RunRow[],
-      /** The total number of runs. */
       runs,
     };
   };

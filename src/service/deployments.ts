@@ -47,7 +47,6 @@ export const deploymentSpecSchema = z
     vramGb: z.number().nonnegative().default(0),
     /** More of it for each million pixels: inputs `width` × `height` × `batch_size`. */
     vramGbPerMegapixel: z.number().nonnegative().default(0),
-    /** The number of pictures per run. */
     outputs: z.int().min(0).max(100).default(1),
     /** The edge of a picture in pixels. */
     pictureSize: z.int().min(16).max(2048).default(160),
@@ -165,7 +164,6 @@ export function runSecondsOn(spec: DeploymentSpec, gpu: string): number {
   return (runSeconds as Readonly<Record<string, number | undefined>>)[gpu] ?? runSeconds.default;
 }
 
-/** The node that takes an input of a type. */
 const NODE_OF: Readonly<Record<string, string>> = {
   int: 'ComfyUIDeployExternalNumberInt',
   integer: 'ComfyUIDeployExternalNumberInt',

@@ -5,7 +5,6 @@
 import { nearest, problem } from '../errors/error.ts';
 import { chance } from './chance.ts';
 
-/** Malformed responses. */
 export const MALFORMED_RESPONSES = {
   drop: 'the connection is closed without an answer',
   reset: 'the connection is reset',
@@ -35,7 +34,6 @@ const PLACES = {
 } as const;
 type Place = keyof typeof PLACES;
 
-/** All other faults. */
 const OTHER_FAULTS = {
   busy: 'Queue Run answers 429 with Retry-After: 1 and creates no run',
   'busy-silent': 'Queue Run answers 429 without Retry-After',
@@ -83,7 +81,6 @@ const spread = <Key extends string>(
   table: Readonly<Record<Key, string>>,
 ): readonly (readonly [Key, string])[] => Object.entries(table) as [Key, string][];
 
-/** The description of each fault, by its name. */
 const FAULT_TABLE: Readonly<Record<string, string>> = {
   ...OTHER_FAULTS,
   ...Object.fromEntries(
@@ -93,7 +90,6 @@ const FAULT_TABLE: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The names of all known faults. */
 const FAULTS: readonly string[] = Object.keys(FAULT_TABLE);
 
 /** The input in which a run names faults to inject, separated by spaces. */
@@ -144,10 +140,8 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
         : malformedResponses.find((response) =>
             shouldInject(`${response}-${place}` as const, target, occasion),
           ),
-    /** The current rates; 0 if not set. */
     rates: () => ({ ...rates }),
     set,
-    /** How often each fault was injected. */
     counts: () => ({ ...counts }),
   };
 }
@@ -163,7 +157,6 @@ export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults
   return { faults: names.join(' '), ...(unknown === undefined ? {} : { unknown }) };
 }
 
-/** The hint for an unknown fault name. */
 export function faultHint(name: string): string {
   const near = nearest(name, FAULTS);
   const families = `${Object.keys(OTHER_FAULTS).join(' ')}, and <response>-${Object.keys(PLACES).join(' <response>-')} with <response> one of ${malformedResponses.join(' ')}`;

@@ -58,7 +58,6 @@ export type LocalService = {
   readonly url: string;
   /** The base address of its V2 API, for those who use it. */
   readonly base: string;
-  /** The base address of its V1 API. */
   readonly legacyBase: string;
   /** The address of the dashboard, with the secret that opens it. */
   readonly dashboardPage: string;
@@ -134,7 +133,6 @@ function reachable(host: string): string {
 /** Whether only this machine can connect to a service that listens on `host`. */
 export const isLoopbackHost = (host: string): boolean => isLoopback(spelled(host));
 
-/** The host as written in a URL. */
 const spelled = (host: string): string => (host.includes(':') ? `[${host}]` : host);
 
 function closeOnce(app: FastifyInstance, service: LivingService): () => Promise<void> {

@@ -19,7 +19,6 @@ import { type Caller, createWebhooks, type Webhooks } from './webhooks/webhooks.
 export type Log = (event: string, facts: Record<string, unknown>) => void;
 type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';
 
-/** The dependencies of the routes. */
 export type Service = {
   readonly clock: Clock;
   readonly database: Database;
@@ -37,7 +36,6 @@ export type Service = {
   /** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
   show(row: RunRow, isTrue?: boolean): ShownRun;
   newId(kind: 'upload'): string;
-  /** Counts a request. */
   seen(request: Request): void;
 };
 
@@ -49,12 +47,10 @@ type Outside = {
   readonly caller: Caller;
 };
 
-/** Counters since the start of the service. */
 export type Stats = {
   readonly requests: Readonly<Record<Request, number>>;
   readonly runs: Census;
   readonly webhooks: ReturnType<Webhooks['counts']>;
-  /** How often each fault was injected. */
   readonly faults: ReturnType<Faults['counts']>;
 };
 
@@ -77,7 +73,6 @@ type Options = {
   readonly behaviour: BehaviourName;
   readonly seed: number;
   readonly log: Log;
-  /** Whether webhooks may go to other machines. */
   readonly webhooksAnywhere: boolean;
   readonly outside: Outside;
   readonly keepFilesMs: number;
@@ -153,7 +148,6 @@ export function createService(options: Options): LivingService {
   };
 }
 
-/** The current record of a run; `isTrue`: without faults, and however long ago it changed. */
 const shower =
   ({
     clock,

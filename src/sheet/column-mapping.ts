@@ -66,7 +66,6 @@ export function mapColumns(
     ladder,
     /** With a ladder: the inputs that predict what a run needs. */
     sizedBy: ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize),
-    /** Whether numbers have a decimal comma. */
     decimalComma: options.decimalComma ?? false,
     /** Words that mean that a cell is empty. */
     nothings: new Set(options.null ?? []),

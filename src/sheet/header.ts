@@ -33,7 +33,6 @@ export function columnsFrom(
   return columns;
 }
 
-/** The names of a sheet without a header. */
 export const namesWithout = ({ columns = [] }: SheetOptions, width: number): readonly string[] =>
   Array.from({ length: Math.max(width, columns.length) }, (_, at) => columns[at] ?? '');
 

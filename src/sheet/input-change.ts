@@ -25,7 +25,6 @@ export function changedInputs(inputs: Inputs, change: InputChange | undefined): 
   return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** Both changes, one after the other. */
 export function bothChanges(
   first: InputChange | undefined,
   second: InputChange | undefined,

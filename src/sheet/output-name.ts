@@ -62,7 +62,6 @@ function valueOf(text: string, name: string, columns: readonly string[]): Value 
 type NamedRow = {
   readonly row: number;
   readonly key: string;
-  /** The cell of a column, by its index. */
   readonly cellOf: (column: number) => string;
 };
 

@@ -178,7 +178,6 @@ export class PageWriter {
     return this.#rows % PAGE_ROWS === 0 ? this.#turn(this.#page, written) : written;
   }
 
-  /** Finishes every page. */
   async end(): Promise<void> {
     if (this.#page) await this.#turn(this.#page, undefined);
     while (this.#finishing.length > 0) await this.#oldest();

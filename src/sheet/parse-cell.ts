@@ -132,7 +132,6 @@ export function asChoice(json: string, { options = [] }: Pick<InputType, 'option
   return alike.length === 1 ? JSON.stringify(alike[0]) : json;
 }
 
-/** A value that the deployment does not accept (E201). */
 export type NotAllowed = {
   readonly what: string;
   readonly allowed: readonly string[];

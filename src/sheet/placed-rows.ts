@@ -62,7 +62,6 @@ export function cacheRows(most: number, mostBytes: number = PAGES_BYTES): Placed
 /** Positions per file. Rows that are added later begin a new file, because files never change. */
 export const QUEUE_ROWS = 5_000;
 
-/** The row at a place. */
 export type Queued = {
   readonly row: number;
   /** The GPU of this place, if it is not the row's own. */
@@ -106,7 +105,6 @@ export async function readQueuePage(layout: Store, place: number): Promise<Parse
 export const queuedAt = (page: readonly Queued[], place: number): Queued | undefined =>
   page[(numberOf(place) - 1) % QUEUE_ROWS];
 
-/** Writes the positions of one lane. */
 export class LaneWriter {
   readonly #layout: Store;
   readonly #lane: number;

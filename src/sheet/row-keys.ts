@@ -58,7 +58,6 @@ export class KeyTable {
   #slots = slots(1024);
   #taken = 0;
 
-  /** Records that `row` (from 1) has this fingerprint. */
   sight(print: string, row: number): Sighting {
     if (this.#taken * 4 > this.#mask * 3) this.#grow();
     const high = Number.parseInt(print.slice(0, 8), 16);

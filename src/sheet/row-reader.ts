@@ -51,7 +51,6 @@ export function rowReader(plan: ColumnMapping, files?: InputFiles): RowReader {
   };
 }
 
-/** The place of a cell, for messages. */
 export function placeOfCell(plan: ColumnMapping, record: SheetRecord, row: number, index: number): Place {
   const columnName = plan.columns[index]?.name ?? '';
   const cell =
@@ -132,7 +131,7 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   return undefined;
 }
 
-/** `1,2,3` and `100-103`; `1,234` is a number that somebody wrote, `1,5` may be one. */
+/** `1,2,3` and `100-103`; `1,234` is a number, `1,5` may be one. */
 function isListOfIntegers(cell: unknown): boolean {
   if (typeof cell !== 'string' || /^\s*-?\d+([.,]\d{3})*([.,]\d+)?\s*$/.test(cell)) return false;
   const values = valuesIn(cell, false);

@@ -40,7 +40,6 @@ export type SheetRecord = Spot & {
   readonly keyEnd?: string;
 };
 
-/** A value as the cell of a CSV sheet. */
 export function cellText(cell: unknown): string {
   if (typeof cell === 'string') return cell;
   return cell === undefined || cell === null ? '' : JSON.stringify(cell);
@@ -98,10 +97,8 @@ export function tooLong(place: Place): RunsheetError {
   return problem('E103', { what, hint: 'pass large data by URL' }, { place });
 }
 
-/** The maximum length of a value in a message. */
 export const MOST_SHOWN = 80;
 
-/** A value, cut for a message. */
 export function shortened(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN - 1)}…` : text;
 }

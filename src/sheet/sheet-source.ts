@@ -17,13 +17,11 @@ import { shellWord } from '../errors/outside-text.ts';
 import type { Store } from '../store/store.ts';
 
 export type SheetSource = {
-  /** The name for messages. */
   readonly name: string;
   /** A fresh stream of the sheet's bytes; it is read more than once. */
   readonly open: () => Readable;
 };
 
-/** A sheet that was copied into a store. */
 export const sourceIn = (
   store: Store,
   { name, file }: { readonly name: string; readonly file: string },

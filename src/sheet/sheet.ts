@@ -50,7 +50,6 @@ export type LaidOut = {
   readonly sizedBy?: readonly string[];
   /** Whether there is a queue; if not, places are row numbers. */
   readonly isQueued: boolean;
-  /** What was guessed about the sheet. */
   readonly guesses?: readonly Guess[];
   /** The files of this machine that its rows name. */
   readonly files?: FilesFound;

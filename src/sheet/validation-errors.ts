@@ -134,7 +134,6 @@ export class Problems {
   }
 }
 
-/** Errors of one code in one column. */
 type Kind = { count: number; readonly first: RunsheetError[]; readonly lines: number[] };
 
 /** The first ones; the last of them says how many more there are, if others are shown too. */

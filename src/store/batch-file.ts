@@ -140,7 +140,6 @@ const schema = z.object({
     /** US dollars per second by GPU. */
     prices: z.record(z.string(), z.number()),
   }),
-  /** Maximum runs at the same time. */
   concurrency: count.min(1),
   /** The useful concurrency of each GPU is found, from this start up to `concurrency`. */
   adaptive: count.min(1).exactOptional(),
@@ -156,7 +155,6 @@ const schema = z.object({
   /** A run that does not start, or makes no progress, for longer is cancelled; absent: never. */
   deadlines: z.object({ queueMs: waitMs.exactOptional(), runMs: waitMs.exactOptional() }),
   webhooks: z.boolean(),
-  /** The seed of the random jitter. */
   seed: count,
 });
 

@@ -66,7 +66,6 @@ export async function readSegments(
   return (await readPasses(store, after, through)).flatMap(({ segments }) => segments);
 }
 
-/** The passes after `after`, up to `through`. */
 export async function readPasses(store: Store, after: number, through: number): Promise<readonly PassFile[]> {
   const passes: PassFile[] = [];
   for (let pass = after + 1; pass <= through; pass += 1) passes.push(await readPass(store, pass));

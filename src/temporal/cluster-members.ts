@@ -36,7 +36,6 @@ export type Members = Answers & {
 
 export type Deployment = {
   readonly name: string;
-  /** The builds whose workers poll. */
   readonly builds: readonly string[];
   /** The build that gets the tasks. */
   readonly current: string | undefined;

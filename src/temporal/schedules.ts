@@ -31,7 +31,6 @@ export type ScheduleInfo = {
   readonly isPaused: boolean;
   /** Why it is paused. */
   readonly note?: string;
-  /** The next times, as Temporal has computed them. */
   readonly nextTimes: readonly Date[];
   /** The clock changes of a year that meet the rule. */
   readonly clockChanges: readonly MetChange[];

@@ -26,13 +26,11 @@ export type HandlerDeps = {
   /** `holdMs`: how long it may wait for other ends. */
   runEnded(batch: BatchName, completion: RunCompletion, holdMs: number): Promise<Delivered>;
   runSeen(batch: BatchName, run: AttemptRun): Promise<Delivered>;
-  /** Runs whose completion this worker has signalled. */
   readonly reported: ReportedRuns;
   readonly ownRuns: Pick<OwnRuns, 'started' | 'ended' | 'isTaken' | 'waiting'>;
   readonly log: Logger;
 };
 
-/** The content of a webhook. */
 export type Hint = { readonly runId: string; readonly status: string };
 
 const SEEN_AFTER_MS = 5_000;

@@ -31,7 +31,6 @@ type Lane<T> = {
   endGap: (() => void) | undefined;
   /** How many messages may come soon. */
   expected: number;
-  /** How many have come. */
   arrived: number;
   /** How many came together lately, from the first one of a quiet time until none was left. */
   together: number;

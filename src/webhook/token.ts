@@ -40,11 +40,9 @@ export function readToken(url: string | undefined): (Token & { readonly mac: str
 
 export const isOldToken = (url: string | undefined): boolean => OLD_PATH.test(url ?? '');
 
-/** Whether two tokens name the same attempt. */
 export const isSameAttempt = (a: Token | undefined, b: Token): boolean =>
   a?.batch === b.batch && a.mark === b.mark && a.place === b.place && a.attempt === b.attempt;
 
-/** Whether the token was signed with this secret. */
 export function isGenuine(token: Token & { readonly mac: string }, secret: string): boolean {
   return timingSafeEqual(Buffer.from(token.mac), Buffer.from(macOf(token, secret)));
 }

@@ -71,7 +71,6 @@ async function sayNone(printer: Printer, flags: Flags, found: FoundBatch): Promi
 const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags): RetryFilter =>
   definedOnly({ buyAgain, outcome, rows: row, keys: key, failure, gpu, reason });
 
-/** What is sent again, in words. */
 function sentText({ gpu, set }: Flags, { rows, fetched, byGpu, expectedUsd }: Candidates): string {
   const files = `the files of ${plural(fetched, 'row')} are fetched again; nothing is bought for them`;
   if (fetched === rows) return files;

@@ -86,7 +86,6 @@ export async function show(
   sayNext(printer, flags.output, ...nextOfRow(found, one));
 }
 
-/** Its log, if it has a run; another attempt, if it failed. */
 function nextOfRow(found: FoundBatch, { row: { row }, record }: BatchRow): readonly Next[] {
   const hasRun = record?.attempts.some((one) => one.run_id !== undefined);
   const isFailed = record?.outcome === 'failed' || record?.outcome === 'timed-out';
@@ -100,7 +99,6 @@ function nextOfRow(found: FoundBatch, { row: { row }, record }: BatchRow): reado
 
 type ResultsFlags = { readonly out?: string; readonly output: 'csv' | 'jsonl' | 'json' };
 
-/** Prints the columns of results.csv with the results so far. */
 export async function results(this: Context, flags: ResultsFlags, name: string | undefined): Promise<void> {
   const found = await findBatch(configOf(flags).out, name);
   if (flags.output !== 'csv') return print(this.process, rowLines(found, []), flags.output, []);
@@ -163,7 +161,6 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
     .join('\n');
 }
 
-/** The node of the workflow that made a file. */
 const nodeText = ({ node }: FileRecord): string => (node === undefined ? '' : `  (node ${node})`);
 
 type NamedRow = { readonly found: FoundBatch; readonly name: RowName };

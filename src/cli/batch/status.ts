@@ -179,11 +179,9 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
   return progress?.canary === undefined ? [] : [`  ${canaryText(progress.canary)}`];
 }
 
-/** Why a batch does not advance. */
 const standstillOf = (found: FoundBatch, { unattended }: BatchStatus): readonly string[] =>
   unattended ? [`  worker    ${noWorkerText(found)}`] : [];
 
-/** What the user can do about it. */
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;
   if (summary !== undefined) return nextOfEnded(found, retryOf(summary));
@@ -214,7 +212,6 @@ export async function printBatchJson(
   printer.json(batchJson(found, await withForecast(found, now)));
 }
 
-/** A batch as its folder shows it, and as its workflow does if it runs. */
 export async function printFoundJson(
   printer: Printer,
   found: FoundBatch,

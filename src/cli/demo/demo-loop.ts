@@ -7,7 +7,6 @@ import { fetchOutside } from '../../host/outgoing.ts';
 
 type Flags = { readonly deployment: string; readonly rows: number; readonly concurrency: number };
 
-/** Prints a line for each row that is done. */
 export default async function demoLoop(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this);
   const { apiUrl: base = '', apiKey } = configOf({});
@@ -22,7 +21,6 @@ type LoopParams = {
   readonly deployment: string;
   readonly rows: number;
   readonly concurrency: number;
-  /** Called when a row is done. */
   readonly done: () => void;
 };
 

@@ -152,7 +152,6 @@ function inLines(printer: Printer): KillsView {
 const fields = (name: string, { done, runs, twice, costUsd }: Side): string =>
   `${name}_done=${done} ${name}_runs=${runs} ${name}_bought_twice=${twice} ${name}_cost_usd=${costUsd.toFixed(4)}`;
 
-/** The lines of the view on a terminal of so many columns. */
 export function picture(
   { rows, kills, runsheet, loop }: Race,
   columns: number,
@@ -193,7 +192,6 @@ function barOf(done: number, rows: number, cells: number): string {
   return '█'.repeat(full) + '░'.repeat(width - full) + numbers;
 }
 
-/** What both have bought, a line each. */
 export const closingLines = ({ rows, kills, runsheet, loop }: Race): readonly string[] => [
   `runsheet: ${sums(rows, runsheet)}, survived ${plural(kills, 'kill')}`,
   `loop:     ${sums(rows, loop)}, restarted ${plural(kills, 'time')}`,

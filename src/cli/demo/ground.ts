@@ -180,7 +180,6 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
 
 export type Bought = { readonly runs: number; readonly twice: number; readonly costUsd: number };
 
-/** A run service as a customer sees it. */
 export type Shop = {
   readonly base: string;
   readonly key: string;
@@ -197,7 +196,6 @@ export async function readBought(shop: Shop): Promise<Bought> {
   return { runs: runs.length, twice: runs.length - rows.size, costUsd: seconds * shop.usdPerSecond };
 }
 
-/** Waits until the service has no run that has not ended. */
 export async function untilQuiet(shop: Shop): Promise<void> {
   while ((await allRuns(shop)).some(({ endedAtMs }) => endedAtMs === undefined)) await wait(AGAIN_MS);
 }

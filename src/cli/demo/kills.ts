@@ -109,7 +109,6 @@ async function count(batch: BatchHandle, seen: { batchDone: number }, signal: Ab
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { signal }).catch(() => undefined);
 
-/** A program that can be killed and started again. */
 type Kept = { again(): void; ready(): Promise<void>; ended(signal: AbortSignal): Promise<void> };
 
 function kept(start: (ready: () => void) => ChildProcess): Kept {
@@ -132,7 +131,6 @@ function kept(start: (ready: () => void) => ChildProcess): Kept {
 
 type Programs = { readonly workers: readonly Kept[]; readonly loop: Kept };
 
-/** Kills one of the workers, and the loop. */
 async function killAtRandom(
   { workers, loop }: Programs,
   { seed, kills }: KillParams,

@@ -83,7 +83,6 @@ const EXCLUDES: readonly Excludes[] = [
   },
 ];
 
-/** Refuses invalid flags before anything is started. */
 export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void> {
   const given = givenOf(flags);
   refuseBoth(flags, flagOf, EXCLUDES);
@@ -105,14 +104,12 @@ export async function checkFlags(sheet: string, flags: SheetFlags): Promise<void
   if (sheet !== '-' && sheet !== NO_SHEET && !isAddress(sheet)) await refuseNoSheet(sheet);
 }
 
-/** E602 of a command that needs a deployment. */
 export const noDeployment = (isLocal = false): RunsheetError =>
   problem('E602', {
     what: 'no deployment is given',
     hint: `add -d <deployment>; list them: runsheet deployments${isLocal ? ' --local' : ''}`,
   });
 
-/** What the copy of a sheet needs to know. */
 export const copyingOf = ({ format, sheetName }: SheetFlags) => ({
   ...(format && { format }),
   ...(sheetName && { sheet: sheetName }),
@@ -142,7 +139,6 @@ export const requestOf = (config: Config, flags: SheetFlags, asks = false): Batc
     reuse: flags.again ? 'again' : flags.reuse ? 'reuse' : 'refuse',
   });
 
-/** The limits that flags change. */
 export const limitsOf = (flags: Partial<LimitFlags>): LimitChange => limitChangeOf(givenOf(flags));
 
 export const orderOf = (flags: SheetFlags): OrderOptions => keptIn('order', givenOf(flags));

@@ -76,7 +76,6 @@ function one(word: string, wrong: string, right: string): string {
   );
 }
 
-/** Flags that may be given several times. */
 const REPEATABLE: ReadonlySet<string> = new Set(['--map', '--set', '--drop', '--type', '--fill-down']);
 
 /** A flag with one value replaces the value that was given. */

@@ -75,7 +75,6 @@ type ValueOf<P> = P extends { readonly kind: 'boolean' }
       : never;
 type Optional<F> = { [N in keyof F]: F[N] extends { readonly optional: true } ? N : never }[keyof F];
 
-/** What the parser makes of these flags. */
 export type FlagsOf<F> = { readonly [N in Exclude<keyof F, Optional<F>>]: ValueOf<F[N]> } & {
   readonly [N in Optional<F>]?: ValueOf<F[N]>;
 };

@@ -65,7 +65,6 @@ export const out = optional(
 );
 export const quiet = boolean('print errors only');
 export const output = choice(['text', 'json'], 'text', 'json prints one document on stdout');
-/** Of commands that print one document. */
 export const shownFlags = { out, output } as const;
 export type ShownFlags = FlagsOf<typeof shownFlags>;
 export const outputOfRows = choice(
@@ -87,7 +86,6 @@ export const namedService = optional(
   ),
 );
 
-/** For commands that control a batch. */
 export const controlFlags = {
   reason: optional(textFlag('text', 'why; the log of the batch names it')),
   timeout: optional(
@@ -102,7 +100,6 @@ export const workflowFlag = textFlag(
   '[name=]file',
   'run this ComfyUI workflow, exported for its API, on GPUs of your own; the deployment is called name (default: as the file)',
 );
-/** GPU servers and a workflow of the user's own, in place of a run service. */
 export const ownFlags = inGroup('your own GPUs', {
   workflow: optional(workflowFlag),
   comfyui: repeatable(
@@ -145,7 +142,6 @@ const making = inGroup('batch', {
   ...inGroup('output', { out, quiet }),
 });
 
-/** What to run, how to read the sheet, and how the batch runs. */
 export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fromFlags>, Context> = {
   deployment,
   ...service,
@@ -154,7 +150,6 @@ export const sheetFlags: FlagParametersForType<Omit<SheetFlags, keyof typeof fro
   output,
 };
 
-/** The flags that make a batch from the results of another one. */
 export const fromFlags = inGroup('results as the sheet', {
   from: proposing(
     optional(
@@ -179,7 +174,6 @@ export type SheetFlags = OptionFlags &
 
 const rarely = { kind: 'boolean', optional: true, withNegated: false } as const;
 
-/** What `run` has besides. */
 export const runFlags = {
   watch: {
     ...rarely,

@@ -89,12 +89,10 @@ function linesOf(path: string): readonly string[] {
   }
 }
 
-/** A flag for each option. */
 export const optionFlags = Object.fromEntries(
   optionsOf('command').map(([option, row]) => [option, { ...flagFor(option, row), group: row.group }]),
 ) as unknown as FlagParametersForType<OptionFlags, Context>;
 
-/** The limits of a batch that has them already. */
 export const changedLimitFlags = Object.fromEntries(
   Object.keys(LIMITS).map((option) => {
     const row: AnyOption = OPTIONS[option as LimitName];
@@ -103,7 +101,6 @@ export const changedLimitFlags = Object.fromEntries(
   }),
 ) as unknown as FlagParametersForType<LimitFlags, Context>;
 
-/** The flags with one letter. */
 export const optionAliases = Object.fromEntries(
   optionsOf('command').flatMap(([option, { alias }]) => (alias === undefined ? [] : [[alias, option]])),
 );

@@ -30,9 +30,7 @@ export type FollowParams = EndParams & {
   readonly timeoutMs?: number;
   /** The command only reads: the batch does not depend on it. */
   readonly reads?: boolean;
-  /** The canary was shown already. */
   readonly isCanaryShown?: boolean;
-  /** What hears Ctrl-C, if the caller already does. */
   readonly interrupts?: Interrupts;
   /** Runs beside until the signal aborts; `note` prints a line. */
   readonly beside?: (note: (text: string) => void, done: AbortSignal) => Promise<void>;
@@ -85,7 +83,6 @@ async function failureOf(beside: Promise<void> | undefined): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** What the batch published last. */
 type Latest = { progress: Progress | undefined; isCanaryShown: boolean };
 type Streaming = { readonly rows: RowStream | undefined };
 type Ended = FollowParams & Readonly<Latest> & Streaming & { readonly interrupts: Interrupts };
@@ -202,7 +199,6 @@ function assertDiskSpace({ stack }: Session): void {
   }
 }
 
-/** Prints once what the canary has shown. */
 async function reportCanary(
   found: FoundBatch,
   progress: Progress,
@@ -215,7 +211,6 @@ async function reportCanary(
   for (const line of report === undefined ? [] : canaryReportLines(report)) view.note(line);
 }
 
-/** Prints once each reason why the batch cannot load its parameters. */
 async function reportTrouble(
   { batches }: Session,
   found: FoundBatch,

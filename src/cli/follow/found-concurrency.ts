@@ -26,11 +26,9 @@ const BASIS = {
 const basisText = ({ concurrency, basis }: UsefulConcurrency): string =>
   `${count(concurrency)} ${BASIS[basis]}`;
 
-/** How many runs may be outstanding now. */
 export const allowedNow = ({ slots, concurrency }: Pick<ShownProgress, 'slots' | 'concurrency'>): number =>
   slots ?? concurrency;
 
-/** The lines about -c auto at the end of a batch. */
 export const usefulLines = ({ useful_concurrency: useful = [] }: Summary): readonly string[] =>
   useful.map((one) => `  ${terminalLine(endText(one, useful.length > 1))}`);
 

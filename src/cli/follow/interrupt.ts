@@ -4,9 +4,7 @@
 const ONE_PRESS_MS = 150;
 
 export type Interrupts = {
-  /** Resolves at the first. */
   readonly first: Promise<'interrupted'>;
-  /** Calls back at the second. */
   onSecond(hear: () => void): void;
   close(): void;
 };

@@ -22,7 +22,6 @@ const PLAIN_EVERY_MS = 10_000;
 export type ProgressView = {
   /** `phases`: what the service's run list says about the outstanding runs, if it was read a moment ago. */
   show(progress: Progress, now: number, phases?: Phases): void;
-  /** Puts a line above the block. */
   note(text: string): void;
   /** Ends the view and leaves its last lines on the screen. */
   end(): void;
@@ -117,7 +116,6 @@ type Drawn = {
   readonly phases: Phases | undefined;
 };
 
-/** The lines of the view on a terminal of so many columns. */
 function picture(progress: Progress, speed: Speed, { paint, columns, phases }: Drawn): readonly string[] {
   const ended = rowsEnded(progress);
   const share = progress.rows === 0 ? 1 : ended / progress.rows;
@@ -171,7 +169,6 @@ function endText({ collecting, state }: Progress): string {
 
 const FAILURES_SHOWN = 3;
 
-/** The most frequent reasons of attempts that failed. */
 const topFailures = ({ failures = {} }: Progress): readonly { kind: string; times: number }[] =>
   Object.entries(failures)
     .map(([kind, times]) => ({ kind, times }))
@@ -199,7 +196,6 @@ function stateLines(progress: Progress, paint: Paint): readonly string[] {
 }
 
 const BAR_CELLS = { least: 10, most: 60 };
-/** What stands beside the bar. */
 const BESIDE_CELLS = 50;
 
 const barCells = (columns: number): number =>

@@ -3,11 +3,8 @@
 import cliTruncate from 'cli-truncate';
 
 export type TerminalBlock = {
-  /** Replaces the block. */
   draw(lines: readonly string[]): void;
-  /** Puts text above the block. */
   note(text: string): void;
-  /** Leaves the block on the screen. */
   end(): void;
 };
 

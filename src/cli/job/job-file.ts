@@ -20,7 +20,6 @@ export type Job = {
   readonly schedule: readonly JobFlag[] | undefined;
 };
 
-/** A flag with its values; none for a switch. */
 export type JobFlag = { readonly flag: string; readonly values: readonly string[] };
 
 type Parameter = { readonly kind: string; readonly variadic?: unknown; readonly withNegated?: boolean };
@@ -31,12 +30,10 @@ export const isJob = (path: string): boolean => path.endsWith(ENDING);
 /** Flags about one command, not about a job. */
 const OF_A_COMMAND: ReadonlySet<string> = new Set(['into', 'yes', 'quiet', 'output']);
 
-/** What a job may set. */
 export const JOB_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
   Object.entries({ ...sheetFlags, ...fromFlags }).filter(([flag]) => !OF_A_COMMAND.has(flag)),
 );
 
-/** When a job runs. */
 export const WHEN: Readonly<Record<string, Parameter>> = Object.fromEntries(
   ['cron', 'tz', 'overlap', 'catchup'].map((name) => [name, { kind: 'parsed' }]),
 );

@@ -164,7 +164,6 @@ export const batchSchema = z.object({
 export type BatchStatus = PublishedStatus & {
   /** What the batch will have cost when all rows have ended, if enough of them have ended to say so. */
   readonly about_cost_usd?: number;
-  /** What the canary has shown, when all of its rows have ended. */
   readonly canary?: CanaryReport;
 };
 

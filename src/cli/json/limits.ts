@@ -7,7 +7,6 @@ import { amount, count, time, timeOf, usdOf, type Given } from './shape.ts';
 /** One of the two is null. */
 const failures = z.object({ rows: count.nullable(), share: amount.nullable() });
 
-/** How each kind of limit is shown. */
 const SHOWN: Readonly<
   Record<string, { readonly schema: z.ZodType; readonly of?: (value: never) => unknown }>
 > = {

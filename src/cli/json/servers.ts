@@ -4,7 +4,6 @@ import { z } from 'zod';
 import type { Facts, Finding } from '../../run-service/migration/rules.ts';
 import { amount, count, shaped, time, type Given } from './shape.ts';
 
-/** `service`. */
 export const serviceSchema = z.object({
   base: z.string(),
   tokens: z.array(z.string()).describe('the keys that this command made'),
@@ -29,7 +28,6 @@ export const checkSchema = z.object({
   hint: z.string().nullable(),
 });
 
-/** `clean`. */
 export const cleanupSchema = z.object({
   removed: z.boolean().describe('false without --yes: nothing was removed'),
   paths: z.array(z.string()).describe('what was removed, or would be'),
@@ -38,13 +36,11 @@ export const cleanupSchema = z.object({
     .describe('what cannot be removed, or cannot be read'),
 });
 
-/** `logs`. */
 export const logSchema = z.object({
   run_id: z.string(),
   lines: z.array(z.object({ at: time, level: z.string(), message: z.string() })),
 });
 
-/** `verify`. */
 export const verificationSchema = z.object({
   batch: z.string(),
   holds: z.boolean(),
@@ -53,7 +49,6 @@ export const verificationSchema = z.object({
   findings: z.array(z.object({ claim: z.string(), holds: z.boolean(), message: z.string() })),
 });
 
-/** `migrate-check`. */
 export const migrationSchema = z.object({
   base: z.string(),
   api: z.enum(['v1', 'v2']),

@@ -42,7 +42,6 @@ const fieldsOf = ({ shape }: z.ZodObject, given: Readonly<Record<string, unknown
 
 export const count = z.number().int();
 export const amount = z.number();
-/** In ISO 8601. */
 export const time = z.iso.datetime();
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString();

@@ -78,7 +78,6 @@ function print(printer: Printer, { output }: Flags, pool: Pool): void {
   );
 }
 
-/** The pool, its batches, and how many others wait for room. */
 export const poolLines = (pool: Pool): readonly string[] => [
   poolLine(pool),
   ...pool.members.map(memberLine),

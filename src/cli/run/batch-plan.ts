@@ -62,7 +62,6 @@ export function printBatch(printer: Printer, config: Config, planned: Planned): 
     );
 }
 
-/** What makes several rows of one. */
 function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
   const { where, split = [], grid = {}, repeat } = sheet.options;
   const axes = Object.entries(grid).map(([name, { length }]) => `${count(length)} ${name}`);
@@ -108,7 +107,6 @@ const atTheSameTime = ({ concurrency, adaptive }: CreatedBatch['file']): string 
     ? `${count(concurrency)} at the same time`
     : `${count(adaptive)} at the same time at first (auto, at most ${count(concurrency)})`;
 
-/** What a batch cannot do with V1. */
 export const limitsOfV1 = (hasWebhooks: boolean): readonly string[] => [
   hasWebhooks
     ? 'if the response to a request is lost, its row waits for a webhook, else it ends as unknown, perhaps paid for; it is not sent again'

@@ -8,7 +8,6 @@ import type { CanaryProgress } from '../../batch/canary.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { list } from '../../errors/error.ts';
 
-/** The lines that `plan` and `run` print. */
 export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
   if (source === 'prices')
@@ -61,7 +60,6 @@ export const canaryReportLines = ({
   ...forecastLines(estimate),
 ];
 
-/** What `plan` says about the rows that are sent first. */
 export function canaryPlanLines(rows: readonly number[] | undefined): readonly string[] {
   if (rows === undefined) return [];
   return [

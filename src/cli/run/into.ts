@@ -133,7 +133,6 @@ export async function sendInto(sending: Omit<Sending, 'flags'> & Given): Promise
   return sending.next(session, found);
 }
 
-/** Shows what would be added. */
 export async function planInto(given: Given): Promise<void> {
   const { context, flags, printer, servers } = given;
   const found = await batchFor(servers, flags);

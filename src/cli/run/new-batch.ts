@@ -31,7 +31,6 @@ export type Sending = {
   readonly sheet: string;
   readonly printer: Printer;
   readonly servers: Servers;
-  /** Whether the command asks on a terminal. */
   readonly asks: boolean;
   /** With a batch that runs. */
   readonly next: (session: Session, found: FoundBatch) => Promise<number>;
@@ -40,9 +39,7 @@ export type Sending = {
 };
 
 type Others = {
-  /** The user adds the rows to this batch instead. */
   readonly into: (batch: string) => Promise<number>;
-  /** The batch of these rows has ended. */
   readonly whenDone: (found: FoundBatch, summary: Summary) => Promise<number>;
 };
 
@@ -77,7 +74,6 @@ export async function sendNew(sending: Sending, { into, whenDone }: Others): Pro
   return sending.next(session, made);
 }
 
-/** Names the given settings that the batch ignores. */
 export function sayIgnored(printer: Printer, flags: SheetFlags, found: FoundBatch): void {
   const ignored = ignoredText(found, settingsOf(flags));
   if (ignored !== undefined) printer.notice(printer.paint('yellow', ignored));
@@ -88,7 +84,6 @@ function sayChanged(printer: Printer, { note, refused }: Changed): void {
   if (refused !== undefined) printer.notice(printer.paint('yellow', errorMessage(refused)));
 }
 
-/** Gives the limits of the command to a batch that runs. */
 export const giveLimits = async (
   { printer, flags }: Pick<Sending, 'printer' | 'flags'>,
   session: Session,

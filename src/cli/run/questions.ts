@@ -11,7 +11,6 @@ import { createInterface } from 'node:readline';
 export type Asking = {
   readonly printer: Pick<Printer, 'isTerminal'>;
   readonly process: Pick<NodeJS.Process, 'argv' | 'stdin' | 'stderr'>;
-  /** Whether the command asks on a terminal. */
   readonly asks: boolean;
 };
 
@@ -83,10 +82,8 @@ export function commandWith(
   return ['runsheet', name, ...flags, ...kept].map(shellWord).join(' ');
 }
 
-/** Flags with one value, which an answer replaces. */
 const ONCE = ['--skip-rows', '--out', '--repeat'];
 
-/** Flags with a value for each input or column. */
 const SEVERAL: ReadonlySet<string> = new Set([
   '--map',
   '--set',
@@ -97,7 +94,6 @@ const SEVERAL: ReadonlySet<string> = new Set([
   '--grid',
 ]);
 
-/** Whether `arg` gives `flag` another value than `flags` does. */
 const isValueOf = (
   flag: string,
   arg: string,

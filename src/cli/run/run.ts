@@ -71,11 +71,9 @@ async function printSubmitted(
 
 type Given = Pick<Sending, 'context' | 'flags' | 'asks'> & {
   readonly command: string;
-  /** undefined with --from. */
   readonly sheet: string | undefined;
 };
 
-/** What a command does with a batch that runs, and with one that has ended. */
 type Ways = {
   readonly next: (sending: Sending, session: Session, found: FoundBatch) => Promise<number>;
   readonly done: (sending: Sending, found: FoundBatch, summary: Summary) => Promise<number>;

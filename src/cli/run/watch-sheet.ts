@@ -24,7 +24,6 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { problemJson } from '../json/problem.ts';
 
 type Given = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;
-/** Whether the batch has the limits of the command. */
 type Watching = Given & { readonly hasLimits: boolean };
 
 /** A program may be in the middle of writing: what cannot be read is tried again once before it is reported. */
@@ -186,7 +185,6 @@ class SheetWatcher implements Disposable {
     });
   }
 
-  /** All rows have an outcome. */
   async #idle(interrupts: Interrupts): Promise<'saved' | 'again' | 'stopped'> {
     const stop = new AbortController();
     const lost = this.#session.stack?.lost ?? new Promise(() => undefined);
@@ -253,7 +251,6 @@ export function saveLine(at: Date, save: Save): string {
   return `saved ${clock(at)}: ${parts.length === 0 ? 'no row changed' : parts.join(', ')} → ${plural(save.runs, 'run')}${costText(save)}${later}${unheld}${ignored}`;
 }
 
-/** 14:03:22, by the clock of the user. */
 const clock = (at: Date): string => at.toTimeString().slice(0, 8);
 
 function costText({ runs, estimate }: Save): string {
@@ -274,7 +271,6 @@ const isRefused = (error: unknown): boolean => isRunsheetError(error) && error.e
 
 const isHeader = (error: unknown): boolean => isRunsheetError(error, 'E532');
 
-/** A line for programs. */
 const saveJson = (at: Date, { estimate, ...save }: Save): object => ({
   save: { at: at.toISOString(), ...save, cost_usd: estimate?.cost_usd?.expected ?? null },
 });

@@ -92,7 +92,6 @@ function pathsIn(place: string): readonly string[] {
   }
 }
 
-/** What `schedule create` would be told. */
 function wordsOfJob(
   { path, name, sheet, flags, schedule = [] }: Job,
   out: string | undefined,
@@ -125,7 +124,6 @@ async function parsed(
   return promise;
 }
 
-/** In the order of their names. */
 async function differences(
   schedules: Schedules,
   definitions: ReadonlyMap<string, ScheduleDefinition>,

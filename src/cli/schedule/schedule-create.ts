@@ -75,7 +75,6 @@ const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
   unchanged: 'already so',
 };
 
-/** Throws what is wrong with the flags. */
 export async function definitionOf(
   config: Config,
   given: CreateFlags,

@@ -112,7 +112,6 @@ export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summ
   ].join('  ');
 }
 
-/** `how`: what `schedule create` did. */
 export async function scheduleJson(info: ScheduleInfo, how?: CreatedSchedule['how']): Promise<object> {
   const { name, definition, isPaused, note, nextTimes, clockChanges, counts } = info;
   const { cron, timezone, sheet, out, overlap, catchupMs, reuse, request } = definition;

@@ -34,7 +34,6 @@ export async function list(this: Context, flags: ReadFlags): Promise<void> {
   );
 }
 
-/** Fires now. */
 const triggering = (name: string): Next => ['now', `runsheet schedule trigger ${name}`];
 
 async function lineOf(info: ScheduleInfo): Promise<string> {

@@ -226,7 +226,6 @@ export type Finding = {
   readonly hint?: string;
 };
 
-/** What the check says, or what it throws. */
 export async function finding(part: string, check: () => Promise<string>): Promise<Finding> {
   try {
     return { part, ok: true, message: await check() };

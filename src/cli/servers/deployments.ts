@@ -125,7 +125,6 @@ function valuesText({ min, max, options }: InputType): string {
 const columnsOf = ({ inputTypes = [] }: Deployment): readonly string[] =>
   inputTypes.toSorted((a, b) => Number(b.required) - Number(a.required)).map(({ name }) => name);
 
-/** The header of a sheet and a row of the defaults. */
 function template(deployment: Deployment): string {
   const { inputTypes = [] } = deployment;
   const columns = columnsOf(deployment);
@@ -135,7 +134,6 @@ function template(deployment: Deployment): string {
 
 const csvLine = (cells: readonly string[]): string => stringify([cells]).trimEnd();
 
-/** Columns as wide as their widest cell. */
 function table(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [header, ...rows].map((row) => row.map(terminalLine));
   const widths = header.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));

@@ -98,7 +98,6 @@ const MARKS: Readonly<Record<Verdict, readonly [Parameters<Paint>[0], string]>> 
   yours: ['yellow', '?'],
 };
 
-/** The default text of a verdict. */
 const OPENINGS: Readonly<Partial<Record<Verdict, string>>> = {
   'not-revealed': 'not revealed: ',
   'not-checked': 'not checked: ',

@@ -109,7 +109,6 @@ function textOf(file: string): string {
   }
 }
 
-/** Whether other machines may use it. */
 const isShared = ({ host, publicUrl }: Flags): boolean => publicUrl !== undefined || !isLoopbackHost(host);
 
 /** Throws E602 if others could connect without a key, or would get addresses that lead nowhere. */

@@ -20,15 +20,11 @@ import { hasPlace, placesIn } from '../watched/sheet-places.ts';
 type Batch = { readonly store: Store; readonly file: BatchFile };
 
 export type PassParams = {
-  /** Whether a row with an outcome is sent again. */
   readonly isWanted: (record: RowRecord) => boolean;
-  /** Another GPU for these rows. */
   readonly gpu?: string;
   /** Whether runs that were paid for are bought again, instead of fetching their files. */
   readonly buysAgain?: boolean;
-  /** Other inputs for these rows. */
   readonly change?: InputChange;
-  /** What was decided beforehand. */
   readonly answers?: Answers;
   /** Starts or reaches the servers before rows are added. */
   readonly servers?: () => Promise<unknown>;
@@ -54,7 +50,6 @@ export type Candidates = {
 /** Rows with these outcomes may have a run that was paid for. */
 const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
 
-/** Proposes to send rows of a batch again. */
 export class RowsAgain implements Proposed<Candidates | undefined> {
   readonly #batch: Batch;
   readonly #params: PassParams;
@@ -172,7 +167,6 @@ export async function candidates({ store, file }: Batch, params: PassParams): Pr
   return { pass: newest + 1, byGpu, ...counts, expectedUsd: means.of(byGpu) };
 }
 
-/** The mean cost of a run, by the GPU that was asked for. */
 class MeanCosts {
   readonly #sums = new Map<string, { runs: number; costUsd: number }>();
 

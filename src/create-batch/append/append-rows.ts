@@ -44,7 +44,6 @@ export type AppendParams = FurtherReading & {
   readonly files?: InputFiles | undefined;
 };
 
-/** A further sheet, checked and in pages. */
 export type FurtherSheet = {
   readonly batch: BatchFolder;
   readonly name: string;
@@ -57,7 +56,6 @@ export type FurtherSheet = {
   readonly others: readonly string[];
 };
 
-/** A further sheet as it is read. */
 export type ReadSheet = {
   /** What has to be confirmed, with all other guesses about it. */
   readonly guesses: readonly Guess[];
@@ -185,7 +183,6 @@ async function* newRows(sheet: FurtherSheet, comparison: Comparison): AsyncGener
   await lines.return?.(undefined);
 }
 
-/** The names of the files of the batch, so that new rows get others. */
 async function namesOf(
   { store, file }: BatchFolder,
   columns: readonly string[],

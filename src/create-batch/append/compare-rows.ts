@@ -28,7 +28,6 @@ import { rowsInFlight } from './add-pass.ts';
 import { DELETED, isLeftOut, requestHash, type Request } from '../watched/left-out.ts';
 import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';
 
-/** The sheet in pages. */
 export type DraftRows = { readonly layout: Store; readonly pages: number };
 
 /** A row of the batch that the sheet cannot change: `outcome` is `open` if it has none yet. */
@@ -41,7 +40,6 @@ const TABLES = `
 
 /** The rows of the sheet, each with how the batch takes it. */
 export class Comparison implements Disposable {
-  /** The pass that would send the rows. */
   readonly pass: number;
   /** The places that the sheets of the batch have asked for. */
   readonly places: SheetPlaces['places'];
@@ -75,7 +73,6 @@ export class Comparison implements Disposable {
       for (const row of await readPage(layout, page)) insert.run(row.row, row.key, JSON.stringify(row));
   }
 
-  /** The row of the sheet with this key. */
   rowWith(key: string): SheetRow | undefined {
     this.#byKey ??= this.#database.prepare('SELECT line FROM rows WHERE key = ?');
     const found = this.#byKey.get(key);
@@ -168,7 +165,6 @@ export async function compareRows(
 
 type Pair = {
   readonly one: BatchRow;
-  /** The row of the sheet. */
   readonly wanted: SheetRow;
   readonly isOpen: boolean;
   readonly isSavedAgain: boolean;

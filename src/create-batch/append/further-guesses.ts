@@ -52,9 +52,7 @@ export const orConfirm = (guess: Guess): Guess =>
   guess.flags.includes('windows-1252') ? { ...guess, sure: 'confirm' } : guess;
 
 export type SavedAgain = {
-  /** The name of the sheet. */
   readonly name: string;
-  /** What the command gives. */
   readonly skipRows: Reading['skipRows'];
   readonly inputTypes: readonly InputType[] | undefined;
 };

@@ -44,7 +44,6 @@ type Around = {
   readonly config: Config;
   /** Starts or reaches the servers once they are needed. */
   readonly servers: () => Promise<unknown>;
-  /** Says how far the files of this machine are. */
   readonly onUploading?: (uploading: Uploading) => void;
 };
 
@@ -56,7 +55,6 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #answers: Answers;
   #guesses: readonly Guess[] = [];
   #further: { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined;
-  /** Why the sheet cannot be read with its guesses. */
   #failure: unknown;
   #files: LocalFiles | undefined;
   #sheet: ReadSheet | undefined;

@@ -94,7 +94,6 @@ export class LocalFiles implements InputFiles, Disposable {
     this.#taken.set(column, (this.#taken.get(column) ?? 0) + 1);
   }
 
-  /** What is said about the cells. */
   takeGuesses(): readonly Guess[] {
     const guesses = [...this.#taken].map(([column, cells]) =>
       said('values', `column "${column}": the address behind or in ${cells} of its cells is sent`),

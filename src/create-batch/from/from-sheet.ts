@@ -49,9 +49,7 @@ export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
   readonly columns: SourceColumns;
   readonly from: NonNullable<BatchFile['from']>;
   readonly picked: number | undefined;
-  /** Which rows are taken. */
   readonly where: string;
-  /** Whether an input needs the address of a file. */
   readonly isAddressed: boolean;
 };
 
@@ -215,7 +213,6 @@ async function rewritten(
   }
 }
 
-/** The values of a row. */
 async function withAddresses(
   line: string,
   columns: SourceColumns,

@@ -73,7 +73,6 @@ export class Picks {
     return picks;
   }
 
-  /** How many rows it picks. */
   get rows(): number {
     return this.#known.length;
   }
@@ -88,7 +87,6 @@ export class Picks {
     return found;
   }
 
-  /** The cells of {@link columns} of each pick. */
   async *cells(): AsyncGenerator<readonly string[]> {
     const at = this.columns.map((name) => this.#names.indexOf(name));
     for await (const cells of readCells(this.#source.open, this.#options, this.#names))

@@ -9,7 +9,6 @@ type Carried = { readonly name: string; readonly cell?: number; readonly input?:
 
 export type SourceColumns = {
   readonly carried: readonly Carried[];
-  /** Those that picks add. */
   readonly added: readonly string[];
   /** The path or the address of the first output. */
   readonly output: string;

@@ -11,7 +11,6 @@ import { NearestName, type Picks } from './picks.ts';
 import { sourceRows, type Counts, type RowsParams, type SourceRow } from './source-rows.ts';
 
 export type Written = Counts & {
-  /** The rows of the new sheet. */
   readonly written: number;
   readonly sha256: string;
   readonly bytes: number;
@@ -40,7 +39,6 @@ export async function writeRows(to: Store, name: string, params: WriteParams): P
   }
 }
 
-/** Writes JSON lines and measures them. */
 export class SheetWriter {
   readonly #pieces;
   readonly #hash = createHash('sha256');

@@ -9,12 +9,10 @@ import { linesOf } from '../../store/pieces.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A file of an earlier batch that is still to be copied. */
 export type FileCopy = {
   /** The name of the batch, which lies in the same place, and the file there. */
   readonly batch: string;
   readonly path: string;
-  /** The copy. */
   readonly to: string;
 };
 
@@ -65,7 +63,6 @@ function parsed(line: string): FileCopy | undefined {
 const isIn = (folder: string, name: string): boolean =>
   name.startsWith(`${folder}/`) && !/\p{Cc}|\\/u.test(name) && name.split('/').every(isBatchName);
 
-/** Copies these files within a store. */
 export const copyAll = async (
   store: Store,
   files: readonly { readonly from: string; readonly to: string }[],

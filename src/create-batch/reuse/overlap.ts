@@ -22,12 +22,10 @@ import type { Store } from '../../store/store.ts';
 import { rowsInFlight } from '../append/add-pass.ts';
 import type { SharedRows } from '../questions.ts';
 
-/** The new batch, before it exists. */
 export type NewRows = { readonly file: BatchFile; readonly layout: Store };
 
 /** A row that succeeded in an earlier batch. `origin` names the row that was bought: `<batch>#<row>`. */
 export type ReusableRow = {
-  /** The name of its batch, and the batch's files. */
   readonly batch: string;
   readonly store: Store;
   readonly origin: string;
@@ -64,7 +62,6 @@ function mayShare(file: BatchFile, other: BatchFile): boolean {
 
 const isVersionKnown = ({ deployment }: BatchFile): boolean => deployment.versionId !== undefined;
 
-/** What a row asks of the run service. */
 const requestHash = ({ inputs }: Pick<SheetRow, 'inputs'>, asked: string): Uint8Array =>
   hash('sha256', `${asked}\n${comparable(JSON.stringify(inputs))}`, 'buffer');
 
@@ -126,7 +123,6 @@ type Asking = {
   readonly isDone: boolean;
 };
 
-/** The row with its newest inputs. */
 function askedOf({ row, record }: BatchRow, again: ReadonlyMap<number, Queued>): SheetRow {
   const { change } = again.get(row.row) ?? record ?? {};
   return { ...row, inputs: changedInputs(row.inputs, change) };
@@ -226,17 +222,14 @@ export class Overlap implements Disposable {
     this.#find = prepare('SELECT source, origin, record FROM wanted WHERE row = ? AND record IS NOT NULL');
   }
 
-  /** Whether every row has a result that can be reused. */
   get isComplete(): boolean {
     return this.#left === 0;
   }
 
-  /** Whether no earlier batch has any of the rows. */
   get isEmpty(): boolean {
     return this.#sources.length === 0;
   }
 
-  /** Adds a row of the new batch. */
   add(row: number, request: Uint8Array): void {
     this.#insert.run(row, request);
     this.#left += 1;
@@ -264,22 +257,18 @@ export class Overlap implements Disposable {
     for (const { request, source } of all) this.#takeFree(request as Uint8Array, Number(source), null, null);
   }
 
-  /** The rows that succeeded in earlier batches, by batch. */
   get done(): readonly SharedRows[] {
     return this.#sharedRows('done');
   }
 
-  /** The rows that earlier batches may still send, by batch. */
   get open(): readonly SharedRows[] {
     return this.#sharedRows('open');
   }
 
-  /** The rows that earlier batches may have bought without a result, by batch. */
   get unknown(): readonly SharedRows[] {
     return this.#sharedRows('unknown');
   }
 
-  /** The result that a row can have without a run. */
   resultOf(row: number): ReusableRow | undefined {
     const found = this.#find.get(row);
     const source = this.#sources[Number(found?.['source'])];

@@ -25,7 +25,6 @@ import { copyAll, copyListed, REUSED, removedMeanwhile, type FileCopy } from './
 import type { Overlap, ReusableRow } from './overlap.ts';
 import { rewriteQueue } from '../rewrite-queue.ts';
 
-/** A batch before it exists. */
 type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
 
 const PART_ROWS = 100;

@@ -10,9 +10,7 @@ import { sheetOptionsOf, type BatchSpec, type Settings } from '../batch-spec.ts'
 
 export type Earlier = {
   readonly out: string;
-  /** The name that the user gave. */
   readonly name?: string;
-  /** All batches there, newest first. */
   readonly batches: readonly BatchFolder[];
 };
 
@@ -84,7 +82,6 @@ export async function findUnchanged(
   });
 }
 
-/** Canonical text of the options: their order does not matter. */
 export const inOneOrder = ({ drop, ...options }: SheetOptions): string =>
   canonical({ ...options, drop: [...drop].sort() });
 

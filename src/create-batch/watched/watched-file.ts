@@ -9,9 +9,7 @@ import type { Store } from '../../store/store.ts';
 const WATCHED_FILE = 'watched.json';
 
 const schema = z.object({
-  /** Its absolute path. */
   sheet: z.string(),
-  /** As the command names it. */
   deployment: z.string(),
   /** By row number: a hash of the request, or nothing if the sheet no longer has the row. */
   rows: z.record(z.string(), z.string()),

@@ -66,7 +66,6 @@ export const appendSheet = (
 /** What would be added, as commands show it. */
 export type FurtherPlan = Pick<Comparison, 'appended' | 'changed' | 'same' | 'sameFailed' | 'gpus'> & {
   readonly rows: number;
-  /** Columns that give no input. */
   readonly unused: readonly string[];
   /** Whether rows have keys of their own. */
   readonly isKeyed: boolean;
@@ -94,7 +93,6 @@ export async function shownFurther(
   };
 }
 
-/** Compares the rows with those of the batch; sends nothing. */
 export async function planFurther(
   servers: Servers,
   found: FoundBatch,
@@ -118,7 +116,6 @@ export const planAppended = (
     return { batch: found.batch, appended, changed, same, estimate };
   });
 
-/** What the rows that are added will cost and take. */
 export const estimateFurther = (
   { out }: Config,
   { sheet: { batch, laidOut }, compared: { gpus } }: NonNullable<FurtherRows['further']>,

@@ -27,7 +27,6 @@ export type RowResult = RowRecord & {
 };
 
 type Part = { readonly pass: number; readonly part: number };
-/** The next line to read. */
 type Place = Part & { readonly line: number };
 
 const BEGIN: Place = { pass: 0, part: 0, line: 0 };

@@ -6,7 +6,6 @@ import type { BatchRef } from '../../batch/batch-ref.ts';
 
 export type FoundBatch = BatchFolder;
 
-/** The batch's identity in Temporal. */
 export const refOf = ({ batch, folder, file: { mark } }: FoundBatch): BatchRef => ({ batch, mark, folder });
 
 /** The newest batch whose name begins so. */

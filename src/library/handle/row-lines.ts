@@ -75,7 +75,6 @@ export async function* rowLines(
     yield lineOf(record, Object.fromEntries(places.map(([field, at]) => [field, cells[at] ?? ''])));
 }
 
-/** results.csv with the results so far, in pieces. */
 export async function* resultsSoFar({ store, file }: FoundBatch): AsyncGenerator<string> {
   const csv = new CsvLines();
   yield csv.add(headerOf(file));

@@ -52,7 +52,6 @@ export async function servePage(page: Page): Promise<PageServer> {
   };
 }
 
-/** Its path and query. */
 export const addressIn = ({ url }: IncomingMessage): URL => new URL(url ?? '/', 'http://localhost');
 
 type Served = { readonly page: Page; readonly login: PageLogin; readonly port: () => number };

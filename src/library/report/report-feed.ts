@@ -83,7 +83,6 @@ export class ReportFeed {
     return this.#page.html;
   }
 
-  /** Whether the batch has ended. */
   get summary(): Summary | undefined {
     return this.#status?.summary;
   }

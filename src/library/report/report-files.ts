@@ -86,7 +86,7 @@ export const pageHeaders = (isServed: boolean): Readonly<Record<string, string>>
   'content-security-policy': pageSource().policy(isServed),
 });
 
-/** What became of a page: one with another script would be shown without its rows, so it is not sent. */
+/** A page with another script would be shown without its rows, so it is not sent. */
 type Sent = 'sent' | 'absent' | 'other script';
 
 export async function sendPage(store: Files, name: string, response: ServerResponse): Promise<Sent> {

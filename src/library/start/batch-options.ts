@@ -44,7 +44,6 @@ export function readingFrom(options: ReadingOptions): {
   return { reading: keptIn('reading', given), order: keptIn('order', given) };
 }
 
-/** What the options answer beforehand. */
 export const answersFrom = ({ guess, acceptGpu }: Partial<BatchOptions>): Answers =>
   acceptedBy({ ...(guess && { guess }), ...(acceptGpu && { acceptGpu }) });
 

@@ -127,7 +127,6 @@ async function firstRequests({ file, layout }: DraftBatch): Promise<readonly obj
   );
 }
 
-/** What is worth knowing about a batch before it begins. */
 export function factsOf(
   config: Config,
   { file, laidOut }: Pick<CreatedBatch, 'file' | 'laidOut'>,

@@ -61,7 +61,6 @@ export async function canaryReport(found: BatchFolder): Promise<CanaryReport | u
   return { rows, succeeded, cost_usd: rounded(costUsd, 6), estimate: estimateFromCanary(found, runs) };
 }
 
-/** What the canary cost, and what the other rows will cost. */
 function estimateFromCanary(
   { batch, file }: Pick<CreatedBatch, 'batch' | 'file'>,
   { samples, costUsd, warm }: CanaryRuns,

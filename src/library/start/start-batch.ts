@@ -59,7 +59,6 @@ export async function proposed<T>(
   }
 }
 
-/** What is told of a proposal on its way. */
 export type Told = Pick<Around, 'onFrom' | 'onUpload'>;
 
 /** Makes the batch exist or finds it; or names the batch to which its user adds the rows instead. */
@@ -115,12 +114,10 @@ const doneBefore = (batch: string, rows: number): AlreadyDoneError =>
     { batchId: batch, rows },
   );
 
-/** What became of limits that are given to a batch that exists. */
 export type Changed = { readonly note?: string | undefined; readonly refused?: RunsheetError };
 
 type Begun = Changed & {
   readonly session: Session;
-  /** Whether the batch was there before. */
   readonly isAttached: boolean;
 };
 

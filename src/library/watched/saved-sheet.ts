@@ -27,7 +27,6 @@ import { listBatchFolders } from '../../store/batch-folders.ts';
 
 /** How a save differs from the one before. */
 export type Save = {
-  /** Rows of the sheet. */
   readonly rows: number;
   /** Rows that ask for something else than before. */
   readonly changed: number;
@@ -51,9 +50,7 @@ export type Save = {
 export type SavedSheetParams = {
   readonly servers: Servers;
   readonly found: FoundBatch;
-  /** Its absolute path. */
   readonly path: string;
-  /** As the command names it. */
   readonly deployment: string;
   readonly copying: Pick<CopyParams, 'format' | 'sheet'>;
   readonly answers?: Answers;
@@ -171,13 +168,9 @@ export class Differences {
 
 type WatchedParams = {
   readonly out: string;
-  /** The absolute path of the sheet. */
   readonly path: string;
-  /** As the command names it. */
   readonly deployment: string;
-  /** The address of the run service. */
   readonly base: string;
-  /** The name that the user gave. */
   readonly name?: string | undefined;
 };
 

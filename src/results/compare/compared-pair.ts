@@ -30,7 +30,6 @@ export function comparedPair(a: ShownRow, b: ShownRow): ComparedPair {
   };
 }
 
-/** A row in one of the batches. */
 export function comparedRow(shown: ShownRow) {
   const { row, outcome, reason, attempts, files, texts = [] } = shown;
   const last = resultAttempt(shown);

@@ -16,12 +16,10 @@ import type { PairedBy } from '../../options/choices.ts';
 
 type Compared = { readonly store: Store; readonly file: BatchFile };
 
-/** Pairs that a terminal shows. */
 const MOST_CHANGED = 10;
 
 export type ComparedRows = {
   readonly sums: ComparisonSums;
-  /** The pairs that differ most, in this order. */
   readonly mostChanged: readonly ComparedPair[];
   readonly page: ComparisonPage;
 };

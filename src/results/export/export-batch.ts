@@ -18,7 +18,6 @@ export type ExportParams = {
 export type Written = {
   readonly rows: number;
   readonly bytes: number;
-  /** What the export lacks. */
   readonly notes: readonly string[];
 };
 

@@ -20,9 +20,7 @@ export type ExportSource = {
   readonly store: Store;
   readonly rows: number;
   readonly hasEnded: boolean;
-  /** The columns of the sheet. */
   readonly own: readonly string[];
-  /** The names of the result columns. */
   readonly results: readonly string[];
   readonly read: () => AsyncGenerator<ExportRow>;
 };
@@ -78,7 +76,6 @@ export function resultValues(record: ShownRow): readonly (string | number | unde
 
 export type Sink = Pick<Draft, 'write'>;
 
-/** Counts the bytes of an export. */
 export class CountedSink implements Sink {
   readonly #to: Sink;
   bytes = 0;
@@ -93,7 +90,6 @@ export class CountedSink implements Sink {
   }
 }
 
-/** Characters that are collected before they are written. */
 const PIECE = 1 << 18;
 
 /** Joins short texts, so that each write is worthwhile. */

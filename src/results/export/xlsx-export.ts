@@ -16,7 +16,6 @@ import {
 } from './xlsx/workbook.ts';
 import type { ShownRow } from '../batch-rows.ts';
 
-/** Rows with a thumbnail. */
 const THUMBNAILS = 2_000;
 /** Their longest side, in pixels. */
 const THUMBNAIL_SIDE = 96;
@@ -120,7 +119,6 @@ class ResultLines {
     };
   }
 
-  /** Whether the row gets a thumbnail. */
   #choose(files: readonly FileRecord[], key: string): boolean {
     const picture = files.find(({ path, bytes }) => isPicture(path) && bytes <= THUMBNAIL_BYTES);
     if (picture === undefined) return false;
@@ -172,7 +170,6 @@ class ExportTally {
     }
   }
 
-  /** The summary as lines of a sheet. */
   async *lines({ file, hasEnded }: ExportSource): AsyncGenerator<SheetLine> {
     const gpus = [...this.#gpus];
     const sum = (of: (use: Use) => number): number => gpus.reduce((total, [, use]) => total + of(use), 0);

@@ -49,7 +49,6 @@ export class ZipWriter {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Writes the directory of the archive. */
   async end(): Promise<void> {
     this.#zip.end();
     await this.#written;

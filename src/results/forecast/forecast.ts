@@ -17,11 +17,9 @@ import { atTheSameTime, wallTime, type Capacity, type Waiting } from './wall-tim
 
 export type ForecastParams = Capacity & {
   readonly samples: readonly Sample[];
-  /** Rows by GPU. */
   readonly rows: Readonly<Record<string, number>>;
   /** US dollars per second by GPU. */
   readonly prices: Readonly<Record<string, number>>;
-  /** Maximum further runs of a row. */
   readonly retries: number;
   /** Containers that are warm already: so many fewer rows start one. */
   readonly warm?: number;
@@ -30,7 +28,6 @@ export type ForecastParams = Capacity & {
 /** What is undefined cannot be known: the GPU was not measured, or has no price. */
 export type Amounts = {
   readonly rows: number;
-  /** The sampled runs. */
   readonly runs: number;
   readonly costUsd: Interval | undefined;
   readonly seconds: Interval | undefined;

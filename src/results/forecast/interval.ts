@@ -75,14 +75,12 @@ export type Use = {
   readonly isRetried: boolean;
 };
 
-/** Rows of one kind. */
 export type Kind = {
   readonly rows: number;
   /** Whether they are the first of their batch. */
   readonly isOpening: boolean;
   /** What each sample needed. */
   readonly seconds: readonly number[];
-  /** What all rows will need together. */
   readonly sum: Sum;
 };
 
@@ -169,7 +167,6 @@ export type Sample = {
   readonly batch: string;
   /** Whether it was among the first rows of its batch, for which the service had to start containers. */
   readonly isOpening: boolean;
-  /** Its runs, oldest first. */
   readonly runs: readonly SampleRun[];
   /** How long its last run waited for a container; absent if its batch sent more runs than the deployment has containers. */
   readonly queueSeconds?: number;

@@ -4,7 +4,6 @@ import { addSums, intervalOf, timesSum, type Interval, type Sum, rowsIn, type Ki
 import { chance } from '../../batch/retry-policy.ts';
 
 export type Capacity = {
-  /** Maximum runs that the batch has outstanding. */
   readonly concurrency: number;
   /** Maximum runs that the deployment executes at the same time; absent if unknown. */
   readonly containers?: number;
@@ -14,7 +13,6 @@ export type Capacity = {
 export type Waiting = {
   /** How long a run waits for a container although one is free. */
   readonly queueSeconds: number;
-  /** Runs of one row. */
   readonly runsPerRow: number;
 };
 

@@ -38,7 +38,6 @@ type Compared = {
   readonly verdict: string | undefined;
 };
 
-/** Collects pairs, and writes the page at the end; memory holds compressed bytes. */
 export class ComparisonPage {
   readonly #pairs = new Deflated();
   readonly #only = new Deflated();
@@ -69,7 +68,6 @@ const factsOf = ({ a, b, sums, verdict }: Compared) => ({
   verdict: terminalLine(verdict ?? ''),
   unmeasured: unmeasuredText(sums) ?? '',
 });
-/** What the page knows before it has its pairs. */
 export type ComparisonFacts = ReturnType<typeof factsOf>;
 
 function pairOf(pair: ComparedPair, inputs: ShownRow['inputs']) {

@@ -27,7 +27,6 @@ type PageSource = {
 
 let known: PageSource | undefined;
 
-/** Reads the files once. */
 export const pageSource = (): PageSource => (known ??= readPage());
 
 function readPage(): PageSource {

@@ -16,7 +16,6 @@ import { hash } from 'node:crypto';
 
 // Finds rows whose inputs differ and whose first files are identical. Memory holds two numbers a row.
 
-/** Numbers that grow by doubling. */
 class Numbers {
   #all = new BigUint64Array(1_024);
   length = 0;
@@ -106,7 +105,6 @@ export type Blob = { readonly name: string; readonly bytesEach: number; readonly
 
 type IndexParams = {
   readonly rows: number;
-  /** The columns of the sheet. */
   readonly columns: readonly string[];
   readonly startedAt: number;
   /** Times are as if these had not been. */

@@ -19,7 +19,6 @@ import { Deflated } from './deflated.ts';
 import { shownRow } from './report-row.ts';
 
 const REPORT_FILE = 'report.html';
-/** Rows of a file with full cells. */
 const ROWS_EACH = 2_000;
 
 type ReportParams = {
@@ -33,7 +32,6 @@ type ReportParams = {
   readonly confirm: () => Promise<void>;
 };
 
-/** What the page knows before it has any row. */
 export type PageFacts = {
   readonly batch: string;
   readonly mark: string;
@@ -53,7 +51,6 @@ export type PageFacts = {
   readonly summary?: Summary;
 };
 
-/** Collects the rows of an ended batch, in order, and writes the page. */
 export class Report {
   readonly #params: ReportParams;
   readonly #index: ReportIndex;
@@ -146,7 +143,6 @@ const UNITS = {
   rowsEach: ROWS_EACH,
 };
 
-/** What the page knows before it has its rows. */
 export type ReportFacts = PageFacts & typeof UNITS & { readonly isServed: boolean };
 
 /** Removes invisible characters from the service's texts. */
@@ -163,7 +159,6 @@ export const rowsFile = (number: number): string => `report/rows/${String(number
 
 type RowFilesParams = {
   readonly store: Store;
-  /** The columns of the sheet, and whether they are inputs. */
   readonly columns: readonly { readonly name: string; readonly isInput: boolean }[];
   readonly confirm: () => Promise<void>;
 };

@@ -22,13 +22,11 @@ const smallCopyOf = (path: string): string => `report/small/${path.replace(/^out
 /** What the page loads when no row has a small copy. */
 export const NO_SMALL_COPIES = 'runsheetSmall("")\n';
 
-/** The first file of a row. */
 export type FirstFile = { readonly row: number; readonly path: string; readonly bytes: number };
 
 /** `made`: now; `missing`: those that a later call can make. */
 export type SmallCopies = { readonly made: number; readonly missing: number };
 
-/** Those of a batch. */
 export async function makeSmallCopies(
   store: Store,
   file: BatchFile,

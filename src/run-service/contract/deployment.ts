@@ -29,7 +29,6 @@ const inputTypeWire = z
     ...(wire.max_value == null ? {} : { max: wire.max_value }),
     ...(wire.enum_options == null ? {} : { options: wire.enum_options }),
   }));
-/** One input of a deployment, as far as the service describes it. */
 export type InputType = z.infer<typeof inputTypeWire>;
 
 export const deploymentSchema = z

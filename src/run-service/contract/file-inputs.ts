@@ -1,7 +1,6 @@
 // Inputs that take a file. The address of one that was uploaded for a row ends with a mark of its content, `#sha256=…`, so that the row
 // is known by its picture, wherever that was uploaded. The service gets the address without it.
 
-/** The names of types whose value is the address of a file. */
 export const FILE_TYPES = [
   'file',
   'image',
@@ -46,7 +45,6 @@ export const comparable = (json: string): string =>
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-/** Inputs as they are sent. */
 export const withoutMarks = (inputs: Inputs): Inputs =>
   Object.values(inputs).some(isMarked)
     ? Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, withoutMark(value)]))

@@ -22,7 +22,6 @@ export const PATHS = {
   openapi: '/openapi.json',
 } as const;
 
-/** The calls that metrics distinguish. */
 export const CALL_NAMES = ['queue_run', 'get_run', 'list_runs', 'cancel_run', 'get_log', 'other'] as const;
 export type CallName = (typeof CALL_NAMES)[number];
 
@@ -70,7 +69,6 @@ const pageOf = (limit: number) => ({
   offset: count(0, 0, Number.MAX_SAFE_INTEGER, 'how many runs to skip'),
 });
 
-/** The query of the run list of a workflow. */
 export const workflowRunsQuerySchema = z
   .object({
     with_inputs: flag(false, 'whether each run shows its inputs'),
@@ -83,7 +81,6 @@ export const workflowRunsQuerySchema = z
     also: { inputs: wire.with_inputs, outputs: wire.with_outputs },
   }));
 
-/** The query of the run list of a deployment. */
 export const deploymentRunsQuerySchema = z.object(pageOf(60));
 
 /** The query of the light run list of a workflow. `rf` is the earliest creation, in seconds since 1970. */
@@ -102,7 +99,6 @@ export const lightRunsQuerySchema = z
     offset: wire.offset,
   }));
 
-/** The query of the stream of a log. */
 export const streamLogsQuerySchema = z
   .object({ run_id: uuidOf('run'), log_level: word('only lines of this level: info, error or webhook') })
   .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));
@@ -110,7 +106,6 @@ export const streamLogsQuerySchema = z
 /** The only environment: all local deployments are in production. */
 export const ENVIRONMENT = 'production';
 
-/** The query of the list of deployments. */
 export const deploymentsQuerySchema = z
   .object({ environment: z.string().optional() })
   .transform((wire) => ({ isWanted: (wire.environment ?? ENVIRONMENT) === ENVIRONMENT }));

@@ -30,7 +30,6 @@ const problemWire = z.looseObject({
   msg: z.string().default(''),
   type: z.string().default(''),
 });
-/** One entry of a validation failure. */
 export type ValidationProblem = z.infer<typeof problemWire>;
 
 /** Both error formats: a sentence, or a list of validation problems. */

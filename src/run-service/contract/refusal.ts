@@ -34,7 +34,6 @@ const BY_TYPE: Readonly<Record<string, Words>> = {
 };
 const OTHER: Words = { type: 'value_error', msg: 'Value error' };
 
-/** A required value is missing. */
 export const missingAt = (...loc: Refusal['loc']): Refusal => ({ ...MISSING, loc, input: null });
 export const emptyBody: Refusal = missingAt('body');
 export const notAnObject = (input: unknown): Refusal => ({ ...BODY_TYPE, loc: ['body'], input });

@@ -27,7 +27,6 @@ const text = z.string().nullish();
 const number = z.number().nullish();
 const object = z.record(z.string(), z.unknown()).nullish();
 
-/** One file of an output. */
 const fileWire = z.looseObject({ url: z.string(), filename: fileNameText, type: text });
 export type OutputFile = z.infer<typeof fileWire>;
 

@@ -187,7 +187,6 @@ export const lightRunShown = runShown
     duration: textOrNull('seconds from created_at to ended_at, written as text; null until then'),
   });
 
-/** A page of the run list of a deployment. */
 export const runPageShown = z.strictObject({
   data: z.array(lightRunShown),
   meta: z.strictObject({
@@ -220,7 +219,6 @@ export const cancelAnswerShown = z.strictObject({
   message: text('`Function cancelled`, also for a run that had already ended'),
 });
 
-/** The body of a webhook. */
 export const webhookShown = z.strictObject({
   event_type: z.enum(['run.updated', 'run.output']).meta({
     description: '`run.updated` for a change of status or progress, `run.output` for new outputs',

@@ -11,7 +11,6 @@ export const STATUSES = [
   'cancelled',
 ] as const;
 
-/** Those of a run that has ended. */
 export const TERMINAL = [
   'success',
   'failed',

@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { runSchema, type Run } from './run.ts';
 
-/** The path of a run in V1. */
 export const v1RunPath = (runId: string): string => `/run?run_id=${encodeURIComponent(runId)}`;
 
 /** A run of V1. It has no durations; they are computed from its times if it says when a machine took the run. */

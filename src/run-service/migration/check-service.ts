@@ -20,7 +20,6 @@ export type VerifyOrder = {
   readonly inputs: Readonly<Record<string, unknown>>;
   /** Called with the run's id as soon as there is one. */
   readonly queued: (runId: string) => void;
-  /** Aborted when the user stops waiting. */
   readonly stop: AbortSignal;
   /** How long a run may wait for a machine, and end after its time limit. */
   readonly patience?: { readonly queueMs: number; readonly marginMs: number };

@@ -21,7 +21,6 @@ export type Check =
       readonly wasCancelled: boolean;
     };
 
-/** Facts about the machine of a run. */
 export type Machine = { readonly version?: string | undefined; readonly type?: string | undefined };
 
 export type Facts = {
@@ -41,7 +40,6 @@ export type Finding = {
   readonly about: string;
   readonly verdict: Verdict;
   readonly found: string;
-  /** What the user must do. */
   readonly todo?: string;
 };
 
@@ -84,7 +82,6 @@ const RULES: readonly (readonly [about: string, judge: (facts: Facts) => Judged]
 export const judge = (facts: Facts): readonly Finding[] =>
   RULES.map(([about, judgeRule], index) => ({ rule: index + 1, about, ...judgeRule(facts) }));
 
-/** Whether no rule is broken. */
 export const isSound = (findings: readonly Finding[]): boolean =>
   findings.every(({ verdict }) => verdict !== 'broken');
 
@@ -94,7 +91,6 @@ function baseAddress({ api, base }: Facts): Judged {
   return broken(`V1 answers at ${base}`, todo);
 }
 
-/** Why a fact about the machine is unknown. */
 const unknown = ({ check }: Facts, what: string): string =>
   check.kind === 'ended' || check.kind === 'abandoned'
     ? `the run does not show ${what}`

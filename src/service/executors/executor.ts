@@ -93,7 +93,6 @@ export type Executor = {
   outputs(run: Pick<RunRow, 'id' | 'deploymentId' | 'state'>): readonly Output[];
   /** undefined if the run has no such file. */
   file(row: RunRow, filename: string): OutputFile | undefined;
-  /** By deployment. */
   census(): ReadonlyMap<string, Census>;
   close(): Promise<void>;
 };

@@ -34,7 +34,6 @@ type Method = (typeof METHODS)[number];
 export const notFound = (reply: FastifyReply, what = 'Not Found'): FastifyReply =>
   reply.code(404).send({ detail: what });
 
-/** The error for another owner's run. */
 export const forbidden = (reply: FastifyReply): FastifyReply =>
   reply.code(403).send({ detail: 'You are not authorized to access this resource' });
 

@@ -62,7 +62,6 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
 const SLOW_ANSWER_MS = 5_000;
 const BUSY_MS = 2_000;
 
-/** The handler of Queue Run. */
 function queueing(
   service: Service,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> {

@@ -7,9 +7,7 @@ import type { Deployment } from '../deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
 import type { Output, Work } from '../executors/executor.ts';
 
-/** How the files of a run are published. */
 export type Links = {
-  /** The base address of downloads. */
   readonly origin: string;
   /** When their addresses expire; undefined: never. */
   readonly endMs?: number | undefined;
@@ -17,13 +15,11 @@ export type Links = {
   readonly filename?: string | undefined;
 };
 
-/** The context in which a record is shown. */
 export type Showing = {
   readonly nowMs: number;
   readonly links: Links;
   /** A run that was not updated for this long is shown as timed out, without an end time. */
   readonly staleMs: number;
-  /** What it does, and what it has made. */
   readonly work: Work;
   readonly outputs: readonly Output[];
   /** The facts that the run's machine shows; undefined if its deployment no longer exists. */
@@ -83,7 +79,6 @@ const dateOrNull = (ms: number | null): string | null => (ms === null ? null : d
 const secondsBetween = (from: number | null, to: number | null): number | null =>
   from === null || to === null ? null : (to - from) / 1000;
 
-/** The outputs of a succeeded run. */
 export function shownOutputs(
   runId: string,
   outputs: readonly Output[],

@@ -18,7 +18,6 @@ export type RunRow = {
   readonly queuedMs: number | null;
   readonly startedMs: number | null;
   readonly endedMs: number | null;
-  /** Its place. */
   readonly containerId: string | null;
   /** What its executor needs to go on with it; null until it has a place. */
   readonly state: string | null;

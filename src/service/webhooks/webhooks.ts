@@ -90,9 +90,7 @@ type Facts = {
   readonly clock: Clock;
   readonly speed: number;
   readonly caller: Caller;
-  /** Whether other machines are called. */
   readonly anywhere: boolean;
-  /** Stores a try. */
   readonly record: (row: DeliveryRow) => void;
   readonly log: (event: string, facts: Record<string, unknown>) => void;
 };
@@ -235,6 +233,5 @@ export function targetOf(webhook: string, anywhere = false): Target {
   return { kind: 'allowed', url };
 }
 
-/** Whether a host of a URL is this machine. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

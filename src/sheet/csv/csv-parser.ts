@@ -7,7 +7,6 @@ import { MOST_RECORD } from '../sheet-record.ts';
 export type Quoting = 'csv' | 'loose' | 'none';
 
 export type CsvRecord = {
-  /** The line in which it begins, from 1. */
   readonly line: number;
   readonly fields: readonly string[];
   /** Its text, if it takes in line ends. */
@@ -275,6 +274,5 @@ export class CsvParser {
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** The line ends in a text. */
 export const breaksIn = (text: string): number =>
   text.includes('\n') || text.includes('\r') ? (text.match(/\r\n?|\n/g)?.length ?? 0) : 0;

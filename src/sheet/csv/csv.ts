@@ -95,7 +95,6 @@ export const parserOf = (options: SheetOptions): CsvParser => {
 /** Each line is one field. */
 const NO_DELIMITER = 'none';
 
-/** All records. Throws {@link QuoteError}. */
 export async function* parsed(
   source: SheetSource,
   parser: CsvParser,

@@ -75,7 +75,6 @@ export async function* expandedRows(
     });
 }
 
-/** What one row becomes. */
 type Step = (record: SheetRecord) => Iterable<SheetRecord>;
 
 function* stepped(record: SheetRecord, steps: readonly Step[], at: number): Generator<SheetRecord> {

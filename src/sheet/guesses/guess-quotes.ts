@@ -19,7 +19,6 @@ const SAMPLED = 200;
 
 type Found = {
   readonly letters: CsvParser['letters'];
-  /** Whether all records have as many fields as the first one. */
   readonly isEven: boolean;
   /** The first record that takes in lines which look like rows, and how many do. */
   readonly takesIn: { readonly line: number; readonly lines: number; readonly count: number } | undefined;

@@ -29,7 +29,6 @@ export type NumberSurvey = {
   commas: number;
   isAmbiguous: boolean;
   others: number;
-  /** Cells with a decimal point. */
   points: number;
   /** A cell such as `30.0` or `007`. */
   pointZero?: string;
@@ -117,7 +116,6 @@ export class Survey {
     });
   }
 
-  /** The columns of inputs. */
   get mapped(): readonly string[] {
     return this.#mapped.map(({ name }) => name);
   }

@@ -5,7 +5,6 @@ import { MOST_RECORD, tooLong } from '../sheet-record.ts';
 import { Cursor, type Spot } from '../text/sheet-text.ts';
 import { JsonWalk } from './json-skeleton.ts';
 
-/** A piece of JSON text and where it begins. */
 export type JsonPiece = Spot & { readonly text: string };
 
 /** Which elements: those of the array at `path`, by names with dots, or the members of the document. */

@@ -113,7 +113,6 @@ async function controlCharacter(source: SheetSource, writing: Writing): Promise<
 
 // Chooses the decoder of a sheet, and recognises bytes in another encoding (E102).
 
-/** The options that decide how bytes become text. */
 export type Writing = Pick<SheetOptions, 'format' | 'encoding'>;
 
 /** Throws E602 if `--encoding` names no known encoding. */
@@ -168,7 +167,6 @@ const WEB_PAGE = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|script)
 /** Whether it is a zip file, compressed, or a web page. */
 export const isPacked = (head: Uint8Array): boolean => packedIn(head) !== undefined;
 
-/** The number of bytes used to recognise an encoding. */
 const SAMPLE = 4096;
 
 function otherEncodingIn(head: Uint8Array, declared: string): Foreign | undefined {

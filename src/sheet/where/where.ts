@@ -181,7 +181,6 @@ function tokensOf(text: string): readonly Token[] {
 const SHOWN = 60;
 const EXAMPLE = `example: --where "outcome = succeeded and seed > 100"`;
 
-/** E550, which points to the place. */
 function whereFault(text: string, at: number, what: string, hint = EXAMPLE): RunsheetError {
   const from = Math.max(0, at - SHOWN);
   const excerpt = text.slice(from, at + SHOWN).replaceAll(/\s/g, ' ');

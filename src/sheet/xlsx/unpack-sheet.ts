@@ -13,7 +13,6 @@ import type { OtherSheet, SheetHead } from './unpacked-sheet.ts';
 import { worksheetRows, type SheetFacts, type SheetParts, type WorkbookRow } from './worksheet.ts';
 
 export type UnpackParams = {
-  /** The workbook. */
   readonly from: string;
   /** Its name for messages. */
   readonly file: string;

@@ -54,7 +54,6 @@ export async function workbookColumns(
   throw problem('E104', { what }, { place: { file: source.name } });
 }
 
-/** Every row after the header. */
 export async function* workbookRecords(
   source: SheetSource,
   options: SheetOptions,
@@ -79,7 +78,6 @@ export async function sheetHead(source: SheetSource): Promise<SheetHead> {
   return (await openedLines(source)).head;
 }
 
-/** The texts of the first rows. */
 export async function firstRows(
   source: SheetSource,
   most: number,

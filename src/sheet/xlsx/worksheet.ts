@@ -111,7 +111,6 @@ class WorksheetReader {
     this.#text = new RichText(parts.file);
   }
 
-  /** The rows that are complete. */
   take(): readonly WorkbookRow[] {
     const rows = this.#rows;
     this.#rows = [];

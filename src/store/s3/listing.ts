@@ -110,7 +110,6 @@ type List = {
   /** The outermost element of the answer. */
   readonly root: string;
   readonly texts: Texts;
-  /** What was asked for. */
   readonly prefix: string;
 };
 

@@ -41,7 +41,6 @@ export class Multipart {
     return new Multipart(client, key, id, writer);
   }
 
-  /** The next part. */
   async add(body: Uint8Array): Promise<void> {
     this.#etags.push(etagOf(await this.#part({ body })));
   }

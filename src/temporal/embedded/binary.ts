@@ -42,7 +42,6 @@ type BinarySearch = {
   /** Our folder in the user's cache. */
   readonly cache: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Reports slow steps to the user. */
   readonly notice: (text: string) => void;
   readonly downloads?: string;
   /** Tests replace the network and the known program. */

@@ -28,7 +28,6 @@ type ServicesParams = {
   /** The user's umask, for the batch folders that the worker writes. */
   readonly umask: number;
   readonly notice: (text: string) => void;
-  /** A process was restarted and has another pid. */
   readonly onChange: () => void;
   /** Called with the number of Queue Run calls without an answer. */
   readonly onWire: (count: number) => void;

@@ -135,7 +135,6 @@ async function* one<T>(item: T): AsyncGenerator<T> {
   yield item;
 }
 
-/** An iterator that can say whether anything is left. */
 function peekable<T>(
   inner: AsyncIterator<T>,
 ): AsyncIterator<T> & { readonly hasMore: () => Promise<boolean> } {
@@ -243,7 +242,6 @@ class Worksheet {
     yield `</sheetData>${this.#ending()}</worksheet>`;
   }
 
-  /** The relationships of the sheet; undefined if it has none. */
   relations(drawing: string | undefined): string | undefined {
     const links = this.#links.map(({ to }, at) => ({
       ...relation(`rId${at + 1}`, 'hyperlink', xmlText(to)),
@@ -325,7 +323,6 @@ async function taken<T>(items: AsyncIterator<T>, most: number): Promise<readonly
 
 // Text inside XML, as spreadsheets expect it.
 
-/** Characters that a cell may have. */
 export const CELL_CHARACTERS = 32_767;
 
 /** What XML 1.0 cannot contain. A lone surrogate is replaced before. */

@@ -9,7 +9,7 @@ export const BUCKETS = 240;
 
 const zeros = () => new Float64Array(BUCKETS);
 
-/** What became of an attempt. @type {(table: Table, attempt: Attempt) => string} */
+/** How an attempt ended. @type {(table: Table, attempt: Attempt) => string} */
 export const fateOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'no run';
 
 /** undefined if no run has ended. @param {Table} table @returns {Course | undefined} */

@@ -4,10 +4,8 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { operationsFor, type Operation } from './operations.ts';
 import { schemasFor, type Dialect, type Schemas } from './schemas.ts';
 
-/** The base paths of the two API versions. */
 export type Bases = { readonly v1: string; readonly v2: string };
 
-/** The document of a service with this behaviour at these bases. */
 export function openApiDocument(dialect: Dialect, bases: Bases): ReturnType<typeof createDocument> {
   const schemas = schemasFor(dialect);
   const operations = operationsFor(schemas);

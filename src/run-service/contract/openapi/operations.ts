@@ -18,7 +18,6 @@ import { sentenceShown, validationShown } from '../shown.ts';
 import type { Schemas } from './schemas.ts';
 
 type Content = {
-  /** The media type. */
   readonly type: string;
   /** undefined for an event stream. */
   readonly schema?: z.ZodType;
@@ -325,7 +324,6 @@ const legacyOperations = (schemas: Schemas): readonly Operation[] =>
 const inGroup = (group: string, operations: readonly Omit<Operation, 'group'>[]): readonly Operation[] =>
   operations.map((operation) => ({ ...operation, group }));
 
-/** All operations of both bases. */
 export const operationsFor = (schemas: Schemas): readonly Operation[] => [
   ...runOperations(schemas),
   ...listOperations(schemas),

@@ -19,11 +19,9 @@ export type RunPlan = {
   readonly runMs: number;
   readonly endsMs: number;
   readonly ending: 'success' | 'failed' | 'timeout' | 'preempted' | 'silent';
-  /** How many pictures it makes. */
   readonly outputs: number;
 };
 
-/** The planned result of a run. */
 export type PlannedResult = 'none' | 'fail' | 'preempt' | 'oom' | 'stuck' | 'hang';
 
 /** The plan of a run that gets a container at `atMs`; `draw`, in [0, 1), places it within the spread of run times. */
@@ -31,7 +29,6 @@ export function planRun(facts: {
   readonly spec: DeploymentSpec;
   readonly speed: number;
   readonly gpu: string;
-  /** The GPU memory that the run needs. */
   readonly neededGb: number;
   readonly cold: boolean;
   readonly plannedResult: PlannedResult;
@@ -83,7 +80,6 @@ const GRAPH_BEGINS = 0.02;
 
 const runningMsOf = (plan: RunPlan): number => plan.startsMs + Math.round(plan.runMs * GRAPH_BEGINS);
 
-/** When each node starts. */
 export function nodeStartsMs(plan: RunPlan): readonly number[] {
   const beginsMs = runningMsOf(plan);
   const graphMs = plan.startsMs + plan.runMs - beginsMs;
@@ -115,7 +111,6 @@ export function workAt(plan: RunPlan, atMs: number): Work {
 export type Step =
   | { readonly kind: 'status'; readonly atMs: number; readonly status: Status }
   | { readonly kind: 'progress'; readonly atMs: number }
-  /** The container is lost. */
   | { readonly kind: 'lost'; readonly atMs: number; readonly waits: boolean };
 
 const SHOWN_NODES: ReadonlySet<string> = new Set(['KSampler', 'VAEDecode', 'SaveImage']);

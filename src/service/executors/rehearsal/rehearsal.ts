@@ -39,7 +39,6 @@ type World = Uploads & {
   readonly inputsOf: (runId: string) => string;
 };
 
-/** A run in its container, with its plan. */
 type Held = { readonly run: LiveRun; readonly container: Container; readonly plan: RunPlan };
 type Active = Held & { readonly steps: readonly Step[]; callOff: () => void };
 
@@ -131,7 +130,6 @@ function take(events: ExecutorEvents, machines: Machines<LiveRun>, held: Held, s
   machines.release(container);
 }
 
-/** What is shown of a run, from its plan. */
 function readersOf({ deployments }: World): Pick<Executor, 'view' | 'log' | 'outputs' | 'file'> {
   const draw = createAlbum(PICTURES_KEPT);
   return {

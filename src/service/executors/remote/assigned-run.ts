@@ -11,7 +11,6 @@ import { NO_WORK, type LiveRun, type Work } from '../executor.ts';
 import type { SocketEvent, Made, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
-/** A file that the service keeps. */
 export type StoredFile = {
   readonly filename: string;
   /** Below the folder of files. */
@@ -29,7 +28,6 @@ export type StoredOutput = {
 
 export type RunState = {
   readonly server: string;
-  /** Whether the server has accepted it. */
   readonly isSent: boolean;
   /** How often a server has stopped while it executed it. */
   readonly deaths: number;

@@ -48,7 +48,6 @@ export type Desk = {
     backend: Backend,
   ) => Promise<readonly StoredOutput[]>;
   readonly met: (server: MetServer) => Promise<void>;
-  /** A place is free. */
   readonly free: () => void;
   /** Gives the run to another server; false if there is none. */
   readonly move: (one: AssignedRun, why: string) => boolean;

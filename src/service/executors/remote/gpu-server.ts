@@ -35,7 +35,6 @@ const FAILURES_MOST = 3;
 export class GpuServer implements MetServer {
   readonly name: string;
   readonly backend: Backend;
-  /** What a person calls its GPU. */
   gpu: string;
   version = '';
   readonly runs = new Map<string, AssignedRun>();

@@ -1,4 +1,4 @@
-// What became of a run that its server does not have: neither in its queue, nor in its history.
+// Classifies a run that its server does not have: neither in its queue, nor in its history.
 
 import type { AssignedRun } from './assigned-run.ts';
 

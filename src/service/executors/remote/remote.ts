@@ -39,7 +39,6 @@ export type RemoteWorld = {
     inputs: Readonly<Record<string, unknown>>,
     backend: Backend,
   ) => Promise<ReadonlyMap<string, PutFile>>;
-  /** Whether this is a run that has ended. */
   readonly isOver: (runId: string) => boolean;
   readonly timing: Timing;
   readonly say: (event: string, facts: Record<string, unknown>) => void;

@@ -1,7 +1,7 @@
 // A run that waits in the queue of one server is given to another one that idles. ComfyUI answers a removal alike whether there was
 // something to remove or not, so what proves that the run never began is this: the server accepted it once, during the connection
 // that is still open, and so tells it everything that it does; the run was removed, and is neither in the queue nor in the history;
-// and all that was said until then is heard, without a word of this run. A run of which that is not known stays where it is.
+// and its events until then have arrived, without one about this run. A run of which that is not known stays where it is.
 
 import { hasBegun, sentOf, type AssignedRun } from './assigned-run.ts';
 import { Unreachable } from './backend.ts';

@@ -8,7 +8,6 @@ import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts
 import { uuidOf } from '../../identity.ts';
 import type { ClassInput, Graph, NodeClass } from './backend.ts';
 
-/** Where the value of an input goes. */
 type Field = { readonly node: string; readonly field: string; readonly isFile: boolean };
 
 export type InputType = {

@@ -84,6 +84,5 @@ const UNKNOWN = pixelsOf(['#####', '#...#', '#...#', '#...#', '#...#', '#...#', 
 /** The letter's pixels; a box if the font lacks the letter. */
 export const glyphOf = (letter: string): Glyph => glyphs[letter.charCodeAt(0) - FIRST] ?? UNKNOWN;
 
-/** Converts the text for this font: removes accents, replaces line breaks by spaces. */
 export const plain = (text: string): string =>
   text.normalize('NFKD').replaceAll(/\p{M}/gu, '').replaceAll(/\s+/g, ' ').trim();

@@ -23,7 +23,6 @@ type Inputs = Readonly<Record<string, unknown>>;
 /** Everything that a picture depends on. `index` counts the pictures of one run from 1; `size` is the edge in pixels. */
 export type PictureOrder = { readonly inputs: Inputs; readonly index: number; readonly size: number };
 
-/** The bytes of the picture as a PNG. */
 export function drawPicture({ inputs, index, size }: PictureOrder): Buffer {
   const fingerprint = fingerprintOf(inputs);
   const draw = numbersFrom(hashOf(`${index}/${fingerprint}`));
