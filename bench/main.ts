@@ -1,5 +1,5 @@
 // npm run bench [-- --postgres] [--only throughput|shortRuns|start|steady|rates|memory|million|service|kills] [--cycles N] [--rows N]: measures, and
-// writes docs/testing/benchmarks.md. What is not measured this time keeps the figures of the last time, which lie beside the
+// writes docs/benchmarks.md. What is not measured this time keeps the figures of the last time, which lie beside the
 // page.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -31,8 +31,8 @@ const { values } = parseArgs({
 const backends: readonly Backend[] = values.postgres ? ['dev server', 'PostgreSQL'] : ['dev server'];
 const wants = (name: keyof Figures): boolean => values.only?.includes(name) ?? true;
 
-const docs = join(import.meta.dirname, '..', 'docs/testing');
-const kept = join(docs, 'benchmarks.json');
+const docs = join(import.meta.dirname, '..', 'docs');
+const kept = join(import.meta.dirname, 'figures.json');
 let figures: Figures = existsSync(kept)
   ? (JSON.parse(readFileSync(kept, 'utf8')) as Figures)
   : { throughput: [], start: undefined, steady: [], memory: [] };
@@ -74,5 +74,5 @@ mkdirSync(docs, { recursive: true });
 writeFileSync(kept, `${JSON.stringify(figures, undefined, 2)}\n`);
 writeFileSync(join(docs, 'benchmarks.md'), pageOf(figures));
 for (const [name, svg] of chartsOf(figures))
-  writeFileSync(join(docs, '..', 'pictures', `benchmark-${name}.svg`), svg);
+  writeFileSync(join(docs, 'pictures', `benchmark-${name}.svg`), svg);
 console.error(`written: ${join(docs, 'benchmarks.md')}`);

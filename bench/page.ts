@@ -144,7 +144,7 @@ export function pageOf({
 }
 
 const pictureOf = (name: string, figures: readonly unknown[]): readonly string[] =>
-  figures.length === 0 ? [] : [`![the same as a picture](../pictures/benchmark-${name}.svg)`, ''];
+  figures.length === 0 ? [] : [`![the same as a picture](pictures/benchmark-${name}.svg)`, ''];
 
 function shortRunsSection(runs: readonly ShortRuns[]): readonly string[] {
   if (runs.length === 0) return [];

@@ -1,6 +1,6 @@
 // npm run chaos -- [--kills N] [--minutes N] [--mode cluster|embedded]… [--rows N] [--concurrency N] [--seed N]:
 // batches in a row, on a Temporal server with two workers and on the embedded one, whose processes are killed
-// repeatedly. With --page it updates docs/testing/chaos.md.
+// repeatedly. With --page it adds the figures of the run, from which `npm run docs` writes docs/evidence.md.
 
 import { parseArgs } from 'node:util';
 import { chaos, hasFindings, neverMet } from './chaos.ts';
