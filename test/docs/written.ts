@@ -27,22 +27,27 @@ export function pageWith({ page, mark, text }: Part): { readonly is: string; rea
 }
 
 function questionsOfDoors(): string {
-  return (Object.keys(QUESTIONS) as Question[]).map(questionText).join('\n');
+  return `${(Object.keys(QUESTIONS) as Question[]).map(questionText).join('\n')}\n`;
 }
 
+/** One line: the doors that ask or refuse, with what answers beforehand. `plan` says everything, and asks nothing. */
 function questionText(question: Question): string {
-  const groups = Map.groupBy(Object.keys(DOORS) as Door[], (door) => cellText(TABLE[question][door]));
-  const lines = [...groups].map(
-    ([text, doors]) => `- ${doors.map((door) => DOORS[door]).join(', ')}: ${text}`,
+  const cells = (Object.keys(DOORS) as Door[])
+    .filter((door) => door !== 'plan')
+    .flatMap((door) => ({ door, ...does(TABLE[question][door]) }))
+    .filter(({ does: action }) => action !== undefined);
+  const codes = new Set(cells.flatMap(({ code }) => code ?? []));
+  const groups = Map.groupBy(cells, ({ does: action, answer }) =>
+    action === 'says' ? 'only said' : answer === undefined ? 'refused' : answerText(answer),
   );
-  return [`**${QUESTIONS[question]}**`, '', ...lines, ''].join('\n');
+  const texts = [...groups].map(([text, of]) => `${of.map(({ door }) => DOORS[door]).join(', ')}: ${text}`);
+  return `- **${QUESTIONS[question]}** (${[...codes].join(', ')}). ${texts.join('; ')}.`;
 }
 
-function cellText(cell: Cell): string {
-  if ('never' in cell) return `never: ${cell.never}`;
-  const { does, code, answer } = cell;
-  const otherwise = does === 'says' ? does : `${does}${code === undefined ? '' : ` (${code})`}`;
-  if (answer === undefined) return otherwise;
-  const words = answer.split(', ').map((word) => (/^--|[:(]/.test(word) ? `\`${word}\`` : word));
-  return `${otherwise}; answered by ${words.join(', ')}`;
-}
+const does = (cell: Cell): { does?: string; code?: string; answer?: string } => ('never' in cell ? {} : cell);
+
+const answerText = (answer: string): string =>
+  answer
+    .split(', ')
+    .map((word) => (/^--|[:(]/.test(word) ? `\`${word}\`` : word))
+    .join(', ');

@@ -2,8 +2,8 @@
 
 /** How a batch is made or extended. */
 export const DOORS = {
-  run: '`run` on a terminal',
-  submit: '`run`, `submit` in a script',
+  run: '`run`',
+  submit: '`submit`',
   plan: '`plan`',
   start: '`start()`',
   runBatch: '`runBatch()`',

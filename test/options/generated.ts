@@ -8,7 +8,7 @@ type Generated = { readonly path: string; readonly written: (before: string) => 
 
 export const GENERATED: readonly Generated[] = [
   { path: 'src/options/generated.ts', written: programTypes },
-  { path: 'docs/library.md', written: (before) => between(before, optionTable()) },
+  { path: 'docs/library.md', written: (before) => between(before, optionList()) },
 ];
 
 const START = '<!-- options: written by npm run docs -->';
@@ -20,26 +20,24 @@ function between(before: string, text: string): string {
   return `${before.slice(0, start + START.length)}\n\n${text}\n\n${before.slice(end)}`;
 }
 
-const cell = (text: string): string => text.replaceAll('|', String.raw`\|`);
-
-function optionTable(): string {
-  const rows = Object.entries<AnyOption>(OPTIONS).map(([option, row]) => [
-    `\`${option}\``,
-    flagText(option, row),
-    cell(inProgram(row.help)),
-    cell(inProgram(row.usual ?? '')),
-  ]);
-  return aligned([['option', 'flag', 'meaning', 'default'], ...rows]);
+function optionList(): string {
+  return Object.entries<AnyOption>(OPTIONS)
+    .map(([option, row]) => {
+      const value = valueText(row);
+      const usual = inProgram(row.usual ?? '');
+      const rest = ['', 'none'].includes(usual)
+        ? ''
+        : usual === 'required'
+          ? '; required'
+          : `; default: ${usual}`;
+      return `- \`${option}\`${value}: ${inProgram(row.help)}${rest}`;
+    })
+    .join('\n');
 }
 
-function flagText(
-  option: string,
-  { kind, not = [], form = formOf(kind).form(kind), alias }: AnyOption,
-): string {
-  if (not.includes('command')) return '';
-  const flag = `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  const value = form === '' ? '' : ` ${cell(form)}`;
-  return `\`${alias === undefined ? '' : `-${alias}, `}${flag}${value}\``;
+/** What its flag takes. */
+function valueText({ kind, form = formOf(kind).form(kind) }: AnyOption): string {
+  return form === '' ? '' : ` (\`${form}\`)`;
 }
 
 /** As the formatter aligns a table. */
