@@ -83,7 +83,7 @@ export interface ReadingOptions {
   readonly skipRows?: readonly RowRange[];
   /** Read or leave out the rows that Excel hides (default: refused until one is chosen). */
   readonly hidden?: 'include' | 'skip';
-  /** Numbers have a decimal comma: 7,5. */
+  /** Numbers have a decimal comma: 7,5; or their commas separate thousands: 1,200 (default: asked). */
   readonly decimalComma?: boolean;
 }
 

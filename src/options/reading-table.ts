@@ -145,6 +145,8 @@ export const READING = {
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'numbers have a decimal comma: 7,5',
+    help: 'numbers have a decimal comma: 7,5; or their commas separate thousands: 1,200',
+    usual: 'asked',
+    negatable: true,
   },
 } as const;

@@ -66,7 +66,8 @@ export function mapColumns(
     ladder,
     /** With a ladder: the inputs that predict what a run needs. */
     sizedBy: ladder === undefined ? [] : feeds.map(({ input }) => input).filter(predictsSize),
-    decimalComma: options.decimalComma ?? false,
+    /** undefined if it is not known. */
+    decimalComma: options.decimalComma,
     /** Words that mean that a cell is empty. */
     nothings: new Set(options.null ?? []),
     /** Errors of the header for this deployment (E203, E204). */

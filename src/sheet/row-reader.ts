@@ -117,8 +117,13 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
   if (typeof reading !== 'string') {
-    const listed =
-      feed.kind === 'int' && isListOfIntegers(record.cells[index]) ? splitting(column) : undefined;
+    const cell = record.cells[index];
+    const isGrouped = (feed.kind === 'int' || feed.kind === 'float') && GROUPED.test(String(cell).trim());
+    const listed = isGrouped
+      ? THOUSANDS
+      : feed.kind === 'int' && isListOfIntegers(cell)
+        ? splitting(column)
+        : undefined;
     const facts = { value: shown(look, index), column, ...reading, ...listed?.facts };
     wrong.push(problem('E202', facts, { ...place(), ...listed?.more }));
     return undefined;
@@ -137,6 +142,13 @@ function isListOfIntegers(cell: unknown): boolean {
   const values = valuesIn(cell, false);
   return values.length > 1 && values.every((value) => /^\d+$/.test(String(value)));
 }
+
+const THOUSANDS = {
+  facts: {
+    hint: 'if commas separate thousands: --no-decimal-comma; if they are decimal commas: --decimal-comma',
+  },
+  more: { correction: { add: [['--no-decimal-comma']] } } as const,
+};
 
 const splitting = (column: string) => ({
   facts: { hint: `to make a row of each of its values: --split ${shellWord(column)}` },
@@ -194,10 +206,19 @@ function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind,
   if (kind === 'bool') return isGiven && YES_MARK.test(text.trim()) ? 'true' : text;
   if (kind !== 'int' && kind !== 'float') return text;
   const raw = (marks?.get(index)?.raw ?? text).trim();
-  const plain = plan.decimalComma ? raw.replace(/^(-?\d+),(\d+)(?=\s?%?$)/, '$1.$2') : raw;
+  const plain = withoutCommas(raw, plan.decimalComma);
   if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);
   return plain.replace(/^(-?)0+(?=\d)/, '$1');
 }
+
+/** `7,5` and `1,200` as they were said to be meant. */
+function withoutCommas(text: string, decimalComma: boolean | undefined): string {
+  if (decimalComma === undefined || !text.includes(',')) return text;
+  if (decimalComma) return text.replace(/^(-?\d+),(\d+)(?=\s?%?$)/, '$1.$2');
+  return GROUPED.test(text) ? text.replaceAll(',', '') : text;
+}
+
+const GROUPED = /^-?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?\s?%?$/;
 
 /** 12.5% is 0.125 to the digit. */
 function fraction(percent: string): string {
@@ -274,9 +295,9 @@ function keyOf(look: Look): string | undefined {
 }
 
 function unreadable({ file }: ColumnMapping, fault: RecordFault, row: number): ReadRow {
-  const { line, column, cell, ...facts } = fault;
+  const { line, column, cell, correction, ...facts } = fault;
   const place = { file, line, column, ...(cell === undefined ? {} : { cell }), row };
-  const wrong = [problem('E103', facts, { place })];
+  const wrong = [problem('E103', facts, { place, correction })];
   return { inputs: '{}', gpu: undefined, key: undefined, wrong };
 }
 

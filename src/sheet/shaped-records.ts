@@ -50,8 +50,9 @@ async function* firstOfEach(
   let row = 0;
   for await (const record of records) {
     row += 1;
-    if (record.fault !== undefined) yield record;
-    else if (isMet(record)) {
+    const is = record.fault !== undefined || isMet(record);
+    if (record.fault !== undefined || typeof is === 'object') yield record;
+    else if (is) {
       const content = fingerprint(JSON.stringify(compared.map((at) => cellText(record.cells[at]))));
       if (seen.sight(content, row).nth === 1) yield record;
     }

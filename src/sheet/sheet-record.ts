@@ -1,7 +1,7 @@
 // One row of a sheet as it stands in the file, whatever the format, before anybody asks what its cells mean.
 
 import { type Spot, Cursor } from './text/sheet-text.ts';
-import { type Place, problem, type RunsheetError } from '../errors/error.ts';
+import { type Correction, type Place, problem, type RunsheetError } from '../errors/error.ts';
 import type { Members } from './json/json-text.ts';
 import type { CellMark } from './xlsx/cell-value.ts';
 
@@ -21,7 +21,12 @@ export type Column = {
 };
 
 /** Why a record cannot be read as a row (E103). */
-export type RecordFault = Spot & { readonly what: string; readonly hint?: string; readonly cell?: string };
+export type RecordFault = Spot & {
+  readonly what: string;
+  readonly hint?: string;
+  readonly cell?: string;
+  readonly correction?: Correction | undefined;
+};
 
 export type SheetRecord = Spot & {
   /** In the order of the columns. CSV: text, '' if empty. JSON: values, undefined if absent. */

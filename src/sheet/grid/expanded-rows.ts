@@ -6,7 +6,15 @@ import { REPEAT_MAX } from '../../options/batch-kinds.ts';
 import { problem } from '../../errors/error.ts';
 import { fingerprint } from '../row-keys.ts';
 import type { SheetOptions } from '../sheet-options.ts';
-import { cellText, type Column, shortened, spotOf, type SheetRecord } from '../sheet-record.ts';
+import {
+  cellText,
+  type Column,
+  type RecordFault,
+  shortened,
+  spotOf,
+  type SheetRecord,
+} from '../sheet-record.ts';
+import { UnclearCell } from '../where/compared-cell.ts';
 import { parseWhere } from '../where/where.ts';
 import { CELL_VALUES_MAX, valuesIn } from './split-cell.ts';
 
@@ -32,15 +40,24 @@ export const withAdded = (own: readonly Column[], options: SheetOptions): readon
 export const ownWidth = (options: SheetOptions, names: readonly string[]): number =>
   names.length - addedColumns(options).length;
 
-/** Whether a row of the sheet is a row of the batch. */
+/** Whether a row of the sheet is a row of the batch; or why nobody can tell. */
 export function whereOf(
-  { where }: Pick<SheetOptions, 'where'>,
+  { where, decimalComma }: Pick<SheetOptions, 'where' | 'decimalComma'>,
   own: readonly string[],
-): (record: Pick<SheetRecord, 'cells'>) => boolean {
+  numbers?: Set<string>,
+): (record: SheetRecord) => boolean | RecordFault {
   if (where === undefined) return () => true;
-  const isMet = parseWhere(where, own);
+  const isMet = parseWhere(where, own, { decimalComma, ...(numbers && { numbers }) });
   const at = new Map(own.map((name, index) => [name, index]));
-  return ({ cells }) => isMet((column) => cellText(cells[at.get(column) ?? -1]));
+  return (record) => {
+    try {
+      return isMet((column) => cellText(record.cells[at.get(column) ?? -1]));
+    } catch (error) {
+      if (!(error instanceof UnclearCell)) throw error;
+      const { column, message: what, hint = '', correction } = error;
+      return { ...spotOf(record, at.get(column) ?? 0, column), what, hint, correction };
+    }
+  };
 }
 
 /** `isSurveyed`: each row of the sheet once, with the first of its values. */
@@ -61,9 +78,11 @@ export async function* expandedRows(
   let [seen, met] = [0, 0];
   for await (const record of records) {
     seen += 1;
-    if (record.fault === undefined && !isMet(record)) continue;
+    const is = record.fault !== undefined || isMet(record);
+    if (is === false) continue;
     met += 1;
-    for (const row of steps.length === 0 ? [record] : stepped({ ...record, own }, steps, 0)) {
+    const used = is === true ? record : { ...record, fault: is };
+    for (const row of steps.length === 0 ? [used] : stepped({ ...used, own }, steps, 0)) {
       yield row;
       if (isSurveyed) break;
     }

@@ -8,12 +8,12 @@ import { KEEP } from './nothing-words.ts';
 import type { NumberSurvey, Survey } from './survey.ts';
 
 export function numberGuesses(
-  { numbers }: Survey,
+  survey: Survey,
   plan: ColumnMapping,
   { decimalComma, types }: SheetOptions,
 ): Part {
   const untyped = untypedColumns(plan);
-  const all = [...numbers];
+  const all = [...survey.numbers];
   const percents = percentGuesses(all, plan, types);
   const guesses = [
     ...all.flatMap(([name, { pointZero }]): readonly Guess[] =>
@@ -27,16 +27,32 @@ export function numberGuesses(
     !isAmbiguous && others === 0 && (points === 0 || !untyped.has(name));
   // A column without a declared type may as well be a text.
   const commas = all.filter((one) => one[1].commas > 0 && (!untyped.has(one[0]) || isClear(one)));
-  if (decimalComma !== undefined || commas.length === 0 || !commas.every(isClear))
-    return { options: percents.options, guesses };
-  const floats = commas.flatMap(([name]) => untyped.get(name) ?? []);
-  const text = `numbers have a decimal comma in ${list(commas.map(([name]) => `"${name}"`))}`;
+  const clear = commas.every(isClear) ? commas.map(([name]) => name) : [];
+  const names = [...new Set([...commasCompared(survey), ...clear])];
+  if (decimalComma !== undefined || names.length === 0) return { options: percents.options, guesses };
+  const floats = clear.flatMap((name) => untyped.get(name) ?? []);
+  const text = `numbers have a decimal comma in ${list(names.map((name) => `"${name}"`))}`;
   const flags = ['--decimal-comma', ...floats.flatMap((input) => ['--type', `${input}=float`])];
   const settled = Object.fromEntries(floats.map((input) => [input, 'float' as const]));
   return {
     options: { types: { ...types, ...percents.options.types, ...settled }, decimalComma: true },
     guesses: [...guesses, toConfirm('values', text, ...flags)],
   };
+}
+
+/** Which rows meet a condition depends on it. */
+export function comparedGuess(survey: Survey, { decimalComma, where = '' }: SheetOptions): Part {
+  const words = [...survey.wordsCompared].map((word) => JSON.stringify(word));
+  const are = words.length === 1 ? 'is no number' : 'are no numbers';
+  return {
+    options: decimalComma === undefined && commasCompared(survey).length > 0 ? { decimalComma: true } : {},
+    guesses: words.length === 0 ? [] : [said('rows', `--where ${where}: ${list(words)} ${are}`)],
+  };
+}
+
+function commasCompared({ compared }: Survey): readonly string[] {
+  const all = [...compared].filter(([, { commas }]) => commas > 0);
+  return all.some(([, { isAmbiguous }]) => isAmbiguous) ? [] : all.map(([name]) => name);
 }
 
 const plainNumber = (text: string): string => text.replace(/\.0+$/, '').replace(/^(-?)0+(?=\d)/, '$1');

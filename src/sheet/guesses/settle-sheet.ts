@@ -5,7 +5,7 @@ import { list, nearest, problem, RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { mapColumns } from '../column-mapping.ts';
-import { markGuesses, nothingGuess, numberGuesses } from './guess-cells.ts';
+import { comparedGuess, markGuesses, nothingGuess, numberGuesses } from './guess-cells.ts';
 import { settleJson } from './guess-json.ts';
 import { settleReading } from './guess-reading.ts';
 import { commentGuess, rowGuesses, refuseRows, hiddenRows, sheetGuess, shortGuess } from './guess-rows.ts';
@@ -135,6 +135,7 @@ async function settleValues(
     commentGuess(first, matched.options),
     shortGuess(first, matched.options),
     nothingGuess(first, matched.options),
+    comparedGuess(first, matched.options),
   ];
   const changes = shapes.map((part) => part.options).filter((part) => Object.keys(part).length > 0);
   const options: SheetOptions = Object.assign({}, matched.options, ...changes);
@@ -153,7 +154,7 @@ async function settleValues(
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
     marks,
-    numberGuesses(survey, plan, { ...options, ...marks.options }),
+    numberGuesses(survey, plan, { ...matched.options, ...marks.options }),
     { guesses: encodingGuess(survey, reading), options: {} },
   ];
   const names = columns.map(({ name }) => name);
@@ -169,18 +170,19 @@ async function surveyed(
   { options, data, keys }: Pick<MatchedColumns, 'options' | 'data' | 'keys'>,
   { columns, inputTypes }: Known,
 ): Promise<Survey> {
-  const survey = new Survey({ plan: mapColumns(source.name, columns, options, inputTypes), keys, data });
-  const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, ...whole } = options;
+  const plan = mapColumns(source.name, columns, options, inputTypes);
   const names = columns.map(({ name }) => name);
-  const isMet = whereOf(options, names);
+  const compared = new Set<string>();
+  const isMet = whereOf(options, names, compared);
+  const survey = new Survey({ plan, keys, data, compared });
+  const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, ...whole } = options;
   await survey.read(surveyedRecords(source, whole, names), {
     most: limit,
     hasTotals: skipRows?.length !== 0,
     hasComments: options.comment === undefined,
-    isLeftOut: ({ line, isHidden, cells }) =>
-      isSkipped(options, line) ||
-      (hidden === 'skip' && isHidden === true) ||
-      (cells !== undefined && !isMet({ cells })),
+    isLeftOut: (row) =>
+      isSkipped(options, row.line) ||
+      ('cells' in row && ((hidden === 'skip' && row.isHidden === true) || isMet(row) === false)),
   });
   return survey;
 }

@@ -17,6 +17,8 @@ export type SurveyParams = {
   /** Columns that may name the rows, and columns that may name GPUs. */
   readonly keys: readonly string[];
   readonly data: readonly string[];
+  /** Columns that a condition compares with numbers. */
+  readonly compared?: ReadonlySet<string>;
 };
 
 export type NameSurvey = {
@@ -42,9 +44,7 @@ type Reading = {
   readonly hasTotals: boolean;
   readonly hasComments: boolean;
   /** Whether a row was left out by an option. */
-  readonly isLeftOut: (
-    row: Pick<SheetRecord, 'line' | 'isHidden'> & Partial<Pick<SheetRecord, 'cells'>>,
-  ) => boolean;
+  readonly isLeftOut: (row: { readonly line: number } | SheetRecord) => boolean;
 };
 
 const MOST_LINES = 1000;
@@ -81,6 +81,9 @@ export class Survey {
   /** Columns whose values are all GPUs. */
   readonly gpuColumns: Set<string>;
   readonly numbers = new Map<string, NumberSurvey>();
+  /** Of all rows: the columns that a condition compares with numbers, and cells of them without any digit. */
+  readonly compared = new Map<string, NumberSurvey>();
+  readonly wordsCompared = new Set<string>();
   /** Words for nothing in cells that are sent, and how often they occur. */
   readonly nothings = new Map<string, number>();
   /** Column → a mark such as x that may mean true. */
@@ -103,9 +106,10 @@ export class Survey {
   }[];
   #fewestFilled = Number.POSITIVE_INFINITY;
   readonly #gpuValues = new Map<string, number>();
+  readonly #compared: ReadonlySet<string>;
 
-  constructor({ plan, keys, data }: SurveyParams) {
-    this.#plan = plan;
+  constructor({ plan, keys, data, compared = new Set() }: SurveyParams) {
+    [this.#plan, this.#compared] = [plan, compared];
     this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
     this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
@@ -129,6 +133,7 @@ export class Survey {
       for (let line = next; line < record.line; line += 1) if (!isLeftOut({ line })) this.blank += 1;
       const cells = record.cells.map(cellText);
       next = record.line + 1 + breaksIn(cells.join(' '));
+      if (this.#compared.size > 0) this.#takeCompared(record);
       if (isLeftOut(record)) continue;
       const filled = filledIn(cells);
       if (hasComments && this.#isComment(record, cells)) this.#putComment(record, cells);
@@ -197,7 +202,7 @@ export class Survey {
     this.#takeGpus(cells, record);
     for (const { column, kind, name, choices } of this.#mapped) {
       this.#takeWord(cells[column]?.trim() ?? '', kind, name, choices);
-      if (isNumeric(kind) || kind === 'auto') this.#takeNumber(record, column, name);
+      if (isNumeric(kind) || kind === 'auto') this.#takeNumber(this.numbers, record, column, name);
       if (!isNumeric(kind) && this.words.size < MOST_WORDS) this.#takeWords(cells[column] ?? '');
     }
   }
@@ -282,17 +287,32 @@ export class Survey {
     this.badGpus.set(value, bad);
   }
 
-  #takeNumber({ cells, marks }: SheetRecord, column: number, name: string): void {
+  #takeCompared(record: SheetRecord): void {
+    for (const name of this.#compared) {
+      const at = this.#at.get(name) ?? -1;
+      const text = cellText(record.cells[at]).trim();
+      if (/\d/.test(text)) this.#takeNumber(this.compared, record, at, name);
+      else if (text !== '' && !NOTHING_WORDS.has(text.toLowerCase()) && this.wordsCompared.size < MOST_WORDS)
+        this.wordsCompared.add(shortened(text));
+    }
+  }
+
+  #takeNumber(
+    numbers: Map<string, NumberSurvey>,
+    { cells, marks }: SheetRecord,
+    column: number,
+    name: string,
+  ): void {
     const text = cellText(cells[column]).trim();
     if (text === '' || this.#plan.nothings.has(text)) return;
-    const found = this.numbers.get(name) ?? {
+    const found = numbers.get(name) ?? {
       commas: 0,
       isAmbiguous: false,
       others: 0,
       points: 0,
       percent: 0,
     };
-    this.numbers.set(name, found);
+    numbers.set(name, found);
     if (marks?.get(column)?.is === 'percent' || (marks === undefined && PERCENT.test(text)))
       found.percent += 1;
     if (/^-?(?:\d+\.0+|0+\d+)$/.test(text) && !MAY_BE_THOUSANDS.test(text)) found.pointZero ??= text;

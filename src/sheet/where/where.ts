@@ -1,13 +1,19 @@
 // Parses a condition on the columns of a row: `outcome = succeeded and (seed > 100 or prompt in ('a fox', dog))`. Columns and
-// values may have quotes of either kind; a doubled quote stands for itself. A number without quotes compares as a number,
-// everything else as text.
+// values may have quotes of either kind; a doubled quote stands for itself. A number without quotes compares as a number, a date as
+// 2026-11-21 as a date, everything else as text.
 
 import { problem, type RunsheetError, list, nearest } from '../../errors/error.ts';
+import { isOtherDate, orderOf, valueOf, type Value } from './compared-cell.ts';
 
-/** Whether a row matches; `cellOf` is the text of a column, '' if it is empty. */
+/** Whether a row matches; `cellOf` is the text of a column, '' if it is empty. Throws {@link UnclearCell}. */
 export type Where = (cellOf: (column: string) => string) => boolean;
 
-type Value = { readonly text: string; readonly isNumber: boolean };
+export type WhereOptions = {
+  /** Whether numbers of the sheet have a decimal comma, if it is known. */
+  readonly decimalComma?: boolean | undefined;
+  /** Gets the columns that are compared with numbers. */
+  readonly numbers?: Set<string>;
+};
 
 const KEYWORDS: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in']);
 /** Parentheses in parentheses, so that no text can fill the stack. */
@@ -23,19 +29,19 @@ const COMPARE: Readonly<Record<string, (order: number) => boolean>> = {
 };
 
 /** Throws E550, which points to the place. */
-export const parseWhere = (text: string, columns: readonly string[]): Where =>
-  new Parser(text, columns).whole();
+export const parseWhere = (text: string, columns: readonly string[], options: WhereOptions = {}): Where =>
+  new Parser(text, columns, options).whole();
 
 class Parser {
   readonly #text: string;
   readonly #columns: readonly string[];
+  readonly #options: WhereOptions;
   readonly #tokens: readonly Token[];
   #at = 0;
   #depth = 0;
 
-  constructor(text: string, columns: readonly string[]) {
-    this.#text = text;
-    this.#columns = columns;
+  constructor(text: string, columns: readonly string[], options: WhereOptions) {
+    [this.#text, this.#columns, this.#options] = [text, columns, options];
     this.#tokens = tokensOf(text);
   }
 
@@ -77,9 +83,11 @@ class Parser {
     const column = this.#column();
     const compare = this.#token.kind === 'sign' ? COMPARE[this.#token.text] : undefined;
     if (compare !== undefined) {
+      const isOrdered = !/^!?=$/.test(this.#token.text);
       this.#at += 1;
-      const value = this.#value();
-      return (cellOf) => compare(orderOf(cellOf(column), value));
+      if (isOrdered && isOtherDate(this.#token.text)) throw this.#fault('a date is written as 2026-11-21');
+      const orderTo = this.#orderTo(column, this.#value(), isOrdered);
+      return (cellOf) => compare(orderTo(cellOf(column)));
     }
     const isNegated = this.#take('not');
     if (!this.#take('in')) throw this.#expected(isNegated ? 'in' : '=, !=, <, >, <=, >= or in');
@@ -87,7 +95,14 @@ class Parser {
     const values = [this.#value()];
     while (this.#take(',')) values.push(this.#value());
     if (!this.#take(')')) throw this.#expected(', or )');
-    return (cellOf) => values.some((value) => orderOf(cellOf(column), value) === 0) !== isNegated;
+    const orders = values.map((value) => this.#orderTo(column, value, false));
+    return (cellOf) => orders.some((orderTo) => orderTo(cellOf(column)) === 0) !== isNegated;
+  }
+
+  #orderTo(column: string, value: Value, isOrdered: boolean): (cell: string) => number {
+    const { numbers, decimalComma } = this.#options;
+    if (value.is === 'number') numbers?.add(column);
+    return (text) => orderOf({ column, text, isOrdered, decimalComma }, value);
   }
 
   #column(): string {
@@ -106,7 +121,7 @@ class Parser {
     const { kind, text } = this.#token;
     if (!this.#isOperand()) throw this.#expected('a value');
     this.#at += 1;
-    return { text, isNumber: kind === 'word' && isNumber(text) };
+    return valueOf(text, kind === 'quoted');
   }
 
   get #token(): Token {
@@ -131,22 +146,6 @@ class Parser {
   }
 
   #fault = (what: string, hint?: string): RunsheetError => whereFault(this.#text, this.#token.at, what, hint);
-}
-
-const isNumber = (text: string): boolean => /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text);
-const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
-
-/** Below, at or above 0; NaN for a number and something else, which are neither equal nor in an order. */
-function orderOf(own: string, value: Value): number {
-  const { text } = value;
-  if (own === text) return 0;
-  if (!value.isNumber) return own < text ? -1 : 1;
-  const cell = own.trim();
-  if (!isNumber(cell)) return Number.NaN;
-  // Seeds may have 64 bits.
-  if (isInteger(cell) && isInteger(text))
-    return BigInt(cell) < BigInt(text) ? -1 : Number(BigInt(cell) > BigInt(text));
-  return Number(cell) - Number(text);
 }
 
 type Token = {

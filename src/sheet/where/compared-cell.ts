@@ -1,0 +1,172 @@
+// How a cell compares with the number or the date of a condition. Numbers are read as those of inputs are, also with a currency and with
+// separators of thousands. A cell that may be one, but cannot be read, is refused: a row may not be left out because of it.
+
+import { problem, RunsheetError, type Correction } from '../../errors/error.ts';
+import { NOTHING_WORDS } from '../guesses/nothing-words.ts';
+import { isErrorWord, MAY_BE_THOUSANDS } from '../parse-cell.ts';
+import { shortened } from '../sheet-record.ts';
+
+/** A cell that may meet the condition or not (E550). */
+export class UnclearCell extends RunsheetError {
+  readonly column: string;
+
+  constructor(column: string, what: string, hint: string, correction?: Correction) {
+    const { message, exit } = problem('E550', { what: `--where: ${what}` });
+    super('E550', message, { exit, hint, correction });
+    this.column = column;
+  }
+}
+
+/** What stands behind a sign: a text, a number or a date. */
+export type Value =
+  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: 'number'; readonly text: string; readonly number: Numeric }
+  | { readonly is: 'date'; readonly text: string };
+
+/** `plain`: digits with a decimal point, and `isPercent` if hundredths are meant. */
+type Numeric = { readonly plain: string; readonly isPercent: boolean };
+
+const PLAIN = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$/;
+const OTHER_DATE = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b/;
+
+/** `isQuoted`: it is a text, unless it is a date. */
+export function valueOf(text: string, isQuoted: boolean): Value {
+  if (DATE.test(text)) return { is: 'date', text };
+  const number = isQuoted ? undefined : PLAIN.test(text) ? numeric(text) : numberIn(text, undefined);
+  return typeof number === 'object' ? { is: 'number', text, number } : { is: 'text', text };
+}
+
+/** `11/21/2026`, which no order is known of. */
+export const isOtherDate = (text: string): boolean => OTHER_DATE.test(text) && !DATE.test(text);
+
+export type ComparedCell = {
+  readonly column: string;
+  readonly text: string;
+  /** Whether the order counts, and not only whether both are equal. */
+  readonly isOrdered: boolean;
+  readonly decimalComma: boolean | undefined;
+};
+
+/** Below, at or above 0; NaN for a number and something else, which are neither equal nor in an order. Throws {@link UnclearCell}. */
+export function orderOf(cell: ComparedCell, value: Value): number {
+  const { text } = cell;
+  if (text === value.text) return 0;
+  if (value.is === 'text') return text < value.text ? -1 : 1;
+  const own = text.trim();
+  if (own === '' || NOTHING_WORDS.has(own.toLowerCase())) return Number.NaN;
+  if (isErrorWord(own)) throw unclear(cell, 'is an error of a formula', 'correct the formula');
+  return value.is === 'date' ? orderOfDates(cell, own, value.text) : orderOfNumbers(cell, own, value.number);
+}
+
+function orderOfDates(cell: ComparedCell, own: string, date: string): number {
+  if (DATE.test(own)) {
+    // A day without a time is the whole day.
+    const [one, other] = [own, date].map((text) => text.replace(' ', 'T').slice(0, date.length)) as [
+      string,
+      string,
+    ];
+    return one === other ? 0 : one < other ? -1 : 1;
+  }
+  if (isOtherDate(own) || (cell.isOrdered && /\d/.test(own)))
+    throw unclear(cell, 'is no date such as 2026-11-21', 'write the dates of the column as 2026-11-21');
+  return Number.NaN;
+}
+
+function orderOfNumbers(cell: ComparedCell, own: string, number: Numeric): number {
+  const found = numberIn(own, cell.decimalComma);
+  if (found === 'unclear') {
+    const hint =
+      'if commas separate thousands: --no-decimal-comma; if they are decimal commas: --decimal-comma';
+    throw unclear(cell, 'is 1000 times more in some countries', hint, { add: [['--no-decimal-comma']] });
+  }
+  if (found === undefined) {
+    if (!cell.isOrdered || !/\d/.test(own)) return Number.NaN;
+    const hint = 'correct the cell; or leave such rows out before: --where "column != \'text\' and …"';
+    throw unclear(cell, 'is no number', hint);
+  }
+  if (found.isPercent && !number.isPercent && Math.abs(Number(number.plain)) > 1) {
+    const hint = `write it as a percentage too: ${number.plain}%`;
+    throw unclear(cell, `is compared with ${number.plain}, which is ${Number(number.plain) * 100} %`, hint);
+  }
+  // Seeds may have 64 bits.
+  if ([found, number].every(({ plain, isPercent }) => !isPercent && /^-?\d+$/.test(plain))) {
+    const [one, other] = [BigInt(found.plain), BigInt(number.plain)];
+    return one < other ? -1 : Number(one > other);
+  }
+  return fractionOf(found) - fractionOf(number);
+}
+
+const fractionOf = ({ plain, isPercent }: Numeric): number =>
+  isPercent ? Number((Number(plain) / 100).toPrecision(15)) : Number(plain);
+
+function unclear(
+  { column, text }: ComparedCell,
+  what: string,
+  hint: string,
+  correction?: Correction,
+): UnclearCell {
+  const shown = JSON.stringify(shortened(text));
+  return new UnclearCell(column, `${shown} in column "${column}" ${what}`, hint, correction);
+}
+
+const CURRENCIES: ReadonlySet<string> = new Set([
+  ...Intl.supportedValuesOf('currency'),
+  'kr',
+  'kr.',
+  'Kč',
+  'zł',
+  'Ft',
+  'lei',
+  'Rs',
+  'Rs.',
+  'Fr.',
+]);
+const MARKED =
+  /^([-+−]?)\s*([A-Z]{0,3}\p{Sc}|\p{L}{2,3}\.?)?\s*([-+−]?)(\d[\d.,'’\s]*|\.\d+)(\p{Sc}|\p{L}{2,3}\.?|%)?$/u;
+/** Longer texts are no numbers. */
+const LONGEST = 60;
+
+/** The number in a cell, which may have a currency, a percent sign and separators; undefined for other texts. */
+export function numberIn(text: string, decimalComma: boolean | undefined): Numeric | 'unclear' | undefined {
+  const own = text.trim();
+  if (own.length > LONGEST) return undefined;
+  if (PLAIN.test(own) && (decimalComma === false || !/\d\.\d/.test(own))) return numeric(own);
+  const [, outer = '', before = '', inner = '', digits = '', after = ''] = MARKED.exec(own) ?? [];
+  if (digits === '' || (outer !== '' && inner !== '')) return PLAIN.test(own) ? numeric(own) : undefined;
+  const marks = [before, after].filter((mark) => mark !== '' && mark !== '%');
+  if (!marks.every((mark) => CURRENCIES.has(mark) || /\p{Sc}$/u.test(mark))) return undefined;
+  const plain = withPoint(digits.trim(), decimalComma, marks.length > 0);
+  if (plain === undefined || plain === 'unclear') return plain;
+  const sign = /^[-−]/.test(outer + inner) ? '-' : '';
+  return { plain: sign + plain, isPercent: after === '%' };
+}
+
+const numeric = (plain: string): Numeric => ({ plain, isPercent: false });
+
+/** Without separators of thousands, and with a decimal point. An amount of money has two decimals. */
+function withPoint(
+  digits: string,
+  decimalComma: boolean | undefined,
+  isMoney: boolean,
+): string | 'unclear' | undefined {
+  const own = /^\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?$/.test(digits)
+    ? digits.replaceAll(/[\s'’]/g, '')
+    : digits;
+  if (/^\d{1,3}(?:,\d{3})+\.\d+$/.test(own)) return own.replaceAll(',', '');
+  if (/^\d{1,3}(?:\.\d{3})+,\d+$/.test(own)) return own.replaceAll('.', '').replace(',', '.');
+  const isGrouped = /^[1-9]\d{0,2}(?:,\d{3})+$/.test(own);
+  if (isGrouped && (decimalComma === false || (decimalComma === undefined && isMoney)))
+    return own.replaceAll(',', '');
+  if (/^\d+,\d+$/.test(own))
+    return decimalComma === true || (decimalComma === undefined && isMoney)
+      ? own.replace(',', '.')
+      : 'unclear';
+  if (isGrouped) return 'unclear';
+  if (/^[1-9]\d{0,2}(?:\.\d{3})+$/.test(own)) {
+    if (decimalComma === true) return own.replaceAll('.', '');
+    const isClear = decimalComma === false || !(isMoney || MAY_BE_THOUSANDS.test(own));
+    if (!isClear) return 'unclear';
+  }
+  return PLAIN.test(own) ? own : undefined;
+}
