@@ -1,5 +1,4 @@
-// npm run pictures:temporal [checkout]: runs batches on a server of their own, and records how Temporal's UI shows them. With a
-// checkout of an earlier version, it records a running batch of that one as the state before. Needs Chromium.
+// npm run pictures:temporal: runs batches on a server of their own, and records how Temporal's UI shows them. Needs Chromium.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
@@ -13,9 +12,6 @@ import { choosePorts } from '../../src/temporal/embedded/ports.ts';
 import { Stage, until } from '../../test/stage/stage.ts';
 
 const PICTURES = join(import.meta.dirname, '../../docs/pictures');
-const [checkout] = process.argv.slice(2);
-const PREFIX = checkout === undefined ? 'temporal' : 'temporal-before';
-const program = checkout === undefined ? undefined : join(checkout, 'bin/runsheet.mjs');
 /** No path of this machine appears in a picture. */
 const OUT = '/srv/batches';
 const DEPLOYMENTS = JSON.stringify([
@@ -51,16 +47,14 @@ const server = await startTemporal();
 try {
   stage.environment = { TEMPORAL_ADDRESS: server.address, RUNSHEET_OUT: OUT };
   await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-  await stage.start(['worker'], {}, program).says(/webhooks at|no receiver/);
+  await stage.start(['worker']).says(/webhooks at|no receiver/);
   const runs = await submit('rivers', 'rivers', 96, [3, 9]);
   await until(async () => (await stage.truth()).length >= 48, 'half of its rows were sent');
   await photograph(await pageOf(runs, 'user-metadata'), 'running', 720);
-  if (checkout === undefined) {
-    await ended('coasts', 24, []);
-    const bad = await ended('mountains', 16, [3, 9]);
-    await photograph(await pageOf(bad, 'user-metadata'), 'details', 900);
-    await photograph(server.page, 'list', 460);
-  }
+  await ended('coasts', 24, []);
+  const bad = await ended('mountains', 16, [3, 9]);
+  await photograph(await pageOf(bad, 'user-metadata'), 'details', 900);
+  await photograph(server.page, 'list', 460);
 } finally {
   await browser.close();
   await stage.close();
@@ -115,6 +109,6 @@ async function photograph(url: string, name: string, height: number): Promise<vo
   // What comes after the first text.
   await page.waitForTimeout(3_000);
   await page.evaluate(hideHost(hostname()));
-  await page.screenshot({ path: join(PICTURES, `${PREFIX}-${name}.png`) });
+  await page.screenshot({ path: join(PICTURES, `temporal-${name}.png`) });
   await page.close();
 }
