@@ -80,14 +80,14 @@ async function startTemporal() {
 async function submit(name: string, deployment: string, rows: number, bad: readonly number[]) {
   const sheet = stage.write(`${name}.csv`, sheetOf(name, rows, bad));
   const args = ['submit', sheet, '-d', deployment, '-c', '8', '--retries', '0', '--yes'];
-  const { stdout, stderr } = await stage.run(args, {}, program);
+  const { stdout, stderr } = await stage.run(args);
   if (stdout === '') throw new Error(stderr);
   return stdout.trim();
 }
 
 async function ended(name: string, rows: number, bad: readonly number[]): Promise<string> {
   const batch = await submit(name, 'landscapes', rows, bad);
-  await stage.run(['wait', batch], {}, program);
+  await stage.run(['wait', batch]);
   return batch;
 }
 
