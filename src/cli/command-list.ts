@@ -4,15 +4,25 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch/batch-commands.ts';
 import { command } from './command.ts';
-import { demos } from './demo/demo-commands.ts';
-import { onPools } from './pool/pool-commands.ts';
-import { argument, maybe, positional, shell } from './flags/positionals.ts';
-import { fromFlags, optional, textFlag, runFlags, sheetFlags, shownFlags } from './flags/flags.ts';
+import { argument, maybe, positional, shell, valueFrom } from './flags/flag-kinds.ts';
+import {
+  fromFlags,
+  optional,
+  textFlag,
+  runFlags,
+  sheetFlags,
+  shownFlags,
+  boolean,
+  output,
+  wholeFlag,
+  out,
+} from './flags/flags.ts';
 import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
 import { PARSER_TEXT } from './flags/parser-faults.ts';
-import { version } from '../host/package-version.ts';
-import { PROGRAM } from '../host/program-name.ts';
+import { version, PROGRAM } from '../host/package-version.ts';
+import { POOL_SIZE_MAX } from '../options/bounds.ts';
+import { named as nameKind } from '../options/kinds.ts';
 
 const SHEET = 'a file, an https:// or s3:// address, or - for stdin';
 const sheet = positional(maybe(argument('sheet', SHEET)));
@@ -132,6 +142,81 @@ const servers = {
     'run the embedded servers',
   ),
 };
+
+const ROWS_MAX = 1_000;
+const KILLS_MAX = 100;
+const rows = wholeFlag(1, ROWS_MAX);
+const kills = wholeFlag(0, KILLS_MAX);
+const seed = wholeFlag(0);
+const slots = wholeFlag(1);
+
+const demos = {
+  demo: command(
+    async () => (await import('./demo/demo.ts')).default,
+    {
+      flags: {
+        kill: boolean('kill workers at random moments, beside a loop that is killed at the same moments'),
+        rows: optional(rows('n', 'how many rows (default: 24; with --kill 120)')),
+        kills: { ...kills('n', 'with --kill: kills at most'), default: '9' },
+        seed: { ...seed('n', 'seed of the run times and of the moments of the kills'), default: '1' },
+        output,
+      },
+    },
+    'show a batch on the local run service, without a sheet; costs nothing',
+    '[--kill] [flags]',
+  ),
+  demoLoop: command(
+    async () => (await import('./demo/demo-loop.ts')).default,
+    {
+      flags: {
+        deployment: textFlag('id', 'the deployment'),
+        rows: rows('n', 'how many rows'),
+        concurrency: slots('n', 'runs at the same time'),
+      },
+    },
+    'the loop of demo --kill',
+  ),
+};
+
+const shown = { out, output };
+const pool = { ...argument('pool', 'name of the pool', 'pools'), parse: valueFrom(nameKind) };
+const named = positional(pool);
+
+const onPools = buildRouteMap({
+  routes: {
+    list: command(async () => (await import('./pool/pool.ts')).list, { flags: shown }, 'list the pools'),
+    show: command(
+      async () => (await import('./pool/pool.ts')).show,
+      { positional: named, flags: shown },
+      'show a pool and its batches',
+    ),
+    set: command(
+      async () => (await import('./pool/pool.ts')).set,
+      {
+        positional: named,
+        flags: {
+          size: wholeFlag(0, POOL_SIZE_MAX)(
+            'n',
+            'how many runs of its batches may be outstanding at the same time',
+          ),
+          ...shown,
+        },
+      },
+      'make a pool, or change its size',
+      '<pool> --size <n> [flags]',
+    ),
+    release: command(
+      async () => (await import('./pool/pool.ts')).release,
+      {
+        positional: positional(pool, argument('batch', 'batch id')),
+        flags: shown,
+      },
+      'free the slots of a batch that was terminated and has no more runs',
+    ),
+  },
+  defaultCommand: 'list',
+  docs: { brief: 'share slots between batches' },
+});
 
 const routes = { ...onSheets, deployments, ...onBatches, pool: onPools, schedule, ...servers, ...demos };
 

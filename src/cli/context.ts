@@ -7,8 +7,7 @@ import { withoutSecrets } from '../errors/redact.ts';
 import { errorText, paintFor } from './format.ts';
 import { withPlace } from './flags/correction.ts';
 import { problemJson } from './json/problem.ts';
-import { PROGRAM } from '../host/program-name.ts';
-import { asCalled } from './as-called.ts';
+import { PROGRAM } from '../host/package-version.ts';
 
 export type Output = 'text' | 'json' | 'jsonl' | 'csv';
 
@@ -61,3 +60,19 @@ export function printError(context: Context, error: unknown, output: Output | un
     process.stdout.write(`${terminalJson(withoutSecrets(JSON.stringify(problemJson(error))))}\n`);
   else process.stderr.write(forPeople(`\n${errorText(error, paintFor(process.stderr))}`, program));
 }
+
+// Texts name commands as `runsheet …`; where they are printed, the name is replaced by the way of calling that works in this shell.
+/** Every command, because a sentence may also begin with `runsheet`. A test compares them with the list of commands. */
+export const COMMANDS =
+  'cancel clean codec compare completion demo deployments dev doctor events export follow list logs migrate-check open pause plan pool results resume retry rows run scale schedule service show status submit verify wait worker'.split(
+    ' ',
+  );
+
+/** "a runsheet worker" is no command. */
+const NAMED = new RegExp(
+  String.raw`(?<!\ba |[\w./-])runsheet(?= (?:--help|--version|${COMMANDS.join('|')})\b)`,
+  'g',
+);
+
+export const asCalled = (text: string, program: string): string =>
+  program === PROGRAM ? text : text.replaceAll(NAMED, () => program);

@@ -1,8 +1,14 @@
 // Runs the command of this process, and ends the process with its exit code.
 
 import { EXIT } from '../errors/error.ts';
-import { execute } from './execute.ts';
-import { programName } from '../host/program-name.ts';
+import { programName, PROGRAM } from '../host/package-version.ts';
+import { run, type RouteMap, type StricliProcess } from '@stricli/core';
+import { keepSecret, secretsIn } from '../errors/redact.ts';
+import { LETTERS, printAndExit } from './command.ts';
+import { application } from './command-list.ts';
+import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';
+import type { Context, Output } from './context.ts';
+import { parserFault } from './flags/parser-faults.ts';
 
 export async function main(args: readonly string[]): Promise<void> {
   let reported: Promise<void> | undefined;
@@ -22,7 +28,6 @@ export async function main(args: readonly string[]): Promise<void> {
 
 /** The disk of the file to which the shell sends the output may be full. */
 async function report(error: NodeJS.ErrnoException): Promise<void> {
-  const { printAndExit } = await import('./command.ts');
   const { fileFault } = await import('../errors/file-fault.ts');
   await printAndExit({ process }, fileFault(error, { path: 'the output' }) ?? error, undefined);
   await flushed(process.stderr);
@@ -30,3 +35,70 @@ async function report(error: NodeJS.ErrnoException): Promise<void> {
 
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   new Promise((done) => stream.write('', () => done()));
+
+/** Resolves with the exit code. */
+export async function execute(
+  args: readonly string[],
+  { process, program }: Pick<Context, 'process' | 'program'>,
+): Promise<number> {
+  if (args[0] === '__complete')
+    return (await import('./completion/complete.ts')).complete(args.slice(1), { process });
+  // Messages repeat the command, and they end up in the logs of others.
+  for (const word of args) for (const secret of secretsIn(word)) keepSecret(secret);
+  const words = plainWords(args);
+  const context = { process: process as StricliProcess & NodeJS.Process, args, program };
+  try {
+    const page = pageOf(words, program ?? PROGRAM);
+    if (page === undefined) await run(application, await withoutJob(words), context);
+    else process.stdout.write(page);
+  } catch (error) {
+    await printAndExit(context, parserFault(error, args), outputIn(args));
+  }
+  // The parser's own exit codes are negative; all of them mean wrong usage.
+  const code = Number(process.exitCode ?? EXIT.ok);
+  return code < 0 ? EXIT.usage : code;
+}
+
+/** What stands in a job file is a part of the command. */
+async function withoutJob(words: readonly string[]): Promise<readonly string[]> {
+  const [name = ''] = words;
+  const isNamed =
+    ['run', 'plan', 'submit'].includes(name) && words.some((word) => word.endsWith('.job.toml'));
+  return isNamed ? (await import('./job/job-file.ts')).withJob(words, LETTERS) : words;
+}
+
+/** The page of help that is asked for; undefined if none is, or if there is no such command. */
+function pageOf(words: readonly string[], program: string): string | undefined {
+  const at = words.findIndex((word) => ['--help', '-h', '--'].includes(word));
+  if (at === -1 || words[at] === '--') return undefined;
+  let [name, target]: [string, Target] = [program, application.root];
+  for (const word of words.slice(0, at).filter((one) => !one.startsWith('-'))) {
+    if (!('getAllEntries' in target)) break;
+    const next = target.getAllEntries().find((one) => one.name['convert-camel-to-kebab'] === word)?.target;
+    if (next === undefined) return undefined;
+    [name, target] = [`${name} ${word}`, next];
+  }
+  if (!('getAllEntries' in target)) return commandPage(name, target as CommandHelp, words[at + 1] === 'all');
+  const commands = target
+    .getAllEntries()
+    .filter(({ hidden }) => !hidden)
+    .map((entry) => [entry.name['convert-camel-to-kebab'], entry.target.brief] as const);
+  return (target === application.root ? programPage : groupPage)(name, target.brief, commands);
+}
+
+type Target = ReturnType<RouteMap<Context>['getAllEntries']>[number]['target'];
+
+/** `help run` and `version` are what people type first. */
+function plainWords(args: readonly string[]): readonly string[] {
+  const [first, ...others] = args;
+  if (first === undefined || first === 'help') return [...others, '--help'];
+  return first === 'version' && others.length === 0 ? ['--version'] : args;
+}
+
+/** When the parser refuses the arguments, there are no parsed flags, but -o json must still apply. */
+function outputIn(args: readonly string[]): Output | undefined {
+  const given = args.map((word, at) =>
+    ['-o', '--output'].includes(word) ? args[at + 1] : /^(?:-o|--output)=(.*)$/.exec(word)?.[1],
+  );
+  return given.find((word) => word === 'json' || word === 'jsonl');
+}

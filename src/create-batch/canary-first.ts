@@ -5,7 +5,7 @@ import type { Queued } from '../sheet/placed-rows.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
-import { queuedIn, rewriteQueue } from './rewrite-queue.ts';
+import { queuedIn, rewriteQueue } from './queue-pages.ts';
 
 type Draft = {
   readonly file: BatchFile;

@@ -5,9 +5,13 @@ import { mostConcurrency } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
 import { mostRetries } from '../options/failure-kind.ts';
 import { named } from '../options/kinds.ts';
-import { LIMITS, STORED_LIMITS, type LimitName } from '../options/limits.ts';
+import { LIMITS, STORED_LIMITS, type LimitName, type LimitChange } from '../options/limits.ts';
 import { formOf } from '../options/read.ts';
 import { RETRIES, type BatchSpec, type Settings } from './batch-spec.ts';
+import type { Config } from '../host/config.ts';
+import { prepareNotify } from '../notices/notify-targets.ts';
+import { refuseUnbounded } from '../store/attempt-cost.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 
 type Request = Pick<BatchSpec, 'options' | 'settings'> & { readonly name?: string };
 
@@ -71,4 +75,26 @@ export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPT
     what: `${written.concurrency} ${concurrency.toLocaleString('en-US')} is too many for rows that may have ${attempts + 1} attempts`,
     hint: `use at most ${written.concurrency} ${most}, or fewer ${written.retries}: a batch stores every attempt of its running rows`,
   });
+}
+
+export type Where = {
+  readonly config: Config;
+  /** Whether workers of a cluster have settings of their own. */
+  readonly isCluster: () => boolean | Promise<boolean>;
+  readonly file?: BatchFile;
+  /** Called only if a pool is given. */
+  readonly pools?: () => Promise<{ show(pool: string): Promise<unknown> }>;
+};
+
+type Checked = Pick<LimitChange, 'pool' | 'notify'> & Partial<Pick<LimitChange, 'maxCostNano'>>;
+
+/** Throws E312 for a budget without a bound, E540 for a pool that does not exist, because a batch would wait in it for ever, and E602. */
+export async function checkSettings(
+  change: Checked,
+  { config, isCluster, file, pools }: Where,
+): Promise<void> {
+  if (file !== undefined) refuseUnbounded(file, change.maxCostNano);
+  await prepareNotify(config, change, isCluster);
+  const { pool } = change;
+  if (pools !== undefined && pool !== undefined && pool !== 'none') await (await pools()).show(pool);
 }

@@ -9,8 +9,7 @@ import { LOCAL } from '../run-service/local-address.ts';
 import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { findBatchOfResults } from './batch-of-results.ts';
 import { createParams, type BatchRequest } from './batch-request.ts';
-import { checkRequest } from './check-request.ts';
-import { checkSettings, type Where } from './check-settings.ts';
+import { checkRequest, checkSettings, type Where } from './check-request.ts';
 import {
   copySheet,
   makeIncoming,

@@ -1,11 +1,22 @@
 // Writes the places of a pass into new pages of the batch's queue. They count only when the file of the pass exists.
 
-import { LANES_MAX, type PassSegment } from '../batch/state/lanes.ts';
+import { LANES_MAX, type PassSegment, placeIn } from '../batch/state/lanes.ts';
 import { isLadderLane, laneNameOf } from './ladder-lanes.ts';
-import { QUEUE_ROWS, queueName, queuePageOf, type Queued } from '../sheet/placed-rows.ts';
+import {
+  QUEUE_ROWS,
+  queueName,
+  queuePageOf,
+  type Queued,
+  LaneWriter,
+  readQueuePage,
+} from '../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, readSegments } from '../store/passes.ts';
-import type { Store } from '../store/store.ts';
+import { type Store, within } from '../store/store.ts';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { LaneSpec } from '../batch/params.ts';
+import type { LaidOut } from '../sheet/sheet.ts';
 
 /** A lane, and the last page of its queue. */
 type LaneNow = { readonly gpu: string; page: number };
@@ -78,4 +89,44 @@ async function* chunksOf(rows: Iterable<Queued> | AsyncIterable<Queued>): AsyncG
     chars += line.length;
   }
   if (some.length > 0) yield some;
+}
+
+type Draft = { readonly laidOut: LaidOut; readonly layout: Store };
+
+/** The queue while it is written: the pages of the earlier one are still read. */
+const NEW_QUEUE = 'new-queue';
+const QUEUE = 'queue';
+
+/** Returns the lanes that have rows. `orderOf`: the rows of a lane as they are to be sent. */
+export async function rewriteQueue(
+  { laidOut, layout }: Draft,
+  orderOf: (rows: AsyncIterable<Queued>, lane: number) => AsyncIterable<Queued>,
+): Promise<readonly LaneSpec[]> {
+  const aside = within(layout, NEW_QUEUE);
+  const lanes: LaneSpec[] = [];
+  for (const [at, lane] of laidOut.lanes.entries()) {
+    const writer = new LaneWriter(aside, lanes.length);
+    let places = 0;
+    for await (const queued of orderOf(queuedIn(layout, laidOut, at), at)) {
+      places += 1;
+      await writer.add(queued);
+    }
+    await writer.end();
+    if (places > 0) lanes.push({ ...lane, places });
+  }
+  await rm(join(layout.location, QUEUE), { recursive: true, force: true });
+  if (lanes.length > 0) await rename(join(aside.location, QUEUE), join(layout.location, QUEUE));
+  await rm(aside.location, { recursive: true, force: true });
+  return lanes;
+}
+
+export async function* queuedIn(
+  layout: Store,
+  { isQueued, lanes }: Pick<LaidOut, 'isQueued' | 'lanes'>,
+  lane: number,
+): AsyncGenerator<Queued> {
+  const { places = 0 } = lanes[lane] ?? {};
+  for (let number = 1; number <= places; number += QUEUE_ROWS)
+    if (!isQueued) for (let row = number; row < number + QUEUE_ROWS && row <= places; row += 1) yield { row };
+    else yield* (await readQueuePage(layout, placeIn(lane, number))).value;
 }

@@ -5,12 +5,13 @@
 import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { list, problem } from '../errors/error.ts';
+import { list, problem, errorMessage } from '../errors/error.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Download } from '../run-service/download.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
 import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';
-import { s3Network, signedS3Url } from './s3-address.ts';
+import { isBucket } from '../host/batches-address.ts';
+import { machineS3, WAYS_TO_KEYS } from '../host/s3-keys.ts';
 
 export type Downloading = {
   readonly download: Download;
@@ -124,3 +125,30 @@ function safely<T>(read: () => T): T | undefined {
     return undefined;
   }
 }
+
+const VALID_SECONDS = 900;
+
+/** Throws E106 for an address without a key, and E602 without keys of this machine. `at`: the time of the signature. */
+export async function signedS3Url(address: string, at: Date = new Date()): Promise<URL> {
+  const [, bucket, key] = /^s3:\/\/([^/]+)\/(.+)$/is.exec(address) ?? [];
+  if (bucket === undefined || key === undefined || !isBucket(bucket) || !isKey(key))
+    throw problem('E106', {
+      path: shownAddress(address),
+      why: 'its address names no file of a bucket',
+      hint: 'write it as s3://bucket/folder/sheet.csv; a bucket has lower-case letters, digits, dots and hyphens',
+    });
+  const settings = machineS3();
+  await settings.keys().catch((error: unknown) => {
+    const what = `${shownAddress(address)} needs the keys of S3: ${errorMessage(error)}`;
+    throw problem('E602', { what, hint: WAYS_TO_KEYS }, { cause: error });
+  });
+  // Loaded only for sheets in S3.
+  const { S3Client } = await import('../store/s3/s3-client.ts');
+  return new S3Client({ bucket, key }, settings).link(key, VALID_SECONDS, at);
+}
+
+/** A URL would leave such a folder. */
+const isKey = (key: string): boolean => key.split('/').every((part) => part !== '.' && part !== '..');
+
+/** The host whose network may be private: that of the settings. */
+const s3Network = (): string => machineS3().endpoint ?? 'https://s3.amazonaws.com';

@@ -1,6 +1,8 @@
 // The version of this package.
 
 import { readFileSync } from 'node:fs';
+import { basename, relative } from 'node:path';
+import { shellWord } from '../errors/outside-text.ts';
 
 /** Beside the sources in a clone, one folder further up in a package. */
 const MANIFEST = import.meta.url.endsWith('.ts') ? '../../package.json' : '../../../package.json';
@@ -8,3 +10,13 @@ const MANIFEST = import.meta.url.endsWith('.ts') ? '../../package.json' : '../..
 export const { version } = JSON.parse(readFileSync(new URL(MANIFEST, import.meta.url), 'utf8')) as {
   readonly version: string;
 };
+
+export const PROGRAM = 'runsheet';
+
+/** `runsheet` on the PATH, `npx runsheet` from node_modules, `node bin/runsheet.mjs` in a clone; `file`: as the process was started. */
+export function programName(file = process.argv[1] ?? '', folder = process.cwd()): string {
+  if (/[\\/]node_modules[\\/](?:\.bin|runsheet)[\\/]/.test(file)) return `npx ${PROGRAM}`;
+  if (basename(file) !== `${PROGRAM}.mjs`) return PROGRAM;
+  const own = relative(folder, file);
+  return `node ${shellWord(own.startsWith('..') ? file : own)}`;
+}

@@ -8,10 +8,12 @@ import { planOf, type Plan } from './start/batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
 import type { Source } from './start/given-rows.ts';
 import { Deployments } from './deployments.ts';
-import { Pools } from './pools.ts';
 import { Schedules } from './schedules.ts';
 import { Servers } from './servers.ts';
 import { startBatch } from './start/start-batch.ts';
+import { problem } from '../errors/error.ts';
+import type { Pool } from '../temporal/pools.ts';
+import type { Session } from './session.ts';
 
 /** A connection to the servers and to the folder of the batches. */
 export class Runsheet implements AsyncDisposable {
@@ -86,4 +88,41 @@ export async function connect(options: ConnectOptions = {}): Promise<Runsheet> {
   const servers = new Servers(options);
   if (servers.isCluster) await servers.open(false);
   return new Runsheet(servers);
+}
+
+export class Pools {
+  readonly #servers: Servers;
+
+  constructor(servers: Servers) {
+    this.#servers = servers;
+  }
+
+  /** By name. Throws E544 if no servers are running. */
+  list(): Promise<readonly Pool[]> {
+    return this.#reading(({ pools }) => pools.list());
+  }
+
+  /** Throws E540 if there is no such pool, E544 if no servers are running. */
+  show(name: string): Promise<Pool> {
+    return this.#reading(({ pools }) => pools.show(name));
+  }
+
+  #reading<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    return this.#servers.asking(async (session) => {
+      if (session === undefined) throw problem('E544', {});
+      return read(session);
+    });
+  }
+
+  /** Makes the pool, or changes its number of slots. Throws E543 if no worker confirms it in time. */
+  async set(name: string, { size }: { readonly size: number }): Promise<Pool> {
+    const { pools } = await this.#servers.open(false);
+    return pools.set(name, { size });
+  }
+
+  /** Frees the slots of a terminated batch, none of whose runs is left. Throws E541 and E542. */
+  async release(name: string, batchId: string): Promise<Pool> {
+    const { pools } = await this.#servers.open(false);
+    return pools.release(name, batchId);
+  }
 }

@@ -4,15 +4,16 @@
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
-import { checkSettings } from '../create-batch/check-settings.ts';
+import { checkSettings } from '../create-batch/check-request.ts';
 import type { Around } from '../create-batch/propose.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import { clusterOf, configFrom, type ConnectOptions, type SessionParams } from './connect-options.ts';
-import { uploadNotices } from './start/upload-notices.ts';
 import { isUnderWay, notRunning } from './start/start-or-attach.ts';
 import type { FoundBatch } from './handle/found-batch.ts';
 import type { Session } from './session.ts';
+import { performance } from 'node:perf_hooks';
+import type { Uploading } from '../create-batch/files/local-files.ts';
 
 export type Joined = { readonly session: Session | undefined; leave(): Promise<void> };
 
@@ -127,4 +128,19 @@ export class Servers implements AsyncDisposable {
 async function living(params: SessionParams): Promise<Session | undefined> {
   const { openLivingSession } = await import('./session.ts');
   return openLivingSession(params);
+}
+
+/** Between two notices. */
+const EVERY_MS = 2_000;
+
+function uploadNotices(notice: (text: string) => void): (uploading: Uploading) => void {
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  return ({ files, done, endsAt }) => {
+    if (endsAt !== undefined)
+      return notice(`The addresses of the files expire at ${new Date(endsAt).toISOString()}`);
+    const isDue = done === files || performance.now() - saidAtMs >= EVERY_MS;
+    if (!isDue) return;
+    saidAtMs = performance.now();
+    notice(`uploading files: ${done.toLocaleString('en-US')} of ${files.toLocaleString('en-US')}`);
+  };
 }

@@ -2,8 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
-import { staleIn } from '../create-batch/stale-folders.ts';
-import type { Stale } from '../create-batch/stale-objects.ts';
+import { staleIn, type Stale } from '../create-batch/stale-folders.ts';
 import { errorMessage, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { readSummary } from '../results/summary.ts';

@@ -9,6 +9,8 @@ import { type OutcomeCounts, OUTCOMES } from '../batch/outcome.ts';
 import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
 import type { GpuLoad, Progress } from '../batch/shown/progress.ts';
 import type { Summary } from '../results/summary.ts';
+import { errorMessage } from '../errors/error.ts';
+import type { RecentBatch, RecentBatches } from '../temporal/recent-batches.ts';
 
 // The figures of a batch that metrics show: of a running batch from its published progress, of an ended one from summary.json.
 // They do not depend on any process, so a worker that is killed loses none of them.
@@ -205,4 +207,69 @@ function labelled(batches: readonly KnownBatch[]): readonly (readonly [string, B
     names.get(batch)?.length === 1 ? batch : `${batch}~${mark}`,
     figures,
   ]);
+}
+
+// Knows the figures of all batches of this cluster that run or ended lately. They are read at a scrape, at most every
+// two seconds, with one request to Temporal; the summary of an ended batch is read once.
+export type WatchDeps = {
+  recent(endedSince: Date): Promise<RecentBatches>;
+  /** undefined if this worker cannot read it. */
+  summaryOf(batch: RecentBatch): Promise<Summary | undefined>;
+  failed(reason: string): void;
+};
+
+export type Watched = {
+  readonly batches: readonly KnownBatch[];
+  /** False if there are more batches than are shown. */
+  readonly isComplete: boolean;
+  /** When they were read, in milliseconds since 1970; undefined before the first reading. */
+  readonly readAtMs: number | undefined;
+};
+
+const FRESH_MS = 2_000;
+/** For how long an ended batch is shown. */
+const KEPT_MS = 3_600_000;
+
+export function watchBatches(deps: WatchDeps): () => Promise<Watched> {
+  let watched: Watched = { batches: [], isComplete: true, readAtMs: undefined };
+  let ended = new Map<string, BatchFigures>();
+  let reading: Promise<void> | undefined;
+  let triedAt = -Infinity;
+
+  const read = async (): Promise<void> => {
+    const { batches, isComplete } = await deps.recent(new Date(Date.now() - KEPT_MS));
+    const kept = new Map<string, BatchFigures>();
+    const known: KnownBatch[] = [];
+    for (const batch of batches) {
+      const figures = ended.get(endOf(batch)) ?? (await figuresNow(deps, batch));
+      if (figures === undefined) continue;
+      if (figures.state === 'finished' && batch.workflow === 'completed') kept.set(endOf(batch), figures);
+      known.push({ batch: batch.batch, mark: batch.mark, figures });
+    }
+    ended = kept;
+    watched = { batches: known, isComplete, readAtMs: Date.now() };
+  };
+
+  return async () => {
+    if (performance.now() - triedAt >= FRESH_MS && reading === undefined)
+      reading = read()
+        .catch((error: unknown) => deps.failed(errorMessage(error)))
+        .finally(() => {
+          triedAt = performance.now();
+          reading = undefined;
+        });
+    await reading;
+    return watched;
+  };
+}
+
+/** A batch that continues ends again, with other figures. */
+const endOf = ({ batch, mark, closedAt }: BatchName & Pick<RecentBatch, 'closedAt'>): string =>
+  `${batch}~${mark} ${closedAt?.getTime()}`;
+
+async function figuresNow(deps: WatchDeps, batch: RecentBatch): Promise<BatchFigures | undefined> {
+  const { workflow, progress } = batch;
+  const summary = workflow === 'completed' ? await deps.summaryOf(batch).catch(() => undefined) : undefined;
+  if (summary !== undefined) return figuresAtEnd(summary);
+  return progress && figuresOf(progress, workflow === 'failed');
 }

@@ -6,19 +6,18 @@ import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
 import { openServer, type Listen } from '../host/bounded-server.ts';
-import { diskOf } from '../host/disk-space.ts';
+import { diskOf, assertWritable } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
-import { openStore } from '../store/open-store.ts';
-import { createBatchGauges } from './batch-gauges.ts';
-import { watchBatches, type WatchDeps } from './batch-watch.ts';
+import { openStore, checkReachable } from '../store/open-store.ts';
+import { createBatchGauges, watchBatches, type WatchDeps } from './batch-gauges.ts';
 import { createMeters } from './meters.ts';
-import { canReach, canWrite, type Checks, OK, type Readiness, watchReadiness } from './readiness.ts';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../host/config.ts';
 import { readLatestSummary } from '../results/summary.ts';
 import { isAllowed } from '../store/allowed-folders.ts';
 import { recentBatches } from '../temporal/recent-batches.ts';
+import type { Store } from '../store/store.ts';
 
 export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {
   readonly listen: Listen;
@@ -255,3 +254,66 @@ function checksOf({ client, receiver, states }: WatchedWorker): Checks {
     }),
   };
 }
+
+/** Resolves with what is wrong, or undefined. */
+export type Check = () => Promise<string | undefined>;
+export type Checks = Readonly<Record<string, Check>>;
+
+export type Readiness = {
+  readonly isReady: boolean;
+  /** By check: `ok`, or what is wrong. */
+  readonly checks: Readonly<Record<string, string>>;
+};
+
+const CHECK_MS = 3_000;
+const FRESH_MS = 1_000;
+
+/** A function that does all checks, at most once a second. */
+export function watchReadiness(checks: Checks): () => Promise<Readiness> {
+  let last: Promise<Readiness> | undefined;
+  let at = -Infinity;
+  return () => {
+    if (last === undefined || performance.now() - at >= FRESH_MS) {
+      at = performance.now();
+      last = checkAll(checks);
+    }
+    return last;
+  };
+}
+
+async function checkAll(checks: Checks): Promise<Readiness> {
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => [name, await resultOf(check)] as const),
+  );
+  return { isReady: results.every(([, result]) => result === OK), checks: Object.fromEntries(results) };
+}
+
+export const OK = 'ok';
+
+/** A check that does not end is a failed one: Temporal may be unreachable without an error. */
+async function resultOf(check: Check): Promise<string> {
+  const late = Promise.withResolvers<string>();
+  const timer = setTimeout(() => late.resolve(`no answer within ${CHECK_MS / 1000} s`), CHECK_MS);
+  try {
+    return (await Promise.race([check(), late.promise])) ?? OK;
+  } catch (error) {
+    return errorMessage(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export const canWrite =
+  (folder: string): Check =>
+  async () => {
+    await assertWritable(folder);
+    return undefined;
+  };
+
+/** Batches that are not on this machine. */
+export const canReach =
+  (batches: Store): Check =>
+  async () => {
+    await checkReachable(batches);
+    return undefined;
+  };

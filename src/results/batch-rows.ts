@@ -8,7 +8,7 @@ import { changedInputs } from '../sheet/input-change.ts';
 import { readBatchSheet, sheetRows, type FoundRow } from '../sheet/batch-sheet.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
-import { readAhead } from '../store/read-ahead.ts';
+import { readAhead } from '../store/pieces.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
 import { SortedLines } from '../store/sorted-lines.ts';
 import type { Store } from '../store/store.ts';

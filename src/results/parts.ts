@@ -4,7 +4,7 @@
 import { parseExactly } from '../batch/digits.ts';
 import type { Store } from '../store/store.ts';
 import type { PartRecord } from './row-record.ts';
-import { readAhead } from '../store/read-ahead.ts';
+import { readAhead } from '../store/pieces.ts';
 
 export const PARTS = 'parts';
 

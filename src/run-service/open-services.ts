@@ -5,16 +5,16 @@ import type { Dispatcher } from 'undici';
 import type { Config } from '../host/config.ts';
 import { problem } from '../errors/error.ts';
 import type { Api } from '../host/api-version.ts';
-import { connectRunService } from './client.ts';
+import { connectRunService, type RunService } from './client.ts';
 import { type ServiceConnection, ServiceClock } from './connection.ts';
 import { LOCAL, localService } from './local-address.ts';
 import { remembering, type RememberingService } from './remembering.ts';
-import { connectV1 } from './v1.ts';
 import { randomUUID } from 'node:crypto';
-import { messageOf, type RawAnswer } from './answer.ts';
-import { createCaller } from './calls.ts';
-import { errorSchema } from './contract/queue.ts';
-import { isUnknownV1Run, v1RunPath } from './contract/v1.ts';
+import { createCaller, messageOf, type RawAnswer, isOk, postOnce, readAs, type Schema } from './calls.ts';
+import { errorSchema, queueToWire } from './contract/queue.ts';
+import { isUnknownV1Run, v1RunPath, V1_SAID_BEFORE, v1RunSchema } from './contract/v1.ts';
+import type { PostFacts } from '../batch/classify-response.ts';
+import { pricingSchema, profileSchema } from './contract/deployment.ts';
 
 export type Spoken = { readonly base: string; readonly api: Api };
 
@@ -85,3 +85,43 @@ function isValidationFailure({ status, text }: RawAnswer): boolean {
 }
 
 const shown = (answer: RawAnswer): string => `${answer.status} ${messageOf(answer).slice(0, SHOWN)}`.trim();
+
+// The client of a V1 service, which can only queue and read runs. It behaves like a service without lists, cancelling and
+// deployments. Prices and a profile are requested in case the service has them.
+export function connectV1(at: ServiceConnection): RunService {
+  const ask = createCaller(at);
+  const probe = async <T>(path: string, schema: Schema<T>): Promise<T | undefined> =>
+    readIfThere(await ask('GET', path), schema);
+  return {
+    base: at.base,
+    nowMs: () => at.clock.nowMs(),
+    queueRun: async (request, limits) => withFault(await postOnce(at, '/run', queueToWire(request), limits)),
+    getRun: async (runId) => {
+      const path = v1RunPath(runId);
+      const answer = await ask('GET', path);
+      const isUnknown = isUnknownV1Run(answer.status, messageOf(answer));
+      return isUnknown ? undefined : readAs(at, path, answer, v1RunSchema);
+    },
+    getRunLog: async () => undefined,
+    // Its inputs may be addresses: those of the outputs are used.
+    sendFile: async () => undefined,
+    cancelRun: async () => false,
+    listRuns: async () => undefined,
+    listDeployments: async () => undefined,
+    getDeployment: async () => undefined,
+    getPrices: () => probe('/platform/gpu-pricing', pricingSchema),
+    getProfile: () => probe('/platform/profile', profileSchema),
+  };
+}
+
+/** V1 answers an unknown address with an HTML page, whatever the status. */
+function readIfThere<T>(answer: RawAnswer, schema: Schema<T>): T | undefined {
+  const read = isOk(answer) ? schema.safeParse(jsonIn(answer.text)) : undefined;
+  return read?.success ? read.data : undefined;
+}
+
+/** V1 uses 500 for every error; only its message shows whether the error happened before a run was created. */
+function withFault(facts: PostFacts): PostFacts {
+  const fault = facts.status === 500 ? V1_SAID_BEFORE[facts.detail ?? ''] : undefined;
+  return fault === undefined ? facts : { ...facts, fault };
+}

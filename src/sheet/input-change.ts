@@ -5,7 +5,7 @@ import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns } from './column-mapping.ts';
-import { fileCell } from './file-cell.ts';
+import { fileCell } from './input-files.ts';
 import type { Kind } from './parse-cell.ts';
 import type { InputKind } from './sheet-options.ts';
 

@@ -2,8 +2,7 @@
 
 import { parseExactly } from '../batch/digits.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
-import { Pieces } from '../store/pieces.ts';
-import { readAhead } from '../store/read-ahead.ts';
+import { Pieces, readAhead } from '../store/pieces.ts';
 import type { Parsed } from '../store/recently-read.ts';
 import type { Store } from '../store/store.ts';
 

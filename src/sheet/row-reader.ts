@@ -1,8 +1,7 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
 import { mediaOf } from '../run-service/contract/file-inputs.ts';
-import { fileCell } from './file-cell.ts';
-import { cellIn, filledTemplate, type InputFiles } from './input-files.ts';
+import { cellIn, filledTemplate, type InputFiles, fileCell } from './input-files.ts';
 import {
   type Kind,
   type Reading,
@@ -18,7 +17,7 @@ import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
-import { valuesIn } from './grid/split-cell.ts';
+import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './not-a-gpu.ts';
 import type { Template } from './templates.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';

@@ -4,8 +4,8 @@ import { symlinkSync, mkdirSync } from 'node:fs';
 import type { CommandContext, RouteMap } from '@stricli/core';
 import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
-import { asCalled, COMMANDS } from '../../src/cli/as-called.ts';
-import { programName } from '../../src/host/program-name.ts';
+import { asCalled, COMMANDS } from '../../src/cli/context.ts';
+import { programName } from '../../src/host/package-version.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 

@@ -4,7 +4,7 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { mostConcurrency } from '../../src/batch/bounds.ts';
-import { execute } from '../../src/cli/execute.ts';
+import { execute } from '../../src/cli/main.ts';
 
 type Bad = readonly [name: string, args: readonly string[], code: string, said: RegExp];
 

@@ -3,7 +3,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createMember, type Member } from '../../activities/describe-member.ts';
-import type { checkSchema } from '../../src/cli/json/servers.ts';
+import type { checkSchema } from '../../src/cli/json/documents.ts';
 import { version } from '../../src/host/package-version.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { membersQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';

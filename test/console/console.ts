@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished, vi } from 'vitest';
-import { execute } from '../../src/cli/execute.ts';
+import { execute } from '../../src/cli/main.ts';
 import type { Context } from '../../src/cli/context.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';

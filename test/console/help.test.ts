@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
-import { execute } from '../../src/cli/execute.ts';
+import { execute } from '../../src/cli/main.ts';
 
 async function page(...words: readonly string[]): Promise<string> {
   let printed = '';

@@ -4,14 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LETTERS } from '../../src/cli/command.ts';
-import { withJob } from '../../src/cli/job/job-file.ts';
-import { writeJob } from '../../src/cli/job/write-job.ts';
+import { withJob, writeJob } from '../../src/cli/job/job-file.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 /** The file of a job in another folder than the command's, and the words that it becomes. */
 function written(...words: readonly string[]): { readonly file: string; readonly words: readonly string[] } {
   const path = join(freshFolder(), 'a.job.toml');
-  writeJob(path, ['plan', ...words], { sheet: '-', guesses: [], letters: LETTERS });
+  writeJob(path, ['plan', ...words], '-', [], LETTERS);
   return { file: readFileSync(path, 'utf8'), words: withJob(['run', path], LETTERS).slice(1) };
 }
 
@@ -70,7 +69,7 @@ describe('a job of a command', () => {
     [['--set', 'prompt=a'], ['--set=prompt=b']],
   ])('with %j gives way to %j', (own, given) => {
     const path = join(freshFolder(), 'a.job.toml');
-    writeJob(path, own, { sheet: '-', guesses: [], letters: LETTERS });
+    writeJob(path, own, '-', [], LETTERS);
     expect(withJob(['run', path, ...given], LETTERS)).toEqual(['run', ...given]);
   });
 

@@ -2,7 +2,7 @@
 
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { execute } from '../../src/cli/execute.ts';
+import { execute } from '../../src/cli/main.ts';
 
 const SIGNATURE = 'X-Amz-Signature=0f3c9a77b1d2e8';
 

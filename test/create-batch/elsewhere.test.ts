@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { copyReused, placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
-import { hasOnlyLayouts, staleElsewhere } from '../../src/create-batch/stale-objects.ts';
+import { hasOnlyLayouts, staleElsewhere } from '../../src/create-batch/stale-folders.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { errorMessage } from '../../src/errors/error.ts';
-import { signedS3Url } from '../../src/create-batch/s3-address.ts';
-import { sheetAt } from '../../src/create-batch/sheet-address.ts';
+import { sheetAt, signedS3Url } from '../../src/create-batch/sheet-address.ts';
 import { takeS3Settings } from '../../src/host/s3-keys.ts';
 
 const KEYS = {

@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../src/host/s3-keys.ts';
-import { createMonitor, type MonitorDeps } from '../../src/monitoring/monitor.ts';
-import { canReach, canWrite, watchReadiness } from '../../src/monitoring/readiness.ts';
+import {
+  createMonitor,
+  type MonitorDeps,
+  canReach,
+  canWrite,
+  watchReadiness,
+} from '../../src/monitoring/monitor.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { samplesIn, valueOf } from './exposition.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';

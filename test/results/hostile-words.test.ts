@@ -2,7 +2,7 @@
 // back where a person meets them: spreadsheets, the report, a terminal. The user's own cells stand there as given.
 
 import { FILE as VALID } from '../store/batch-facts.ts';
-import type { ShownProgress } from '../../src/library/handle/shown-progress.ts';
+import type { ShownProgress } from '../../src/library/handle/batch-status.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -8,7 +8,7 @@ import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { eventsOf } from '../../src/library/handle/event-reader.ts';
-import { shownProgress } from '../../src/library/handle/shown-progress.ts';
+import { shownProgress } from '../../src/library/handle/batch-status.ts';
 import { allEvents, writeEvents } from '../../src/results/all-events.ts';
 import { reasonWithRows } from '../../src/results/reason-with-rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';

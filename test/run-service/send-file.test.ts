@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectRunService } from '../../src/run-service/client.ts';
-import type { FileToSend } from '../../src/run-service/send-file.ts';
+import { connectRunService, type FileToSend } from '../../src/run-service/client.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 
 const STORED = JSON.stringify({

@@ -6,7 +6,7 @@ import { outcomeOf } from '../../src/run-service/run-outcome.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
 import { ServiceClock } from '../../src/run-service/connection.ts';
 import { openTransport } from '../../src/run-service/transport.ts';
-import { connectV1 } from '../../src/run-service/v1.ts';
+import { connectV1 } from '../../src/run-service/open-services.ts';
 import { openService, TOKEN } from '../service/asking.ts';
 import { answer, scripted, type Act } from './scripted.ts';
 

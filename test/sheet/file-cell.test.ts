@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileCell, type FileCell } from '../../src/sheet/file-cell.ts';
+import { fileCell, type FileCell } from '../../src/sheet/input-files.ts';
 import { input, inputsOf, refusedBy, lay, rowsOf } from './laying.ts';
 
 const FOX = 'https://a.example/fox.png';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAhead } from '../../src/store/read-ahead.ts';
+import { readAhead } from '../../src/store/pieces.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** A store that notes how many files are being read. */

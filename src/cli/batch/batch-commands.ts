@@ -13,7 +13,7 @@ import {
 } from '../flags/flags.ts';
 import { changedLimitFlags } from '../flags/option-flags.ts';
 import * as flags from './batch-flags.ts';
-import { batch, batchAndRow, namedBatch, twoBatches } from '../flags/positionals.ts';
+import { batch, batchAndRow, namedBatch, twoBatches } from '../flags/flag-kinds.ts';
 
 export const onBatches = {
   list: command(

@@ -8,7 +8,7 @@ import { findStale, removeStale } from '../../library/stale-batches.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../format.ts';
-import { cleanupSchema } from '../json/servers.ts';
+import { cleanupSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { sameCommand, sayNext, type Next } from '../next-command.ts';
 

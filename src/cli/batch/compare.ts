@@ -13,7 +13,7 @@ import type { ComparedPair, ComparedRow } from '../../results/compare/compared-p
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, money, plural, span } from '../format.ts';
-import { comparisonSchema } from '../json/comparison.ts';
+import { comparisonSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { nextCommand, sameCommand, sayNext, type Next } from '../next-command.ts';

@@ -3,11 +3,11 @@
 import type { FlagsOf } from '../flags/flags.ts';
 import type { logsFlags } from './batch-flags.ts';
 import { terminalLines } from '../../errors/outside-text.ts';
-import { findRow, readRunLog, runOf } from '../../library/handle/run-log.ts';
+import { findRow, readRunLog, runOf } from '../../library/handle/row-lines.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { namedRow } from './rows.ts';
-import { logSchema } from '../json/servers.ts';
+import { logSchema } from '../json/documents.ts';
 import { nextCommand, sayNext } from '../next-command.ts';
 import { plural } from '../format.ts';
 import { withLocalService } from '../session.ts';

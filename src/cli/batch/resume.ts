@@ -18,7 +18,7 @@ import { printBatchJson } from './status.ts';
 import { count } from '../format.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
-import { shownProgress } from '../../library/handle/shown-progress.ts';
+import { shownProgress } from '../../library/handle/batch-status.ts';
 
 type Flags = LimitFlags & FlagsOf<typeof resumeFlags>;
 

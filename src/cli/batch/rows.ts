@@ -18,8 +18,8 @@ import {
   rowLines,
   USUAL_FIELDS,
   type RowLine,
+  type RowName,
 } from '../../library/handle/row-lines.ts';
-import type { RowName } from '../../library/handle/run-log.ts';
 import { batchLike, findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context } from '../context.ts';
 import { fromText, plural } from '../format.ts';

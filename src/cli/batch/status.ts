@@ -15,11 +15,10 @@ import {
   publishedStatus,
   statusFromFolder,
   type BatchStatus as PublishedStatus,
+  type ShownProgress,
 } from '../../library/handle/batch-status.ts';
-import type { ShownProgress } from '../../library/handle/shown-progress.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { spentText } from '../follow/about-cost.ts';
 import { aboutCostUsd } from '../../library/handle/progress-speed.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
@@ -30,7 +29,7 @@ import { noWorkerText, workerCommand } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
 import { costText, retryOf } from '../follow/batch-end.ts';
 import { askLiving, type Session } from '../session.ts';
-import { allowedNow, foundText } from '../follow/found-concurrency.ts';
+import { allowedNow, foundText, spentText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 

@@ -11,7 +11,7 @@ import { withLocalService } from '../session.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand, sayNext } from '../next-command.ts';
-import { verificationSchema } from '../json/servers.ts';
+import { verificationSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
 type Flags = FlagsOf<typeof verifyFlags>;

@@ -2,7 +2,7 @@
 // `runsheet __complete <words>`, which prints one proposal a line: the word, a tab and what it is.
 
 import { printerFor, type Context } from '../context.ts';
-import type { Shell } from '../flags/positionals.ts';
+import type { Shell } from '../flags/flag-kinds.ts';
 
 /** Where nothing is proposed, the shell proposes files. */
 const SCRIPTS: Readonly<Record<Shell, readonly string[]>> = {

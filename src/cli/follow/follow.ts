@@ -17,7 +17,7 @@ import { openProgressView, type ProgressView } from './progress-view.ts';
 import { openPhaseReader } from './run-phases.ts';
 import { noWorkerText, Standstill, workerCommand } from './standstill.ts';
 import type { Session } from '../session.ts';
-import { rowsEnded, shownProgress } from '../../library/handle/shown-progress.ts';
+import { rowsEnded, shownProgress } from '../../library/handle/batch-status.ts';
 import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { count, plural } from '../format.ts';
 import { RowStream } from './row-stream.ts';

@@ -1,9 +1,8 @@
 // Shows the progress that the batch published last: a block of lines redrawn in place on a terminal, single lines elsewhere.
 
 import { countSeenAs } from '../../batch/outcome.ts';
-import { rowsEnded, type ShownProgress as Progress } from '../../library/handle/shown-progress.ts';
+import { rowsEnded, type ShownProgress as Progress } from '../../library/handle/batch-status.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { spentText } from './about-cost.ts';
 import {
   aboutCostUsd,
   openSpeedometer,
@@ -12,7 +11,7 @@ import {
 } from '../../library/handle/progress-speed.ts';
 import { canaryText } from '../run/forecast.ts';
 import type { Printer } from '../context.ts';
-import { allowedNow, foundText } from './found-concurrency.ts';
+import { allowedNow, foundText, spentText } from './found-concurrency.ts';
 import { count, plural, span, type Paint } from '../format.ts';
 import { phasesText, type Phases } from './run-phases.ts';
 import { columnsOf, openBlock, type BlockStream } from './terminal-block.ts';

@@ -1,14 +1,16 @@
 // A job is a file, `nightly.job.toml`: a sheet, the flags of `run` by their names in snake_case, and when it runs. It becomes the words of
 // a command, so that each value is read as its flag is.
 
-import { readFileSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
+import { readFileSync, existsSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve, relative } from 'node:path';
+import { parse as parseToml, TomlDate, TomlError, type TomlValue, stringify } from 'smol-toml';
 import { flagOf } from '../../create-batch/given-options.ts';
 import { errorMessage, list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
+import type { Guess } from '../../sheet/guesses/guess.ts';
+import { NO_SHEET } from '../flags/batch-options.ts';
 
 export type Job = {
   readonly path: string;
@@ -215,4 +217,80 @@ function noName(place: string, name: string, known: readonly string[]): Runsheet
     what: `${place} names ${name}, which is nothing that a job has`,
     hint: near === undefined ? `names: ${list(known)}` : `did you mean ${near}?`,
   });
+}
+
+type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+
+/** Throws E602 for a file that is no job, or that exists. */
+export function refuseJobFile(path: string): void {
+  if (!isJob(path))
+    throw problem('E602', {
+      what: `--write ${path} is no name of a job`,
+      hint: 'for example --write nightly.job.toml',
+    });
+  if (existsSync(path))
+    throw problem('E602', { what: `${path} exists`, hint: 'choose another name, or remove the file' });
+}
+
+/** Paths in the file count from its folder. Throws the fault of a file that cannot be written. */
+export function writeJob(
+  path: string,
+  words: readonly string[],
+  sheet: string,
+  guesses: readonly Guess[],
+  letters: Readonly<Record<string, string>>,
+): void {
+  const folder = dirname(resolve(path));
+  const answers = guesses.filter(({ flags, kinds }) => kinds === undefined && !flags.includes('include'));
+  const given = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
+  const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
+  const table: Record<string, Value> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
+  for (const [flag, parameter] of Object.entries(JOB_FLAGS)) {
+    const values = given.get(flagOf(flag))?.map((value) => withPath(flag, value, shown));
+    if (values !== undefined)
+      table[snake(flag)] = valueOf(values, parameter.kind === 'boolean', parameter.variadic === true);
+  }
+  try {
+    writeFileSync(path, stringify(table), { flag: 'wx' });
+  } catch (error) {
+    throw fileFault(error, { path }) ?? error;
+  }
+}
+
+/** The last value of a flag counts, all of one that may be repeated are kept. */
+function flagsIn(
+  words: readonly string[],
+  letters: Readonly<Record<string, string>>,
+): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [flagOf(flag), one]));
+  const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));
+  for (const [at, word] of words.entries()) {
+    const { flag = '', value = '', isOwn } = flagIn(word, letters, words[at + 1]);
+    const isOff = off.get(flag);
+    if (isOff !== undefined && !kinds.has(flag)) found.set(isOff, ['false']);
+    const parameter = kinds.get(flag);
+    if (parameter === undefined) continue;
+    const before = parameter.variadic === true ? (found.get(flag) ?? []) : [];
+    if (parameter.kind === 'boolean') found.set(flag, [String(isOwn !== true || YES.test(value))]);
+    else found.set(flag, [...new Set([...before, value])]);
+  }
+  return found;
+}
+
+/** What the parser takes for a switch that is on. */
+const YES = /^(?:true|t|yes|y|on|1)$/i;
+
+/** Pairs are a table, other repeated values a list, and a plain number is one. */
+function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boolean): Value {
+  const [first = ''] = values;
+  if (isSwitch) return first !== 'false';
+  const pairs = values.map(
+    (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,
+  );
+  // A name such as 2024.10 keeps its zero.
+  if (!isRepeated)
+    return /^\d+(?:\.\d+)?$/.test(first) && String(Number(first)) === first ? Number(first) : first;
+  const table = pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : {};
+  return Object.keys(table).length === values.length ? table : values;
 }

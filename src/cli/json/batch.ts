@@ -3,12 +3,11 @@
 import { z } from 'zod';
 import { NO_OUTCOMES, OUTCOMES } from '../../batch/outcome.ts';
 import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
-import type { BatchStatus as PublishedStatus } from '../../library/handle/batch-status.ts';
+import type { BatchStatus as PublishedStatus, ShownProgress } from '../../library/handle/batch-status.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../library/start/estimate.ts';
 import { estimateSchema } from './plan.ts';
 import { amount, count, shaped, time, timeOf, usdOf, type Given } from './shape.ts';
-import type { ShownProgress } from '../../library/handle/shown-progress.ts';
 import { limitsOf, limitsSchema } from './limits.ts';
 
 // What the workflow of a batch has published, as JSON: null if no server has it.

@@ -2,13 +2,9 @@
 
 import type { z } from 'zod';
 import { batchSchema } from './batch.ts';
-import { comparisonSchema } from './comparison.ts';
-import { deploymentSchema } from './deployment.ts';
 import { attemptSchema, rowSchema, eventSchema } from './row.ts';
 import { planSchema } from './plan.ts';
-import { poolSchema } from './pool.ts';
 import { problemSchema } from './problem.ts';
-import { appliedSchema, scheduleSchema, triggerSchema } from './schedule.ts';
 import {
   checkSchema,
   cleanupSchema,
@@ -17,7 +13,13 @@ import {
   serversSchema,
   serviceSchema,
   verificationSchema,
-} from './servers.ts';
+  comparisonSchema,
+  deploymentSchema,
+  poolSchema,
+  appliedSchema,
+  scheduleSchema,
+  triggerSchema,
+} from './documents.ts';
 
 export const NOUNS = {
   applied: appliedSchema,

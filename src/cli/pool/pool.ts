@@ -8,7 +8,7 @@ import type { Pool, PoolMember } from '../../temporal/pools.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, plural } from '../format.ts';
-import { poolJson } from '../json/pool.ts';
+import { poolJson } from '../json/documents.ts';
 import { sayNext } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { askLiving, openSession, type Session } from '../session.ts';

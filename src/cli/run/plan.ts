@@ -9,8 +9,7 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { fromNotes, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
-import { withJob } from '../job/job-file.ts';
-import { refuseJobFile, writeJob } from '../job/write-job.ts';
+import { withJob, refuseJobFile, writeJob } from '../job/job-file.ts';
 import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
@@ -62,7 +61,7 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   if (flags.write === undefined)
     return sayNext(printer, flags.output, ['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);
   const words = withJob(args, LETTERS);
-  writeJob(flags.write, words, { sheet, guesses: draft.laidOut.guesses ?? [], letters: LETTERS });
+  writeJob(flags.write, words, sheet, draft.laidOut.guesses ?? [], LETTERS);
   sayNext(printer, flags.output, ['run', `runsheet run ${shellWord(flags.write)}`]);
 }
 

@@ -15,7 +15,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { PARSER_TEXT } from '../flags/parser-faults.ts';
 import { isJob, readJob, wordsOf, type Job } from '../job/job-file.ts';
-import { appliedSchema } from '../json/schedule.ts';
+import { appliedSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { sayNext } from '../next-command.ts';
 import { plural } from '../format.ts';

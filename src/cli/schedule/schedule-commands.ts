@@ -5,8 +5,7 @@ import { OVERLAPS } from '../../options/choices.ts';
 import { command } from '../command.ts';
 import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
 import { named as nameKind, SCHEDULE_NAME_MAX } from '../../options/kinds.ts';
-import { fail, valueFrom } from '../flags/flag-kinds.ts';
-import { argument, positional } from '../flags/positionals.ts';
+import { fail, valueFrom, argument, positional } from '../flags/flag-kinds.ts';
 
 /** The name of a batch with room for the time of a firing. */
 const scheduleName = (input: string): string =>
@@ -91,7 +90,7 @@ export const schedule = buildRouteMap({
       'fire again; times in the pause are not made up for',
     ),
     trigger: command(
-      async () => (await import('./schedule-trigger.ts')).default,
+      async () => (await import('./schedule.ts')).default,
       {
         positional: named,
         flags: {

@@ -9,7 +9,7 @@ import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
 import type { MetChange } from '../../schedule/times.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
 import { count, money, plural, span } from '../format.ts';
-import { scheduleSchema } from '../json/schedule.ts';
+import { scheduleSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
 /** `at 02:00, Monday through Friday`. */

@@ -11,7 +11,7 @@ import { withOwnGpus } from '../flags/own-gpus.ts';
 import { configOf, meantService } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { span } from '../format.ts';
-import { deploymentJson } from '../json/deployment.ts';
+import { deploymentJson } from '../json/documents.ts';
 import { sayNext, type Next } from '../next-command.ts';
 import { keepNames } from '../completion/proposals.ts';
 

@@ -8,7 +8,7 @@ import { runStack } from '../../temporal/embedded/stack.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { serversSchema } from '../json/servers.ts';
+import { serversSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { sayNext } from '../next-command.ts';
 

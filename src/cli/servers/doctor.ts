@@ -25,7 +25,7 @@ import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/own-gpus.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
-import { checkSchema } from '../json/servers.ts';
+import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings, finding, type Finding } from './cluster-checks.ts';
 import { sayNext, type Next } from '../next-command.ts';

@@ -22,7 +22,7 @@ import { sameCommand, sayNext, type Next } from '../next-command.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, noDeployment, inputsSet } from '../flags/batch-options.ts';
 import type { Paint } from '../format.ts';
-import { migrationJson } from '../json/servers.ts';
+import { migrationJson } from '../json/documents.ts';
 import { parseExactly } from '../../batch/digits.ts';
 import { kindOf, readText } from '../../sheet/parse-cell.ts';
 

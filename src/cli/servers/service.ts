@@ -21,7 +21,7 @@ import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf, namesGpus, workflowText } from '../flags/own-gpus.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
-import { serviceSchema } from '../json/servers.ts';
+import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 

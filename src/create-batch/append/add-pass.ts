@@ -15,7 +15,7 @@ import type { Store } from '../../store/store.ts';
 import { ignoredGpus, QuestionsOpen, type Answers, type Patch, type Question } from '../questions.ts';
 import { QueuePages } from '../queue-pages.ts';
 import type { Proposed } from '../settle.ts';
-import { hasPlace, placesIn } from '../watched/sheet-places.ts';
+import { hasPlace, placesIn } from '../watched/left-out.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };
 

@@ -35,8 +35,7 @@ import { type Store, within } from '../../store/store.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
 import { errorsPlaceFor } from '../error-list.ts';
 import { openGuesses, orConfirm, readingOf, type FurtherReading } from './further-guesses.ts';
-import { QueuePages } from '../queue-pages.ts';
-import { queuedIn } from '../rewrite-queue.ts';
+import { QueuePages, queuedIn } from '../queue-pages.ts';
 
 export type AppendParams = FurtherReading & {
   readonly order: OrderOptions;

@@ -25,8 +25,14 @@ import { newestPass } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
 import { expiredFile } from '../../run-service/address-expiry.ts';
 import { rowsInFlight } from './add-pass.ts';
-import { DELETED, isLeftOut, requestHash, type Request } from '../watched/left-out.ts';
-import { sheetPlaces, type SheetPlaces } from '../watched/sheet-places.ts';
+import {
+  DELETED,
+  isLeftOut,
+  requestHash,
+  type Request,
+  sheetPlaces,
+  type SheetPlaces,
+} from '../watched/left-out.ts';
 
 export type DraftRows = { readonly layout: Store; readonly pages: number };
 

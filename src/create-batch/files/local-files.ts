@@ -20,8 +20,7 @@ import type { FilesFound, InputFiles, NoFile } from '../../sheet/input-files.ts'
 import { allowedSheet } from '../../store/allowed-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { FilePlace } from '../copy-sheet.ts';
-import { FileAddresses, type FileToUpload } from './file-addresses.ts';
-import { UploadMemory } from './upload-memory.ts';
+import { FileAddresses, type FileToUpload, UploadMemory } from './file-addresses.ts';
 
 /** What the run service takes. */
 const BYTES_MOST = 250 * 1024 * 1024;

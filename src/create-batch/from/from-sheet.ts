@@ -24,16 +24,20 @@ import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
 import type { Preparing, SheetCopy } from '../copy-sheet.ts';
 import type { CreateParams } from '../create-batch.ts';
-import type { FileAddresses } from '../files/file-addresses.ts';
-import { UploadMemory } from '../files/upload-memory.ts';
+import { FileAddresses, UploadMemory } from '../files/file-addresses.ts';
 import { inOneOrder } from '../reuse/reuse.ts';
-import { fromOptions } from './from-options.ts';
-import { outputAddresses } from './output-addresses.ts';
 import { Picks, type PicksParams } from './picks.ts';
-import { resultIn, sourceColumns, type SourceColumns } from './source-columns.ts';
-import { whereColumns, type FileCell, type WantedFile } from './source-rows.ts';
-
+import {
+  whereColumns,
+  type FileCell,
+  type WantedFile,
+  resultIn,
+  sourceColumns,
+  type SourceColumns,
+} from './source-rows.ts';
 import { SheetWriter, writeRows, type Written } from './write-rows.ts';
+import type { Deployment } from '../../run-service/contract/deployment.ts';
+import type { RememberingService } from '../../run-service/remembering.ts';
 
 export type FromAsked = Preparing & {
   readonly found: BatchFolder;
@@ -228,4 +232,76 @@ async function withAddresses(
         : await Promise.all(value.map(({ file }) => addressOf(file)));
   }
   return columns.all.map((name) => row[name]);
+}
+
+// The options for reading a sheet that is made from a batch: columns that come along without being asked for give an input only
+// where the deployment has it.
+type Options = BatchSpec['options'];
+
+/** The options that were given, with a key for each row and without the columns that are no inputs. */
+function fromOptions(
+  options: Options,
+  columns: SourceColumns,
+  source: Pick<BatchFile, 'sheet'>,
+  { inputTypes }: Pick<Deployment, 'inputTypes'>,
+): Options {
+  // These are about the picks, and about how many rows were written.
+  const { delimiter: _delimiter, encoding: _encoding, limit: _limit, ...given } = options;
+  const mapped = new Set([...Object.values(given.map), given.gpuColumn]);
+  const otherwise = new Set([...Object.keys(given.map), ...Object.keys(given.set)]);
+  const known = inputTypes && new Set(inputTypes.map(({ name }) => name));
+  const hasGpu = given.gpu !== undefined || given.ladder !== undefined;
+  const isIgnored = (name: string): boolean => {
+    if (mapped.has(name)) return false;
+    if (otherwise.has(name)) return true;
+    if (known?.has(name)) return false;
+    if (name === 'gpu') return hasGpu;
+    return known !== undefined || !wasSent(source, name);
+  };
+  const carried = columns.carried.map(({ name }) => name).filter(isIgnored);
+  const own = mapped.has(columns.output) ? [] : [columns.output];
+  const dropped = [...given.drop, ...carried, ...own];
+  return { ...given, keyColumn: given.keyColumn ?? resultIn(columns, 'key'), drop: [...new Set(dropped)] };
+}
+
+/** Whether the source sent it as an input of this name. */
+const wasSent = ({ sheet }: Pick<BatchFile, 'sheet'>, name: string): boolean =>
+  sheet.inputs.some(({ input }) => input === name);
+
+// The addresses of the files of a batch: they are uploaded, or if the service takes no files, they are the addresses of the outputs.
+type OutputParams = {
+  readonly found: BatchFolder;
+  readonly service: Pick<RememberingService, 'sendFile' | 'getRun'>;
+  readonly memory: UploadMemory;
+  readonly deadlineAt: number | undefined;
+};
+
+/** Throw E504 for a file that has changed, and E555 if it has no address. */
+export function outputAddresses({ found, ...params }: OutputParams): FileAddresses<WantedFile> {
+  const { store } = found;
+  return new FileAddresses({
+    ...params,
+    open: ({ path }) => store.open(path) as AsyncIterable<Uint8Array>,
+    changed: ({ path }, gone) =>
+      gone === undefined
+        ? problem('E504', { what: `${store.location}/${path} is not the file that its run made` })
+        : problem('E504', { what: `${store.location} has no ${path} any more` }, { cause: gone }),
+    atService: (file) => atService(found, params.service, file),
+  });
+}
+
+async function atService(
+  { batch }: BatchFolder,
+  service: Pick<RememberingService, 'getRun'>,
+  { path, run, nth }: WantedFile,
+): Promise<string> {
+  const file = `the file ${path} of batch ${batch}`;
+  const own = 'the run service takes no files';
+  if (run === '')
+    throw problem('E555', { file, why: `${own}, and another batch bought the run that made it` });
+  const outputs = (await service.getRun(run))?.outputs.flatMap(({ files }) => files);
+  const address = outputs?.[nth - 1]?.url;
+  if (address === undefined)
+    throw problem('E555', { file, why: `${own}, and no longer shows the run ${run} that made it` });
+  return address;
 }

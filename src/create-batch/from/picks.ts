@@ -10,7 +10,7 @@ import { columnsOf, readCells, recordsOf } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 import { fingerprint, KeyTable } from '../../sheet/row-keys.ts';
 import { formatOf, type SheetOptions } from '../../sheet/sheet-options.ts';
-import { OUTPUT } from './source-columns.ts';
+import { OUTPUT } from './source-rows.ts';
 
 export type PicksParams = {
   readonly path: string;

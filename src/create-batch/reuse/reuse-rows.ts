@@ -23,7 +23,7 @@ import type { BatchFolder } from '../../store/batch-folders.ts';
 import { Pieces } from '../../store/pieces.ts';
 import { copyAll, copyListed, REUSED, removedMeanwhile, type FileCopy } from './file-copies.ts';
 import type { Overlap, ReusableRow } from './overlap.ts';
-import { rewriteQueue } from '../rewrite-queue.ts';
+import { rewriteQueue } from '../queue-pages.ts';
 
 type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
 

@@ -34,7 +34,7 @@ import type {
 } from './handle-options.ts';
 import { resumeBatch } from './resumed-batch.ts';
 import { proposeRetry, sendAgain } from './retried-rows.ts';
-import { findRow, readRunLog, runOf, type RowName } from './run-log.ts';
+import { findRow, readRunLog, runOf, type RowName } from './row-lines.ts';
 import { placeUrl } from '../connect-options.ts';
 import type { Servers } from '../servers.ts';
 import { openReport, type OpenedReport, type ReportOptions } from '../report/opened-report.ts';

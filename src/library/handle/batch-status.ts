@@ -4,14 +4,14 @@ import pMap from 'p-map';
 import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
-import { countRows } from '../../results/batch-rows.ts';
+import { countRows, nameOf } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/parts.ts';
 import { readSummary, type Summary } from '../../results/summary.ts';
 import { STARTED_FILE } from '../../store/batch-file.ts';
 import { hidesAllBatches, listBatchFolders } from '../../store/batch-folders.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from '../session.ts';
-import { shownProgress, type ShownProgress } from './shown-progress.ts';
+import { reasonWithRows } from '../../results/reason-with-rows.ts';
 
 /**
  * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked. `unreadable`: its
@@ -134,3 +134,29 @@ export async function liveStatus<S extends BatchStatus>(
     ...(isUnattended && { unattended: true as const }),
   };
 }
+
+// The progress of a batch as people and scripts see it: with row numbers instead of places.
+type Failure = NonNullable<Progress['lastFailure']>;
+
+export type ShownProgress = Omit<Progress, 'lastFailure' | 'pauses'> & {
+  readonly pauses: readonly Omit<Progress['pauses'][number], 'places'>[];
+  readonly lastFailure?: Omit<Failure, 'place'> & { readonly row: number };
+};
+
+/** Reads the queue of the batch if it has one. */
+export async function shownProgress(
+  { store, file }: Pick<FoundBatch, 'store' | 'file'>,
+  { lastFailure, ...progress }: Progress,
+): Promise<ShownProgress> {
+  const pauses = await Promise.all(progress.pauses.map((one) => reasonWithRows(store, file, one)));
+  const reason = pauses[0]?.reason ?? progress.reason;
+  const shown = { ...progress, pauses, ...(reason === undefined ? {} : { reason }) };
+  if (lastFailure === undefined) return shown;
+  const { place, ...failure } = lastFailure;
+  const { row } = await nameOf(store, file, { place, attempt: 1 });
+  return { ...shown, lastFailure: { row, ...failure } };
+}
+
+/** What people are shown as done: rows with an outcome, also while their files are being stored. */
+export const rowsEnded = ({ done, collecting }: Pick<Progress, 'done' | 'collecting'>): number =>
+  done + collecting;

@@ -2,7 +2,7 @@
 
 import { costSoFar } from '../../batch/accounting/tally.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
-import { rowsEnded } from './shown-progress.ts';
+import { rowsEnded } from './batch-status.ts';
 
 /** How many rows have to end first: the first ones are not typical, because the service starts containers for them. */
 const ENOUGH = { share: 0.05, atLeast: 10, atMost: 1_000 };

@@ -1,14 +1,24 @@
 // The rows of a batch as lines with chosen fields, also while it runs.
 
 import { list, nearest, problem } from '../../errors/error.ts';
-import { rowsOf, shownRow, type BatchRow, type ShownRow } from '../../results/batch-rows.ts';
+import {
+  rowsOf,
+  shownRow,
+  type BatchRow,
+  type ShownRow,
+  countRows,
+  rowOf,
+} from '../../results/batch-rows.ts';
 import { csvCells, CsvLines } from '../../results/csv-lines.ts';
 import { headerOf, rowsWithCells } from '../../results/results.ts';
 import { cellsOf, csvCellsOf } from '../../results/row-record.ts';
 import { ownColumns, RESULT_COLUMNS, type ResultColumn } from '../../sheet/result-columns.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';
-import { findRow, type RowName } from './run-log.ts';
+import type { Config } from '../../host/config.ts';
+import type { RunService } from '../../run-service/client.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
 
 export type RowLine = {
   readonly record: ShownRow;
@@ -89,4 +99,34 @@ export async function findShownRow(
 ): Promise<BatchRow & { readonly shown: ShownRow }> {
   const one = await findRow(found, name);
   return { ...one, shown: shownRow(one) };
+}
+
+/** A row by its number, else by its key. */
+export type RowName = { readonly row?: number | undefined; readonly key?: string };
+
+/** undefined if the service has no logs. */
+type RunLog = Awaited<ReturnType<RunService['getRunLog']>>;
+
+export const readRunLog = (
+  config: Config,
+  { file }: Pick<FoundBatch, 'file'>,
+  runId: string,
+): Promise<RunLog> => openServices(config, openTransport(1)).at(file.service).getRunLog(runId);
+
+/** Throws E505. */
+export async function findRow({ batch, store, file }: FoundBatch, { row, key }: RowName): Promise<BatchRow> {
+  const byNumber = row === undefined ? undefined : await rowOf(store, file, row);
+  if (byNumber !== undefined) return byNumber;
+  if (key !== undefined) for await (const one of rowsOf(store, file)) if (one.row.key === key) return one;
+  throw problem('E505', { batch, row: key ?? row ?? '', rows: await countRows(store, file) });
+}
+
+/** The run of this attempt, or of the last one that has a run. Throws E519. */
+export function runOf({ batch }: FoundBatch, { row, record }: BatchRow, attempt: number | undefined): string {
+  const attempts = record?.attempts ?? [];
+  const found = attempts.findLast(
+    (one) => one.run_id !== undefined && (attempt === undefined || one.attempt === attempt),
+  );
+  if (found?.run_id === undefined) throw problem('E519', { batch, row: row.row, attempt });
+  return found.run_id;
 }

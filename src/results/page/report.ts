@@ -2,7 +2,7 @@
 // from sheets and services is data in it, never markup: the page's script inserts it as text.
 
 import { dirname } from 'node:path';
-import { programName } from '../../host/program-name.ts';
+import { programName } from '../../host/package-version.ts';
 import type { Idle, Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';

@@ -9,7 +9,7 @@ import { fingerprint, KeyTable } from '../row-keys.ts';
 import { isErrorWord, MAY_BE_THOUSANDS, PERCENT, YES_MARK } from '../parse-cell.ts';
 import { NOTHING_WORDS } from './nothing-words.ts';
 import { placeOfCell } from '../row-reader.ts';
-import { isTotal } from '../shaped-records.ts';
+import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 
 export type SurveyParams = {

@@ -10,7 +10,7 @@ import type { Config } from '../../../src/host/config.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
 import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
 import { readPage } from '../../../src/sheet/pages.ts';
-import { encodePng } from '../../../src/service/executors/rehearsal/pictures/png.ts';
+import { encodePng } from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
 import type { LocalServiceOptions } from '../../../src/service/server.ts';
 import { openService, TOKEN } from '../../service/asking.ts';
 import { Place } from '../creating.ts';

@@ -6,8 +6,11 @@ import { join } from 'node:path';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
 import { parseExactly } from '../../../src/batch/digits.ts';
 import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
-import { inksFrom, paintMosaic } from '../../../src/service/executors/rehearsal/pictures/mosaic.ts';
-import { encodePng } from '../../../src/service/executors/rehearsal/pictures/png.ts';
+import {
+  inksFrom,
+  paintMosaic,
+  encodePng,
+} from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
 import type { FileRecord, PartRecord } from '../../../src/results/row-record.ts';
 import type { SheetRow } from '../../../src/sheet/pages.ts';
 

@@ -3,7 +3,7 @@
 import { link } from 'node:fs/promises';
 import { join } from 'node:path';
 import { numbersFrom } from '../../../src/service/chance.ts';
-import { encodePng } from '../../../src/service/executors/rehearsal/pictures/png.ts';
+import { encodePng } from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
 import { copyLarge, type FirstFile, type SmallCopies } from '../../../src/results/page/small-copies.ts';
 import { folderStore } from '../../../src/store/folder.ts';
 import { writeScene } from './scene.ts';

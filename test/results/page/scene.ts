@@ -4,8 +4,11 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { hashOf, numbersFrom } from '../../../src/service/chance.ts';
-import { inksFrom, paintMosaic } from '../../../src/service/executors/rehearsal/pictures/mosaic.ts';
-import { encodePng } from '../../../src/service/executors/rehearsal/pictures/png.ts';
+import {
+  inksFrom,
+  paintMosaic,
+  encodePng,
+} from '../../../src/service/executors/rehearsal/pictures/pictures.ts';
 import { Report } from '../../../src/results/page/report.ts';
 import type { AttemptRecord, FileRecord, RowRecord } from '../../../src/results/row-record.ts';
 import type { Summary } from '../../../src/results/summary.ts';

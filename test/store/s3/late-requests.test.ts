@@ -6,7 +6,7 @@ import { assertQuiet, endQuiet } from '../../../src/audit/read-back.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
 import { readStarted, replaceStarted } from '../../../src/store/batch-file.ts';
 import { keepMissed, readMissed } from '../../../src/schedule/missed-times.ts';
-import { readWatched, writeWatched } from '../../../src/create-batch/watched/watched-file.ts';
+import { readWatched, writeWatched } from '../../../src/create-batch/watched/left-out.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { writeSnapshot } from '../../../src/store/passes.ts';
 import type { Store } from '../../../src/store/store.ts';

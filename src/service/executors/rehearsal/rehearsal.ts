@@ -15,9 +15,7 @@ import type { Faults } from '../../faults.ts';
 import type { Clock } from '../../service-time.ts';
 import { NO_WORK, type Executor, type ExecutorEvents, type LiveRun } from '../executor.ts';
 import { createMachines, type Container, type MachineLimits, type Machines } from './machines.ts';
-import { unreadableFiles, type Uploads } from './unreadable-files.ts';
 import { createAlbum } from './pictures/pictures.ts';
-import { plannedLines } from './planned-log.ts';
 import {
   neededGb,
   planRun,
@@ -26,7 +24,16 @@ import {
   type PlannedResult,
   type RunPlan,
   type Step,
+  hasMemory,
+  NODES,
+  nodeStartsMs,
 } from './planned-result.ts';
+import type { LogLine } from '../../../run-service/contract/run.ts';
+import type { RunRow } from '../../runs/run-row.ts';
+import { isIP } from 'node:net';
+import { isFileType } from '../../../run-service/contract/file-inputs.ts';
+import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
+import { networkOf } from '../../../run-service/networks.ts';
 
 type World = Uploads & {
   readonly clock: Clock;
@@ -218,4 +225,58 @@ function outputsOf(plan: RunPlan | undefined) {
 function pictureIndexOf(filename: string): number | undefined {
   const digits = /^picture-([1-9][0-9]{0,2})\.png$/.exec(filename)?.[1];
   return digits === undefined ? undefined : Number(digits);
+}
+
+/** `spec` is undefined if the deployment no longer exists. */
+function plannedLines(plan: RunPlan, row: RunRow, spec: DeploymentSpec | undefined): readonly LogLine[] {
+  const info = (atMs: number, message: string): LogLine => ({ atMs, level: 'info', message });
+  return [
+    info(plan.queuedMs, `a ${row.gpu} container took the run`),
+    info(plan.startsMs, 'the container has started'),
+    ...nodeStartsMs(plan).map((atMs, index) => info(atMs, `Executing ${NODES[index]?.name ?? ''}`)),
+    ...(plan.ending === 'failed'
+      ? [{ atMs: plan.endsMs, level: 'error' as const, message: failureOf(row, spec) }]
+      : []),
+    ...(plan.ending === 'timeout' ? [info(plan.endsMs, 'the time limit of the machine was reached')] : []),
+    ...(plan.ending === 'success' ? [info(plan.endsMs, 'Prompt executed')] : []),
+  ];
+}
+
+function failureOf(row: RunRow, spec: DeploymentSpec | undefined): string {
+  const needed = spec === undefined ? 0 : neededGb(spec, () => row.inputs);
+  if (!hasMemory(row.gpu, needed))
+    return `torch.OutOfMemoryError: CUDA out of memory: the run needs ${Number(needed.toFixed(1))} GB, which ${row.gpu} does not have`;
+  return 'RuntimeError: KSampler: injected failure';
+}
+
+// Files that a run of the real service could not read are refused, so that a rehearsal does not promise more than the real run keeps.
+type Uploads = {
+  readonly origin: () => string;
+  readonly database: { uploadOf(id: string): { readonly bytes: unknown } | undefined };
+};
+
+const unreadableFiles = (
+  types: readonly { readonly name: string; readonly type: string }[],
+  inputs: Readonly<Record<string, unknown>>,
+  uploads: Uploads,
+): readonly Refusal[] =>
+  types.flatMap(({ name, type }) => {
+    const value = inputs[name];
+    if (value === undefined || !isFileType(type)) return [];
+    const why = faultOf(value, uploads);
+    return why === undefined ? [] : [badValue(['body', 'inputs', name], value, why)];
+  });
+
+function faultOf(value: unknown, { origin, database }: Uploads): string | undefined {
+  if (typeof value !== 'string') return 'it must be the address of a file';
+  if (/^data:[\w.+-]+\//i.test(value)) return undefined;
+  const url = URL.parse(value);
+  if (url === null || !/^https?:$/.test(url.protocol)) return 'it is no http address, so no run can read it';
+  if (value.startsWith(`${origin()}/`)) {
+    const [, id] = /^\/files\/uploads\/([^/]+)\//.exec(url.pathname) ?? [];
+    return id === undefined || database.uploadOf(id)?.bytes ? undefined : 'there is no such upload';
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isHere = /(?:^|\.)localhost$/i.test(host) || (isIP(host) !== 0 && networkOf(host) !== 'public');
+  return isHere ? 'it is an address of this network, which no machine of a run service can read' : undefined;
 }

@@ -27,7 +27,7 @@ import type { Stock } from './filled-workflow.ts';
 import { fateOf } from './missing-run.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
 import { Outbox } from './outbox.ts';
-import { storedOutputs } from './stored-outputs.ts';
+import { storedOutputs } from './kept-files.ts';
 import { UsualTimes } from './usual-times.ts';
 
 const FAILURES_MOST = 3;

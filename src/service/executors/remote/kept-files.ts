@@ -17,9 +17,11 @@ import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { OutputFile } from '../executor.ts';
-import type { StoredFile, StoredOutput } from './assigned-run.ts';
+import type { StoredFile, StoredOutput, AssignedRun } from './assigned-run.ts';
 import type { Backend, FileRef, Made } from './backend.ts';
-import { FileGone } from './desk.ts';
+import { FileGone, type Desk } from './desk.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { errorMessage } from '../../../errors/error.ts';
 
 const FILE_BYTES_MOST = 8 * 2 ** 30;
 
@@ -142,3 +144,38 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** Markup has no type of its own here: a browser must not show it as a page of ours. */
 const typeOf = (extension: string): string => TYPES[extension.toLowerCase()] ?? 'application/octet-stream';
+
+// The files of a run that has succeeded are copied before it is called a success. A copy that fails is repeated, less and less often;
+// as long as the server is away, that is no failure of the copy.
+const ATTEMPTS_MOST = 10;
+/** The longest wait, as a multiple of the first. */
+const SLOWEST = 64;
+
+type Server = { readonly name: string; readonly backend: Backend; readonly away: unknown };
+
+/** Returns why they cannot be copied; undefined if it does not go on. */
+export async function storedOutputs(
+  one: AssignedRun,
+  server: Server,
+  desk: Pick<Desk, 'store'>,
+  { goesOn, everyMs }: { readonly goesOn: () => boolean; readonly everyMs: number },
+): Promise<readonly StoredOutput[] | Error | undefined> {
+  const made = one.state.made?.outputs ?? [];
+  for (let failures = 0; goesOn();) {
+    try {
+      const stored = await desk.store(one, made, server.backend);
+      return goesOn() ? stored : undefined;
+    } catch (error) {
+      if (error instanceof FileGone) return error;
+      failures = server.away === undefined ? failures + 1 : 1;
+      const { name } = server;
+      const reason = errorMessage(error);
+      if (failures >= ATTEMPTS_MOST)
+        return new Error(`its files could not be copied from ${name} in ${failures} attempts: ${reason}`);
+      one.work = { ...one.work, liveStatus: `its files cannot be copied from ${name}: ${reason}` };
+      const waitMs = everyMs * Math.min(2 ** (failures - 1), SLOWEST);
+      await wait(waitMs, undefined, { ref: false });
+    }
+  }
+  return undefined;
+}

@@ -14,9 +14,8 @@ import { hash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
 import { isRawNumber } from '../../../../batch/digits.ts';
 import { hashOf, numbersFrom } from '../../../chance.ts';
-import { ACCENT, DARK, inksFrom, LIGHT, paintMosaic } from './mosaic.ts';
 import { plain, glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
-import { encodePng, type Bitmap } from './png.ts';
+import { crc32, deflateSync } from 'node:zlib';
 
 type Inputs = Readonly<Record<string, unknown>>;
 
@@ -147,4 +146,126 @@ function wrapped(text: string, width: number, lines: number): readonly string[] 
 function lineOf(text: string, width: number): string {
   const space = text.lastIndexOf(' ', width);
   return text.slice(0, space > 0 ? space : width);
+}
+
+/** Inks by their place in the palette: two for the text, and four of the picture's own hues. */
+const DARK = 0;
+const LIGHT = 1;
+const ACCENT = 3;
+const INKS = 6;
+
+/** The palette of a picture; `draw` returns numbers in [0, 1). */
+export function inksFrom(draw: () => number): readonly Colour[] {
+  const hue = draw();
+  const other = hue + 0.25 + draw() / 2;
+  return [
+    colour(other, 0.35, 0.13),
+    colour(hue, 0.35, 0.95),
+    colour(hue, 0.7, 0.56),
+    colour(hue + 0.08, 0.65, 0.74),
+    colour(other, 0.5, 0.42),
+    colour(other + 0.08, 0.55, 0.64),
+  ];
+}
+
+/** A colour by its hue (in turns), saturation and lightness. */
+function colour(hue: number, saturation: number, lightness: number): Colour {
+  const range = saturation * Math.min(lightness, 1 - lightness);
+  const channel = (shift: number): number => {
+    const place = (shift + 12 * hue) % 12;
+    return Math.round(255 * (lightness - range * Math.max(-1, Math.min(place - 3, 9 - place, 1))));
+  };
+  return [channel(0), channel(8), channel(4)];
+}
+
+/** Whether a shape covers a point of its tile; both coordinates go from 0 to 1. */
+type Shape = (u: number, v: number) => boolean;
+
+const isNear = (u: number, v: number, distance: number): boolean => u * u + v * v < distance * distance;
+
+const SHAPES: readonly Shape[] = [
+  (u, v) => isNear(u, v, 1),
+  (u, v) => isNear(u, v, 1) && isNear(1 - u, 1 - v, 1),
+  (u, v) => isNear(u - 0.5, v - 0.5, 0.36),
+  (u, v) => v > 0.5 || isNear(u - 0.5, v - 0.5, 0.5),
+  (u, v) => isNear(u - 0.5, v % 0.5, 0.5),
+  (u, v) => u + v < 1,
+  (u) => Math.floor(u * 8) % 2 === 0,
+];
+
+/** Fills the upper part of the picture with `rows` rows of `columns` tiles. */
+export function paintMosaic(
+  bitmap: Bitmap,
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+  draw: () => number,
+): void {
+  const size = bitmap.width / columns;
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++) paintTile(bitmap, { row, column, size }, draw);
+}
+
+type Tile = { readonly row: number; readonly column: number; readonly size: number };
+
+/** A pixel belongs to the tile of its centre. */
+function paintTile({ width, pixels }: Bitmap, { row, column, size }: Tile, draw: () => number): void {
+  const drawn = (most: number): number => Math.floor(draw() * most);
+  const under = drawn(INKS);
+  const over = (under + 1 + drawn(INKS - 1)) % INKS;
+  const covers = SHAPES[drawn(SHAPES.length)];
+  const [isTurned, isUpsideDown] = [draw() < 0.5, draw() < 0.5];
+  for (let y = Math.ceil(row * size - 0.5); y + 0.5 < (row + 1) * size; y++)
+    for (let x = Math.ceil(column * size - 0.5); x + 0.5 < (column + 1) * size; x++) {
+      const u = (x + 0.5) / size - column;
+      const v = (y + 0.5) / size - row;
+      const isCovered = covers?.(isTurned ? 1 - u : u, isUpsideDown ? 1 - v : v);
+      pixels[y * width + x] = isCovered ? over : under;
+    }
+}
+
+type Colour = readonly [red: number, green: number, blue: number];
+/** A square or oblong of palette indices, row by row from the top left. */
+type Bitmap = { readonly width: number; readonly height: number; readonly pixels: Uint8Array };
+
+const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+const BITS_PER_PIXEL = 8;
+const INDEXED = 3;
+const NO_FILTER = 0;
+// Flat shapes: higher levels and larger windows save a few hundred bytes and cost twice the time.
+const DEFLATE = { level: 2, windowBits: 12, memLevel: 6 };
+
+/** The bytes of the file. `palette` has three bytes for each colour; `comment` is Latin-1 text that viewers show. */
+export function encodePng(bitmap: Bitmap, palette: Uint8Array, comment: string): Buffer {
+  return Buffer.concat([
+    SIGNATURE,
+    chunk('IHDR', header(bitmap)),
+    chunk('PLTE', palette),
+    chunk('tEXt', Buffer.from(`Comment\0${comment}`, 'latin1')),
+    chunk('IDAT', deflateSync(scanlines(bitmap), DEFLATE)),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+function header({ width, height }: Bitmap): Buffer {
+  const data = Buffer.alloc(13);
+  data.writeUInt32BE(width, 0);
+  data.writeUInt32BE(height, 4);
+  data.set([BITS_PER_PIXEL, INDEXED], 8);
+  return data;
+}
+
+/** Each row starts with the number of its filter. */
+function scanlines({ width, height, pixels }: Bitmap): Buffer {
+  const data = Buffer.alloc((width + 1) * height, NO_FILTER);
+  for (let y = 0; y < height; y++) data.set(pixels.subarray(y * width, (y + 1) * width), y * (width + 1) + 1);
+  return data;
+}
+
+/** Length, type, data, and the checksum over type and data. */
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const frame = Buffer.alloc(4);
+  frame.writeUInt32BE(data.length);
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([frame, body, sum]);
 }
