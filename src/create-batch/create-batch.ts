@@ -30,6 +30,7 @@ import { batchesElsewhere, rememberPlace } from './known-places.ts';
 import {
   ignoredGpus,
   manyRows,
+  outsideFiles,
   QuestionsOpen,
   sumOf,
   type Answers,
@@ -128,7 +129,7 @@ export class NewBatch implements Disposable {
 
   get questions(): readonly Question[] {
     if (this.#same !== undefined) return [];
-    const { guesses, elsewhere, otherGpu, manyRows: many } = this.#answers;
+    const { guesses, elsewhere, otherGpu, manyRows: many, outsideFiles: outside } = this.#answers;
     const asked: Question[] = [];
     const all = this.#draft?.laidOut.guesses ?? this.#agreed?.guesses ?? [];
     const open = this.#agreed?.problems.length === 0 ? unconfirmed(all) : [];
@@ -139,6 +140,7 @@ export class NewBatch implements Disposable {
     const { rows } = this.#whole.file.sheet;
     if (this.#elsewhere.length > 0 && elsewhere !== 'again')
       asked.push({ id: 'elsewhere', rows, others: this.#elsewhere });
+    if (outside !== 'accept') asked.push(...outsideFiles(this.#params.copy.name, this.#whole.laidOut.files));
     if (many !== 'accept') asked.push(...manyRows(this.#whole.file));
     const ignored = ignoredGpus(this.#whole.file, this.#whole.laidOut.gpus);
     if (ignored !== undefined && otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });

@@ -125,9 +125,14 @@ export const sheetOptionsOf = (given: Given): BatchRequest['options'] => ({
 });
 
 /** What is answered besides what happens to rows of other batches. */
-export const acceptedBy = ({ guess, acceptGpu }: Given): Answers => ({
+export const acceptedBy = ({
+  guess,
+  acceptGpu,
+  acceptFiles,
+}: Pick<Given, 'guess' | 'acceptGpu' | 'acceptFiles'>): Answers => ({
   ...(guess === 'accept' ? { guesses: guess } : {}),
   ...(acceptGpu ? { otherGpu: 'accept' } : {}),
+  ...(acceptFiles ? { outsideFiles: 'accept' } : {}),
 });
 
 /** A request without where its batch is made, and without what happens to rows of other batches. */

@@ -1,9 +1,8 @@
-// What has to be decided before money is spent: every question that a proposal may have, its answers, and the error if it cannot be
-// asked. A door answers as it can: a terminal asks, a command has flags, a program options.
+// What has to be decided before money is spent or files leave this machine: every question that a proposal may have, and its answers. A
+// door answers as it can: a terminal asks, a command has flags, a program options.
 
-import { list, problem, type RunsheetError } from '../errors/error.ts';
-import { terminalLine } from '../errors/outside-text.ts';
-import { guessesRefused, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import { unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import type { FilesFound } from '../sheet/input-files.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 
 export type Answers = {
@@ -20,6 +19,8 @@ export type Answers = {
   readonly ofBatch?: 'new';
   /** GPUs that the service may ignore. */
   readonly otherGpu?: 'accept';
+  /** Files of this machine outside of the folder of the sheet. */
+  readonly outsideFiles?: 'accept';
   /** Rows that may have a run that was paid for. */
   readonly boughtBefore?: 'again';
   /** Many rows that a grid makes of few. */
@@ -94,6 +95,7 @@ export type Question =
   | { readonly id: 'elsewhere'; readonly rows: number; readonly others: readonly RowsElsewhere[] }
   | ({ readonly id: 'changed' } & ChangedDeployment)
   | ({ readonly id: 'otherGpu' } & IgnoredGpus)
+  | ({ readonly id: 'outsideFiles'; readonly sheet: string } & FilesFound['outside'])
   | { readonly id: 'manyRows'; readonly sheet: string; readonly rows: number }
   | {
       readonly id: 'boughtBefore';
@@ -132,11 +134,16 @@ export class QuestionsOpen extends Error {
 export const sumOf = (shared: readonly { readonly rows: number }[]): number =>
   shared.reduce((sum, { rows }) => sum + rows, 0);
 
-const rowsLeft = ({ rows, done }: { readonly rows: number; readonly done: readonly SharedRows[] }): number =>
-  rows - sumOf(done);
+export const rowsLeft = ({
+  rows,
+  done,
+}: {
+  readonly rows: number;
+  readonly done: readonly SharedRows[];
+}): number => rows - sumOf(done);
 
-const count = (number: number): string => number.toLocaleString('en-US');
-const plural = (rows: number): string => `${count(rows)} ${rows === 1 ? 'row' : 'rows'}`;
+export const count = (number: number): string => number.toLocaleString('en-US');
+export const plural = (rows: number): string => `${count(rows)} ${rows === 1 ? 'row' : 'rows'}`;
 
 type Of<Id extends Question['id']> = Question & { readonly id: Id };
 
@@ -187,6 +194,7 @@ const ANSWERS: {
   elsewhere: ({ rows }) => [again(`buy them again: run all ${plural(rows)} here`, { elsewhere: 'again' })],
   changed: ({ rows }) => [again(`run all ${plural(rows)} with the new version`, { changed: 'new' })],
   otherGpu: () => yes([['--accept-gpu']], 'acceptGpu: true', { otherGpu: 'accept' }),
+  outsideFiles: () => yes([['--accept-files']], 'acceptFiles: true', { outsideFiles: 'accept' }),
   manyRows: ({ rows }) => yes([['--limit', String(rows)]], `limit: ${rows}`, { manyRows: 'accept' }),
   boughtBefore: () => yes([['--yes']], 'mayBuyTwice: true', { boughtBefore: 'again' }),
 };
@@ -194,12 +202,6 @@ const ANSWERS: {
 /** The first one is assumed in commands that also answer another question. */
 export const answersOf = (question: Question): readonly [Answer, ...Answer[]] =>
   (ANSWERS[question.id] as (question: Question) => readonly [Answer, ...Answer[]])(question);
-
-/** The same request in the place of the other batch. */
-function thereOf({ others: [there] }: Question & { readonly id: 'elsewhere' }): Answer {
-  const out = there?.out ?? '';
-  return { key: '', flags: [['--out', out]], option: `store: '${out}'`, with: { answers: {} } };
-}
 
 /** How the batch was mapped, as flags: its results have the columns of its sheet. */
 function mappingOf({ sheet }: BatchFile): readonly (readonly string[])[] {
@@ -222,147 +224,10 @@ export function isAsked(question: Question): boolean {
   return question.id !== 'earlier' || isVersionSure(question);
 }
 
-const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earlier' }): boolean =>
+export const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earlier' }): boolean =>
   [...done, ...unknown].every((one) => one.isVersionSure);
 
-export function questionText(question: Question): string {
-  switch (question.id) {
-    case 'guesses':
-      return `${question.sheet} is read with guesses that could spend money wrongly`;
-    case 'ofBatch':
-      return `the rows of ${question.sheet} are rows of ${question.batch}`;
-    case 'open':
-      return openText(question.open);
-    case 'earlier':
-      return knownText(question);
-    case 'elsewhere':
-      return elsewhereText(question);
-    case 'changed':
-      return changedText(question);
-    case 'otherGpu':
-      return ignoredText(question);
-    case 'manyRows':
-      return manyText(question);
-    case 'boughtBefore':
-      return boughtText(question);
-  }
-}
-
-/** The error of the first open question; its commands answer the others as well. */
-export function refusal([question, ...others]: readonly Question[], words: Words): RunsheetError {
-  if (question === undefined) throw new Error('nothing is to be refused');
-  const assumed = others.flatMap((other) => answersOf(other)[0].flags);
-  const written = answersOf(question).map((answer) => words(answer, assumed));
-  const [first, second = first] = written as [string, string?];
-  switch (question.id) {
-    case 'guesses':
-      // A sheet is also read for callers that are no command; then its flags are named.
-      return guessesRefused(question.sheet, question.guesses, words === asOption ? {} : { command: first });
-    case 'ofBatch':
-      return problem('E534', { name: question.sheet, batch: question.batch, into: first, again: second });
-    case 'open': {
-      const batches = question.open.map(({ batch }) => batch);
-      return problem('E531', { rows: openText(question.open), batches, again: first });
-    }
-    case 'earlier': {
-      const { rows: all } = question;
-      const facts = { isVersionSure: isVersionSure(question), left: rowsLeft(question), all };
-      return problem('E530', { rows: knownText(question), ...facts, reuse: first, again: second });
-    }
-    case 'elsewhere': {
-      const there = words(thereOf(question), assumed);
-      return problem('E539', { rows: elsewhereText(question), there, again: first });
-    }
-    case 'changed':
-      return problem('E545', { rows: changedText(question), batch: question.batch, again: first });
-    case 'otherGpu':
-      return problem('E314', { what: terminalLine(ignoredText(question)), accept: first });
-    case 'manyRows':
-      return problem('E119', { rows: manyText(question), accept: first });
-    case 'boughtBefore':
-      return problem('E602', {
-        what: `this may buy runs a second time: ${boughtText(question)}`,
-        hint: `if that is meant:\n  ${first}`,
-      });
-  }
-}
-
 export const asOption: Words = ({ option }) => option;
-
-/** `300 of 301 rows are done in portraits-7f3a`. */
-function doneText({ done, rows }: Pick<Question & { readonly id: 'earlier' }, 'done' | 'rows'>): string {
-  const sum = sumOf(done);
-  const batches = done.map((one) => (done.length === 1 ? one.batch : `${one.batch} (${count(one.rows)})`));
-  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
-}
-
-const knownText = ({
-  rows,
-  done,
-  unknown,
-}: Pick<Question & { id: 'earlier' }, 'rows' | 'done' | 'unknown'>): string =>
-  list(
-    [
-      ...(done.length > 0 ? [doneText({ rows, done })] : []),
-      ...(unknown.length > 0
-        ? [rowsText(unknown, () => 'may have been bought without a known outcome in')]
-        : []),
-    ],
-    '; ',
-  );
-
-/** `2 rows (12, 40) are still open in portraits-7f3a`. */
-const openText = (open: readonly SharedRows[]): string =>
-  rowsText(open, (rows) => `${rows === 1 ? 'is' : 'are'} still open in`);
-
-export function earlierNotes(
-  { same, done = [], open = [], unknown = [] }: EarlierBatches,
-  { rows, reused }: BatchFile['sheet'],
-): readonly string[] {
-  if (same !== undefined) return [`this is batch ${same}; run attaches to it and buys no row again`];
-  const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
-  const flags =
-    reused === undefined
-      ? `: --reuse runs ${plural(rowsLeft({ rows, done }))}, --again all ${count(rows)}`
-      : '';
-  return [
-    ...(done.length === 0 ? [] : [`${doneText({ rows, done })}${isSure}${flags}`]),
-    ...(unknown.length === 0 ? [] : [knownText({ rows, done: [], unknown })]),
-    ...(open.length === 0 ? [] : [`${openText(open)}; run refuses this sheet until they have ended`]),
-  ];
-}
-
-function rowsText(shared: readonly SharedRows[], standing: (rows: number) => string): string {
-  const texts = shared.map(({ batch, rows, first }) => {
-    const more = rows > first.length ? ', …' : '';
-    return `${plural(rows)} (${first.join(', ')}${more}) ${standing(rows)} ${batch}`;
-  });
-  return list(texts, '; ');
-}
-
-/** `300 of 301 rows are in another folder: portraits-7f3a in /data/batches`. */
-function elsewhereText({
-  rows,
-  others,
-}: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>): string {
-  const sum = sumOf(others);
-  const places = others.map(({ batch, out }) => `${batch} in ${out}`);
-  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;
-}
-
-/** `300 rows of prompts.csv are in prompts-7f3a, with an earlier version of portrait (5.steps 20 → 30)`. */
-function changedText({ deployment, sheet, batch, rows, changes }: ChangedDeployment): string {
-  const what = changes.length === 0 ? '' : ` (${list(changes)})`;
-  return `${plural(rows)} of ${sheet} ${rows === 1 ? 'is' : 'are'} in ${batch}, with an earlier version of ${deployment}${what}`;
-}
-
-function boughtText({ rows, paid, expectedUsd }: Question & { readonly id: 'boughtBefore' }): string {
-  const cost = expectedUsd === undefined ? '' : `, about $${expectedUsd.toFixed(2)}`;
-  return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${cost}`;
-}
-
-const manyText = ({ sheet, rows }: Question & { readonly id: 'manyRows' }): string =>
-  `--grid, --repeat and --split make ${plural(rows)} of ${sheet}`;
 
 /** More rows than this are asked about, unless a limit says how many are meant. */
 const FEW_ROWS = 100_000;
@@ -373,8 +238,11 @@ export function manyRows({ sheet: { name, rows, options } }: BatchFile, few = FE
   return isMany ? [{ id: 'manyRows', sheet: name, rows }] : [];
 }
 
-export const ignoredText = ({ own, asked, rows }: IgnoredGpus): string =>
-  `${plural(rows)} ${rows === 1 ? 'asks' : 'ask'} for ${asked.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;
+/** A sheet of somebody else may name any file. Those that were uploaded before have left this machine. */
+export function outsideFiles(sheet: string, found: FilesFound | undefined): readonly Question[] {
+  if (found === undefined || found.outside.files === 0) return [];
+  return [{ id: 'outsideFiles', sheet, ...found.outside }];
+}
 
 /** undefined if no row asks for another GPU, or if it is known that the service honours it, as in a rehearsal. */
 export function ignoredGpus(

@@ -2,12 +2,11 @@
 
 import type { RunsheetError } from '../errors/error.ts';
 import { guessesRefused } from '../sheet/guesses/guess.ts';
+import { questionText, refusal } from './question-texts.ts';
 import {
   answersOf,
   isAsked,
-  questionText,
   QuestionsOpen,
-  refusal,
   type Answer,
   type Patch,
   type Question,

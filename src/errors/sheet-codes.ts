@@ -111,6 +111,10 @@ export const SHEET_ENTRIES = {
     f.rows,
     `if all of them are meant: ${f.accept}`,
   ]),
+  E120: entry<{ files: string; accept: string }>(inputRefused, (f) => [
+    f.files,
+    `if all of them may be uploaded: ${f.accept}`,
+  ]),
   E208: entry<{ input: string; columns: readonly string[] }>(inputRefused, (f) => [
     `the columns ${list(f.columns.map((name) => JSON.stringify(name)))} may both be the input ${f.input}`,
     `name one of them, and drop the others: ${oneOf(f).flat().map(shellWord).join(' ')}`,

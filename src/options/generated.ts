@@ -121,6 +121,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json' | 'file'>>;
   /** Column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs). */
   readonly key?: string;
+  /** Upload also files outside of the folder of the sheet, and hidden ones, that its rows name (default: asked). */
+  readonly acceptFiles?: boolean;
   /** Run each row so often, or as often as this column says: with seed, seed+1 …, which are drawn from the row if it has none; same:4 with the same inputs. */
   readonly repeat?: number | string;
   /** Make a row of each value in the cells of this column: 1,2,3 or 100-103 or ["a","b"]. */

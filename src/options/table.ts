@@ -168,6 +168,13 @@ export const OPTIONS = {
     help: 'column whose value names each row',
     usual: "a column such as sku or id with unique values, else a hash of the row's inputs",
   },
+  acceptFiles: {
+    kind: flag,
+    scope: 'request',
+    group: 'columns',
+    help: 'upload also files outside of the folder of the sheet, and hidden ones, that its rows name',
+    usual: 'asked',
+  },
   repeat: {
     kind: repeat,
     scope: 'sheet',

@@ -14,13 +14,13 @@ export type FilesFound = {
   readonly bytes: number;
   /** Those of them that are not at the service yet. */
   readonly toUpload: { readonly files: number; readonly bytes: number };
-  /** Those outside of the folder of the sheet. */
-  readonly outside: number;
+  /** Those outside of the folder of the sheet, or hidden in it, that never were at the service; the first of their paths. */
+  readonly outside: { readonly files: number; readonly bytes: number; readonly first: readonly string[] };
 };
 
 export type InputFiles = {
-  /** Reads a file, once; a promise if the caller has to wait. */
-  read(path: string): Promise<void> | undefined;
+  /** Reads a file, once; a promise if the caller has to wait. `isOwn`: not the sheet names it, but who gave the command. */
+  read(path: string, isOwn: boolean): Promise<void> | undefined;
   /** What is sent for a file that was read. `media`: what its bytes have to be. */
   valueOf(path: string, media: Media | undefined): string | NoFile;
   /** The address is a part of the cell in this column, or behind it. */
@@ -39,10 +39,18 @@ export function filesAhead(
     const waiting = own.flatMap(({ from }) => {
       const { text, link } = textFor(record, from, nothings);
       const found = text === undefined ? undefined : fileCell(text, link);
-      return (found !== undefined && 'path' in found && files.read(found.path)) || [];
+      return (
+        (found !== undefined && 'path' in found && files.read(found.path, !isOfSheet(record, from))) || []
+      );
     });
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
   };
+}
+
+/** Whether a cell of the sheet is a part of the text; the others stand in the options. */
+function isOfSheet({ own = Infinity }: SheetRecord, from: Feed['from']): boolean {
+  if ('column' in from) return from.column < own;
+  return 'template' in from && from.template.some((part) => typeof part === 'number' && part < own);
 }
 
 type Text = { readonly text: string | undefined; readonly link?: string | undefined };

@@ -3,17 +3,22 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { onTestFinished, vi } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { Console } from './console.ts';
 
-export async function realConsole(): Promise<Console> {
-  const console = await Console.open();
+export async function realConsole(deployments?: readonly object[]): Promise<Console> {
+  const console = await Console.open(deployments);
   const { apiUrl = '', apiKey } = loadConfig();
   const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isProfile = request.url?.includes('/platform/profile') ?? false;
-    const headers = { authorization: `Bearer ${apiKey()?.value}` };
-    const answer = await fetch(`${new URL(apiUrl).origin}${isProfile ? '/none' : request.url}`, { headers });
+    const { method = 'GET', headers: given } = request;
+    const { 'content-type': type = 'application/json' } = given;
+    const headers = { authorization: `Bearer ${apiKey()?.value}`, 'content-type': type };
+    const body = method === 'GET' ? null : await buffer(request);
+    const url = `${new URL(apiUrl).origin}${isProfile ? '/none' : request.url}`;
+    const answer = await fetch(url, { method, headers, body });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   };
   const gateway = createServer((request, response) => void forward(request, response));

@@ -8,7 +8,8 @@ import {
   type CreateParams,
   type DraftBatch,
 } from '../../src/create-batch/create-batch.ts';
-import { asOption, QuestionsOpen, refusal, type EarlierBatches } from '../../src/create-batch/questions.ts';
+import { refusal } from '../../src/create-batch/question-texts.ts';
+import { asOption, QuestionsOpen, type EarlierBatches } from '../../src/create-batch/questions.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 
 /** Every row is bought, unless a test says otherwise. */

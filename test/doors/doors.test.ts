@@ -27,6 +27,7 @@ const IN_WORDS: Readonly<Record<Question, RegExp>> = {
   ofBatch: /these are rows of old/,
   otherGpu: /asks? for H100/,
   manyRows: /make 27 rows of old.csv/,
+  outsideFiles: /names 1 file outside of its folder/,
   changedRows: /would change/,
   boughtBefore: /paid for/,
   settings: /ignored: .*reserve/,

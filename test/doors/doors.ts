@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createBatch } from '../../activities/create-batch.ts';
 import { createFiring } from '../../activities/create-firing.ts';
+import { acceptedBy } from '../../src/create-batch/given-options.ts';
 import { RunsheetError } from '../../src/errors/error.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { Runsheet } from '../../src/library/runsheet.ts';
@@ -31,6 +32,7 @@ const FLAGS: Readonly<Partial<Record<Question, readonly string[]>>> = {
   ofBatch: ['--again'],
   otherGpu: ['--accept-gpu'],
   manyRows: ['--limit', '27'],
+  outsideFiles: ['--accept-files'],
   boughtBefore: ['--yes'],
 };
 const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
@@ -42,6 +44,7 @@ const OPTIONS: Readonly<Partial<Record<Question, object>>> = {
   ofBatch: { reuse: 'again' },
   otherGpu: { acceptGpu: true },
   manyRows: { limit: 27 },
+  outsideFiles: { acceptFiles: true },
   boughtBefore: { mayBuyTwice: true },
 };
 /** What the command sets in vain, if the batch exists. */
@@ -102,7 +105,7 @@ async function inActivity(work: () => Promise<unknown>): Promise<Done> {
 
 const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => {
   const { apiUrl = '', out } = loadConfig();
-  const answers = isAnswered && question === 'otherGpu' ? { answers: { otherGpu: 'accept' as const } } : {};
+  const answers = isAnswered ? acceptedBy(OPTIONS[question] ?? {}) : {};
   const definition = definitionFrom({
     name: 'nightly',
     cron: '0 2 * * *',
@@ -122,7 +125,7 @@ const firing = async ({ scene, question, isAnswered }: Given): Promise<Done> => 
       },
       settings: { deadlines: {}, webhooks: true },
       order: {},
-      ...answers,
+      answers,
     },
   });
   return inActivity(() =>

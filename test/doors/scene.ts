@@ -34,16 +34,32 @@ const SHEETS: Readonly<Record<Exclude<Question, 'ofBatch'>, (before: string) => 
   changed: (before) => before,
   otherGpu: (before) =>
     before === KEYED ? 'id,prompt,seed,gpu\nnew,a newt,4,H100\n' : 'prompt,seed,gpu\na newt,4,H100\n',
+  outsideFiles: (before) =>
+    before === KEYED
+      ? 'id,prompt,seed,photo\nnew,a newt,4,.secret\n'
+      : 'prompt,seed,photo\na newt,4,.secret\n',
   manyRows: () => 'prompt,seed\na newt,40\na toad,60\na crow,80\n',
   changedRows: (before) => before.replace('a fox', 'a red fox'),
   boughtBefore: (before) => before,
   settings: (before) => before,
 };
 
+const WITH_FILE = [
+  {
+    name: 'portraits',
+    inputTypes: [
+      { name: 'prompt', type: 'string' },
+      { name: 'seed', type: 'integer' },
+      { name: 'photo', type: 'file' },
+    ],
+  },
+];
+
 export async function sceneOf(question: Question, door: Door): Promise<Scene> {
-  const console = await realConsole();
+  const console = await realConsole(question === 'outsideFiles' ? WITH_FILE : undefined);
+  if (question === 'outsideFiles') console.write('.secret', 'of mine');
   const [before, key] = EXTENDING.has(door) ? [KEYED, 'id'] : [ROWS, undefined];
-  const old = console.write('old.csv', withGpu(before, question, key));
+  const old = console.write('old.csv', withColumn(before, question, key));
   const batch = await console.batch(old, 'old', 'portraits', key);
   if (question !== 'open') await endBatch(batch);
   const sheet = join(console.folder, 'old.csv');
@@ -69,12 +85,12 @@ function giveOtherId(path: string): void {
   writeFileSync(path, JSON.stringify(file));
 }
 
+const COLUMNS: Readonly<Partial<Record<Question, string>>> = { otherGpu: 'gpu', outsideFiles: 'photo' };
+
 /** Further rows have the columns of their batch. */
-const withGpu = (text: string, question: Question, key: string | undefined): string =>
-  question === 'otherGpu' && key !== undefined
-    ? text
-        .trimEnd()
-        .split('\n')
-        .map((line, at) => `${line},${at === 0 ? 'gpu' : ''}\n`)
-        .join('')
-    : text;
+function withColumn(text: string, question: Question, key: string | undefined): string {
+  const column = COLUMNS[question];
+  if (column === undefined || key === undefined) return text;
+  const lines = text.trimEnd().split('\n');
+  return lines.map((line, at) => `${line},${at === 0 ? column : ''}\n`).join('');
+}

@@ -137,9 +137,9 @@ describe('a batch of a program', () => {
   });
 
   it('has no format if its rows are given', () => {
-    const refused = () => givenSheet([{ prompt: 'a' }], 'csv');
+    const refused = () => givenSheet([{ prompt: 'a' }], { format: 'csv' });
     expect(refused).toThrow(expect.objectContaining({ code: 'E602' }));
     expect(refused).toThrow(/format is for a sheet that is a file/);
-    expect(givenSheet('rows.txt', 'csv').copy.format).toBe('csv');
+    expect(givenSheet('rows.txt', { format: 'csv' }).copy.format).toBe('csv');
   });
 });

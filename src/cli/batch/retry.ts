@@ -1,6 +1,7 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
+import { answersFrom } from '../../library/start/batch-options.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { retryFlags } from './batch-flags.ts';
@@ -36,7 +37,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   await using servers = serversFor(configOf(flags), printer);
   const answers: Answers = {
     ...(flags.yes ? { boughtBefore: 'again' } : {}),
-    ...(flags.acceptGpu ? { otherGpu: 'accept' } : {}),
+    ...answersFrom(flags),
   };
   const set = flags.set && inputsSet(flags.set);
   const again = await proposeRetry(servers, found, { filter: filterOf(flags), set, answers });

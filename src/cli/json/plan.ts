@@ -61,7 +61,9 @@ export const planSchema = z.object({
       outside: count,
     })
     .nullable()
-    .describe('files of this machine that rows name, by content; outside: of the folder of the sheet'),
+    .describe(
+      'files of this machine that rows name, by content; outside: of the folder of the sheet, and never uploaded before',
+    ),
   limits: limitsSchema,
   estimate: estimateSchema,
   requests: z.array(z.unknown()).describe('the first requests, as they would be sent'),
@@ -129,7 +131,7 @@ export function planJson({
 }
 
 const filesOf = (files: Planned['batch']['laidOut']['files']) =>
-  files && { ...files, to_upload: files.toUpload };
+  files && { ...files, to_upload: files.toUpload, outside: files.outside.files };
 
 const sharedOf = (rows: EarlierBatches['done'] = []) =>
   rows.map(({ isVersionSure, ...one }) => ({ ...one, is_version_sure: isVersionSure }));

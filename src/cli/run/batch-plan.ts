@@ -76,13 +76,12 @@ function severalLines({ sheet }: CreatedBatch['file']): readonly string[] {
   ].map(terminalLine);
 }
 
-function filesText({ files, bytes, toUpload, outside }: NonNullable<LaidOut['files']>): string {
-  const away = outside === 0 ? '' : `; ${count(outside)} outside of the folder of the sheet`;
+function filesText({ files, bytes, toUpload }: NonNullable<LaidOut['files']>): string {
   const left =
     toUpload.files === 0
       ? 'all uploaded before'
       : `${count(toUpload.files)} to upload, ${bytesText(toUpload.bytes)}`;
-  return `${plural(files, 'file')}, ${bytesText(bytes)}: ${left}${away}`;
+  return `${plural(files, 'file')}, ${bytesText(bytes)}: ${left}`;
 }
 
 function ladderLines({ sheet, deployment }: CreatedBatch['file']): readonly string[] {

@@ -1,5 +1,6 @@
 // run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
 
+import { answersFrom } from '../../library/start/batch-options.ts';
 import type { Question } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -113,7 +114,7 @@ const askedOf = ({ context: { process }, flags, sheet }: Given): FurtherAsked =>
   copying: { stdin: process.stdin, ...copyingOf(flags) },
   reading: readingOf(flags),
   order: orderOf(flags),
-  answers: flags.acceptGpu ? { otherGpu: 'accept' } : {},
+  answers: answersFrom(flags),
 });
 
 /** Adds the rows and follows the batch. Repeating the command adds nothing. */

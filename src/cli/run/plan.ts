@@ -70,6 +70,7 @@ const SHOWN: ReadonlyMap<string, string> = new Map([
   ['elsewhere', 'elsewhere'],
   ['changed', 'changed'],
   ['manyRows', 'rows'],
+  ['outsideFiles', 'outside'],
 ]);
 
 function sayPlan(printer: Printer, config: Config, planned: Planned): void {

@@ -1,5 +1,6 @@
 // run --watch: follows a batch and its sheet. Each save sends the rows that it adds or changes, until Ctrl-C.
 
+import { answersFrom } from '../../library/start/batch-options.ts';
 import { resolve } from 'node:path';
 import { isAddress } from '../../errors/redact.ts';
 import { EXIT, problem, isRunsheetError } from '../../errors/error.ts';
@@ -123,7 +124,7 @@ class SheetWatcher implements Disposable {
       copying: copyingOf(flags),
       reading: readingOf(flags),
       order: orderOf(flags),
-      answers: flags.acceptGpu ? { otherGpu: 'accept' } : {},
+      answers: answersFrom(flags),
       words: asCommand(repeated(given.context.process.argv)),
     });
   }

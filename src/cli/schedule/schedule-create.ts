@@ -1,5 +1,6 @@
 // schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
 
+import { answersFrom } from '../../library/start/batch-options.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { DraftBatch } from '../../create-batch/create-batch.ts';
 import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';
@@ -88,7 +89,7 @@ export async function definitionOf(
   // The sheet of a firing need not exist yet.
   await checkFlags(isFilled(sheet) ? '-' : sheet, flags);
   const { again: _, answers: __, ...asked } = requestOf(config, flags);
-  const request = { ...asked, answers: flags.acceptGpu ? { otherGpu: 'accept' as const } : {} };
+  const request = { ...asked, answers: answersFrom(flags) };
   return definitionFrom({
     name,
     cron,

@@ -16,7 +16,14 @@ import {
   type SheetCopy,
 } from '../copy-sheet.ts';
 import { declaredInputs } from '../find-deployment.ts';
-import { ignoredGpus, QuestionsOpen, type Answers, type Patch, type Question } from '../questions.ts';
+import {
+  ignoredGpus,
+  outsideFiles,
+  QuestionsOpen,
+  type Answers,
+  type Patch,
+  type Question,
+} from '../questions.ts';
 import type { Proposed } from '../settle.ts';
 import {
   addRows,
@@ -57,6 +64,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   #further: { readonly sheet: FurtherSheet; readonly compared: Comparison } | undefined;
   #failure: unknown;
   #files: LocalFiles | undefined;
+  #found: LocalFiles['found'];
   #sheet: ReadSheet | undefined;
 
   private constructor(request: FurtherRequest, around: Around, folder: string) {
@@ -91,10 +99,11 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   }
 
   get questions(): readonly Question[] {
-    const { guesses, otherGpu } = this.#answers;
+    const { guesses, otherGpu, outsideFiles: outside } = this.#answers;
     const asked: Question[] = [];
     if (unconfirmed(this.#guesses).length > 0 && guesses !== 'accept')
       asked.push({ id: 'guesses', sheet: this.copy.name, guesses: this.#guesses });
+    if (outside !== 'accept') asked.push(...outsideFiles(this.copy.name, this.#found));
     const ignored = this.#further && ignoredGpus(this.#further.sheet.batch.file, this.#further.compared.gpus);
     if (ignored !== undefined && otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
     return asked;
@@ -160,6 +169,7 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
 
   async #layOut(): Promise<void> {
     const sheet = await (this.#sheet as ReadSheet).layOut();
+    this.#found = this.#files?.found;
     this.#further?.compared[Symbol.dispose]();
     this.#further = { sheet, compared: await compareFurther(sheet) };
   }

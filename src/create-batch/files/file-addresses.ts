@@ -45,6 +45,11 @@ export class FileAddresses<F extends FileToUpload> {
     return end !== undefined && end < (deadlineAt ?? Date.now() + leastMs) ? undefined : address;
   }
 
+  /** Whether the service has had the content. */
+  wasUploaded({ sha256 }: Pick<F, 'sha256'>): boolean {
+    return this.#params.memory.get(sha256) !== undefined;
+  }
+
   /** Throws E554 if the address expires too early, and what the params throw. */
   async of(file: F): Promise<string> {
     const known = this.known(file);

@@ -4,8 +4,8 @@
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { pMapIterable } from 'p-map';
@@ -28,6 +28,8 @@ const IN_FLIGHT = 8;
 /** A folder is listed for so many names that are wrong. */
 const NEAR_MOST = 10;
 const HEAD_BYTES = 4_096;
+/** A question has so many paths as examples. */
+const EXAMPLES = 3;
 
 /** How far the uploads are; `endsAt`: when the first address expires, once all are uploaded. */
 export type Uploading = FilesFound['toUpload'] & { readonly done: number; readonly endsAt?: number };
@@ -43,10 +45,12 @@ type FileParams = {
 type Found = { readonly full: string; readonly sha256: string; readonly bytes: number };
 /** `not`: why it is none of these. */
 type Read = { readonly fault: NoFile } | (Found & { readonly not: Partial<Record<Media, string>> });
+/** `outside`: where it really is, if the sheet names it only outside of its folder. */
+type Named = FileToUpload & { readonly outside: string | undefined };
 
 const TABLE = `
   PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; BEGIN;
-  CREATE TABLE file (path TEXT PRIMARY KEY, sha256 TEXT, full TEXT, bytes INTEGER, read TEXT) WITHOUT ROWID;
+  CREATE TABLE file (path TEXT PRIMARY KEY, sha256 TEXT, full TEXT, bytes INTEGER, outside TEXT, read TEXT) WITHOUT ROWID;
   CREATE INDEX content ON file (sha256);
 `;
 
@@ -67,12 +71,13 @@ export class LocalFiles implements InputFiles, Disposable {
     this.#params = params;
     this.#database.exec(TABLE);
     this.#find = this.#database.prepare('SELECT read FROM file WHERE path = ?');
-    this.#insert = this.#database.prepare('INSERT INTO file VALUES (?, ?, ?, ?, ?)');
+    this.#insert = this.#database.prepare('INSERT INTO file VALUES (?, ?, ?, ?, ?, ?)');
   }
 
-  read(path: string): Promise<void> | undefined {
+  read(path: string, isOwn: boolean): Promise<void> | undefined {
     if (this.#readOf(path) !== undefined) return undefined;
-    const reading = this.#reading.get(path) ?? this.#read(path).finally(() => this.#reading.delete(path));
+    const reading =
+      this.#reading.get(path) ?? this.#read(path, isOwn).finally(() => this.#reading.delete(path));
     this.#reading.set(path, reading);
     return reading;
   }
@@ -103,17 +108,17 @@ export class LocalFiles implements InputFiles, Disposable {
 
   /** undefined if no row names one. */
   get found(): FilesFound | undefined {
-    const [folder = ''] = this.#params.beside?.folders ?? [];
     const all = { files: 0, bytes: 0 };
     const toUpload = { files: 0, bytes: 0 };
-    let outside = 0;
+    const outside = { files: 0, bytes: 0, first: [] as string[] };
     for (const file of this.#contents()) {
       const isKnown = this.#at.known(file) !== undefined;
-      for (const sum of isKnown ? [all] : [all, toUpload]) {
+      const isAsked = file.outside !== undefined && !this.#at.wasUploaded(file);
+      for (const sum of [all, ...(isKnown ? [] : [toUpload]), ...(isAsked ? [outside] : [])]) {
         sum.files += 1;
         sum.bytes += file.bytes;
       }
-      if (relative(folder, file.path).startsWith('..')) outside += 1;
+      if (isAsked && outside.files <= EXAMPLES) outside.first.push(file.outside);
     }
     return all.files === 0 ? undefined : { ...all, toUpload, outside };
   }
@@ -147,12 +152,17 @@ export class LocalFiles implements InputFiles, Disposable {
     this.#memory?.[Symbol.dispose]();
   }
 
-  *#contents(): Generator<FileToUpload> {
+  *#contents(): Generator<Named> {
     const all = this.#database.prepare(
-      'SELECT sha256, min(full) AS full, bytes FROM file WHERE sha256 IS NOT NULL GROUP BY sha256',
+      'SELECT sha256, min(full) AS full, bytes, iif(count(outside) = count(*), min(outside), NULL) AS outside FROM file WHERE sha256 IS NOT NULL GROUP BY sha256',
     );
-    for (const { sha256, full, bytes } of all.iterate())
-      yield { path: String(full), sha256: String(sha256), bytes: Number(bytes) };
+    for (const { sha256, full, bytes, outside } of all.iterate())
+      yield {
+        path: String(full),
+        sha256: String(sha256),
+        bytes: Number(bytes),
+        outside: outside === null ? undefined : String(outside),
+      };
   }
 
   /** Opened once a row names a file. */
@@ -179,10 +189,12 @@ export class LocalFiles implements InputFiles, Disposable {
     return found === undefined ? undefined : (JSON.parse(String(found)) as Read);
   }
 
-  async #read(path: string): Promise<void> {
+  async #read(path: string, isOwn: boolean): Promise<void> {
     const read = await this.#look(path);
     const { sha256 = null, full = null, bytes = null } = 'fault' in read ? {} : read;
-    this.#insert.run(path, sha256, full, bytes, JSON.stringify(read));
+    const folders = this.#params.beside?.folders ?? [];
+    const outside = full === null || isOwn ? null : await placeOutside(full, folders);
+    this.#insert.run(path, sha256, full, bytes, outside, JSON.stringify(read));
   }
 
   async #look(path: string): Promise<Read> {
@@ -252,6 +264,16 @@ function pathsOf(path: string, folders: readonly string[]): readonly string[] | 
   return folders.flatMap((folder) => names.map((name) => resolve(folder, name)));
 }
 
+/** Where the file really is, unless it is in one of the folders and not hidden there. */
+async function placeOutside(file: string, folders: readonly string[]): Promise<string | null> {
+  const real = await realpath(file).catch(() => file);
+  for (const folder of folders) {
+    const path = relative(await realpath(folder).catch(() => folder), real);
+    if (!isAbsolute(path) && !path.split(sep).some((name) => name.startsWith('.'))) return null;
+  }
+  return real;
+}
+
 const notAFile = (why: string, near?: string): { readonly fault: NoFile } => ({
   fault: {
     what: `neither an address nor a file: ${why}`,
@@ -261,8 +283,8 @@ const notAFile = (why: string, near?: string): { readonly fault: NoFile } => ({
 
 const NO_ADDRESS = {
   fault: {
-    what: 'not an address, and a sheet that was downloaded cannot name files of this machine',
-    hint: 'give the address of the file, or download the sheet and its files',
+    what: 'not an address, and neither a sheet that was downloaded nor rows of a program name files of this machine',
+    hint: 'give the address of the file, or download the sheet and its files; a program allows its rows to with acceptFiles: true',
   },
 };
 

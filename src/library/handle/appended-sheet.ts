@@ -126,7 +126,7 @@ async function withSheet<T>(
   options: AppendOptions,
   use: (asked: FurtherAsked) => Promise<T>,
 ): Promise<T> {
-  const given = givenSheet(sheet, options.format, options.sheetName);
+  const given = givenSheet(sheet, options);
   const { path, copy: copying } = given;
   try {
     return await use({ path, copying, answers: answersFrom(options), ...readingFrom(options) });

@@ -77,7 +77,7 @@ export type RetryOptions = RetryFilter &
   };
 
 /** How to read a further sheet of a batch, and in which order its rows are sent. */
-export type AppendOptions = ReadingOptions & Pick<BatchOptions, 'guess' | 'acceptGpu'>;
+export type AppendOptions = ReadingOptions & Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'>;
 
 /** How many rows are sent. */
 export type AddedRows = {

@@ -14,6 +14,7 @@ import type { Answers } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
 import { span } from '../../options/batch-kinds.ts';
+import { definedOnly } from '../../options/defined-only.ts';
 import type { BatchOptions, Duration, Limits, ReadingOptions } from '../../options/generated.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { keptIn, type Given } from '../../options/table.ts';
@@ -44,8 +45,12 @@ export function readingFrom(options: ReadingOptions): {
   return { reading: keptIn('reading', given), order: keptIn('order', given) };
 }
 
-export const answersFrom = ({ guess, acceptGpu }: Partial<BatchOptions>): Answers =>
-  acceptedBy({ ...(guess && { guess }), ...(acceptGpu && { acceptGpu }) });
+export const answersFrom = ({
+  guess,
+  acceptGpu,
+  acceptFiles,
+}: Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'>): Answers =>
+  acceptedBy(definedOnly({ guess, acceptGpu, acceptFiles }));
 
 /** Throws E602 for options that cannot be met. */
 export function requestFrom(options: BatchOptions, service: Spoken): BatchRequest {

@@ -3,14 +3,8 @@
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import type { CreatedBatch, DraftBatch } from '../../create-batch/create-batch.ts';
 import { propose, type Source as Rows } from '../../create-batch/propose.ts';
-import {
-  earlierNotes,
-  ignoredGpus,
-  ignoredText,
-  questionText,
-  type EarlierBatches,
-  type Question,
-} from '../../create-batch/questions.ts';
+import { earlierNotes, ignoredText, questionText } from '../../create-batch/question-texts.ts';
+import { ignoredGpus, type EarlierBatches, type Question } from '../../create-batch/questions.ts';
 import type { Config } from '../../host/config.ts';
 import { queueToWire } from '../../run-service/contract/queue.ts';
 import { canReachReceiver } from '../../run-service/local-address.ts';

@@ -8,7 +8,6 @@ import { integerFrom } from '../../batch/digits.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
 import { isAddress } from '../../errors/redact.ts';
-import type { SheetFormat } from '../../sheet/sheet-options.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { Source as ProposedSource } from '../../create-batch/propose.ts';
 import type { Config } from '../../host/config.ts';
@@ -34,6 +33,8 @@ export type GivenSheet = {
   failure(): { readonly error: unknown } | undefined;
 };
 
+type GivenOptions = Pick<BatchOptions, 'format' | 'sheetName' | 'acceptFiles'>;
+
 /** An absolute path, or the address of a host. */
 export function placeOf(sheet: string | URL): string {
   const text = String(sheet);
@@ -42,7 +43,10 @@ export function placeOf(sheet: string | URL): string {
 }
 
 /** Throws E602 for a format of rows that are no file. */
-export function givenSheet(sheet: Sheet, format?: SheetFormat, page?: string): GivenSheet {
+export function givenSheet(
+  sheet: Sheet,
+  { format, sheetName: page, acceptFiles = false }: GivenOptions = {},
+): GivenSheet {
   if (typeof sheet === 'string' || sheet instanceof URL) {
     const none = Readable.from([]);
     return {
@@ -66,10 +70,10 @@ export function givenSheet(sheet: Sheet, format?: SheetFormat, page?: string): G
     }
   };
   const stdin = Readable.from(inPieces(rows()), { objectMode: true, highWaterMark: 1 });
-  // A program passes on rows of others, which must not name files of its machine.
+  // A program may pass on rows of others, which must not name files of its machine.
   return {
     path: '-',
-    copy: { stdin, format: 'jsonl', name: NAME, isRemote: true },
+    copy: { stdin, format: 'jsonl', name: NAME, isRemote: !acceptFiles },
     failure: () => failed,
   };
 }
@@ -147,13 +151,13 @@ type GivenSource = { readonly source: ProposedSource } & Pick<GivenSheet, 'failu
 export async function sourceFrom(
   { out }: Config,
   source: Source,
-  { format, sheetName }: Pick<BatchOptions, 'format' | 'sheetName'>,
+  options: GivenOptions,
 ): Promise<GivenSource> {
   if (!isFrom(source)) {
-    const { path, copy: copying, failure } = givenSheet(source, format, sheetName);
+    const { path, copy: copying, failure } = givenSheet(source, options);
     return { source: { path, copying }, failure };
   }
-  if (format !== undefined)
+  if (options.format !== undefined)
     throw problem('E602', { what: 'from and format exclude each other', hint: 'leave format out' });
   const { from, where, pick, each = 'row' } = source;
   const picks = pick === undefined ? pick : { path: pathOf(pick) };

@@ -294,6 +294,20 @@ export const LARGE: readonly Case[] = [
   },
 ];
 
+const FILES: readonly Case[] = [
+  {
+    code: 'E120',
+    name: 'a sheet of somebody else names a hidden file',
+    arrange: (console) => {
+      console.write('.my $KEY', 'a key');
+      console.write('from "ann".csv', 'prompt\n.my $KEY\n');
+    },
+    args: ['submit', 'from "ann".csv', '-d', 'portraits', '--type', 'prompt=file'],
+    env: { TEMPORAL_ADDRESS: '127.0.0.1:1' },
+    leads: ['E401'],
+  },
+];
+
 const SEVERAL: readonly Case[] = [
   {
     code: 'E202',
@@ -342,4 +356,4 @@ const SEVERAL: readonly Case[] = [
   },
 ];
 
-export const SHEETS: readonly Case[] = [...NAMES, ...FORMS, ...COLUMNS, ...CELLS, ...SEVERAL];
+export const SHEETS: readonly Case[] = [...NAMES, ...FORMS, ...COLUMNS, ...CELLS, ...FILES, ...SEVERAL];

@@ -1,0 +1,179 @@
+// What the questions of a proposal are about, in words, and the error of one that cannot be asked.
+
+import { list, problem, type RunsheetError } from '../errors/error.ts';
+import { terminalLine } from '../errors/outside-text.ts';
+import { guessesRefused } from '../sheet/guesses/guess.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import {
+  answersOf,
+  asOption,
+  count,
+  isVersionSure,
+  plural,
+  rowsLeft,
+  sumOf,
+  type Answer,
+  type ChangedDeployment,
+  type EarlierBatches,
+  type IgnoredGpus,
+  type Question,
+  type SharedRows,
+  type Words,
+} from './questions.ts';
+
+export function questionText(question: Question): string {
+  switch (question.id) {
+    case 'guesses':
+      return `${question.sheet} is read with guesses that could spend money wrongly`;
+    case 'ofBatch':
+      return `the rows of ${question.sheet} are rows of ${question.batch}`;
+    case 'open':
+      return openText(question.open);
+    case 'earlier':
+      return knownText(question);
+    case 'elsewhere':
+      return elsewhereText(question);
+    case 'changed':
+      return changedText(question);
+    case 'otherGpu':
+      return ignoredText(question);
+    case 'outsideFiles':
+      return outsideText(question);
+    case 'manyRows':
+      return manyText(question);
+    case 'boughtBefore':
+      return boughtText(question);
+  }
+}
+
+/** The error of the first open question; its commands answer the others as well. */
+export function refusal([question, ...others]: readonly Question[], words: Words): RunsheetError {
+  if (question === undefined) throw new Error('nothing is to be refused');
+  const assumed = others.flatMap((other) => answersOf(other)[0].flags);
+  const written = answersOf(question).map((answer) => words(answer, assumed));
+  const [first, second = first] = written as [string, string?];
+  switch (question.id) {
+    case 'guesses':
+      // A sheet is also read for callers that are no command; then its flags are named.
+      return guessesRefused(question.sheet, question.guesses, words === asOption ? {} : { command: first });
+    case 'ofBatch':
+      return problem('E534', { name: question.sheet, batch: question.batch, into: first, again: second });
+    case 'open': {
+      const batches = question.open.map(({ batch }) => batch);
+      return problem('E531', { rows: openText(question.open), batches, again: first });
+    }
+    case 'earlier': {
+      const { rows: all } = question;
+      const facts = { isVersionSure: isVersionSure(question), left: rowsLeft(question), all };
+      return problem('E530', { rows: knownText(question), ...facts, reuse: first, again: second });
+    }
+    case 'elsewhere': {
+      const there = words(thereOf(question), assumed);
+      return problem('E539', { rows: elsewhereText(question), there, again: first });
+    }
+    case 'changed':
+      return problem('E545', { rows: changedText(question), batch: question.batch, again: first });
+    case 'otherGpu':
+      return problem('E314', { what: terminalLine(ignoredText(question)), accept: first });
+    case 'outsideFiles':
+      return problem('E120', { files: terminalLine(outsideText(question)), accept: first });
+    case 'manyRows':
+      return problem('E119', { rows: manyText(question), accept: first });
+    case 'boughtBefore':
+      return problem('E602', {
+        what: `this may buy runs a second time: ${boughtText(question)}`,
+        hint: `if that is meant:\n  ${first}`,
+      });
+  }
+}
+
+/** The same request in the place of the other batch. */
+function thereOf({ others: [there] }: Question & { readonly id: 'elsewhere' }): Answer {
+  const out = there?.out ?? '';
+  return { key: '', flags: [['--out', out]], option: `store: '${out}'`, with: { answers: {} } };
+}
+
+/** `300 of 301 rows are done in portraits-7f3a`. */
+function doneText({ done, rows }: Pick<Question & { readonly id: 'earlier' }, 'done' | 'rows'>): string {
+  const sum = sumOf(done);
+  const batches = done.map((one) => (done.length === 1 ? one.batch : `${one.batch} (${count(one.rows)})`));
+  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} done in ${list(batches)}`;
+}
+
+const knownText = ({
+  rows,
+  done,
+  unknown,
+}: Pick<Question & { id: 'earlier' }, 'rows' | 'done' | 'unknown'>): string =>
+  list(
+    [
+      ...(done.length > 0 ? [doneText({ rows, done })] : []),
+      ...(unknown.length > 0
+        ? [rowsText(unknown, () => 'may have been bought without a known outcome in')]
+        : []),
+    ],
+    '; ',
+  );
+
+/** `2 rows (12, 40) are still open in portraits-7f3a`. */
+const openText = (open: readonly SharedRows[]): string =>
+  rowsText(open, (rows) => `${rows === 1 ? 'is' : 'are'} still open in`);
+
+export function earlierNotes(
+  { same, done = [], open = [], unknown = [] }: EarlierBatches,
+  { rows, reused }: BatchFile['sheet'],
+): readonly string[] {
+  if (same !== undefined) return [`this is batch ${same}; run attaches to it and buys no row again`];
+  const isSure = done.every((one) => one.isVersionSure) ? '' : '; the deployment may have changed since';
+  const flags =
+    reused === undefined
+      ? `: --reuse runs ${plural(rowsLeft({ rows, done }))}, --again all ${count(rows)}`
+      : '';
+  return [
+    ...(done.length === 0 ? [] : [`${doneText({ rows, done })}${isSure}${flags}`]),
+    ...(unknown.length === 0 ? [] : [knownText({ rows, done: [], unknown })]),
+    ...(open.length === 0 ? [] : [`${openText(open)}; run refuses this sheet until they have ended`]),
+  ];
+}
+
+function rowsText(shared: readonly SharedRows[], standing: (rows: number) => string): string {
+  const texts = shared.map(({ batch, rows, first }) => {
+    const more = rows > first.length ? ', …' : '';
+    return `${plural(rows)} (${first.join(', ')}${more}) ${standing(rows)} ${batch}`;
+  });
+  return list(texts, '; ');
+}
+
+/** `300 of 301 rows are in another folder: portraits-7f3a in /data/batches`. */
+function elsewhereText({
+  rows,
+  others,
+}: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>): string {
+  const sum = sumOf(others);
+  const places = others.map(({ batch, out }) => `${batch} in ${out}`);
+  return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;
+}
+
+/** `300 rows of prompts.csv are in prompts-7f3a, with an earlier version of portrait (5.steps 20 → 30)`. */
+function changedText({ deployment, sheet, batch, rows, changes }: ChangedDeployment): string {
+  const what = changes.length === 0 ? '' : ` (${list(changes)})`;
+  return `${plural(rows)} of ${sheet} ${rows === 1 ? 'is' : 'are'} in ${batch}, with an earlier version of ${deployment}${what}`;
+}
+
+function boughtText({ rows, paid, expectedUsd }: Question & { readonly id: 'boughtBefore' }): string {
+  const cost = expectedUsd === undefined ? '' : `, about $${expectedUsd.toFixed(2)}`;
+  return `${plural(rows)}, of which ${count(paid)} succeeded or may have a run that was paid for${cost}`;
+}
+
+/** `prompts.csv names 2 files outside of its folder, or hidden in it (3,120 bytes): /home/ann/.ssh/id_rsa, …`. */
+function outsideText({ sheet, files, bytes, first }: Question & { readonly id: 'outsideFiles' }): string {
+  const all = [...first, ...(files > first.length ? ['…'] : [])];
+  const what = `${count(files)} ${files === 1 ? 'file' : 'files'}`;
+  return `${sheet} names ${what} outside of its folder, or hidden in it (${count(bytes)} bytes): ${all.join(', ')}`;
+}
+
+const manyText = ({ sheet, rows }: Question & { readonly id: 'manyRows' }): string =>
+  `--grid, --repeat and --split make ${plural(rows)} of ${sheet}`;
+
+export const ignoredText = ({ own, asked, rows }: IgnoredGpus): string =>
+  `${plural(rows)} ${rows === 1 ? 'asks' : 'ask'} for ${asked.join(', ')}, but the deployment has ${own}: the service may run them on ${own} without saying so`;
