@@ -4,6 +4,8 @@
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { LOCAL } from '../run-service/local-address.ts';
+import { allowOut } from '../store/allowed-folders.ts';
+import type { Follower } from '../temporal/embedded/follower.ts';
 import { checkSettings } from '../create-batch/check-request.ts';
 import type { Around } from '../create-batch/propose.ts';
 import type { LimitChange } from '../options/limits.ts';
@@ -54,7 +56,7 @@ export class Servers implements AsyncDisposable {
       throw problem('E602', { what: 'the connection is closed', hint: 'connect() again' });
     const known = this.#sessions.get(local);
     if (known !== undefined) return known;
-    const opening = import('./session.ts').then(({ openSession }) => openSession(this.#params(local)));
+    const opening = opened(this.#params(local));
     this.#sessions.set(local, opening);
     opening.catch(() => this.#sessions.delete(local));
     return opening;
@@ -125,10 +127,43 @@ export class Servers implements AsyncDisposable {
   }
 }
 
-async function living(params: SessionParams): Promise<Session | undefined> {
-  const { openLivingSession } = await import('./session.ts');
-  return openLivingSession(params);
+async function opened(params: SessionParams): Promise<Session> {
+  const cluster = clusterOf(params);
+  // --local starts the run service in the embedded stack, which a cluster does not have.
+  if (cluster && params.local) throw localOnCluster();
+  const starting = cluster === undefined ? startStack(params) : undefined;
+  // Awaited after Temporal's client is loaded, which takes as long as the servers take to start.
+  starting?.catch(() => undefined);
+  const { openSession } = await import('./session.ts');
+  const stack = await starting;
+  return openSession(params, cluster ?? (stack as Follower).temporal, stack);
 }
+
+async function startStack(params: SessionParams): Promise<Follower> {
+  const { followStack } = await import('../temporal/embedded/follower.ts');
+  // The worker does not get this command's flags, so the folder is written to a file.
+  allowOut(params.config);
+  return followStack(stackParams(params));
+}
+
+/** A session for a command that only reads; undefined if no embedded stack is running. */
+async function living(params: SessionParams): Promise<Session | undefined> {
+  const cluster = clusterOf(params);
+  const { readStack } = await import('../temporal/embedded/follower.ts');
+  const stack = cluster === undefined ? await readStack(stackParams(params)) : undefined;
+  const at = cluster ?? stack?.temporal;
+  if (at === undefined) return undefined;
+  const { openSession } = await import('./session.ts');
+  return openSession(params, at, stack);
+}
+
+const stackParams = ({ config, local, notice }: SessionParams) => ({ config, service: local, notice });
+
+const localOnCluster = () =>
+  problem('E602', {
+    what: '--local starts embedded servers, but the settings name a Temporal cluster',
+    hint: 'start the local run service with: runsheet service; then set RUNSHEET_API_URL as it prints',
+  });
 
 /** Between two notices. */
 const EVERY_MS = 2_000;
