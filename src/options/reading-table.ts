@@ -1,4 +1,5 @@
-// The part of the table of options that says how a sheet is read. `stays`: further sheets of the batch are read so too.
+// The part of the table of options that says how a sheet is read. `stays`: further sheets of the batch are read so too; `rows`: but not
+// results, which have each of the rows already; `shape`: if they have the format of the first sheet, and are no results.
 
 import { choice, flag, rowOrNone, rowRanges, text, texts } from './batch-kinds.ts';
 import { count } from './kinds.ts';
@@ -14,6 +15,7 @@ export const READING = {
   where: {
     kind: text('condition', 'Status = Draft'),
     scope: 'reading',
+    stays: 'rows',
     group: 'reading',
     help: 'use only the rows that meet this condition, such as "Status = Draft and seed > 100"',
     usual: 'all; with --from: outcome = succeeded',
@@ -73,12 +75,14 @@ export const READING = {
   columns: {
     kind: texts('name,…', 'prompt,seed', true),
     scope: 'reading',
+    stays: 'shape',
     group: 'reading',
     help: 'names of the columns of a sheet without a header, or of a list',
   },
   records: {
     kind: text('path', 'data.items'),
     scope: 'reading',
+    stays: 'shape',
     group: 'reading',
     help: 'where a JSON document has the list of its rows, such as data.items',
     usual: 'found in the file',
@@ -86,6 +90,7 @@ export const READING = {
   orient: {
     kind: choice(['columns', 'index']),
     scope: 'reading',
+    stays: 'shape',
     group: 'reading',
     help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name',
     usual: 'found in the file',
@@ -93,6 +98,7 @@ export const READING = {
   unwrap: {
     kind: text('member', 'inputs'),
     scope: 'reading',
+    stays: 'shape',
     group: 'reading',
     help: 'object in each JSON row whose members are columns too',
     usual: 'inputs, if rows have it',

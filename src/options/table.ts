@@ -178,18 +178,21 @@ export const OPTIONS = {
   repeat: {
     kind: repeat,
     scope: 'sheet',
+    stays: 'rows',
     group: 'rows',
     help: 'run each row so often, or as often as this column says: with seed, seed+1 …, which are drawn from the row if it has none; same:4 with the same inputs',
   },
   split: {
     kind: texts('column', 'seed'),
     scope: 'sheet',
+    stays: 'rows',
     group: 'rows',
     help: 'make a row of each value in the cells of this column: 1,2,3 or 100-103 or ["a","b"]',
   },
   grid: {
     kind: axes,
     scope: 'sheet',
+    stays: 'rows',
     group: 'rows',
     help: 'run each row with every combination of these values, such as style=oil,ink and seed=1..4, or prompt=@prompts.txt with the lines of a file; works without a sheet too',
   },
@@ -264,7 +267,7 @@ export type AnyOption = {
   readonly usual?: string;
   readonly kept?: string;
   readonly removable?: true;
-  readonly stays?: true;
+  readonly stays?: Stays;
   /** Whether false is an answer too. */
   readonly negatable?: true;
   readonly alias?: string;
@@ -286,16 +289,21 @@ export type KeptIn<Scope extends AnyOption['scope']> = {
   readonly [N in NamesIn<Scope> as KeptName<N>]?: KeptOf<Row<N>['kind']>;
 };
 
-/** The reading options of a batch with which its further sheets are read. */
-export const stayingOf = (options: KeptIn<'reading'>): KeptIn<'reading'> =>
-  Object.fromEntries(
-    Object.entries<AnyOption>(OPTIONS)
-      .map(([option, { stays, kept = option }]) => [
-        kept,
-        stays ? options[kept as keyof typeof options] : undefined,
-      ])
-      .filter(([, value]) => value !== undefined),
-  ) as KeptIn<'reading'>;
+type Stays = true | 'rows' | 'shape';
+
+/** The options of a batch with which its further sheets are read: those that stay in one of these ways. */
+export function stayingOf<Options extends KeptIn<'reading' | 'sheet'>>(
+  options: Options,
+  ways: readonly Stays[],
+): Partial<Options> {
+  const names = Object.entries<AnyOption>(OPTIONS).flatMap(([option, { stays, kept = option }]) =>
+    stays !== undefined && ways.includes(stays) ? [kept] : [],
+  );
+  const staying = Object.entries(options).filter(
+    ([name, value]) => names.includes(name) && value !== undefined,
+  );
+  return Object.fromEntries(staying) as Partial<Options>;
+}
 
 /** Moves the options of a scope to the names under which they are kept. */
 export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, given: object): KeptIn<Scope> {

@@ -343,7 +343,7 @@ describe('the stored limits', () => {
       skipRows: [],
       limit: 3,
     };
-    expect(stayingOf(options)).toEqual({ decimalComma: true, null: ['-'], unique: false });
+    expect(stayingOf(options, [true])).toEqual({ decimalComma: true, null: ['-'], unique: false });
     expect(keptIn('reading', { unique: false, shortRows: false })).toEqual({ unique: false });
   });
 

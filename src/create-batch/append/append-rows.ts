@@ -10,7 +10,7 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { stayingOf } from '../../options/table.ts';
 import { randomBytes } from 'node:crypto';
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { nearest, problem } from '../../errors/error.ts';
+import { nearest, problem, RunsheetError } from '../../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
 import type { InputFiles } from '../../sheet/input-files.ts';
 import { fileNamesFor, outputNameFault, type RowFileNames } from '../../sheet/output-name.ts';
@@ -69,15 +69,16 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const layout = openStore(copy.folder);
   const source = sourceIn(layout, copy);
   const none = { format: copy.format, map: {}, set: {}, drop: [], types: {} };
-  const reading = { ...none, ...stayingOf(batch.file.sheet.options), ...readingOf(params) };
-  const given = { ...reading, ...(await severalOf(params, source, reading)) };
+  const given = { ...none, ...(await stayingIn(params, source, none)), ...readingOf(params) };
   const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
   const others = otherColumns(params, columns);
   const skipRows = leftOut && (await rowsLeftOut(source, format, leftOut));
   // The column of keys names a row of the sheet, which is several rows of the batch.
   const resultKey = resultKeyIn(columns);
-  const key = isSeveral(batch) ? (resultKey ?? keyColumn) : (keyColumn ?? resultKey);
+  const { grid, repeat, split } = batch.file.sheet.options;
+  const isSeveral = (grid ?? repeat ?? split) !== undefined;
+  const key = isSeveral ? (resultKey ?? keyColumn) : (keyColumn ?? resultKey);
   const mapped: SheetOptions = {
     ...format,
     ...(skipRows !== undefined && skipRows.length > 0 ? { skipRows } : {}),
@@ -109,23 +110,40 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   };
 }
 
-/** The batch makes several rows of one also of a further sheet, but not of results, which have each of its rows. */
-async function severalOf(
-  { batch }: AppendParams,
+/** How the sheet of the batch was read, as far as this one is read so too. */
+async function stayingIn(
+  params: AppendParams,
   source: SheetSource,
-  read: SheetOptions,
+  none: SheetOptions,
 ): Promise<Partial<SheetOptions>> {
-  if (!isSeveral(batch)) return {};
-  const { options } = await settleReading(source, read, batch.file.sheet.columns);
-  const own = (await sheetColumns(source, options)).map(({ name }) => name);
-  const { grid, repeat, split } = batch.file.sheet.options;
-  return resultKeyIn(own) === undefined ? definedOnly({ grid, repeat, split }) : {};
+  const { options, columns: known } = params.batch.file.sheet;
+  const always = stayingOf(options, [true]);
+  const read = { ...none, ...always, ...readingOf(params) };
+  if (await isOfResults(source, read, known)) return always;
+  const isAlike = options.format === params.copy.format;
+  // The lines of a plain list have commas.
+  const isList = isAlike && options.columns !== undefined && options.delimiter === 'none';
+  return {
+    ...stayingOf(options, isAlike ? [true, 'rows', 'shape'] : [true, 'rows']),
+    ...(isList ? { delimiter: 'none' } : {}),
+  };
 }
 
-const isSeveral = ({ file }: BatchFolder): boolean => {
-  const { grid, repeat, split } = file.sheet.options;
-  return (grid ?? repeat ?? split) !== undefined;
-};
+async function isOfResults(
+  source: SheetSource,
+  read: SheetOptions,
+  known: readonly string[],
+): Promise<boolean> {
+  try {
+    const { options } = await settleReading(source, read, known);
+    const columns = await sheetColumns(source, options);
+    return resultKeyIn(columns.map(({ name }) => name)) !== undefined;
+  } catch (error) {
+    // It may be readable with the shape of the first sheet.
+    if (error instanceof RunsheetError) return false;
+    throw error;
+  }
+}
 
 /** Without declared inputs, a column is an input because the batch has it, and is not guessed to be anything else. */
 const inputsOf = ({ file }: BatchFolder, columns: readonly string[]): Readonly<Record<string, string>> =>

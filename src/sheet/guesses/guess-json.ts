@@ -27,8 +27,8 @@ export async function settleJson(
     documentGuess(source.name, given, shape, inputTypes),
     listGuess(given, shape, inputTypes),
   ];
-  if (parts.every((part) => part.options.orient !== 'columns'))
-    parts.push(wrappingGuess(given, shape, inputTypes));
+  const found: SheetOptions = Object.assign({}, given, ...parts.map((part) => part.options));
+  if (found.orient !== 'columns') parts.push(wrappingGuess(found, shape, inputTypes));
   const shaped: SheetOptions = Object.assign({}, given, ...parts.map((part) => part.options));
   const { options, guesses: ofRows } = await settleRows(source, shaped, inputTypes);
   const guesses = [...parts.flatMap((part) => part.guesses), ...ofRows];
@@ -152,15 +152,17 @@ function listGuess(
 
 /** Rows as {"inputs": {…}}, as requests have them, or with all of their inputs in another object. */
 function wrappingGuess(
-  { unwrap, map, set }: SheetOptions,
+  { unwrap, map, set, orient }: SheetOptions,
   shape: readonly Opened[],
   inputTypes: readonly InputType[] = [],
 ): Part {
   const isInput = (name: string): boolean =>
     inputTypes.some((type) => nameProper(type.name) === nameProper(name));
   // Within the first row.
+  const [first] = shape.find(({ path }) => path.length === 1)?.path ?? [];
+  const start = orient === 'index' ? first : '0';
   const members = shape.flatMap(({ path, opens }) => {
-    const names = path[0] === '0' ? path.slice(1) : path;
+    const names = path[0] === start ? path.slice(1) : orient === 'index' ? [] : path;
     return names.length === 0 ? [] : [{ names, opens }];
   });
   const own = members.filter(({ names }) => names.length === 1);
