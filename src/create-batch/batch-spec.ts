@@ -79,6 +79,7 @@ type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content' | 'madeFor'>;
 
 export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identity): BatchFile {
   const { copy, deployment, service } = spec;
+  const [folder] = copy.beside?.folders ?? [];
   const { inputTypes: _, ...known } = deployment;
   return {
     format: 2,
@@ -101,9 +102,7 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
       lanes: [...laidOut.lanes],
       ...(spec.options.ladder === undefined ? {} : { sizedBy: [...(laidOut.sizedBy ?? [])] }),
       isQueued: laidOut.isQueued,
-      ...(laidOut.files === undefined
-        ? {}
-        : { files: { count: laidOut.files.files, folder: copy.beside?.folders[0] ?? '' } }),
+      ...(folder === undefined ? {} : { files: { count: laidOut.files?.files ?? 0, folder } }),
       ...(spec.settings.outputName === undefined ? {} : { outputName: spec.settings.outputName }),
     },
     ...(spec.from === undefined ? {} : { from: spec.from }),

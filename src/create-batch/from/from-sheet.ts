@@ -80,10 +80,10 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
   const params = { found, columns, where, each, addressed, picks, limit: options.limit };
   const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
   if (counts.written === 0) throw noRow(asked, summary);
-  // The picks may add columns with files.
-  const beside = {
-    folders: [asked.picks === undefined ? process.cwd() : dirname(resolve(asked.picks.path))],
-  };
+  // Cells name files as they did in the sheet of the batch; the picks may add columns with others.
+  const { folder: ofSheet = process.cwd() } = found.file.sheet.files ?? {};
+  const ofPicks = asked.picks === undefined ? [] : [dirname(resolve(asked.picks.path))];
+  const beside = { folders: [ofSheet, ...ofPicks] };
   const request = createHash('sha256').update(
     JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
   );

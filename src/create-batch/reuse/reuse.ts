@@ -72,7 +72,7 @@ export async function findUnchanged(
     return (
       isMeant &&
       // The same text may name other pictures by now.
-      sheet.files === undefined &&
+      (sheet.files?.count ?? 0) === 0 &&
       (name ?? batch) === batch &&
       service.base === base &&
       (request === undefined

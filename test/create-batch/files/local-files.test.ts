@@ -270,6 +270,22 @@ describe('a file outside of the folder of the sheet', () => {
   });
 });
 
+it('a picture that is data of a batch is an input of the next one, from the folder of its sheet', async () => {
+  const { place, make } = await openScene();
+  const plain = { map: {}, set: {}, types: {} };
+  place.write('shop/p/1.png', picture(1));
+  place.write('shop/sheet.csv', 'sku,photo,thumb\na,https://gpu.example/a.png,p/1.png\n');
+  const first = await make('shop/sheet.csv', { more: { options: { ...plain, drop: ['thumb'] } } });
+  expect(first.file.sheet.files).toEqual({ count: 0, folder: join(place.folder, 'shop') });
+  expect(await make('shop/sheet.csv', { more: { options: { ...plain, drop: ['thumb'] } } })).toMatchObject({
+    batch: first.batch,
+  });
+  await addResults(first);
+  const options = { ...plain, map: { photo: 'thumb' }, drop: [] };
+  const [photo = ''] = await photosOf(await make('', { from: first, more: { options } }));
+  expect(await contentAt(photo)).toEqual(picture(1));
+});
+
 describe('a cell without a file', () => {
   type Folder = Awaited<ReturnType<typeof openScene>>['place'];
   const refusals: [string, string, string, ((place: Folder) => void)?][] = [

@@ -52,13 +52,19 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
   type Given = {
     readonly more?: Partial<BatchRequest>;
     readonly around?: Partial<Around>;
+    /** The batch whose results are the sheet. */
+    readonly from?: CreatedBatch;
   } & Partial<CopyParams>;
   const proposed = async <T>(
     sheet: string,
-    { more, around: other, ...copying }: Given,
+    { more, around: other, from, ...copying }: Given,
     use: (proposal: Proposal) => Promise<T>,
   ): Promise<T> => {
-    const source = { path: `${place.folder}/${sheet}`, copying: { stdin: Readable.from([]), ...copying } };
+    const path = `${place.folder}/${sheet}`;
+    const source =
+      from === undefined
+        ? { path, copying: { stdin: Readable.from([]), ...copying } }
+        : { from: { found: from, each: 'row' as const } };
     await using proposal = await propose(request(more), source, { ...around, ...other });
     // Awaited here, because the proposal is disposed of on return.
     return await use(proposal);
