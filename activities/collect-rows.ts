@@ -151,11 +151,7 @@ type RecordParams = {
 };
 
 /** The record, or why the row is deferred. Throws the store's errors. */
-async function recordRow(
-  deps: Deps,
-  open: OpenBatch,
-  params: RecordParams,
-): Promise<PartRecord | DeferredRow> {
+async function recordRow(deps: Deps, open: OpenBatch, params: RecordParams) {
   const { ended, row } = params;
   if (row === undefined) throw new Error(`place ${ended.place} is in no page`);
   const before = await params.recordBefore(row);

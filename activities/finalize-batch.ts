@@ -68,10 +68,7 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
 }
 
 /** R27: counts the rows in the parts; throws {@link StoreConflict} if the counts differ from the workflow's. */
-async function compare(
-  { store, file }: OpenBatch,
-  { progress, throughPass }: FinalizeInput,
-): Promise<KnownRuns> {
+async function compare({ store, file }: OpenBatch, { progress, throughPass }: FinalizeInput) {
   const known = new KnownRuns();
   let counted: Tally = NO_TALLY;
   let neverSent = await countRows(store, file, throughPass);

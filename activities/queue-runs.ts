@@ -170,12 +170,7 @@ async function send(
  * Ends wait while runs do (src/webhook/own-runs.ts). Not in a pool, where another batch may need the slot, nor while the concurrency is
  * found by how long runs wait.
  */
-function noted(
-  { ownRuns }: Deps,
-  { file }: OpenBatch,
-  { request }: Prepared,
-  result: PostResult,
-): PostResult {
+function noted({ ownRuns }: Deps, { file }: OpenBatch, { request }: Prepared, result: PostResult) {
   if (result.result === 'accepted' && file.pool === undefined && file.adaptive === undefined)
     ownRuns.accepted(file, result.runId, request.gpu);
   return result;
@@ -194,11 +189,7 @@ function resultOf(name: AttemptRef, facts: PostFacts): PostResult {
 }
 
 /** Renews the lease and reports the results so far, once a second, until every attempt has a result. */
-async function heartbeatUntil(
-  sending: Promise<unknown>,
-  lease: Lease,
-  soFar: () => GroupResult,
-): Promise<void> {
+async function heartbeatUntil(sending: Promise<unknown>, lease: Lease, soFar: () => GroupResult) {
   const done = new AbortController();
   const renewing = renew(lease, soFar, done.signal);
   await sending.finally(() => done.abort());

@@ -41,10 +41,7 @@ export async function reconcileRuns(deps: Deps, input: ReconcileInput): Promise<
 type Seen = { readonly found: AttemptRun[]; hasControl: boolean };
 
 /** Run lists belong to a workflow. If the deployment cannot be read, any of its runs names the workflow. */
-async function workflowIdOf(
-  { file, service }: OpenBatch,
-  control: string | undefined,
-): Promise<string | undefined> {
+async function workflowIdOf({ file, service }: OpenBatch, control: string | undefined) {
   if (file.deployment.workflowId !== undefined || control === undefined) return file.deployment.workflowId;
   return (await service.getRun(control))?.workflowId;
 }

@@ -97,11 +97,7 @@ function openReport(params: ReadingParams, seen: KnownRuns) {
 }
 
 /** The run, after cancelling it if it was still running; undefined if it cannot be read. */
-async function endOf(
-  { service, cancels }: ReadingParams,
-  runId: string,
-  listed: Run | undefined,
-): Promise<Run | undefined> {
+async function endOf({ service, cancels }: ReadingParams, runId: string, listed: Run | undefined) {
   let run = listed;
   try {
     run ??= await service.getRun(runId);

@@ -51,11 +51,7 @@ const CUT_OFF = 'the run list ends although more runs of the batch are known';
 const AGAIN_MS = 500;
 const AGAIN_MOST_MS = 15_000;
 
-async function readPage(
-  { service, tries, signal }: ListParams,
-  workflowId: string,
-  offset: number,
-): Promise<readonly Run[]> {
+async function readPage({ service, tries, signal }: ListParams, workflowId: string, offset: number) {
   for (let tried = 1; ; tried += 1) {
     try {
       const page = await service.listRuns(workflowId, { limit: LIST_PAGE, offset });

@@ -181,11 +181,7 @@ async function readParts(store: Store, state: State, settledRows: number): Promi
 /** Runs of rows that are not done, by place. */
 type Runs = ReadonlyMap<number, readonly OwnRun[]>;
 
-async function readRuns(
-  { file, service, back }: RebuildParams,
-  done: Done,
-  peakConcurrency: number,
-): Promise<Runs> {
+async function readRuns({ file, service, back }: RebuildParams, done: Done, peakConcurrency: number) {
   const runs = new Map<number, OwnRun[]>();
   let newest = 0;
   let shown = 0;

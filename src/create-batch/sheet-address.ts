@@ -86,7 +86,9 @@ function urlOf(address: string): URL | undefined {
 async function* downloaded(address: string, how: Downloading): AsyncGenerator<Uint8Array> {
   const { download, signal, mostBytes = SHEET_MOST_BYTES } = how;
   const url = isS3(address) ? await signedS3Url(address) : new URL(address);
-  const service = isS3(address) ? s3Network() : (how.service ?? url.origin);
+  const service = isS3(address)
+    ? (machineS3().endpoint ?? 'https://s3.amazonaws.com')
+    : (how.service ?? url.origin);
   let bytes = 0;
   try {
     const arriving = await download(url.href, { service, signal });
@@ -149,6 +151,3 @@ export async function signedS3Url(address: string, at: Date = new Date()): Promi
 
 /** A URL would leave such a folder. */
 const isKey = (key: string): boolean => key.split('/').every((part) => part !== '.' && part !== '..');
-
-/** The host whose network may be private: that of the settings. */
-const s3Network = (): string => machineS3().endpoint ?? 'https://s3.amazonaws.com';

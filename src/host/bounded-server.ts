@@ -107,10 +107,7 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<s
 }
 
 /** The address with the most connections among those with an idle one. */
-function greediest(
-  counts: ReadonlyMap<string, number>,
-  waiting: ReadonlyMap<string, ReadonlySet<Socket>>,
-): string {
+function greediest(counts: ReadonlyMap<string, number>, waiting: ReadonlyMap<string, ReadonlySet<Socket>>) {
   const addresses = [...waiting.keys()];
   return addresses.reduce(
     (one, other) => ((counts.get(other) ?? 0) > (counts.get(one) ?? 0) ? other : one),

@@ -6,7 +6,6 @@ import { z } from 'zod';
 const DRAIN_SECONDS = 25;
 const DRAIN_SECONDS_MOST = 3_600;
 
-const wordsIn = (list: string): readonly string[] => list.split(/[\s,]+/).filter(Boolean);
 const name = (what: string) =>
   z.string().regex(/^[\w.+-]{1,100}$/, `is no ${what} of letters, digits, -, _, + and .`);
 
@@ -18,7 +17,7 @@ export const MEMBER_SETTINGS = {
   drain_seconds: z.coerce.number().min(1).max(DRAIN_SECONDS_MOST),
   worker_tags: z
     .string()
-    .transform((list) => [...new Set(wordsIn(list))])
+    .transform((list) => [...new Set(list.split(/[\s,]+/).filter(Boolean))])
     .refine((tags) => tags.every((tag) => TAG.test(tag)), `has a word that is ${NO_TAG}`),
   worker_deployment: name('name'),
   worker_build: name('build id'),

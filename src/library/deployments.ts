@@ -12,13 +12,11 @@ import { serviceOf } from './connect-options.ts';
 import { addOwnGpus, type GivenGpus } from './own-gpus.ts';
 import type { Servers } from './servers.ts';
 
-const byName = (a: Deployment, b: Deployment): number => ((a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1);
-
 /** By name. Throws E313 if the service has no list of them. */
 export async function listDeployments(config: Config, meant: Spoken): Promise<readonly Deployment[]> {
   const all = await (await serviceAt(config, meant)).listDeployments();
   if (all === undefined) throw problem('E313', { base: meant.base });
-  return all.toSorted(byName);
+  return all.toSorted((a, b) => ((a.name ?? a.id) < (b.name ?? b.id) ? -1 : 1));
 }
 
 /** By its id, or by its name if the name is unique. Throws E302 and E303. */

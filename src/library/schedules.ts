@@ -16,7 +16,7 @@ import { placeOf } from './start/given-rows.ts';
 import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
 import { Readable } from 'node:stream';
-import { propose, type Around, type Proposal } from '../create-batch/propose.ts';
+import { propose, type Around } from '../create-batch/propose.ts';
 import { isRunsheetError } from '../errors/error.ts';
 
 /** A rule, and the batch that each firing makes. */
@@ -159,11 +159,7 @@ export class Schedules {
  * undefined if its sheet does not exist yet; the caller disposes of it. Throws the errors of the sheet and of the service, and what no
  * firing could answer. What other batches have by then is not known now.
  */
-async function proposeFiring(
-  definition: ScheduleDefinition,
-  around: Omit<Around, 'isPlan'>,
-  words: Words,
-): Promise<Proposal | undefined> {
+async function proposeFiring(definition: ScheduleDefinition, around: Omit<Around, 'isPlan'>, words: Words) {
   const { name, sheet, request } = firingOf(definition, Date.now());
   const { format } = definition;
   const { sheet: page } = request.options;

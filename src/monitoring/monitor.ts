@@ -152,11 +152,7 @@ function closing(server: Server): Promise<void> {
   });
 }
 
-async function respond(
-  deps: ServerDeps,
-  { method, url = '' }: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function respond(deps: ServerDeps, { method, url = '' }: IncomingMessage, response: ServerResponse) {
   const [path = ''] = url.split('?');
   const answer = method === 'GET' || method === 'HEAD' ? await answerTo(deps, path).catch(failed) : REFUSED;
   response.writeHead(answer.status, { 'content-type': answer.type, 'cache-control': 'no-store' });

@@ -57,13 +57,11 @@ const MOVING: ReadonlySet<string> = new Set(words('gif webp apng avif'));
 /** Signatures of two bytes, with which a text in an old encoding may begin. */
 const WEAK: ReadonlySet<string> = new Set(words('bmp ico cur mp3 mp2 mp1 aac'));
 
-const extensionIn = (name: string): string => /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-
 /** `label`: how a reason names it. */
 type Promise_ = { readonly kind: Kind; readonly label: string; readonly extension: string };
 
 function promiseOf({ name, type }: Promised): Promise_ | undefined {
-  const extension = extensionIn(name);
+  const extension = /\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   const kind = PROMISED.get(extension);
   if (kind !== undefined && kind !== 'unnamed') return { kind, label: extension.toUpperCase(), extension };
   const byType = kindOfType(type ?? '');

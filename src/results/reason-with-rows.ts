@@ -22,11 +22,7 @@ export async function reasonWithRows<R extends Reason>(
 
 const TEN = 10;
 
-async function rowNames(
-  store: Store,
-  file: Pick<BatchFile, 'mark' | 'sheet'>,
-  places: readonly number[],
-): Promise<readonly string[]> {
+async function rowNames(store: Store, file: Pick<BatchFile, 'mark' | 'sheet'>, places: readonly number[]) {
   const rows = await cacheRows(TEN)(layoutOf(store, file), file.sheet, places);
   return places.flatMap((place) => {
     const found = rows.get(place);

@@ -109,11 +109,7 @@ export async function* rowsWithCells<R extends Shown>(
 }
 
 /** The cells of a row that was sent again with other inputs. */
-function withChange(
-  { sheet }: Pick<BatchFile, 'sheet'>,
-  cells: readonly string[],
-  { record }: BatchRow,
-): readonly string[] {
+function withChange({ sheet }: Pick<BatchFile, 'sheet'>, cells: readonly string[], { record }: BatchRow) {
   if (record?.change === undefined) return cells;
   const { set, unset = [] } = record.change;
   const changed = [...cells];

@@ -89,12 +89,7 @@ function observeMissing(before: Observation, { sinceLastMs }: Interval) {
   return { after: { ...after, isReported: true }, report };
 }
 
-function shownBy({
-  status,
-  updatedAtMs,
-  progress,
-  liveStatus,
-}: Extract<Sight, { kind: 'run' }>['run']): number {
+function shownBy({ status, updatedAtMs, progress, liveStatus }: Extract<Sight, { kind: 'run' }>['run']) {
   const text = `${status} ${updatedAtMs ?? ''} ${progress} ${liveStatus ?? ''}`;
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

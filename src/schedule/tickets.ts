@@ -147,11 +147,7 @@ const isNext = (last: Firing | undefined, { nominalTime, run }: Firing): boolean
   (nominalTime === last.nominalTime && run === last.run);
 
 /** The times between --from and --to fire one after another. */
-function allows(
-  { from, to, isOnRule: many, last }: Allowed,
-  definition: ScheduleDefinition,
-  firing: Firing,
-): boolean {
+function allows({ from, to, isOnRule: many, last }: Allowed, definition: ScheduleDefinition, firing: Firing) {
   const { nominalTime } = firing;
   if (nominalTime < from || nominalTime > to || !isNext(last, firing)) return false;
   return many ? matches(definition, nominalTime) : last === undefined || last.nominalTime === nominalTime;

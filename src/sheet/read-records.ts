@@ -52,11 +52,7 @@ function expandedOf(
   return isExpanded(options) ? expandedRows(records, options, columns, isSurveyed) : records;
 }
 
-function allRecords(
-  source: SheetSource,
-  options: SheetOptions,
-  columns: readonly string[],
-): AsyncIterable<SheetRecord> {
+function allRecords(source: SheetSource, options: SheetOptions, columns: readonly string[]) {
   if (options.format === 'xlsx') return workbookRecords(source, options, columns.length);
   return isJson(options)
     ? jsonRecords(source, options, columns)
@@ -86,11 +82,7 @@ const TOTAL = /^(grand |sub)?(totals?|sum|summe|gesamt(summe|betrag)?|somme|tota
 export const isTotal = (text: string): boolean => TOTAL.test(text.trim());
 
 /** `names`: the columns of the sheet itself. */
-function shapedRecords(
-  records: AsyncIterable<SheetRecord>,
-  options: SheetOptions,
-  names: readonly string[],
-): AsyncIterable<SheetRecord> {
+function shapedRecords(records: AsyncIterable<SheetRecord>, options: SheetOptions, names: readonly string[]) {
   const { fillDown = [], unique = false } = options;
   const wanted = fillDown.map((name) => names.indexOf(name)).filter((at) => at >= 0);
   const filled = wanted.length === 0 ? records : filledDown(records, wanted);

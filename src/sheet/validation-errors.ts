@@ -172,11 +172,7 @@ export async function withExcerpts(
   });
 }
 
-async function linesAt(
-  wanted: ReadonlySet<number>,
-  source: SheetSource,
-  writing: Writing,
-): Promise<ReadonlyMap<number, string>> {
+async function linesAt(wanted: ReadonlySet<number>, source: SheetSource, writing: Writing) {
   const found = new Map<number, string>();
   if (wanted.size === 0) return found;
   let line = 0;

@@ -81,10 +81,7 @@ async function hide(path: string): Promise<string | undefined> {
 }
 
 /** False if no process can be started, for example because the names are too long for its arguments. */
-async function deletesElsewhere(
-  hidden: readonly string[],
-  environment: Patience['environment'],
-): Promise<boolean> {
+async function deletesElsewhere(hidden: readonly string[], environment: Patience['environment']) {
   const env = environmentFor('tool', environment);
   try {
     const child = spawn(process.execPath, [PROGRAM, ...hidden], { detached: true, stdio: 'ignore', env });

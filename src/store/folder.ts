@@ -59,7 +59,7 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
     location: root,
     read: async (name) => readFile(readable(name), 'utf8').catch(undefinedIfAbsent),
     open: (name, bytes = CHUNK_MOST) =>
-      createReadStream(readable(name), { highWaterMark: chunkBytes(bytes) }),
+      createReadStream(readable(name), { highWaterMark: Math.min(CHUNK_MOST, Math.max(CHUNK_LEAST, bytes)) }),
     exists: (name) =>
       access(readable(name)).then(
         () => true,
@@ -111,8 +111,6 @@ const CHUNK_MOST = 1 << 18;
 /** A file may be larger than it should be. */
 const CHUNK_LEAST = 1 << 12;
 
-const chunkBytes = (bytes: number): number => Math.min(CHUNK_MOST, Math.max(CHUNK_LEAST, bytes));
-
 /** False if there is no such folder. Throws if a link leads out of `root`, so that nothing of others is deleted. */
 async function liesWithin(path: string, root: string): Promise<boolean> {
   const parent = await realpath(dirname(path)).catch(undefinedIfAbsent);
@@ -132,10 +130,7 @@ function leadsOut(path: string, root: string): boolean {
 }
 
 /** The visible entries of a folder that `is` chooses, sorted; none if there is no such folder. */
-async function namesIn(
-  folder: string,
-  is: (entry: Dirent, path: string) => boolean,
-): Promise<readonly string[]> {
+async function namesIn(folder: string, is: (entry: Dirent, path: string) => boolean) {
   const entries = (await readdir(folder, { withFileTypes: true }).catch(undefinedIfAbsent)) ?? [];
   return entries
     .filter((entry) => !entry.name.startsWith('.') && is(entry, join(folder, entry.name)))
@@ -198,12 +193,7 @@ const orRefused =
   };
 
 /** False if the name was taken. */
-async function writeWhole(
-  path: string,
-  content: string | Uint8Array,
-  place: Place,
-  makeFolder: MakeFolder,
-): Promise<boolean> {
+async function writeWhole(path: string, content: string | Uint8Array, place: Place, makeFolder: MakeFolder) {
   let isPlaced: unknown;
   const draft = await openDraft(path, async (...paths) => (isPlaced = await place(...paths)), makeFolder);
   try {
@@ -241,11 +231,7 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
 }
 
 /** Writes a small file without waiting for the disk, on another thread. */
-async function writeCached(
-  path: string,
-  content: string | Uint8Array,
-  makeFolder: MakeFolder,
-): Promise<void> {
+async function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder) {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const order = { beside: besideOf(path), path, content: bytes };
   try {

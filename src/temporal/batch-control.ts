@@ -139,10 +139,7 @@ const { PENDING_ACTIVITY_STATE_SCHEDULED } = proto.temporal.api.enums.v1.Pending
  * Since when the oldest task waits for a worker. A scheduled retry has a time in the future and does not count. While an activity of
  * the batch is alive there are workers, and a part only waits for a slot for its files.
  */
-function waitsSince({
-  pendingWorkflowTask,
-  pendingActivities,
-}: WorkflowExecutionDescription['raw']): number | undefined {
+function waitsSince({ pendingWorkflowTask, pendingActivities }: WorkflowExecutionDescription['raw']) {
   const all = pendingActivities ?? [];
   const isAttended = all.some(
     ({ lastHeartbeatTime }) => Date.now() - (optionalTsToMs(lastHeartbeatTime) ?? 0) < UNATTENDED_MS,
@@ -192,11 +189,7 @@ function isSlow({ lastStartedTime }: Pending): boolean {
 }
 
 /** undefined if its worker has not said yet, or its words cannot be read here. */
-async function trafficOf(
-  client: Client,
-  workflowId: string,
-  { activityId, heartbeatDetails }: Pending,
-): Promise<Traffic | undefined> {
+async function trafficOf(client: Client, workflowId: string, { activityId, heartbeatDetails }: Pending) {
   const { namespace, loadedDataConverter } = client.options;
   const context = {
     type: 'activity',

@@ -78,7 +78,7 @@ export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, e
       const found = members.find((one) => one.batch === batch);
       if (found === undefined)
         throw problem('E541', { pool: name, batch, members: members.map((one) => one.batch) });
-      const member = memberOf(found);
+      const member = workflowIdOf(found);
       if (await isRunning(reach(), member)) throw problem('E542', { pool: name, batch });
       const commandId = randomUUID();
       await reach().workflow.getHandle(poolIdOf(name)).signal(releaseMember, { commandId, member });
@@ -86,8 +86,6 @@ export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, e
     },
   };
 }
-
-const memberOf = ({ batch, mark }: PoolMember): string => workflowIdOf({ batch, mark });
 
 /** undefined if no such pool is running. */
 async function read(client: Client, name: string): Promise<ShownPool | undefined> {
@@ -121,11 +119,7 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
   }
 }
 
-async function confirmed(
-  find: () => Promise<ShownPool | undefined>,
-  pool: string,
-  commandId: string,
-): Promise<Pool> {
+async function confirmed(find: () => Promise<ShownPool | undefined>, pool: string, commandId: string) {
   for (const until = Date.now() + CONFIRMED_MS; Date.now() < until; await wait(READ_AGAIN_MS)) {
     const shown = await find();
     if (shown?.commands.includes(commandId)) return poolOf(shown);

@@ -55,11 +55,7 @@ async function serve(out: string, comparison: Comparison): Promise<PageServer> {
   return serveComparison(out, comparison);
 }
 
-async function untilInterrupted(
-  { process }: Context,
-  printer: Printer,
-  { idle, close }: PageServer,
-): Promise<number> {
+async function untilInterrupted({ process }: Context, printer: Printer, { idle, close }: PageServer) {
   const interrupts = hearInterrupts(process);
   printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
   await Promise.race([interrupts.first, idle]);

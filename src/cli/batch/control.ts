@@ -38,7 +38,9 @@ export async function pause(this: Context, flags: ControlFlags, name: string): P
     return;
   }
   const { progress, note = 'paused' } = done;
-  printer.notice(`${note}; ${plural(progress.running, 'run')} ${finish(progress.running)}`);
+  printer.notice(
+    `${note}; ${plural(progress.running, 'run')} ${progress.running === 1 ? 'finishes' : 'finish'}`,
+  );
   sayNext(printer, flags.output, toContinue(found));
   await printBatchJson(printer, flags, found, progress);
 }
@@ -117,8 +119,6 @@ const whileRunning = (
   askLiving(flags, printer, async (session) =>
     (await isUnderWay(session, found)) ? give(session) : undefined,
   );
-
-const finish = (runs: number): string => (runs === 1 ? 'finishes' : 'finish');
 
 function cancelled({ file }: FoundBatch, { progress }: Acknowledged, isToEnd: boolean): string {
   const { rows, running, costUsd, tally, collecting } = progress;

@@ -54,11 +54,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
   return await followed(session, this, flags, found, printer, latest);
 }
 
-const sayRebuilt = (
-  printer: Printer,
-  { batch }: FoundBatch,
-  { done, running, again, stays }: RebuiltRows,
-): void =>
+const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, again, stays }: RebuiltRows) =>
   printer.notice(
     `${batch} is rebuilt: ${count(done)} rows are done, ${count(running)} have a run, ${count(again)} ${stays === 'cancelled' ? 'are cancelled' : 'will be sent again'}`,
   );
@@ -105,10 +101,7 @@ export async function firstProbe(
 }
 
 /** Whether the batch is paused again, has got an answer to a POST, or has none to send. */
-function isSettled(
-  { state, ledger, unsent, retrying, sending }: Progress,
-  { ledger: before }: Progress,
-): boolean {
+function isSettled({ state, ledger, unsent, retrying, sending }: Progress, { ledger: before }: Progress) {
   const isAnswered = ledger.accepted + ledger.rejected > before.accepted + before.rejected;
   return state !== 'running' || isAnswered || unsent + retrying + sending === 0;
 }

@@ -73,11 +73,7 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
 type Folder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
 
 /** Asks Temporal about batches that have not ended. What cannot be asked does not hide what the folders say. */
-async function withLiveStatus(
-  flags: ShownFlags,
-  printer: Printer,
-  folders: readonly Folder[],
-): Promise<readonly BatchStatus[]> {
+async function withLiveStatus(flags: ShownFlags, printer: Printer, folders: readonly Folder[]) {
   const fromFolders = folders.map(({ own }) => own);
   if (fromFolders.every(isSettled)) return fromFolders;
   const unknown = (own: BatchStatus, error: unknown): BatchStatus => {
@@ -145,7 +141,7 @@ function textOf(found: FoundBatch, shown: BatchStatus): string {
     ...(progress?.ladder === undefined ? [] : [`  ladder    ${ladderText(progress.ladder)}`]),
     ...canaryLines(shown),
     ...(progress?.reason === undefined ? [] : [`  reason    ${terminalLine(progress.reason)}`]),
-    ...standstillOf(found, shown),
+    ...(shown.unattended ? [`  worker    ${noWorkerText(found)}`] : []),
     ...(summary ? [`  took      ${span(summary.seconds * 1000)}`] : []),
     `  cost      ${costLine(shown)}`,
     `  folder    ${terminalLine(folder)}`,
@@ -177,9 +173,6 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
   if (canary !== undefined) return canaryReportLines(canary);
   return progress?.canary === undefined ? [] : [`  ${canaryText(progress.canary)}`];
 }
-
-const standstillOf = (found: FoundBatch, { unattended }: BatchStatus): readonly string[] =>
-  unattended ? [`  worker    ${noWorkerText(found)}`] : [];
 
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;

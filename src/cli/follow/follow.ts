@@ -160,7 +160,11 @@ async function look(
       else standstill.over(performance.now());
       if (progress !== undefined) {
         const now = performance.now();
-        view.show(await shownProgress(found, progress), now, phases.latest(usedBy(progress), now));
+        view.show(
+          await shownProgress(found, progress),
+          now,
+          phases.latest(progress.sending + progress.running + progress.unconfirmed, now),
+        );
       }
       if (progress !== undefined) await reportCanary(found, progress, view, latest);
       else await reportTrouble(session, found, view, reported);
@@ -183,8 +187,6 @@ async function look(
 const withoutWorker = ({ stack }: Session, found: FoundBatch): string =>
   `${noWorkerText(found)}${stack === undefined ? `; start one: ${workerCommand(found)}` : ''}`;
 
-const usedBy = ({ sending, running, unconfirmed }: Progress): number => sending + running + unconfirmed;
-
 /** A batch that a user paused still collects the runs that were sent; any other pause is reported immediately. */
 const hasRunsToFinish = ({ pauses, sending, running, collecting }: Progress): boolean =>
   pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind)) && sending + running + collecting > 0;
@@ -199,12 +201,7 @@ function assertDiskSpace({ stack }: Session): void {
   }
 }
 
-async function reportCanary(
-  found: FoundBatch,
-  progress: Progress,
-  view: ProgressView,
-  latest: Latest,
-): Promise<void> {
+async function reportCanary(found: FoundBatch, progress: Progress, view: ProgressView, latest: Latest) {
   if (latest.isCanaryShown || !isJudged(progress)) return;
   latest.isCanaryShown = true;
   const report = await canaryReport(found);

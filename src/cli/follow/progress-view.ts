@@ -145,11 +145,7 @@ function outcomeParts(progress: Progress, paint: Paint): readonly string[] {
   ].filter(Boolean);
 }
 
-function workLines(
-  progress: Progress,
-  { perSecond, etaMs }: Speed,
-  phases: Phases | undefined,
-): readonly string[] {
+function workLines(progress: Progress, { perSecond, etaMs }: Speed, phases: Phases | undefined) {
   const held = outstanding(progress);
   if (held + progress.unsent + progress.retrying === 0) return [endText(progress)];
   const speed = perSecond >= 1 ? `${perSecond.toFixed(1)} rows/s` : `${(perSecond * 60).toFixed(1)} rows/min`;

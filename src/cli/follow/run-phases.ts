@@ -64,11 +64,7 @@ export function phaseReader(file: Parameters<typeof ownRun>[0], list: List): Pha
 }
 
 /** Reads the newest runs, until it has seen as many open runs of the batch as are outstanding. */
-async function readPhases(
-  file: Parameters<typeof ownRun>[0],
-  list: List,
-  outstanding: number,
-): Promise<Phases | undefined> {
+async function readPhases(file: Parameters<typeof ownRun>[0], list: List, outstanding: number) {
   const phases = { queued: 0, starting: 0, running: 0 };
   for (let page = 0; page < PAGES_MOST; page += 1) {
     const runs = await list(page * PAGE);

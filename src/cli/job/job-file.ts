@@ -258,10 +258,7 @@ export function writeJob(
 }
 
 /** The last value of a flag counts, all of one that may be repeated are kept. */
-function flagsIn(
-  words: readonly string[],
-  letters: Readonly<Record<string, string>>,
-): ReadonlyMap<string, readonly string[]> {
+function flagsIn(words: readonly string[], letters: Readonly<Record<string, string>>) {
   const found = new Map<string, readonly string[]>();
   const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [flagOf(flag), one]));
   const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));

@@ -48,11 +48,7 @@ export async function release(this: Context, flags: Flags, name: string, batch: 
   return changing(this, flags, (session) => session.pools.release(name, batch));
 }
 
-async function changing(
-  context: Context,
-  flags: Flags,
-  change: (session: Session) => Promise<Pool>,
-): Promise<void> {
+async function changing(context: Context, flags: Flags, change: (session: Session) => Promise<Pool>) {
   const printer = printerFor(context);
   await using session = await openSession(flags, printer);
   print(printer, flags, await change(session));

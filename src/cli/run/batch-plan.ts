@@ -133,7 +133,5 @@ function gpuText(gpus: Readonly<Record<string, number>>, own: string | undefined
 }
 
 /** --gpu is for rows that name none. */
-const isGpuUnused = (
-  { sheet: { options } }: CreatedBatch['file'],
-  gpus: Readonly<Record<string, number>>,
-): boolean => options.gpu !== undefined && Object.keys(gpus).length > 0 && gpus[options.gpu] === undefined;
+const isGpuUnused = ({ sheet: { options } }: CreatedBatch['file'], gpus: Readonly<Record<string, number>>) =>
+  options.gpu !== undefined && Object.keys(gpus).length > 0 && gpus[options.gpu] === undefined;

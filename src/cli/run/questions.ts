@@ -94,12 +94,8 @@ const SEVERAL: ReadonlySet<string> = new Set([
   '--grid',
 ]);
 
-const isValueOf = (
-  flag: string,
-  arg: string,
-  before: string | undefined,
-  flags: readonly string[],
-): boolean => flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));
+const isValueOf = (flag: string, arg: string, before: string | undefined, flags: readonly string[]) =>
+  flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));
 
 /** What the user chose from `answers`; asks again after any other answer. undefined if the input ends. */
 export async function ask<T>(

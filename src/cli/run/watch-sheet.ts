@@ -260,7 +260,7 @@ function costText({ runs, estimate }: Save): string {
 }
 
 function refusalLines(at: Date, error: unknown, paint: Paint): string {
-  const why = isHeader(error)
+  const why = isRunsheetError(error, 'E532')
     ? 'the columns have changed; nothing is sent until they are as before'
     : isRefused(error)
       ? 'refused, nothing is sent of it; the next save counts'
@@ -269,8 +269,6 @@ function refusalLines(at: Date, error: unknown, paint: Paint): string {
 }
 
 const isRefused = (error: unknown): boolean => isRunsheetError(error) && error.exit === EXIT.inputRefused;
-
-const isHeader = (error: unknown): boolean => isRunsheetError(error, 'E532');
 
 const saveJson = (at: Date, { estimate, ...save }: Save): object => ({
   save: { at: at.toISOString(), ...save, cost_usd: estimate?.cost_usd?.expected ?? null },

@@ -92,10 +92,7 @@ function pathsIn(place: string): readonly string[] {
   }
 }
 
-function wordsOfJob(
-  { path, name, sheet, flags, schedule = [] }: Job,
-  out: string | undefined,
-): readonly string[] {
+function wordsOfJob({ path, name, sheet, flags, schedule = [] }: Job, out: string | undefined) {
   if (sheet === undefined)
     throw problem('E602', {
       what: `${path} names no sheet`,
@@ -107,11 +104,7 @@ function wordsOfJob(
 
 type Parameters = Command<Context>['parameters'];
 
-async function parsed(
-  context: Context,
-  parameters: Parameters,
-  words: readonly string[],
-): Promise<CreateFlags> {
+async function parsed(context: Context, parameters: Parameters, words: readonly string[]) {
   const { promise, resolve, reject } = Promise.withResolvers<CreateFlags>();
   const func = (flags: object): void => resolve(flags as CreateFlags);
   const reading = buildCommand({ func, parameters: parameters as never, docs: { brief: '' } });

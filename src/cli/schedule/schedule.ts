@@ -38,8 +38,6 @@ export async function list(this: Context, flags: ReadFlags): Promise<void> {
   );
 }
 
-const triggering = (name: string): Next => ['now', `runsheet schedule trigger ${name}`];
-
 async function lineOf(info: ScheduleInfo): Promise<string> {
   const { name, definition, nextTimes, isPaused } = info;
   const zone = zoneOf(definition.timezone);
@@ -63,7 +61,9 @@ export async function show(this: Context, flags: ReadFlags, name: string): Promi
   sayNext(
     printer,
     flags.output,
-    info.isPaused ? ['continue', `runsheet schedule resume ${name}`] : triggering(name),
+    info.isPaused
+      ? ['continue', `runsheet schedule resume ${name}`]
+      : ['now', `runsheet schedule trigger ${name}`],
   );
 }
 

@@ -98,7 +98,7 @@ function described(deployment: Deployment): readonly string[] {
       ? ['the service does not describe the inputs']
       : table(INPUT_HEADER, inputTypes.map(inputRow))),
     '',
-    ...(header.length > 0 ? [terminalLine(`first line of a sheet: ${csvLine(header)}`)] : []),
+    ...(header.length > 0 ? [terminalLine(`first line of a sheet: ${stringify([header]).trimEnd()}`)] : []),
   ];
 }
 
@@ -131,8 +131,6 @@ function template(deployment: Deployment): string {
   const defaults = new Map(inputTypes.map((input) => [input.name, defaultText(input)]));
   return stringify([columns, columns.map((name) => defaults.get(name) ?? '')]);
 }
-
-const csvLine = (cells: readonly string[]): string => stringify([cells]).trimEnd();
 
 function table(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [header, ...rows].map((row) => row.map(terminalLine));

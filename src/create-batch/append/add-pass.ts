@@ -106,11 +106,7 @@ export class RowsAgain implements Proposed<Candidates | undefined> {
 }
 
 /** False if another pass was added since `wanted`. */
-async function addPass(
-  { store, file }: Batch,
-  { by, reason }: PassParams,
-  wanted: Candidates,
-): Promise<boolean> {
+async function addPass({ store, file }: Batch, { by, reason }: PassParams, wanted: Candidates) {
   const pages = await QueuePages.open(store, file, wanted.pass);
   for (const [gpu, rows] of wanted.byGpu) await pages.add(gpu, rows);
   const { segments } = pages;

@@ -13,7 +13,7 @@ import type { InputType } from '../../run-service/contract/deployment.ts';
 import { nearest, problem, RunsheetError } from '../../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
 import type { InputFiles } from '../../sheet/input-files.ts';
-import { fileNamesFor, outputNameFault, type RowFileNames } from '../../sheet/output-name.ts';
+import { fileNamesFor, outputNameFault } from '../../sheet/output-name.ts';
 import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.ts';
 import { columnsOf, readCells, sheetColumns } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
@@ -160,10 +160,7 @@ export function resultKeyIn(columns: readonly string[]): string | undefined {
 }
 
 /** The columns that the batch does not know. A sheet that was saved again may have some, and may lack those that are ignored. */
-function otherColumns(
-  { batch, copy, isSavedAgain = false }: AppendParams,
-  columns: readonly string[],
-): readonly string[] {
+function otherColumns({ batch, copy, isSavedAgain = false }: AppendParams, columns: readonly string[]) {
   const [has, given] = [ownColumns(batch.file.sheet.columns), ownColumns(columns)];
   // A member that no row of a JSON sheet has is empty in all of them.
   const isJson = copy.format === 'json' || copy.format === 'jsonl';
@@ -200,10 +197,7 @@ async function* newRows(sheet: FurtherSheet, comparison: Comparison): AsyncGener
   await lines.return?.(undefined);
 }
 
-async function namesOf(
-  { store, file }: BatchFolder,
-  columns: readonly string[],
-): Promise<RowFileNames | undefined> {
+async function namesOf({ store, file }: BatchFolder, columns: readonly string[]) {
   const names = fileNamesFor(file.sheet.outputName, columns, file.sheet.options);
   if (names === undefined) return undefined;
   const all = await readBatchSheet(store, file);

@@ -108,10 +108,7 @@ function whereOf({ where }: FromAsked, columns: SourceColumns) {
   return parseWhere(where ?? `'${results[2]}' = succeeded`, whereColumns(columns));
 }
 
-function addressedBy(
-  columns: SourceColumns,
-  { map }: BatchSpec['options'],
-): ReadonlySet<'output' | 'outputs'> {
+function addressedBy(columns: SourceColumns, { map }: BatchSpec['options']) {
   const used = Object.values(map);
   return new Set([
     ...(used.includes(columns.output) ? ['output' as const] : []),
@@ -256,17 +253,13 @@ function fromOptions(
     if (otherwise.has(name)) return true;
     if (known?.has(name)) return false;
     if (name === 'gpu') return hasGpu;
-    return known !== undefined || !wasSent(source, name);
+    return known !== undefined || !source.sheet.inputs.some(({ input }) => input === name);
   };
   const carried = columns.carried.map(({ name }) => name).filter(isIgnored);
   const own = mapped.has(columns.output) ? [] : [columns.output];
   const dropped = [...given.drop, ...carried, ...own];
   return { ...given, keyColumn: given.keyColumn ?? resultIn(columns, 'key'), drop: [...new Set(dropped)] };
 }
-
-/** Whether the source sent it as an input of this name. */
-const wasSent = ({ sheet }: Pick<BatchFile, 'sheet'>, name: string): boolean =>
-  sheet.inputs.some(({ input }) => input === name);
 
 // The addresses of the files of a batch: they are uploaded, or if the service takes no files, they are the addresses of the outputs.
 type OutputParams = {

@@ -44,10 +44,7 @@ export async function changedBefore(
 }
 
 /** `5.steps 20 → 30`: inputs whose default differs, and those that came or went. */
-function changesOf(
-  { inputTypes: before = [] }: Deployment,
-  { inputTypes: after = [] }: Deployment,
-): readonly string[] {
+function changesOf({ inputTypes: before = [] }: Deployment, { inputTypes: after = [] }: Deployment) {
   const [was, is] = [before, after].map(
     (types) => new Map(types.map((one) => [one.name, textOf(one.default)])),
   ) as [Map<string, string>, Map<string, string>];

@@ -121,11 +121,7 @@ export const estimateFurther = (
   { sheet: { batch, laidOut }, compared: { gpus } }: NonNullable<FurtherRows['further']>,
 ): Promise<Estimate> => estimateOf(out, { file: batch.file, laidOut: { ...laidOut, gpus } });
 
-async function withSheet<T>(
-  sheet: Sheet,
-  options: AppendOptions,
-  use: (asked: FurtherAsked) => Promise<T>,
-): Promise<T> {
+async function withSheet<T>(sheet: Sheet, options: AppendOptions, use: (asked: FurtherAsked) => Promise<T>) {
   const given = givenSheet(sheet, options);
   const { path, copy: copying } = given;
   try {

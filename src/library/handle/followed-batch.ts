@@ -48,11 +48,7 @@ export async function* followBatch(
 }
 
 /** Waits a moment, or until the batch has ended or its servers are lost. Throws E506 if its workflow failed, which no status tells. */
-function untilNext(
-  { batches, stack }: Session,
-  found: FoundBatch,
-  done: AbortSignal,
-): () => Promise<unknown> {
+function untilNext({ batches, stack }: Session, found: FoundBatch, done: AbortSignal) {
   const finished = batches.finished(refOf(found), done);
   finished.catch(() => undefined);
   let isFinished = false;

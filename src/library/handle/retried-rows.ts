@@ -97,11 +97,7 @@ export async function sendAgain(
 }
 
 /** Other inputs, with the types of the deployment. Throws E602. */
-async function inputChangeOf(
-  config: Config,
-  { file }: FoundBatch,
-  set: Readonly<Record<string, string>>,
-): Promise<InputChange> {
+async function inputChangeOf(config: Config, { file }: FoundBatch, set: Readonly<Record<string, string>>) {
   const inputTypes = await declaredInputs(config, file);
   const kinds = Object.fromEntries(file.sheet.inputs.map(({ input, kind }) => [input, kind as Kind]));
   const declared = file.sheet.options.types;

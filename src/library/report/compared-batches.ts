@@ -111,12 +111,7 @@ const explained = (error: unknown): never => {
 };
 
 /** Throws E602 for a file that is no comparison, and for one in another place than the batches. */
-async function targetOf(
-  out: string,
-  a: FoundBatch,
-  b: FoundBatch,
-  wanted: string | URL | undefined,
-): Promise<string> {
+async function targetOf(out: string, a: FoundBatch, b: FoundBatch, wanted: string | URL | undefined) {
   const own = locationOf(out, `compare-${a.batch}-${b.batch}.html`);
   const path = wanted === undefined ? own : filePlaceOf(wanted);
   if (a.store.localPath ? isS3Address(path) : dirname(path) !== out)

@@ -73,11 +73,7 @@ export async function serveReport(servers: Servers, found: FoundBatch): Promise<
   };
 }
 
-async function answer(
-  { feed, found }: Served,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer({ feed, found }: Served, request: IncomingMessage, response: ServerResponse) {
   const url = addressIn(request);
   const json = (value: unknown): void => {
     response.writeHead(value === undefined ? 404 : 200, { 'content-type': 'application/json' });

@@ -32,11 +32,7 @@ export async function writeExport(
   return { rows: source.rows, bytes: sink.bytes, notes };
 }
 
-async function writeAs(
-  source: ExportSource,
-  { as, excel, linkTo, linksDays }: ExportParams,
-  sink: Sink,
-): Promise<readonly string[]> {
+async function writeAs(source: ExportSource, { as, excel, linkTo, linksDays }: ExportParams, sink: Sink) {
   switch (as) {
     case 'xlsx':
       return (await import('./xlsx-export.ts')).writeXlsx(source, sink, { linkTo, linksDays });

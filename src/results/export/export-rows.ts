@@ -60,15 +60,13 @@ const NUMBERS: ReadonlySet<ResultColumn> = new Set([
   'cost_usd',
 ]);
 
-const isNumber = (column: ResultColumn): boolean => NUMBERS.has(column);
-
 /** The values of the result columns; undefined where there is none. */
 export function resultValues(record: ShownRow): readonly (string | number | undefined)[] {
   const cells = cellsOf(record);
   return RESULT_COLUMNS.map((column) => {
     const cell = cells[column];
     if (cell === '') return undefined;
-    return isNumber(column) ? Number(cell) : cell;
+    return NUMBERS.has(column) ? Number(cell) : cell;
   });
 }
 

@@ -114,10 +114,10 @@ function shown({ row, outcome, reason, gpu, attempts, run_seconds, cost_usd, fil
     attempts,
     seconds: run_seconds ?? 0,
     cost: cost_usd,
-    files: files.slice(0, FILES_SHOWN).map(({ path, sha256 }) => ({ path: addressOf(path), sha256 })),
+    files: files
+      .slice(0, FILES_SHOWN)
+      .map(({ path, sha256 }) => ({ path: path.split('/').map(encodeURIComponent).join('/'), sha256 })),
     texts: texts.slice(0, 1).map((one) => terminalLines(beginningOf(one, TEXT_SHOWN))),
   };
 }
 export type ShownHalf = ReturnType<typeof shown>;
-
-const addressOf = (path: string): string => path.split('/').map(encodeURIComponent).join('/');

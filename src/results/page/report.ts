@@ -119,11 +119,7 @@ export async function livePage(file: BatchFile, startedAt: number, out: string) 
 }
 
 /** The page in pieces. `isServed`: it asks its server for rows. */
-function pageOf(
-  facts: PageFacts,
-  blobs: Iterable<Blob> | AsyncIterable<Blob>,
-  isServed: boolean,
-): AsyncGenerator<string> {
+function pageOf(facts: PageFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>, isServed: boolean) {
   const { summary } = facts;
   const known: ReportFacts = {
     ...facts,

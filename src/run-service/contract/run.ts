@@ -10,8 +10,6 @@ const FILE_NAME_MAX = 255;
 
 /** Longer than any id that we use, so a cut id never matches one of our runs. */
 const ID_MAX = 200;
-const shortId = (given: string): string => shortened(given, ID_MAX);
-
 const shortName = (given: string): string => shortened(given, NAME_MAX);
 
 const optionalName = (given: string | null | undefined): string | undefined =>
@@ -86,7 +84,7 @@ const timeOf = (date: string | null | undefined): number | undefined => {
 function toRun(wire: z.infer<typeof runWire>) {
   const progress = wire.progress ?? 0;
   return {
-    id: shortId(wire.id),
+    id: shortened(wire.id, ID_MAX),
     status: shortName(wire.status),
     liveStatus: wire.live_status ?? undefined,
     // From 0 to 1; some examples in the service's documentation use 0..100.

@@ -3,7 +3,7 @@
 import { lenientTextOf, linesOf, textOf } from '../text/sheet-text.ts';
 import { MOST_RECORD, type Column, type RecordFault, type SheetRecord, tooLong } from '../sheet-record.ts';
 import { columnsFrom, namesWithout } from '../header.ts';
-import { problem, type Correction, type RunsheetError } from '../../errors/error.ts';
+import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { type SheetOptions, isSkipped } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
@@ -25,11 +25,7 @@ export async function csvColumns(source: SheetSource, options: SheetOptions): Pr
 }
 
 /** Excel saves columns without a name and without a value behind the last one. */
-async function widthOf(
-  source: SheetSource,
-  options: SheetOptions,
-  header: readonly string[],
-): Promise<number> {
+async function widthOf(source: SheetSource, options: SheetOptions, header: readonly string[]) {
   let width = header.findLastIndex((name) => name.trim() !== '') + 1;
   if (width === 0 || width === header.length) return header.length;
   for await (const { line, fields } of fieldsOf(source, options)) {
@@ -120,11 +116,7 @@ function raggedness(line: number, width: number, fields: readonly string[]): Rec
   };
 }
 
-async function unreadable(
-  source: SheetSource,
-  options: SheetOptions,
-  fault: QuoteFault,
-): Promise<RunsheetError> {
+async function unreadable(source: SheetSource, options: SheetOptions, fault: QuoteFault) {
   const otherDelimiter = await delimiterFault(source, options);
   if (otherDelimiter) return otherDelimiter;
   const place = { file: source.name, line: fault.line, column: fault.column };
@@ -156,10 +148,7 @@ function delimiterOf({ delimiter, format }: SheetOptions): string {
 }
 
 /** E102 if the header has only other delimiters than the expected one; undefined if it fits. */
-async function delimiterFault(
-  source: SheetSource,
-  options: SheetOptions,
-): Promise<RunsheetError | undefined> {
+async function delimiterFault(source: SheetSource, options: SheetOptions) {
   const own = delimiterOf(options);
   let line = 0;
   for await (const header of linesOf(lenientTextOf(source, options), MOST_RECORD)) {

@@ -53,11 +53,7 @@ export async function settleReading(
 }
 
 /** A .txt without a header and without a table in it. */
-async function isPlainList(
-  { name, open }: SheetSource,
-  options: SheetOptions,
-  wanted: ReadonlySet<string>,
-): Promise<boolean> {
+async function isPlainList({ name, open }: SheetSource, options: SheetOptions, wanted: ReadonlySet<string>) {
   const { format, delimiter, headerRow, columns } = options;
   if (format !== 'csv' || !name.toLowerCase().endsWith('.txt')) return false;
   if ((delimiter ?? headerRow ?? columns) !== undefined) return false;

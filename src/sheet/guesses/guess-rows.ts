@@ -125,11 +125,7 @@ export async function sheetGuess(
 type Better = { readonly name: string; readonly has: readonly string[] };
 
 /** The other sheet with the most inputs in one of its first rows, if that is more than any of `own` has. */
-function betterSheet(
-  others: readonly OtherSheet[],
-  own: OtherSheet['begins'],
-  inputs: readonly string[],
-): Better | undefined {
+function betterSheet(others: readonly OtherSheet[], own: OtherSheet['begins'], inputs: readonly string[]) {
   const known = new Map(inputs.map((input) => [plainName(input), input]));
   const inputsIn = (cells: readonly string[]): readonly string[] => [
     ...new Set(cells.flatMap((cell) => known.get(plainName(cell)) ?? [])),

@@ -126,11 +126,7 @@ function refuseRepeats(
 }
 
 /** Its values would buy the same runs again. */
-function refuseIdleAxis(
-  data: readonly string[],
-  { grid = {} }: SheetOptions,
-  inputs: readonly string[],
-): void {
+function refuseIdleAxis(data: readonly string[], { grid = {} }: SheetOptions, inputs: readonly string[]) {
   const axis = data.find((name) => Object.hasOwn(grid, name));
   if (axis === undefined) return;
   const what = `--grid ${axis}: it is not clear which input of the deployment is meant, or it is another axis`;

@@ -45,12 +45,7 @@ export async function jsonColumns(source: SheetSource, options: SheetOptions): P
 }
 
 /** Throws E104 for too many columns and for unusable names. */
-function addColumns(
-  file: string,
-  columns: Map<string, Column>,
-  piece: JsonPiece,
-  names: readonly string[],
-): void {
+function addColumns(file: string, columns: Map<string, Column>, piece: JsonPiece, names: readonly string[]) {
   const fresh = names.filter((name) => !columns.has(name));
   if (fresh.length === 0) return;
   const members = new Members(piece, piece.text);

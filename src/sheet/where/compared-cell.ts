@@ -100,12 +100,7 @@ function orderOfNumbers(cell: ComparedCell, own: string, number: Numeric): numbe
 const fractionOf = ({ plain, isPercent }: Numeric): number =>
   isPercent ? Number((Number(plain) / 100).toPrecision(15)) : Number(plain);
 
-function unclear(
-  { column, text }: ComparedCell,
-  what: string,
-  hint: string,
-  correction?: Correction,
-): UnclearCell {
+function unclear({ column, text }: ComparedCell, what: string, hint: string, correction?: Correction) {
   const shown = JSON.stringify(shortened(text));
   return new UnclearCell(column, `${shown} in column "${column}" ${what}`, hint, correction);
 }
@@ -145,11 +140,7 @@ export function numberIn(text: string, decimalComma: boolean | undefined): Numer
 const numeric = (plain: string): Numeric => ({ plain, isPercent: false });
 
 /** Without separators of thousands, and with a decimal point. An amount of money has two decimals. */
-function withPoint(
-  digits: string,
-  decimalComma: boolean | undefined,
-  isMoney: boolean,
-): string | 'unclear' | undefined {
+function withPoint(digits: string, decimalComma: boolean | undefined, isMoney: boolean) {
   const own = /^\d{1,3}(?:[\s'’]\d{3})+(?:[.,]\d+)?$/.test(digits)
     ? digits.replaceAll(/[\s'’]/g, '')
     : digits;

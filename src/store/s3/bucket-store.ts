@@ -96,11 +96,7 @@ const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === 'string' ? Buffer.from(content) : content;
 
 /** The visible names directly behind `prefix`, sorted. */
-async function namesIn(
-  client: S3Client,
-  prefix: string,
-  kind: 'keys' | 'prefixes',
-): Promise<readonly string[]> {
+async function namesIn(client: S3Client, prefix: string, kind: 'keys' | 'prefixes') {
   const names: string[] = [];
   const letters = new LetterCount(client);
   for await (const page of pagesOf(client, prefix, '/'))

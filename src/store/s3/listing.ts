@@ -46,7 +46,7 @@ async function listed(
 
 /** Does nothing for objects that are not there. Throws E612 if one of them stays. */
 export async function removeAll(client: S3Client, keys: readonly string[]): Promise<void> {
-  const { url = NONE, xml = NONE } = Object.groupBy(keys, (key) => (hasControls(key) ? 'url' : 'xml'));
+  const { url = NONE, xml = NONE } = Object.groupBy(keys, (key) => (/\p{Cc}/u.test(key) ? 'url' : 'xml'));
   await pMap(url, (key) => remove(client, key), { concurrency: AT_A_TIME });
   await removeListed(client, xml);
 }
@@ -133,9 +133,6 @@ function decoded(client: S3Client, text: string): string {
     throw client.unexpected(`its list has a key that cannot be decoded, ${JSON.stringify(text)}`, error);
   }
 }
-
-/** Whether a key has characters that XML cannot contain or would change. */
-const hasControls = (key: string): boolean => /\p{Cc}/u.test(key);
 
 /** Of a thousand keys each: more than the files of the largest batch. */
 const PAGES_MOST = 20_000;

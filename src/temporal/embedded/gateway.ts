@@ -81,11 +81,7 @@ function refuse(
 }
 
 /** Only for requests of the same origin. */
-async function decodeHere(
-  codec: PayloadCodec,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function decodeHere(codec: PayloadCodec, request: IncomingMessage, response: ServerResponse) {
   const [path] = request.url?.split('?') ?? [];
   const site = request.headers['sec-fetch-site'] ?? 'same-origin';
   if (path !== `${CODEC_PATH}/decode` || request.method !== 'POST' || site !== 'same-origin')

@@ -48,11 +48,9 @@ export function programFile(): string {
 /** Set later than at the start of a process, it comes after the first heap: its young part grows to 110 MB instead of 20. */
 const YOUNG_HEAP = '--max-semi-space-size=8';
 
-const childLog = (home: string, name: ChildParams['name']): string => join(home, 'logs', `${name}.log`);
-
 /** Resolves when the child reports that it is ready. Throws E406 if it exits first. */
 export async function startChild(params: ChildParams): Promise<StackChild> {
-  const logFile = childLog(params.home, params.name);
+  const logFile = join(params.home, 'logs', `${params.name}.log`);
   const log = openSync(logFile, 'a');
   const child = underUmask(params.umask, () =>
     spawn(process.execPath, [YOUNG_HEAP, programFile(), ...params.args], {

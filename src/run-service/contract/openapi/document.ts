@@ -39,11 +39,7 @@ export function openApiDocument(dialect: Dialect, bases: Bases): ReturnType<type
 }
 
 /** Keeps the format without its pattern: both mean the same, and the format is readable. */
-function withoutPattern({
-  jsonSchema,
-}: {
-  readonly jsonSchema: { format?: unknown; pattern?: unknown };
-}): void {
+function withoutPattern({ jsonSchema }: { readonly jsonSchema: { format?: unknown; pattern?: unknown } }) {
   if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
 }
 

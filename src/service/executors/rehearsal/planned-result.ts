@@ -91,8 +91,6 @@ export function nodeStartsMs(plan: RunPlan): readonly number[] {
   });
 }
 
-const hundredths = (value: number): number => Math.round(value * 100) / 100;
-
 /** The live status and progress of a run with this plan at `atMs`. */
 export function workAt(plan: RunPlan, atMs: number): Work {
   const startsMs = nodeStartsMs(plan);
@@ -102,7 +100,7 @@ export function workAt(plan: RunPlan, atMs: number): Work {
   const done = atMs >= plan.startsMs + plan.runMs ? NODES.length : index;
   return {
     liveStatus: `Executing ${node.name}`,
-    progress: hundredths(done / NODES.length),
+    progress: Math.round((done / NODES.length) * 100) / 100,
     sinceMs: startsMs[index] ?? 0,
   };
 }

@@ -68,11 +68,7 @@ export function filledGraph(
 
 type Writable = Record<string, { class_type: string; inputs: Record<string, unknown> }>;
 
-function withInputs(
-  { graph, inputs }: Workflow,
-  given: Values,
-  files: ReadonlyMap<string, PutFile>,
-): Writable {
+function withInputs({ graph, inputs }: Workflow, given: Values, files: ReadonlyMap<string, PutFile>) {
   // Not structuredClone, which loses the digits of long integers.
   const filled: Writable = Object.fromEntries(
     Object.entries(graph).map(([node, { class_type, inputs: own }]) => [
