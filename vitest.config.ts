@@ -32,9 +32,9 @@ const OWN_PROCESS = [
 /** The files that take longest, which begin first: vitest knows no times in a fresh clone. */
 const LONGEST = [
   'chaos/kill-all',
-  'cli/interrupt',
   'cli/over-rehearsal',
-  'cli/guards',
+  'cli/limits',
+  'cli/interrupt',
   'simulation/simulation',
   'histories/replay',
   'webhook/half-open',
@@ -71,7 +71,8 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
     exclude: readonly string[],
     maxWorkers: number,
     groupOrder: number,
-    isolate = true,
+    // One process for many files: starting one for each, and loading what it imports, takes as long as a third of the tests.
+    isolate = size === 'long',
   ): TestProjectInlineConfiguration => ({
     extends: true,
     test: {
@@ -85,9 +86,8 @@ export function projectsOf(size: 'short' | 'long'): TestProjectInlineConfigurati
   });
   return [
     // One more than cores, because some of them wait for time-outs.
-    project('apart', OWN_PROCESS, [], 3, 0),
-    // One process for many files: starting one for each, and loading what it imports, takes as long as a third of the tests.
-    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 3, 0, size === 'long'),
+    project('apart', OWN_PROCESS, [], 3, 0, true),
+    project('parts', ['test/**/*.test.ts'], [...WHOLE, ...OWN_PROCESS], 3, 0),
     // They wait for processes and for runs most of the time.
     project('patient', WHOLE, ALONE, 5, 1),
     project('whole', ALONE, [], 1, 2),
@@ -98,6 +98,8 @@ export default defineConfig({
   test: {
     // The SDK's native core is loaded by the tests: processes, not threads.
     pool: 'forks',
+    // What is compiled once serves all projects, and the next run.
+    fsModuleCache: true,
     sequence: { sequencer: LongestFirst },
     testTimeout: 180_000,
     hookTimeout: 180_000,

@@ -5,6 +5,7 @@ import { projectsOf } from './vitest.config.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
+    fsModuleCache: true,
     testTimeout: 300_000,
     hookTimeout: 180_000,
     projects: projectsOf('long'),

@@ -11,6 +11,7 @@ const SLOW = [
 export default defineConfig({
   test: {
     pool: 'forks',
+    fsModuleCache: true,
     // One process for many files: starting one for each takes longer than the tests.
     isolate: false,
     include: ['test/{batch,sheet,run-service,webhook}/**/*.test.ts'],

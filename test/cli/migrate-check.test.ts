@@ -36,9 +36,9 @@ describe('migrate-check', () => {
   });
 
   const check = (deployment: string, ...more: readonly string[]) =>
-    stage.run(['migrate-check', '-d', deployment, ...more]);
+    stage.runHere(['migrate-check', '-d', deployment, ...more]);
   const at = (url: string, more: Readonly<Record<string, string>> = {}) =>
-    stage.run(['migrate-check', '-d', 'hosted'], { RUNSHEET_API_URL: url, ...more });
+    stage.runHere(['migrate-check', '-d', 'hosted'], { RUNSHEET_API_URL: url, ...more });
   const base = (): string => stage.environment['RUNSHEET_API_URL'] ?? '';
 
   it('against V2: announces that it buys one run, buys it, and ends with 0', async () => {

@@ -41,7 +41,7 @@ export const batchesOver = (executor: Executor): unknown =>
       let first: Ended;
       beforeAll(async () => {
         await ground.breaks(0.4);
-        first = await stage.run(['run', stage.sheet(FAILING), '-d', 'portraits', '--retries', '0']);
+        first = await stage.runHere(['run', stage.sheet(FAILING), '-d', 'portraits', '--retries', '0']);
         folders.push(first.stdout.trim());
         await ground.breaks(0);
       });
@@ -63,11 +63,11 @@ export const batchesOver = (executor: Executor): unknown =>
       it('are known as rows of their batch when run gets failures.csv, which names both commands', async () => {
         const path = join(folders[0] ?? '', 'failures.csv');
         const { batch } = stage.batchFile(folders[0]);
-        const asked = await stage.run(['run', path, '-d', 'portraits']);
+        const asked = await stage.runHere(['run', path, '-d', 'portraits']);
         expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining('error[E534]')]);
         expect(asked.stderr).toContain(`runsheet run --into ${batch} ${path} -d portraits`);
         expect(asked.stderr).toContain(`runsheet run --again ${path} -d portraits`);
-        const same = await stage.run(['run', path, '-d', 'portraits', '--into', batch]);
+        const same = await stage.runHere(['run', path, '-d', 'portraits', '--into', batch]);
         expect([same.code, same.stderr]).toEqual([3, expect.stringContaining(': 0 new, 0 sent again')]);
       });
 
@@ -77,7 +77,7 @@ export const batchesOver = (executor: Executor): unknown =>
         const mended = lines.map((line) => line.replace('portrait', 'a better portrait'));
         const path = stage.write('mended.csv', `${[header, ...mended].join('\n')}\n`);
         const bought = (await stage.truth()).length;
-        const run = await stage.run(['run', path, '-d', 'portraits', '--into', batch]);
+        const run = await stage.runHere(['run', path, '-d', 'portraits', '--into', batch]);
         expect([run.code, run.stderr]).toEqual([0, expect.stringContaining(`${lines.length} sent again`)]);
         const results = stage.results(folders[0]);
         expect(results).toHaveLength(FAILING);
@@ -86,7 +86,7 @@ export const batchesOver = (executor: Executor): unknown =>
           lines.map(() => ['succeeded', '2']),
         );
         expect(await stage.truth()).toHaveLength(bought + lines.length);
-        const verified = await stage.run(['verify', batch]);
+        const verified = await stage.runHere(['verify', batch]);
         expect([verified.code, verified.stderr + verified.stdout]).toEqual([
           0,
           expect.stringContaining('adds up'),
@@ -94,7 +94,7 @@ export const batchesOver = (executor: Executor): unknown =>
       });
 
       it('become a new batch with --again', async () => {
-        const again = await stage.run(['run', stage.path('mended.csv'), '-d', 'portraits', '--again']);
+        const again = await stage.runHere(['run', stage.path('mended.csv'), '-d', 'portraits', '--again']);
         expect(again.stderr).toContain('rows succeeded');
         expect(again.code).toBe(0);
         const header = (path: string): string => readFileSync(path, 'utf8').split('\n')[0] ?? '';
@@ -106,7 +106,7 @@ export const batchesOver = (executor: Executor): unknown =>
       let batch = '';
 
       const run = (...flags: readonly string[]): Promise<Ended> =>
-        stage.run(['run', stage.path('sheet.csv'), '-d', 'slow', ...flags]);
+        stage.runHere(['run', stage.path('sheet.csv'), '-d', 'slow', ...flags]);
       /** What happened, before the next command. */
       const ended = ({ code, stderr }: Ended): readonly unknown[] => [
         code,
@@ -117,9 +117,9 @@ export const batchesOver = (executor: Executor): unknown =>
       ];
 
       it('ends a pause when it is in force, says how many runs finish, and how to continue', async () => {
-        batch = (await stage.run(['submit', stage.sheet(ROWS), '-d', 'slow', '-c', '10'])).stdout.trim();
+        batch = (await stage.runHere(['submit', stage.sheet(ROWS), '-d', 'slow', '-c', '10'])).stdout.trim();
         await until(async () => (await boughtBy(batch)).length >= 10, 'the batch is under way');
-        const paused = await stage.run(['pause', batch, '--reason', 'lunch', '-o', 'json']);
+        const paused = await stage.runHere(['pause', batch, '--reason', 'lunch', '-o', 'json']);
         const {
           state,
           progress: { running },
@@ -127,7 +127,7 @@ export const batchesOver = (executor: Executor): unknown =>
         const finish = `${running} run${running === 1 ? ' finishes' : 's finish'}`;
         expect([state, ...ended(paused)]).toEqual(['paused', 0, `paused; ${finish}`]);
         const sent = (await boughtBy(batch)).length;
-        const repeated = await stage.run(['pause', batch]);
+        const repeated = await stage.runHere(['pause', batch]);
         expect(ended(repeated)[1]).toMatch(/^already paused; /);
         expect(repeated.stderr).toMatch(new RegExp(`\\n  continue  runsheet resume ${batch}\\n$`));
         const again = await run('--rate', '900');
@@ -138,9 +138,9 @@ export const batchesOver = (executor: Executor): unknown =>
       });
 
       it('resumes with other limits, refuses those for which it has no room, and survives its worker', async () => {
-        const refused = await stage.run(['scale', batch, '-c', '3000', '--retries', '20']);
+        const refused = await stage.runHere(['scale', batch, '-c', '3000', '--retries', '20']);
         expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('error[E517]')]);
-        const resumed = await stage.run(['resume', batch, '-c', '30', '--rate', 'none']);
+        const resumed = await stage.runHere(['resume', batch, '-c', '30', '--rate', 'none']);
         expect(ended(resumed)).toEqual([0, `${batch} continues; concurrency 10 → 30, rate 900/min → none`]);
         expect(resumed.stderr).toMatch(new RegExp(`\\n  follow    runsheet follow ${batch}\\n$`));
         await worker.kill();
@@ -154,7 +154,7 @@ export const batchesOver = (executor: Executor): unknown =>
       });
 
       it('lists each pause and command with its time, its user and its reason', async () => {
-        const { stdout } = await stage.run(['events', batch, '-o', 'json']);
+        const { stdout } = await stage.runHere(['events', batch, '-o', 'json']);
         const events = JSON.parse(stdout) as { event: string; by?: string; reason?: string; at: string }[];
         expect(events.map(({ event }) => event)).toEqual([
           'created',
@@ -169,28 +169,28 @@ export const batchesOver = (executor: Executor): unknown =>
         expect(events[3]?.by).toMatch(/.+@.+/);
         const times = events.map(({ at }) => Date.parse(at));
         expect(times).toEqual(times.toSorted((a, b) => a - b));
-        expect((await stage.run(['events', batch, '--since', '0s'])).stdout).toBe('');
+        expect((await stage.runHere(['events', batch, '--since', '0s'])).stdout).toBe('');
       });
 
       it('does nothing to a batch that has ended', async () => {
-        expect(ended(await stage.run(['pause', batch]))).toEqual([
+        expect(ended(await stage.runHere(['pause', batch]))).toEqual([
           0,
           `${batch} has ended; there is nothing to pause`,
         ]);
-        expect((await stage.run(['scale', batch, '-c', '2'])).code).toBe(2);
-        expect((await stage.run(['scale', batch])).stderr).toContain('no limit is given');
+        expect((await stage.runHere(['scale', batch, '-c', '2'])).code).toBe(2);
+        expect((await stage.runHere(['scale', batch])).stderr).toContain('no limit is given');
       });
     });
 
     it('leaves nothing that runs when it is cancelled', async () => {
-      const started = await stage.run(['submit', stage.path('sheet.csv'), '-d', 'slow', '--again']);
+      const started = await stage.runHere(['submit', stage.path('sheet.csv'), '-d', 'slow', '--again']);
       const batch = started.stdout.trim();
       await until(
         async () => (await boughtBy(batch)).some(({ status }) => status === 'running'),
         'it is under way',
       );
-      expect((await stage.run(['cancel', batch])).code).toBe(0);
-      expect((await stage.run(['wait', batch])).code).toBe(3);
+      expect((await stage.runHere(['cancel', batch])).code).toBe(0);
+      expect((await stage.runHere(['wait', batch])).code).toBe(3);
       const runs = await boughtBy(batch);
       expect(runs.length).toBeLessThan(ROWS);
       expect(runs.filter(({ endedAtMs }) => endedAtMs === undefined)).toEqual([]);
@@ -202,7 +202,7 @@ export const batchesOver = (executor: Executor): unknown =>
 
     it('retries rows for which there was not enough memory as often as their kind allows', async () => {
       const retried = async (...flags: readonly string[]): Promise<readonly unknown[]> => {
-        const { code, stdout } = await stage.run(['run', few, '-d', 'heavy', '--again', ...flags]);
+        const { code, stdout } = await stage.runHere(['run', few, '-d', 'heavy', '--again', ...flags]);
         return [
           code,
           ...new Set(
@@ -236,7 +236,7 @@ export const batchesOver = (executor: Executor): unknown =>
       it('by a workflow without its custom node, which is never retried and buys nothing', async () => {
         const before = failures();
         for (const { classes } of ground.gpus) classes.delete('Fail');
-        const found = await stage.run(['run', few(), '-d', 'heavy', '--again', '--retries', '3']);
+        const found = await stage.runHere(['run', few(), '-d', 'heavy', '--again', '--retries', '3']);
         const says = 'failed validation: Cannot execute because node Fail does not exist.';
         expect(stage.results(found.stdout.trim())).toMatchObject(
           [1, 2, 3].map(() => ({ outcome: 'failed', attempts: '1', reason: expect.stringContaining(says) })),

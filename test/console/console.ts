@@ -1,13 +1,10 @@
 // Runs commands in this process, in a folder of their own and against a local run service, without Temporal: commands that
 // read, check or refuse need none.
 
-import { EventEmitter } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { onTestFinished, vi } from 'vitest';
-import { execute } from '../../src/cli/main.ts';
-import type { Context } from '../../src/cli/context.ts';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { AGAIN } from '../../src/create-batch/questions.ts';
@@ -16,10 +13,9 @@ import { createParams } from '../../src/create-batch/batch-request.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { deploymentSpecSchema, startLocalService } from '../../src/service/server.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { runInProcess, type Said } from '../stage/in-process.ts';
 
 const KEY = 'console-key-0123456789';
-
-export type Said = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
 const DEPLOYMENTS = [
   {
@@ -92,27 +88,7 @@ export class Console {
     });
   }
 
-  async run(...args: readonly string[]): Promise<Said> {
-    const said = { stdout: '', stderr: '' };
-    const stream = (name: 'stdout' | 'stderr') =>
-      Object.assign(
-        new Writable({
-          write: (chunk: Buffer, _, done) => {
-            said[name] += chunk.toString();
-            done();
-          },
-        }),
-        { isTTY: this.isTerminal },
-      );
-    const process = Object.assign(new EventEmitter(), {
-      stdout: stream('stdout'),
-      stderr: stream('stderr'),
-      stdin: Object.assign(Readable.from([this.typed]), { isTTY: this.isTerminal }),
-      env: {},
-      argv: ['node', 'runsheet', ...args],
-      exitCode: undefined,
-    });
-    const code = await execute(args, { process } as unknown as Context);
-    return { code, ...said };
+  run(...args: readonly string[]): Promise<Said> {
+    return runInProcess(args, this.isTerminal ? this.typed : undefined);
   }
 }

@@ -15,7 +15,7 @@ import { openDownloads } from '../../src/run-service/download.ts';
 import { definitionFrom } from '../../src/schedule/definition.ts';
 import { batchCallOf } from '../../workflows/batch-call.ts';
 import { depsOf } from '../activities/deps.ts';
-import type { Said } from '../console/console.ts';
+import type { Said } from '../stage/in-process.ts';
 import type { Scene } from './scene.ts';
 import type { Door, Question } from './table.ts';
 

@@ -99,6 +99,7 @@ export class Stage {
   readonly #bin = mkdtempSync(join(tmpdir(), 'runsheet-bin-'));
   readonly #running: Running[] = [];
   readonly #closers: (() => Promise<unknown>)[] = [];
+  #outside: { readonly folder: string; readonly environment: NodeJS.ProcessEnv } | undefined;
   environment: Environment = {};
 
   path(...names: readonly string[]): string {
@@ -139,6 +140,15 @@ export class Stage {
     program = installedIn(this.#bin),
   ): Promise<Ended> {
     return this.start(args, environment, program).ended;
+  }
+
+  /** Runs a command in this process. Not for a command that starts servers, is killed, or proves something about processes. */
+  async runHere(args: readonly string[], environment: Environment = {}): Promise<Ended> {
+    const { runInProcess } = await import('./in-process.ts');
+    this.#outside ??= { folder: process.cwd(), environment: { ...process.env } };
+    process.chdir(this.folder);
+    setOwn({ ...this.environment, ...environment });
+    return runInProcess(args);
   }
 
   /** Starts a run service that also accepts `keys`; later commands of this stage use it. */
@@ -259,9 +269,20 @@ export class Stage {
     for (const pid of strays(this.folder)) killQuietly(pid);
     await Promise.all(this.#closers.map((close) => close()));
     await Promise.all(this.#running.map(({ ended }) => ended));
+    if (this.#outside !== undefined) {
+      process.chdir(this.#outside.folder);
+      setOwn(this.#outside.environment);
+    }
     rmSync(this.#bin, { recursive: true, force: true });
     rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
+}
+
+/** Replaces the variables of this process that are settings of the program. */
+function setOwn(environment: NodeJS.ProcessEnv): void {
+  const isOwn = (name: string): boolean => /^(RUNSHEET|TEMPORAL)_/.test(name);
+  for (const name of Object.keys(process.env).filter(isOwn)) delete process.env[name];
+  for (const [name, value] of Object.entries(environment)) if (isOwn(name)) process.env[name] = value;
 }
 
 /** Starts the server, with other ports if another process has taken one meanwhile. */
