@@ -93,8 +93,9 @@ export type Repeat = {
     readonly column: string;
     /** The sheet has no such column. */
     readonly isAdded?: true;
-    /** The seed of the first run; else that of the row, or one is drawn from the row, below `below`. */
+    /** The seed of the first run; else that of the row, or one is drawn from the row: from `from` (default: 0) to below `below`. */
     readonly first?: string;
+    readonly from?: number;
     readonly below: number;
   };
 };

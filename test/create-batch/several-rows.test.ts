@@ -87,3 +87,36 @@ describe('a batch with a grid', () => {
     ]);
   });
 });
+
+describe('a list that a save changes', () => {
+  it.each([
+    ['1,2,3', '4,3,2', { appended: 1, changed: 0 }],
+    ['1', '1,2', { appended: 1, changed: 0 }],
+    ['1-3', '2-3', undefined],
+  ])('buys only its new values: %s becomes %s', async (before, after, added) => {
+    place.write('sheet.csv', `id;prompt;seed\na;one;${before}\n`);
+    const batch = await place.create('sheet.csv', { options: { ...KEYED, split: ['seed'] } });
+    await addResults(batch);
+    const saved = add(batch, 'sheet.csv', `id;prompt;seed\na;one;${after}\n`, true);
+    await (added === undefined
+      ? expect(saved).resolves.toBe(undefined)
+      : expect(saved).resolves.toMatchObject(added));
+  });
+
+  it('buys only the new runs of a row whose number grows', async () => {
+    place.write('sheet.csv', 'id,prompt,seed,often\na,one,5,1\n');
+    const inputTypes = ['prompt', 'seed'].map((name) => ({
+      name,
+      type: name === 'seed' ? 'integer' : 'string',
+      required: false,
+    }));
+    const batch = await place.create('sheet.csv', {
+      options: { ...KEYED, repeat: { by: 'often' } },
+      deployment: { ...ASKED.deployment, inputTypes },
+    });
+    await addResults(batch);
+    const text = 'id,prompt,seed,often\na,one,5,3\n';
+    const asked = { batch, name: 'sheet.csv', text, isSavedAgain: true, declared: { inputTypes } };
+    expect(await withFurther(place, asked, carriedOut)).toMatchObject({ appended: 2, changed: 0 });
+  });
+});

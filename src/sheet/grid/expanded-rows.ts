@@ -141,21 +141,25 @@ const splitStep = (index: number, name: string): Step =>
       const what = `a cell of column "${name}" has ${JSON.stringify(shortened(again))} twice`;
       return yield faulty(record, index, name, what, 'remove one of them: each value runs once');
     }
-    if (values.length === 1) return yield withCell(record, index, values[0]);
-    for (const [at, value] of values.entries()) yield ended(withCell(record, index, value), at + 1);
+    for (const value of values) {
+      const text = cellText(value);
+      const row = withCell(record, index, value);
+      yield text.trim() === '' ? row : ended(row, labelOf(text));
+    }
   };
 
 function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly string[]): Step {
   const axes = Object.entries(grid).map(([name, values]) => {
-    return { index: names.indexOf(name), values, labels: labelsOf(values) };
+    return { index: names.indexOf(name), values };
   });
+  const allLabels = labelsOf(axes.map(({ values }) => values));
   return function* combined(record) {
     const indexes = axes.map(() => 0);
     for (;;) {
       let row = record;
-      for (const [nth, { index, values, labels }] of axes.entries()) {
+      for (const [nth, { index, values }] of axes.entries()) {
         const at = indexes[nth] ?? 0;
-        row = ended(withCell(row, index, values[at]), labels[at] ?? '');
+        row = ended(withCell(row, index, values[at]), allLabels[nth]?.[at] ?? '');
       }
       yield row;
       // As the digits of a number: the last axis changes first.
@@ -169,16 +173,50 @@ function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly strin
 
 const LABEL_MAX = 24;
 
-/** How keys name the values of an axis: by themselves, or if one is too long for it, by their numbers. */
-function labelsOf(values: readonly string[]): readonly string[] {
-  const labels = values.map((value) =>
-    value.replaceAll(/[^\p{L}\p{M}\p{N}._+=]+/gu, '-').replaceAll(/^[-.]+|[-.]+$/g, ''),
-  );
-  const isReadable =
-    new Set(labels.map((label) => label.toLowerCase())).size === labels.length &&
-    labels.every((label) => label !== '' && label.length <= LABEL_MAX);
-  return isReadable ? labels : values.map((_, at) => String(at + 1));
+const plainLabel = (value: string): string =>
+  value
+    .normalize('NFC')
+    .replaceAll(/[^\p{L}\p{M}\p{N}._+=]+/gu, '-')
+    .replaceAll(/^[-.]+|[-.]+$/g, '');
+
+/** How a key names one of the values in a cell: by the value alone, so that it stays when the others change. */
+function labelOf(value: string): string {
+  const label = plainLabel(value);
+  if (label === value && label.length <= LABEL_MAX && label === label.toLowerCase()) return label;
+  return [label.slice(0, LABEL_MAX), fingerprint(value).slice(0, 6)].filter(Boolean).join('-');
 }
+
+/** More combinations are not compared. */
+const COMPARED_MOST = 10_000;
+
+/** How keys name the values of axes: by themselves, or where two would have one name or one is too long for it, by their numbers. */
+function labelsOf(axes: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const numbered = axes.map((values) => values.map((_, at) => String(at + 1)));
+  const labels = axes.map((values, nth) => {
+    const own = values.map(plainLabel);
+    const isReadable = isDistinct(own) && own.every((label) => label !== '' && label.length <= LABEL_MAX);
+    return isReadable ? own : (numbered[nth] ?? []);
+  });
+  const hyphened = labels.map((own) => own.some((label) => label.includes('-')));
+  // Without a hyphen in them, it is clear where each label ends.
+  if (hyphened.filter(Boolean).length < 2) return labels;
+  const combinations = labels.reduce((product, own) => product * own.length, 1);
+  const ends = (): readonly string[] =>
+    labels.reduce<readonly string[]>(
+      (all, own) => all.flatMap((end) => own.map((label) => `${end}-${label}`)),
+      [''],
+    );
+  return combinations <= COMPARED_MOST && isDistinct(ends())
+    ? labels
+    : labels.map((own, nth) => (hyphened[nth] ? (numbered[nth] ?? []) : own));
+}
+
+/** As file names are on every machine. */
+const isDistinct = (all: readonly string[]): boolean =>
+  new Set(all.map((one) => one.toLowerCase())).size === all.length;
+
+/** A seed has at most 64 bits. */
+const SEED_MAX = 2n ** 64n - 1n;
 
 function repeatStep(options: SheetOptions, names: readonly string[]): Step {
   const { by, seed } = options.repeat as NonNullable<SheetOptions['repeat']>;
@@ -201,10 +239,14 @@ function repeatStep(options: SheetOptions, names: readonly string[]): Step {
     const first = seed === undefined ? undefined : firstSeed(record, index, seed, drawnFrom);
     // The layout says what is wrong with the cell.
     if (first === 'wrong') return yield record;
+    if (first !== undefined && first + BigInt(times) - 1n > SEED_MAX) {
+      const what = `${times} runs from seed ${first} on need seeds of more than 64 bits`;
+      return yield faulty(record, index, seed?.column ?? '', what, 'give a smaller first seed');
+    }
     for (let nth = 0; nth < times; nth += 1) {
       const row =
         first === undefined ? record : withCell(record, index, seedIn(record, index, first + BigInt(nth)));
-      yield typeof by === 'string' && times === 1 ? row : ended(row, nth + 1);
+      yield ended(row, nth + 1);
     }
   };
 }
@@ -228,14 +270,14 @@ type Seed = NonNullable<NonNullable<SheetOptions['repeat']>['seed']>;
 function firstSeed(
   { cells, marks }: SheetRecord,
   index: number,
-  { first, below }: Seed,
+  { first, from = 0, below }: Seed,
   drawnFrom: readonly number[],
 ): bigint | 'wrong' {
   if (first !== undefined) return BigInt(first);
   const text = (marks?.get(index)?.raw ?? cellText(cells[index])).trim().replace(/\.0+$/, '');
   if (text === '' && marks?.has(index) !== true) {
     const sent = drawnFrom.map((at) => cellText(cells[at])).filter((cell) => cell.trim() !== '');
-    return BigInt(`0x${fingerprint(JSON.stringify(sent))}`) % BigInt(below);
+    return BigInt(from) + (BigInt(`0x${fingerprint(JSON.stringify(sent))}`) % BigInt(below - from));
   }
   return /^-?\d+$/.test(text) && UNREADABLE[marks?.get(index)?.is ?? ''] !== true ? BigInt(text) : 'wrong';
 }

@@ -163,13 +163,15 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inp
       what: `--grid and --repeat both count the input ${input}`,
       hint: `leave --repeat out, and give all seeds to the grid: --grid ${input}=1..4`,
     });
-  const { max = Number.POSITIVE_INFINITY } = inputTypes?.find(({ name }) => name === input) ?? {};
-  const below = Math.min(DRAWN_BELOW, Math.max(1, max - REPEAT_MAX));
+  const drawing = drawnWithin(
+    inputTypes?.find(({ name }) => name === input),
+    by,
+  );
   const column = Object.hasOwn(map, input)
     ? map[input]
     : own.find((name) => isAlike(name, input) && !drop.includes(name));
   if (column !== undefined)
-    return { options: { ...options, repeat: { by, seed: { column, below } } }, guesses: [] };
+    return { options: { ...options, repeat: { by, seed: { column, ...drawing } } }, guesses: [] };
   if (own.includes(input))
     throw refused({
       what: `--repeat counts the input ${input}, and --drop ${input} drops it`,
@@ -181,7 +183,12 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inp
       what: `--set ${input}=${first}: --repeat cannot count it on`,
       hint: `give the first seed: --set ${input}=1`,
     });
-  const seed = { column: input, isAdded: true, below, ...(first === undefined ? {} : { first }) } as const;
+  const seed = {
+    column: input,
+    isAdded: true,
+    ...drawing,
+    ...(first === undefined ? {} : { first }),
+  } as const;
   const drawn = said(
     'rows',
     `${input} is drawn from each row, and is in the results; for seeds of your own: --set ${input}=1`,
@@ -190,6 +197,18 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inp
     options: { ...options, set: others, repeat: { by, seed } },
     guesses: first === undefined ? [drawn] : [],
   };
+}
+
+/** So that the seeds of all runs are what the input takes, if there are enough of them. */
+function drawnWithin(
+  { min = 0, max = Number.POSITIVE_INFINITY }: Pick<InputType, 'min' | 'max'> = {},
+  by: number | string,
+): { readonly from?: number; readonly below: number } {
+  const from = Math.ceil(min);
+  const most = typeof by === 'number' ? by : REPEAT_MAX;
+  const last = Math.floor(Math.min(max, Number.MAX_SAFE_INTEGER)) - most + 1;
+  const below = Math.max(from + 1, Math.min(Math.max(DRAWN_BELOW, from + DRAWN_BELOW), last + 1));
+  return { ...(from === 0 ? {} : { from }), below };
 }
 
 /** The input called seed, else the only one whose name is a seed. */

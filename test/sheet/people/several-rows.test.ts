@@ -49,6 +49,17 @@ describe('a grid', () => {
     await expect(readText('id,prompt\na,fox\n', { grid }, reading)).rejects.toMatchObject({ code: 'E602' });
   });
 
+  it.each([
+    [{ style: ['x', 'x-y'], prompt: ['y-z', 'z'] }],
+    [{ style: ['caf\u00e9', 'cafe\u0301'], prompt: ['a', 'b'] }],
+    [{ style: ['a b', 'a/b'], prompt: ['Fox', 'fox'] }],
+  ])('names each row with a name of its own, whatever its values: %j', async (grid) => {
+    const inputTypes = [input('prompt', 'string'), input('style', 'string')];
+    const { rows } = await readText('{}\n', { grid, format: 'jsonl' }, { inputTypes });
+    const keys = rows.map((row) => row.split(' ')[0]?.normalize('NFC').toLowerCase());
+    expect(new Set(keys).size).toBe(4);
+  });
+
   it('names its rows if it is alone, by numbers where values are long', async () => {
     const grid = { prompt: ['a fox that jumps over a lazy dog', 'an owl'], cfg: ['7.5', '8'] };
     expect(await rowsOf('{}\n', { grid, format: 'jsonl' })).toEqual([
@@ -171,8 +182,31 @@ describe('several runs of a row', () => {
     expect(await rowsOf('id,prompt,seed,often\na,x,7,2\nb,y,8,\n', { repeat: { by: 'often' } })).toEqual([
       'a-1 {"prompt":"x","seed":7}',
       'a-2 {"prompt":"x","seed":8}',
-      'b {"prompt":"y","seed":8}',
+      'b-1 {"prompt":"y","seed":8}',
     ]);
+  });
+
+  it('draw their seeds within what the input takes', async () => {
+    const text = `prompt\n${Array.from({ length: 40 }, (_, at) => `p${at}\n`).join('')}`;
+    const cases = [
+      [{ min: 1, max: 9999 }, 1, 9999],
+      [{ min: 1 }, 1, 2 ** 31],
+      [{ min: -50, max: -10 }, -50, -10],
+      [{ min: 2 ** 40 }, 2 ** 40, 2 ** 40 + 2 ** 31],
+    ] as const;
+    for (const [bounds, from, to] of cases) {
+      const inputTypes = [input('prompt', 'string'), input('seed', 'int', bounds)];
+      const { rows } = await readText(text, { repeat: { by: 3 } }, { inputTypes });
+      const seeds = rows.map((row) => Number(/"seed":(-?\d+)/.exec(row)?.[1]));
+      expect([Math.min(...seeds) >= from, Math.max(...seeds) <= to]).toEqual([true, true]);
+      expect(new Set(seeds).size).toBeGreaterThan(30);
+    }
+  });
+
+  it('are refused if a seed would have more than 64 bits', async () => {
+    const refused = readText('prompt,seed\nfox,18446744073709551614\n', { repeat: { by: 3 } });
+    const place = expect.objectContaining({ line: 2, column: 2 });
+    await expect(refused).rejects.toMatchObject({ problems: [{ code: 'E103', place }] });
   });
 
   it('with the same inputs have to be confirmed, by one flag', async () => {
@@ -215,9 +249,20 @@ describe('the values of one cell', () => {
     const rows = await rowsOf(`id,prompt,seed\na,x,${cell}\n`, { split: ['seed'] });
     expect(rows).toEqual(
       seeds.map(
-        (seed, at) => `a${seeds.length > 1 ? `-${at + 1}` : ''} ${JSON.stringify({ prompt: 'x', seed })}`,
+        (seed) => `a${seed === undefined ? '' : `-${seed}`} ${JSON.stringify({ prompt: 'x', seed })}`,
       ),
     );
+  });
+
+  it('have keys that follow from each value alone, also if two look alike in a name of a file', async () => {
+    const keysOf = async (cell: string): Promise<readonly string[]> =>
+      (await rowsOf(`id,prompt\na,${cell}\n`, { split: ['prompt'] })).map((row) => row.split(' ')[0] ?? '');
+    const keys = await keysOf('fox;Red fox;red-fox;a very long text about a fox in the snow;FOX');
+    expect(keys[0]).toBe('a-fox');
+    expect(keys[1]).toMatch(/^a-Red-fox-[0-9a-f]{6}$/);
+    expect(new Set(keys.map((key) => key.toLowerCase())).size).toBe(5);
+    expect(await keysOf('Red fox;fox')).toEqual([keys[1], keys[0]]);
+    expect(await keysOf('fox')).toEqual([keys[0]]);
   });
 
   it('may be texts with commas, and addresses', async () => {
