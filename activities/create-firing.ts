@@ -52,7 +52,7 @@ export async function createFiring(
 }
 
 /** A worker makes batches only where it may work, and only for the service that the user meant. */
-function refuseElsewhere(config: Deps['maker']['config'], folder: string, base: string): void {
+export function refuseElsewhere(config: Deps['maker']['config'], folder: string, base: string): void {
   const error = !isAllowed(folder, config)
     ? problem('E411', { folder, out: config.out })
     : base !== LOCAL && config.apiKey(base) === undefined

@@ -12,6 +12,7 @@ import { finalizeBatch } from './finalize-batch.ts';
 import { findMissed, notify, notifyFiring } from './send-notices.ts';
 import { keepEvidence, keepLog } from './keep-records.ts';
 import { loadBatch, loadPass } from './load-batch.ts';
+import { awaitStage, createStage, showPipeline } from './pipeline-stages.ts';
 import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
@@ -49,6 +50,7 @@ export const createFiles = (deps: Deps) =>
     collectRows: heartbeating(collectRows),
     createBatch: heartbeating(createBatch),
     createFiring: heartbeating(createFiring),
+    createStage: heartbeating(createStage),
   });
 
 export const createWork = (deps: Deps) =>
@@ -56,6 +58,8 @@ export const createWork = (deps: Deps) =>
     // It heartbeats its observations.
     pollRuns,
     awaitBatch: heartbeating(awaitBatch),
+    awaitStage: heartbeating(awaitStage),
+    showPipeline: heartbeating(showPipeline),
     findMissed: heartbeating(findMissed),
     notifyFiring: heartbeating(notifyFiring),
     loadBatch: heartbeating(loadBatch),

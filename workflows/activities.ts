@@ -15,7 +15,15 @@ export type BoundActivities = {
   readonly [
     K in Exclude<
       keyof Activities,
-      'awaitBatch' | 'createBatch' | 'createFiring' | 'findMissed' | 'loadBatch' | 'notifyFiring'
+      | 'awaitBatch'
+      | 'awaitStage'
+      | 'createBatch'
+      | 'createFiring'
+      | 'createStage'
+      | 'findMissed'
+      | 'loadBatch'
+      | 'notifyFiring'
+      | 'showPipeline'
     >
   ]: Bound<Activities[K]>;
 } & {

@@ -4,3 +4,4 @@ export { runsheetBatch } from './batch.ts';
 export { runsheetPool } from './pool.ts';
 export { runsheetMembers } from './members.ts';
 export { runsheetFiring } from './firing.ts';
+export { runsheetPipeline } from './pipeline.ts';

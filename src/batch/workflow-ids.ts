@@ -33,3 +33,12 @@ export const scheduleIdOf = (schedule: string): string => `${SCHEDULE}${schedule
 /** The name of a schedule by its id; undefined if runsheet did not make it. */
 export const scheduleOf = (scheduleId: string): string | undefined =>
   scheduleId.startsWith(SCHEDULE) ? scheduleId.slice(SCHEDULE.length) : undefined;
+
+/** The workflow id of a pipeline: its name and a mark, because folders of batches may share a cluster. */
+export const pipelineIdOf = ({
+  pipeline,
+  mark,
+}: {
+  readonly pipeline: string;
+  readonly mark: string;
+}): string => `runsheet-pipeline:${pipeline}~${mark}`;

@@ -4,6 +4,7 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch/batch-commands.ts';
 import { command } from './command.ts';
+import { onPipelines, pick } from './pipeline/pipeline-commands.ts';
 import { argument, maybe, positional, shell, valueFrom } from './flags/flag-kinds.ts';
 import {
   fromFlags,
@@ -218,7 +219,17 @@ const onPools = buildRouteMap({
   docs: { brief: 'share slots between batches' },
 });
 
-const routes = { ...onSheets, deployments, ...onBatches, pool: onPools, schedule, ...servers, ...demos };
+const routes = {
+  ...onSheets,
+  deployments,
+  ...onBatches,
+  pipeline: onPipelines,
+  pick,
+  pool: onPools,
+  schedule,
+  ...servers,
+  ...demos,
+};
 
 const root = buildRouteMap({
   routes,

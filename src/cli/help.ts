@@ -20,7 +20,7 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   'A batch': ['list', 'status', 'follow', 'wait', 'rows', 'show', 'logs', 'events'],
   'Its results': ['open', 'results', 'export', 'compare', 'verify'],
   'While it runs': ['pause', 'resume', 'scale', 'retry', 'cancel'],
-  'Every night, and shared': ['schedule', 'pool'],
+  'Several batches': ['schedule', 'pipeline', 'pick', 'pool'],
   'Servers and settings': ['service', 'worker', 'codec', 'dev', 'doctor', 'clean'],
 };
 

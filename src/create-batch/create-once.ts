@@ -14,7 +14,7 @@ import { stemOf } from './batch-id.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './check-request.ts';
 import type { CreatedBatch } from './create-batch.ts';
-import { propose, type Needed } from './propose.ts';
+import { propose, type Needed, type Source } from './propose.ts';
 import { answersTo, asOption, type ReuseWish } from './questions.ts';
 import { nameOf, taken } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
@@ -24,6 +24,8 @@ import { readableSheet, sheetAt, sheetNameAt } from './sheet-address.ts';
 export type BatchCall = {
   /** A path, or a file, http, https or s3 URL. */
   readonly sheet: string;
+  /** Instead of what is at the address: the results of a batch. */
+  readonly from?: Extract<Source, { readonly from: object }>['from'];
   /** Default: by the name of the sheet, else by its first character. */
   readonly format?: SheetFormat;
   /** Names the call: the same id means the same batch. */
@@ -78,23 +80,11 @@ async function findMade(out: string, name: string, callId: string): Promise<Batc
 }
 
 async function create(maker: Maker, call: BatchCall, name: string): Promise<BatchFolder> {
-  const { config, download, signal, servers } = maker;
-  const { request, callId, format, reuse } = call;
+  const { config, signal, servers } = maker;
+  const { request, callId, reuse } = call;
   refusePast(request.settings);
   const service = serviceOf(maker, call);
-  const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
-  const found = sheetAt(call.sheet, { download, signal, service: base });
-  const sheet = maker.isEmbedded ? found : readableSheet(call.sheet, found, config);
-  const { sheet: page } = request.options;
-  const source = {
-    path: sheet.path,
-    copying: {
-      ...sheet,
-      ...(format && { format }),
-      ...(page && { sheet: page }),
-      ...(maker.isEmbedded ? {} : { within: config }),
-    },
-  };
+  const source = call.from === undefined ? sheetOf(maker, call, service) : { from: call.from };
   const answers = { ...request.answers, ...answersTo(reuse) };
   const around = { config, signal, isCluster: () => true, servers: async () => servers };
   try {
@@ -111,6 +101,23 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
     if (made !== undefined) return made;
     throw error;
   }
+}
+
+function sheetOf(maker: Maker, { sheet: address, format, request }: BatchCall, service: Spoken): Source {
+  const { config, download, signal, isEmbedded } = maker;
+  const base = service.base === LOCAL ? (localService(config.home)?.base ?? LOCAL) : service.base;
+  const found = sheetAt(address, { download, signal, service: base });
+  const sheet = isEmbedded ? found : readableSheet(address, found, config);
+  const { sheet: page } = request.options;
+  return {
+    path: sheet.path,
+    copying: {
+      ...sheet,
+      ...(format && { format }),
+      ...(page && { sheet: page }),
+      ...(isEmbedded ? {} : { within: config }),
+    },
+  };
 }
 
 /** Throws E305 if no service is set, and E602 for a local one that may not be used. */

@@ -226,6 +226,17 @@ export const BATCH_ENTRIES = {
     `the job files change or delete schedules that exist: ${list(f.schedules)}`,
     'what differs is above; to do it, add --yes',
   ]),
+  E565: entry<{ name: string; known: readonly string[]; near: string | undefined }>(usage, (f) => [
+    `there is no pipeline ${f.name}`,
+    didYouMean(f.near) ??
+      (f.known.length === 0
+        ? 'a pipeline is started by a job file with stages: docs/pipelines.md'
+        : `pipelines: ${list(f.known)}`),
+  ]),
+  E566: entry<{ pipeline: string; stage: string; changes: readonly string[] }>(usage, (f) => [
+    `stage ${f.stage} of pipeline ${f.pipeline} was made with other settings: ${list(f.changes, '; ')}`,
+    'a stage that was made keeps its own; to make all stages again, give the pipeline another name in its job',
+  ]),
   E570: entry<{ a: string; b: string; by: string; other: string | undefined }>(inputRefused, (f) => [
     `${f.a} and ${f.b} share no row: no two rows have the same ${f.other === undefined ? 'key, nor the same inputs' : f.by}`,
     f.other === undefined

@@ -1,6 +1,7 @@
 // Connects a command or a program to Temporal: to a given client, to a cluster, or to the embedded stack.
 
 import { connectClient, givenClient } from '../temporal/connect.ts';
+import { openPipelines, type PipelineClient } from '../temporal/pipelines.ts';
 import { openPools, type Pools } from '../temporal/pools.ts';
 import { openSchedules, type Schedules } from '../temporal/schedules.ts';
 import { isSearchWanted } from '../temporal/search-attributes.ts';
@@ -18,6 +19,7 @@ export type Session = {
   readonly batches: BatchClient;
   readonly pools: Pools;
   readonly schedules: Schedules;
+  readonly pipelines: PipelineClient;
   /** undefined on a cluster, where batches continue without this command. */
   readonly stack: Follower | undefined;
   /** Closes the session once; calls `onProgress` with the number of requests that are still awaited. */
@@ -64,6 +66,11 @@ async function sessionWith(
       ignoresTags: stack !== undefined,
     }),
     pools: openPools(() => client, queue, encrypted),
+    pipelines: openPipelines(() => client, {
+      taskQueue: queue,
+      encrypted,
+      ignoresTags: stack !== undefined,
+    }),
     schedules: openSchedules(() => client, {
       taskQueue: queue,
       encrypted,

@@ -117,14 +117,16 @@ export function changesBetween(
   { sheet: oldSheet, ...old }: ScheduleDefinition,
   { sheet, ...given }: ScheduleDefinition,
 ): readonly string[] {
+  return [...(sheet === oldSheet ? [] : [sheetChange(oldSheet, sheet)]), ...settingsChanged(old, given)];
+}
+
+/** What differs between two requests with their settings. */
+export function settingsChanged(old: object, given: object): readonly string[] {
   const [before, after] = [leavesOf(old), leavesOf(given)];
   const names = [...new Set([...before.keys(), ...after.keys()])].filter(
     (name) => before.get(name) !== after.get(name),
   );
-  return [
-    ...(sheet === oldSheet ? [] : [sheetChange(oldSheet, sheet)]),
-    ...names.map((name) => `${name} ${before.get(name) ?? 'none'} → ${after.get(name) ?? 'none'}`),
-  ];
+  return names.map((name) => `${name} ${before.get(name) ?? 'none'} → ${after.get(name) ?? 'none'}`);
 }
 
 function sheetChange(old: string, given: string): string {

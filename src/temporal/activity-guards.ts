@@ -32,15 +32,18 @@ type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 /**
  * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for
  * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `authentic-firing.ts` checks
- * `createFiring`, `findMissed` and `notifyFiring`.
+ * `createFiring`, `findMissed` and `notifyFiring`. Those of a pipeline do what its folder says, which a command has written.
  */
 const BEFORE_START: ReadonlySet<string> = new Set([
   'awaitBatch',
+  'awaitStage',
   'createBatch',
   'createFiring',
+  'createStage',
   'findMissed',
   'loadBatch',
   'notifyFiring',
+  'showPipeline',
 ]);
 
 const KEPT_MAX = 1_000;

@@ -3,6 +3,7 @@ import {
   batchNameOf,
   firingIdOf,
   nominalTimeOf,
+  pipelineIdOf,
   scheduleIdOf,
   scheduleOf,
   scheduleOfFiring,
@@ -15,6 +16,11 @@ describe('a workflow id', () => {
     expect(batchNameOf(workflowIdOf(name))).toEqual(name);
     expect(batchNameOf('runsheet:portraits-7f3a')).toBeUndefined();
     expect(batchNameOf(firingIdOf('nightly'))).toBeUndefined();
+  });
+
+  it('of a pipeline is that of no batch', () => {
+    const id = pipelineIdOf({ pipeline: 'poster', mark: '00112233445566aa' });
+    expect([id, batchNameOf(id)]).toEqual(['runsheet-pipeline:poster~00112233445566aa', undefined]);
   });
 
   it('of a firing has its nominal time', () => {

@@ -1,6 +1,6 @@
 // `-o json` has one shape for each noun, whatever the command and whatever the state of the batch.
 
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
@@ -31,6 +31,15 @@ async function threeBatches(): Promise<Console> {
   await endBatch(await console.batch(sheet, 'done'));
   await endBatch(await console.batch(sheet, 'open'), false);
   await console.batch(sheet, 'new');
+  const stages = [{ name: 'drafts' }, { name: 'finals', from: 'drafts', pick: true }];
+  const pipeline = {
+    pipeline: 'poster',
+    mark: '0011223344556677',
+    createdAt: '2026-11-26T00:00:00.000Z',
+    stages,
+  };
+  mkdirSync(join(console.folder, 'batches', 'poster'), { recursive: true });
+  console.write('batches/poster/pipeline.json', JSON.stringify(pipeline));
   return console;
 }
 
@@ -62,6 +71,8 @@ const COMMANDS: readonly (readonly [noun: Noun, line: string, exit?: number | 'a
   ['plan', 'plan sheet.csv -d portraits --again -c 3 --max-cost 5 --fail-after 5%'],
   ['plan', 'plan sheet.csv -d portraits'],
   ['plan', 'plan sheet.csv --into done'],
+  ['pipeline', 'pipeline'],
+  ['pipeline', 'pipeline show poster'],
   ['deployment', 'deployments'],
   ['deployment', 'deployments portraits'],
   ['problem', 'deployments portrait', 5],

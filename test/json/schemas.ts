@@ -3,7 +3,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
-import { JOB_FLAGS, snake, WHEN } from '../../src/cli/job/job-file.ts';
+import { JOB_FLAGS, snake, STAGE_FLAGS, WHEN } from '../../src/cli/job/job-file.ts';
 import { NOUNS, type Noun } from '../../src/cli/json/nouns.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -51,9 +51,29 @@ export function jobSchema(): string {
     required: ['cron'],
     properties: named(WHEN),
   };
+  const stage = {
+    type: 'array',
+    description: 'the stages of a pipeline, [[stage]]; what stands above them counts for each',
+    items: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['name'],
+      properties: {
+        name: { type: 'string', description: 'names its batch, after the name of the pipeline' },
+        from: { type: 'string', description: 'another stage, whose results are its sheet; or a sheet' },
+        pick: { type: 'boolean', description: 'waits until somebody picks the rows that it takes' },
+        partial: {
+          type: 'boolean',
+          description: 'begins with the rows that succeeded, although others did not',
+        },
+        ...named(STAGE_FLAGS),
+      },
+    },
+  };
   const properties = {
     sheet: { type: 'string', description: 'the sheet; its path counts from this file' },
     ...named(JOB_FLAGS),
+    stage,
     schedule,
   };
   return `${JSON.stringify({ title: 'job', $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', additionalProperties: false, properties }, undefined, 2)}\n`;

@@ -8,6 +8,7 @@ import { flagOf } from '../../create-batch/given-options.ts';
 import { errorMessage, list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
+import { named } from '../../options/kinds.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import { NO_SHEET } from '../flags/batch-options.ts';
@@ -18,11 +19,22 @@ export type Job = {
   readonly name: string;
   readonly sheet: string | undefined;
   readonly flags: readonly JobFlag[];
+  /** Of a pipeline; its flags are then those of each stage. */
+  readonly stages: readonly JobStage[] | undefined;
   /** When it runs; undefined: when a command runs it. */
   readonly schedule: readonly JobFlag[] | undefined;
 };
 
 export type JobFlag = { readonly flag: string; readonly values: readonly string[] };
+
+/** `from`: the name of another stage, a sheet, or nothing for rows of a grid alone. */
+export type JobStage = {
+  readonly name: string;
+  readonly from: string | undefined;
+  readonly pick: boolean;
+  readonly partial: boolean;
+  readonly flags: readonly JobFlag[];
+};
 
 type Parameter = { readonly kind: string; readonly variadic?: unknown; readonly withNegated?: boolean };
 
@@ -34,6 +46,22 @@ const OF_A_COMMAND: ReadonlySet<string> = new Set(['into', 'yes', 'quiet', 'outp
 
 export const JOB_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
   Object.entries({ ...sheetFlags, ...fromFlags }).filter(([flag]) => !OF_A_COMMAND.has(flag)),
+);
+
+/** About a pipeline, or said by other names of a stage. */
+const OF_A_PIPELINE: ReadonlySet<string> = new Set([
+  'out',
+  'service',
+  'api',
+  'local',
+  'name',
+  'from',
+  'pick',
+]);
+
+/** What a stage may set besides where its rows come from. */
+export const STAGE_FLAGS: Readonly<Record<string, Parameter>> = Object.fromEntries(
+  Object.entries(JOB_FLAGS).filter(([flag]) => !OF_A_PIPELINE.has(flag)),
 );
 
 export const WHEN: Readonly<Record<string, Parameter>> = Object.fromEntries(
@@ -48,16 +76,67 @@ export const snake = (flag: string): string =>
 
 /** Throws E602 for what is no job, the fault of a file that cannot be read. */
 export function readJob(path: string): Job {
-  const { sheet, schedule, ...rest } = tableIn(path);
+  const { sheet, schedule, stage, ...rest } = tableIn(path);
   const folder = dirname(resolve(path));
+  if (stage !== undefined && (sheet ?? schedule) !== undefined)
+    throw wrong(
+      path,
+      sheet === undefined ? 'schedule' : 'sheet',
+      OF_STAGES[sheet === undefined ? 'schedule' : 'sheet'],
+    );
   const text = (value: TomlValue): string => textOf(path, 'sheet', value);
   return {
     path,
     name: basename(path, ENDING),
     sheet: sheet === undefined ? undefined : placed(folder, text(sheet)),
-    flags: flagsOf(path, rest, JOB_FLAGS),
+    flags: flagsOf({ path }, rest, JOB_FLAGS),
+    stages: stage === undefined ? undefined : stagesOf(path, stage),
     schedule:
-      schedule === undefined ? undefined : flagsOf(`${path} [schedule]`, tableOf(path, schedule), WHEN),
+      schedule === undefined
+        ? undefined
+        : flagsOf({ path, part: ' [schedule]' }, tableOf(path, schedule), WHEN),
+  };
+}
+
+const OF_STAGES = {
+  sheet: 'has stages beside it: a stage names its sheet, from = "prompts.csv"',
+  schedule: 'has stages beside it: a schedule makes batches of one sheet',
+} as const;
+
+function stagesOf(path: string, value: TomlValue): readonly JobStage[] {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isTable))
+    throw wrong(path, 'stage', 'is a list of tables: [[stage]], then name = "drafts"');
+  const names = value.map(({ name }) => name);
+  return value.map((table, at) => stageOf(path, table, at, names));
+}
+
+function stageOf(
+  path: string,
+  { name, from, pick = false, partial = false, ...rest }: Readonly<Record<string, TomlValue>>,
+  at: number,
+  names: readonly unknown[],
+): JobStage {
+  if (typeof name !== 'string' || !named.isKept(name))
+    throw wrong(
+      path,
+      `name of stage ${at + 1}`,
+      'is a word of letters, digits, dots, underscores and hyphens',
+    );
+  const place = { path, part: ` [[stage]] ${name}` };
+  if (names.indexOf(name) !== at) throw wrong(path, `stage ${name}`, 'stands twice');
+  for (const [key, one] of Object.entries({ pick, partial }))
+    if (typeof one !== 'boolean') throw wrong(`${path}${place.part}`, key, 'is true or false');
+  const isStage = from !== undefined && names.includes(from);
+  const folder = dirname(resolve(path));
+  return {
+    name,
+    from:
+      from === undefined || isStage
+        ? (from as string | undefined)
+        : placed(folder, textOf(`${path}${place.part}`, 'from', from)),
+    pick: pick === true,
+    partial: partial === true,
+    flags: flagsOf(place, rest, STAGE_FLAGS, ['name', 'from', 'pick', 'partial']),
   };
 }
 
@@ -74,21 +153,32 @@ export function withJob(
   );
   const path = words[at];
   if (path === undefined) return words;
-  const { sheet, flags } = readJob(path);
+  const { sheet, flags, stages } = readJob(path);
+  // A pipeline is more than one command.
+  if (stages !== undefined) return words;
+  const own = flagsBeside(words, letters, flags).flatMap(wordsOf);
+  return [...words.slice(0, at), ...(sheet === undefined ? [] : [sheet]), ...own, ...words.slice(at + 1)];
+}
+
+/** What the words leave of these flags: they take the place of the same flag, of inputs only for the same input. */
+export function flagsBeside(
+  words: readonly string[],
+  letters: Readonly<Record<string, string>>,
+  flags: readonly JobFlag[],
+): readonly JobFlag[] {
   const flagged = words.map((word, index) => flagIn(word, letters, words[index + 1]));
   const given = new Set(flagged.map(({ flag }) => flag?.replace(/^--no-/, '--')));
-  const own = flags.flatMap(({ flag, values }) => {
+  return flags.flatMap(({ flag, values }) => {
     if (INSTEAD[flag]?.some((other) => given.has(other))) return [];
-    if (!given.has(flag.replace(/^--no-/, '--'))) return wordsOf({ flag, values });
+    if (!given.has(flag.replace(/^--no-/, '--'))) return [{ flag, values }];
     if (!OF_INPUTS.has(flag)) return [];
-    // Of inputs, those that the command does not give.
+    // Of inputs, those that the words do not give.
     const left = values.filter((value) => {
       const [input] = /^[^=]+=/.exec(value) ?? [];
       return input !== undefined && !flagged.some((one) => one.flag === flag && one.value?.startsWith(input));
     });
-    return left.flatMap((value) => [flag, value]);
+    return left.length === 0 ? [] : [{ flag, values: left }];
   });
-  return [...words.slice(0, at), ...(sheet === undefined ? [] : [sheet]), ...own, ...words.slice(at + 1)];
 }
 
 /** The flag in a word, as the parser reads it, and its value: `-c=3` and `--maxCost=3` too. `next`: the word behind it. */
@@ -121,15 +211,24 @@ const INSTEAD: Readonly<Record<string, readonly string[]>> = {
   '--api': ['--local', '--service'],
 };
 
+/** `part`: of the file. */
+type Where = { readonly path: string; readonly part?: string };
+
+/** `others`: names that are no flags. */
 function flagsOf(
-  place: string,
+  { path, part = '' }: Where,
   table: Readonly<Record<string, TomlValue>>,
   known: Readonly<Record<string, Parameter>>,
+  others: readonly string[] = [],
 ): readonly JobFlag[] {
+  const place = `${path}${part}`;
+  const folder = dirname(resolve(path));
+  // Paths count from the file, so that a job means the same wherever it is run.
+  const inFolder = (one: string): string => placed(folder, one);
   const names = new Map(Object.keys(known).map((flag) => [snake(flag), flag]));
   return Object.entries(table).flatMap(([name, value]) => {
     const flag = names.get(name);
-    if (flag === undefined) throw noName(place, name, [...names.keys()]);
+    if (flag === undefined) throw noName(place, name, [...others, ...names.keys()]);
     const parameter = known[flag] as Parameter;
     if (parameter.kind === 'boolean') {
       if (typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
@@ -137,7 +236,7 @@ function flagsOf(
       return parameter.withNegated ? [{ flag: negated(flagOf(flag)), values: [] }] : [];
     }
     const values = valuesOf(place, name, value, parameter.variadic === true);
-    return [{ flag: flagOf(flag), values: values.map((one) => inFolder(place, flag, one)) }];
+    return [{ flag: flagOf(flag), values: values.map((one) => withPath(flag, one, inFolder)) }];
   });
 }
 
@@ -168,12 +267,6 @@ function textOf(place: string, name: string, value: TomlValue): string {
 function tableOf(path: string, value: TomlValue): Readonly<Record<string, TomlValue>> {
   if (!isTable(value)) throw wrong(path, 'schedule', 'is a table: [schedule], then cron = "0 2 * * *"');
   return value;
-}
-
-/** Paths count from the file, so that a job means the same wherever it is run. */
-function inFolder(place: string, flag: string, value: string): string {
-  const folder = dirname(resolve(place.replace(/ \[\w+\]$/, '')));
-  return withPath(flag, value, (path) => placed(folder, path));
 }
 
 /** The value of a flag with another path in it, if it names a file. */

@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { batchSchema } from './batch.ts';
 import { attemptSchema, rowSchema, eventSchema } from './row.ts';
+import { pipelineSchema } from './pipeline.ts';
 import { planSchema } from './plan.ts';
 import { problemSchema } from './problem.ts';
 import {
@@ -32,6 +33,7 @@ export const NOUNS = {
   event: eventSchema,
   log: logSchema,
   migration: migrationSchema,
+  pipeline: pipelineSchema,
   plan: planSchema,
   pool: poolSchema,
   problem: problemSchema,

@@ -40,6 +40,10 @@ export function refuseBothSheets(command: string, flags: SheetFlags, sheet: stri
     });
 }
 
+/** Whether the sheet is a job file: one with stages, because any other has become the words of the command. */
+export const isPipeline = (sheet: string | undefined): sheet is string =>
+  sheet?.endsWith('.job.toml') ?? false;
+
 /** What a command reads if no sheet is named: a grid alone, or stdin. */
 export const sheetOr = (sheet: string | undefined, { from, grid }: SheetFlags): string =>
   sheet ?? (from === undefined && grid !== undefined ? NO_SHEET : '-');

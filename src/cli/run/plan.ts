@@ -8,7 +8,7 @@ import { LETTERS } from '../command.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
-import { fromNotes, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
+import { fromNotes, isPipeline, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
 import { withJob, refuseJobFile, writeJob } from '../job/job-file.ts';
 import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
@@ -26,6 +26,8 @@ import { planJson } from '../json/plan.ts';
 type Flags = SheetFlags & { readonly write?: string };
 
 export default async function plan(this: Context, flags: Flags, sheet?: string): Promise<void> {
+  if (isPipeline(sheet))
+    return (await import('../pipeline/run-pipeline.ts')).planPipeline(this, flags, sheet);
   if (flags.write !== undefined) {
     if (isInto(flags))
       throw problem('E602', { what: '--write and --into exclude each other: a job makes a new batch' });

@@ -13,12 +13,13 @@ import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft, sayNext } from '../next-command.ts';
 import { serversFor } from '../session.ts';
-import { refuseBothSheets, sheetOr } from './from.ts';
+import { isPipeline, refuseBothSheets, sheetOr } from './from.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
 import { sayDone, sendNew, type Sending } from './new-batch.ts';
 import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from './watch-sheet.ts';
 
 export async function run(this: Context, flags: RunFlags, sheet?: string): Promise<number> {
+  if (isPipeline(sheet)) return (await import('../pipeline/run-pipeline.ts')).runPipeline(this, flags, sheet);
   // Asks only if the answer can come from the user.
   const asks = flags.output === 'text' && sheet !== '-';
   const given = { context: this, command: 'run', flags, sheet, asks };
@@ -42,6 +43,8 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
 }
 
 export async function submit(this: Context, flags: SheetFlags, sheet?: string): Promise<number> {
+  if (isPipeline(sheet))
+    return (await import('../pipeline/run-pipeline.ts')).submitPipeline(this, flags, sheet);
   const given = { context: this, command: 'submit', flags, sheet, asks: false };
   return send(given, {
     done: async ({ printer }, found, summary) => {

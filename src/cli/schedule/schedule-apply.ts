@@ -3,7 +3,6 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildApplication, buildCommand, run, type Command } from '@stricli/core';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -13,7 +12,7 @@ import type { Schedules } from '../../temporal/schedules.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
-import { PARSER_TEXT } from '../flags/parser-faults.ts';
+import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
 import { isJob, readJob, wordsOf, type Job } from '../job/job-file.ts';
 import { appliedSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
@@ -48,7 +47,7 @@ export const applyWith = (parameters: Parameters) =>
     await using servers = serversFor(configOf(flags), printer);
     const definitions = new Map<string, ScheduleDefinition>();
     for (const job of jobsIn(place)) {
-      const given = await parsed(this, parameters, wordsOfJob(job, flags.out));
+      const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out));
       const own = await withOwnGpus(servers, given);
       definitions.set(job.name, await definitionOf(configOf(given), own, job.name, job.sheet ?? ''));
     }
@@ -100,21 +99,6 @@ function wordsOfJob({ path, name, sheet, flags, schedule = [] }: Job, out: strin
     });
   const words = [name, sheet, ...[...schedule, ...flags].flatMap(wordsOf)];
   return out === undefined || words.includes('--out') ? words : [...words, '--out', out];
-}
-
-type Parameters = Command<Context>['parameters'];
-
-async function parsed(context: Context, parameters: Parameters, words: readonly string[]) {
-  const { promise, resolve, reject } = Promise.withResolvers<CreateFlags>();
-  const func = (flags: object): void => resolve(flags as CreateFlags);
-  const reading = buildCommand({ func, parameters: parameters as never, docs: { brief: '' } });
-  const application = buildApplication(reading, {
-    name: 'runsheet',
-    scanner: { caseStyle: 'allow-kebab-for-camel' },
-    localization: { text: PARSER_TEXT },
-  });
-  await run(application, words, { process: context.process as never }).catch(reject);
-  return promise;
 }
 
 async function differences(

@@ -17,6 +17,7 @@ import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import { readSummary, summarizedPass } from '../../results/summary.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
+import type { SheetPlaces } from '../../store/allowed-folders.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import { linesOf } from '../../store/pieces.ts';
@@ -45,6 +46,8 @@ export type FromAsked = Preparing & {
   readonly where?: string;
   readonly picks?: Omit<PicksParams, 'mayRepeat' | 'reading'>;
   readonly each: 'row' | 'file';
+  /** What a worker may read of the files that rows name (default: everything). */
+  readonly within?: SheetPlaces;
 };
 
 export type FromSheet = Pick<Written, 'rows' | 'written' | 'withoutFile'> & {
@@ -83,7 +86,8 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
   // Cells name files as they did in the sheet of the batch; the picks may add columns with others.
   const { folder: ofSheet = process.cwd() } = found.file.sheet.files ?? {};
   const ofPicks = asked.picks === undefined ? [] : [dirname(resolve(asked.picks.path))];
-  const beside = { folders: [ofSheet, ...ofPicks] };
+  const { within } = asked;
+  const beside = { folders: [ofSheet, ...ofPicks], ...(within && { within }) };
   const request = createHash('sha256').update(
     JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
   );

@@ -7,7 +7,6 @@ import { csvCellsOf, type RowRecord } from '../../results/row-record.ts';
 import { cellText } from '../../sheet/sheet-record.ts';
 import type { Where } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
-import type { BatchFile } from '../../store/batch-file.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 
 /** A file of a row, where its address is wanted. */
@@ -145,13 +144,23 @@ export type SourceColumns = {
   readonly all: readonly string[];
 };
 
+/** What is known of a batch, or of one that will be made. */
+export type SourceBatch = {
+  readonly sheet: {
+    readonly columns: readonly string[];
+    readonly inputs: readonly {
+      readonly input: string;
+      readonly from: { readonly column: string } | { readonly value: unknown };
+    }[];
+  };
+  /** Of a batch whose sheet is the results of another one. */
+  readonly from?: unknown;
+};
+
 export const OUTPUT = 'output';
 
 /** `picked`: the columns of the picks that name no row; they replace columns of the batch with the same name. */
-export function sourceColumns(
-  { sheet, from }: Pick<BatchFile, 'sheet' | 'from'>,
-  picked: readonly string[] = [],
-): SourceColumns {
+export function sourceColumns({ sheet, from }: SourceBatch, picked: readonly string[] = []): SourceColumns {
   const cells = ownColumns(sheet.columns);
   const inputOf = new Map(
     sheet.inputs.flatMap(({ input, from: source }) =>

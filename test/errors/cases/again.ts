@@ -190,6 +190,25 @@ export const AGAIN: readonly Case[] = [
     leads: [0],
   },
   {
+    code: 'E566',
+    name: 'a stage of a pipeline was made with other settings',
+    arrange: async (ground) => {
+      ground.sheet('motifs.csv');
+      const job = (more: string): string =>
+        ground.sheet(
+          'my poster.job.toml',
+          `name = "poster"\n[[stage]]\nname = "drafts"\nfrom = "motifs.csv"\ndeployment = "Porträts"\nagain = true\n${more}`,
+        );
+      job('');
+      await ground.must('run', 'my poster.job.toml');
+      job('retries = 1\n');
+    },
+    args: ['run', 'my poster.job.toml'],
+    leads: [],
+    says: /made with other settings: retries none → 1/,
+  },
+  { code: 'E565', name: 'a pipeline is misspelt', args: ['pipeline', 'show', 'psoter'], leads: [0] },
+  {
     code: 'E607',
     name: 'the output is sent to a full disk',
     args: ['bash', 'runsheet list > /dev/full'],

@@ -1,0 +1,124 @@
+// What the workflow of a pipeline does: looks whether a stage may begin, makes its batch, and shows how far all stages are. A stage
+// has one batch, which a retry finds again.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pipeline as piped } from 'node:stream/promises';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { BatchCall } from '../src/create-batch/create-once.ts';
+import {
+  batchOfStage,
+  callOfStage,
+  failureOf,
+  openPipeline,
+  picksOf,
+  type PipelineFolder,
+  type StageDefinition,
+  type StageFailure,
+} from '../src/create-batch/pipeline/pipeline-file.ts';
+import { stageStates } from '../src/create-batch/pipeline/stage-states.ts';
+import { errorMessage, problem } from '../src/errors/error.ts';
+import { definedOnly } from '../src/options/defined-only.ts';
+import { LOCAL } from '../src/run-service/local-address.ts';
+import { openBatchFolder } from '../src/store/batch-folders.ts';
+import { createFrom, type NewBatch } from './create-batch.ts';
+import { refuseElsewhere } from './create-firing.ts';
+import type { Deps } from './deps.ts';
+import { finalFailure } from './final-failures.ts';
+
+type PipelineRef = { readonly pipeline: string; readonly folder: string };
+type StageRef = PipelineRef & { readonly stage: string };
+type Making = Pick<Deps, 'log' | 'maker'>;
+
+/** Fails until the stage may begin, and Temporal retries it. */
+export async function awaitStage(deps: Making, { stage, ...ref }: StageRef): Promise<void> {
+  const opened = await pipelineAt(deps, ref);
+  const states = await stageStates(dirname(ref.folder), opened);
+  const waiting = states.find((one) => one.stage.name === stage)?.waitsFor;
+  if (waiting === undefined) return;
+  throw ApplicationFailure.create({
+    message: `stage ${stage} waits for ${waiting}`,
+    type: 'StageWaits',
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}
+
+/** Fails permanently, with the code of the error, if another attempt would not help. */
+export async function createStage(
+  deps: Making,
+  { stage: name, findOnly, ...ref }: StageRef & { readonly findOnly?: true },
+): Promise<NewBatch | undefined> {
+  const opened = await pipelineAt(deps, ref);
+  const stage = opened.file.stages.find((one) => one.name === name);
+  if (stage === undefined)
+    throw finalFailure(problem('E504', { what: `pipeline ${ref.pipeline} has no stage ${name}` }));
+  const { base, api } = stage.request.service;
+  refuseElsewhere(deps.maker.config, ref.folder, base);
+  const ofStage = base === LOCAL ? {} : { apiUrl: base, api };
+  const config = { ...deps.maker.config, out: dirname(ref.folder), ...ofStage };
+  const folder = await mkdtemp(join(tmpdir(), 'runsheet-picks-'));
+  try {
+    const within = deps.maker.isEmbedded ? undefined : config;
+    const call = await callFor({ out: config.out, within, folder }, opened, stage);
+    const only = findOnly === true || stage.from === undefined ? { findOnly: true as const } : {};
+    const maker = { ...deps.maker, config };
+    const made = await createFrom<BatchCall>({ log: deps.log, maker }, { ...call, ...only }, (one) => one);
+    if (made === undefined && findOnly !== true)
+      throw finalFailure(problem('E504', { what: `batch ${call.sheet} is not in ${config.out}` }));
+    return made;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+type Place = {
+  readonly out: string;
+  /** What a worker may read of the files that rows name. */
+  readonly within: BatchFrom['within'];
+  /** For the picks. */
+  readonly folder: string;
+};
+type BatchFrom = NonNullable<BatchCall['from']>;
+
+async function callFor(
+  { out, within, folder }: Place,
+  { file: { pipeline }, store }: PipelineFolder,
+  { name, from, pick, each, reuse, request: { service, ...wanted } }: StageDefinition,
+): Promise<BatchCall> {
+  const batch = batchOfStage(pipeline, name);
+  const found = from === undefined ? undefined : await openBatchFolder(out, batchOfStage(pipeline, from));
+  const picks = pick ? { path: join(folder, 'picks') } : undefined;
+  if (picks !== undefined) await piped(store.open(picksOf(name)), createWriteStream(picks.path));
+  return {
+    sheet: batch,
+    callId: callOfStage(pipeline, name),
+    request: { ...wanted, name: batch, answers: { elsewhere: 'again', ...wanted.answers } },
+    reuse,
+    ...(service.base === LOCAL ? { service: LOCAL } : {}),
+    ...(found && { from: definedOnly({ found, each, picks, within }) }),
+  };
+}
+
+/** Keeps why a stage has made no batch, and writes the page of the pipeline. */
+export async function showPipeline(
+  deps: Making,
+  { failed, ...ref }: PipelineRef & { readonly failed?: StageFailure & { readonly stage: string } },
+): Promise<void> {
+  const { store } = await pipelineAt(deps, ref);
+  if (failed === undefined) return;
+  const { stage, code, message } = failed;
+  await store.write(failureOf(stage), `${JSON.stringify({ code, message })}\n`);
+}
+
+async function pipelineAt(
+  { maker }: Pick<Deps, 'maker'>,
+  { pipeline, folder }: PipelineRef,
+): Promise<PipelineFolder> {
+  refuseElsewhere(maker.config, folder, LOCAL);
+  const found = await openPipeline(dirname(folder), pipeline);
+  if (found === undefined)
+    throw new Error(errorMessage(problem('E504', { what: `there is no pipeline.json in ${folder}` })));
+  return found;
+}

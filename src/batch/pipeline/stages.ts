@@ -1,0 +1,72 @@
+// The order of the stages of a pipeline: which may begin, and what one waits for.
+
+export type Stage = {
+  readonly name: string;
+  /** The stage whose results are its sheet; undefined for a stage with a sheet of its own. */
+  readonly from?: string;
+};
+
+/** `begun`: it may still wait for picks, or for rows of the stage before it. */
+export type StageState = 'waiting' | 'begun' | 'ended' | 'failed';
+
+/** Those whose source has ended. */
+export const dueStages = <S extends Stage>(
+  stages: readonly S[],
+  states: ReadonlyMap<string, StageState>,
+): readonly S[] =>
+  stages.filter(
+    ({ name, from }) =>
+      states.get(name) === 'waiting' && (from === undefined || states.get(from) === 'ended'),
+  );
+
+/** The names of stages of which each waits for the next one, and the last for the first; empty if all can begin. */
+export function circleIn(stages: readonly Stage[]): readonly string[] {
+  const sources = new Map(stages.map(({ name, from }) => [name, from]));
+  for (const { name } of stages) {
+    const path = [name];
+    for (let at = sources.get(name); at !== undefined; at = sources.get(at)) {
+      if (path.includes(at)) return path.slice(path.indexOf(at));
+      path.push(at);
+    }
+  }
+  return [];
+}
+
+/** What a batch of a stage has come to. */
+export type StageBatch = {
+  readonly hasEnded: boolean;
+  /** Rows that have ended without success. */
+  readonly notSucceeded: number;
+};
+
+export type StageFacts = {
+  readonly batch: StageBatch | undefined;
+  /** That of the stage before it. */
+  readonly source: StageBatch | undefined;
+  readonly hasSource: boolean;
+  /** Whether it takes only the rows that somebody picks, and whether they are picked. */
+  readonly pick: boolean;
+  readonly isPicked: boolean;
+  /** Whether it begins with the rows that succeeded, although others did not. */
+  readonly partial: boolean;
+};
+
+/**
+ * `source`: for the end of the stage before it. `repair`: that stage has rows without success. `picks`: somebody has to choose.
+ * undefined: for nothing. Whoever picks has seen what failed.
+ */
+export type WaitsFor = 'source' | 'repair' | 'picks';
+
+export function waitsFor({
+  batch,
+  source,
+  hasSource,
+  pick,
+  isPicked,
+  partial,
+}: StageFacts): WaitsFor | undefined {
+  if (batch !== undefined || !hasSource) return undefined;
+  if (source?.hasEnded !== true) return 'source';
+  if (pick) return isPicked ? undefined : 'picks';
+  return source.notSucceeded > 0 && !partial ? 'repair' : undefined;
+}

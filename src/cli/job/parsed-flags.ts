@@ -1,0 +1,25 @@
+// The flags of a command that stands in a job file, as its parser reads them.
+
+import { buildApplication, buildCommand, run, type Command } from '@stricli/core';
+import type { Context } from '../context.ts';
+import { PARSER_TEXT } from '../flags/parser-faults.ts';
+
+export type Parameters = Command<Context>['parameters'];
+
+/** Throws the fault of a word that the command does not take. */
+export async function parsedFlags<F>(
+  context: Context,
+  parameters: Parameters,
+  words: readonly string[],
+): Promise<F> {
+  const { promise, resolve, reject } = Promise.withResolvers<F>();
+  const func = (flags: object): void => resolve(flags as F);
+  const reading = buildCommand({ func, parameters: parameters as never, docs: { brief: '' } });
+  const application = buildApplication(reading, {
+    name: 'runsheet',
+    scanner: { caseStyle: 'allow-kebab-for-camel' },
+    localization: { text: PARSER_TEXT },
+  });
+  await run(application, words, { process: context.process as never }).catch(reject);
+  return promise;
+}

@@ -1,0 +1,97 @@
+// Follows a pipeline until it has ended, waits for somebody, or the user presses Ctrl-C. It prints a line whenever a stage changes.
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { EXIT } from '../../errors/error.ts';
+import {
+  pipelineStatus,
+  type PipelineFolder,
+  type StageStatus,
+} from '../../library/pipeline/pipeline-status.ts';
+import type { Session } from '../../library/session.ts';
+import { hearInterrupts } from '../follow/interrupt.ts';
+import type { Printer } from '../context.ts';
+import { nextLine, sayNext } from '../next-command.ts';
+import { helpFor, stageLine } from './pipeline-text.ts';
+
+export type FollowParams = {
+  readonly process: NodeJS.Process;
+  readonly printer: Printer;
+  readonly out: string;
+  readonly opened: PipelineFolder;
+  readonly session: Session;
+  /** The command that continues it. */
+  readonly command: string;
+};
+
+const LOOK_MS = 500;
+
+/** Resolves with the exit code; the caller closes the session. */
+export async function followPipeline(params: FollowParams): Promise<number> {
+  const { printer, opened, session, command } = params;
+  const interrupts = hearInterrupts(params.process);
+  let isInterrupted = false;
+  void interrupts.first.then(() => (isInterrupted = true));
+  const shown = new Map<string, string>();
+  try {
+    for (;;) {
+      session.stack?.assertDiskSpace();
+      const stages = await pipelineStatus(params.out, opened, session);
+      for (const stage of stages) {
+        const line = stageLine(stage);
+        if (shown.get(stage.stage) !== line) printer.notice(line);
+        shown.set(stage.stage, line);
+      }
+      const code = await endOf(params, stages);
+      if (code !== undefined) return code;
+      if (isInterrupted) {
+        printer.notice(
+          session.stack === undefined ? '\nthe pipeline continues' : '\nstopping; nothing is lost',
+        );
+        printer.notice(nextLine(['continue', command]));
+        return EXIT.interrupted;
+      }
+      await Promise.race([wait(LOOK_MS), interrupts.first]);
+    }
+  } finally {
+    interrupts.close();
+  }
+}
+
+/** States that nothing but a command changes. */
+const STANDS: ReadonlySet<StageStatus['state']> = new Set(['failed', 'finished', 'unreadable']);
+
+/** undefined as long as a stage advances automatically. */
+async function endOf(
+  { printer, opened, session, command }: FollowParams,
+  stages: readonly StageStatus[],
+): Promise<number | undefined> {
+  const isOver = stages.every(({ state }) => state === 'finished');
+  const stands = (one: StageStatus): boolean =>
+    STANDS.has(one.state) ||
+    (one.state === 'waiting' && (one.waitsFor !== 'source' || stands(sourceOf(one, stages)))) ||
+    (one.state === 'paused' && !hasRuns(one));
+  if (!isOver && !stages.every(stands)) return undefined;
+  const { pipeline, mark } = opened.file;
+  // What made no batch is said before its workflow ends.
+  const status = isOver ? undefined : await session.pipelines.status({ pipeline, mark });
+  for (const stage of stages)
+    for (const next of helpFor(opened, stage, stages)) printer.notice(nextLine(next));
+  printer.name(opened.folder);
+  if (isOver) {
+    const failed = stages.some(({ notSucceeded }) => notSucceeded > 0);
+    for (const { found, notSucceeded } of stages)
+      if (found !== undefined && notSucceeded > 0)
+        sayNext(printer, 'text', ['again', `runsheet retry ${found.batch}`]);
+    return failed ? EXIT.someRowsFailed : EXIT.ok;
+  }
+  sayNext(printer, 'text', ['continue', command]);
+  return status === 'RUNNING' ? EXIT.paused : EXIT.inputRefused;
+}
+
+const sourceOf = ({ from }: StageStatus, stages: readonly StageStatus[]): StageStatus =>
+  stages.find(({ stage }) => stage === from) as StageStatus;
+
+function hasRuns({ status }: StageStatus): boolean {
+  const { sending = 0, running = 0, collecting = 0 } = status?.progress ?? {};
+  return sending + running + collecting > 0;
+}

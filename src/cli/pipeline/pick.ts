@@ -1,0 +1,34 @@
+// pick: gives a stage of a pipeline the rows that it takes.
+
+import type { RowRange } from '../../options/batch-kinds.ts';
+import { givePicks } from '../../library/pipeline/picks.ts';
+import { findPipeline } from '../../library/pipeline/pipeline-status.ts';
+import { printerFor, type Context } from '../context.ts';
+import { configOf } from '../flags/batch-options.ts';
+import { plural } from '../format.ts';
+import { continuePipeline } from './pipeline.ts';
+
+type Flags = {
+  readonly picks?: string;
+  readonly key?: readonly string[];
+  readonly row?: readonly RowRange[];
+  readonly out?: string;
+  readonly quiet: boolean;
+};
+
+export default async function pick(
+  this: Context,
+  flags: Flags,
+  name: string,
+  stage: string,
+): Promise<number> {
+  const config = configOf(flags);
+  const opened = await findPipeline(config.out, name);
+  const rows = await givePicks(config, opened, stage, {
+    path: flags.picks,
+    keys: flags.key,
+    rows: flags.row,
+  });
+  printerFor(this, flags).notice(`stage ${stage} takes ${plural(rows, 'row')}`);
+  return continuePipeline(this, flags, opened);
+}

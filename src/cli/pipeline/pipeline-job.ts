@@ -1,0 +1,191 @@
+// What the stages of a job file ask for, by the flags that they would be as commands.
+
+import { existsSync } from 'node:fs';
+import { basename } from 'node:path';
+import { list, nearest, problem } from '../../errors/error.ts';
+import { isAddress } from '../../errors/redact.ts';
+import { circleIn } from '../../batch/pipeline/stages.ts';
+import type { Servers } from '../../library/servers.ts';
+import type { Source } from '../../create-batch/propose.ts';
+import { pipelineNameOf, sheetHash, type StageDefinition } from '../../library/pipeline/started-pipeline.ts';
+import { LETTERS } from '../command.ts';
+import type { Context } from '../context.ts';
+import { checkFlags, configOf, NO_SHEET, requestOf } from '../flags/batch-options.ts';
+import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
+import { withOwnGpus } from '../flags/own-gpus.ts';
+import { flagIn, flagsBeside, readJob, wordsOf, type Job, type JobStage } from '../job/job-file.ts';
+import { parsedFlags } from '../job/parsed-flags.ts';
+import { sourceOf } from '../run/from.ts';
+
+export type AskedStage = {
+  readonly definition: StageDefinition;
+  readonly flags: SheetFlags;
+  /** Of a stage with a sheet of its own. */
+  readonly rows: (() => Promise<Source>) | undefined;
+};
+
+export type AskedJob = {
+  readonly job: Job;
+  readonly pipeline: string;
+  readonly stages: readonly AskedStage[];
+  /** The most that all stages may cost. */
+  readonly maxCostNano: number | undefined;
+};
+
+/** The flags of a command that mean a whole pipeline. */
+const OF_ALL: ReadonlySet<string> = new Set(
+  ['out', 'service', 'api', 'local', 'name', 'again', 'reuse', 'guess', 'yes', 'quiet', 'output'].map(
+    (one) => `--${one}`,
+  ),
+);
+
+/** Throws E602 for stages that can never run, and for a flag that stands in the file. */
+export async function askedJob(context: Context, servers: Servers, path: string): Promise<AskedJob> {
+  const job = readJob(path);
+  const { stages = [] } = job;
+  refuseOrder(job, stages);
+  const words = (context.args ?? []).slice(1).filter((word) => word !== path);
+  refuseOther(words);
+  const asked: AskedStage[] = [];
+  for (const stage of stages) asked.push(await askedStage(context, servers, { job, stage, words }));
+  const all = await parsedFlags<SheetFlags>(context, PARAMETERS, wordsIn(words, job.flags));
+  const { maxCost } = all as { readonly maxCost?: unknown };
+  refuseCost(job, asked, typeof maxCost === 'number' ? maxCost : undefined);
+  const sheets = asked.flatMap(({ definition: { sheet } }) => (sheet === undefined ? [] : [sheet]));
+  return {
+    job,
+    pipeline: all.name ?? pipelineNameOf(job.name, sheets),
+    stages: asked,
+    maxCostNano: typeof maxCost === 'number' ? maxCost : undefined,
+  };
+}
+
+const PARAMETERS = { flags: { ...sheetFlags, ...fromFlags } } as never;
+
+/** The words of a command, and what they leave of the flags of a file. */
+const wordsIn = (words: readonly string[], flags: Job['flags']): readonly string[] => [
+  ...flagsBeside(words, LETTERS, flags).flatMap(wordsOf),
+  ...words,
+];
+
+function refuseOther(words: readonly string[]): void {
+  for (const [at, word] of words.entries()) {
+    const { flag } = flagIn(word, LETTERS, words[at + 1]);
+    if (flag !== undefined && !OF_ALL.has(flag))
+      throw problem('E602', {
+        what: `${flag} is about one batch, and the job has stages`,
+        hint: 'write it into the job file: into its stage, or above all stages',
+      });
+  }
+}
+
+function refuseOrder({ path }: Job, stages: readonly JobStage[]): void {
+  const names = new Set(stages.map(({ name }) => name));
+  for (const { name, from, pick } of stages) {
+    const place = `${path} [[stage]] ${name}`;
+    const isStage = from !== undefined && names.has(from);
+    if (from !== undefined && !isStage && !isAddress(from) && !existsSync(from)) {
+      const near = nearest(basename(from), [...names]);
+      throw problem('E602', {
+        what: `from in ${place} names neither a stage nor a sheet: ${from}`,
+        hint: near === undefined ? `stages: ${list([...names])}` : `did you mean ${near}?`,
+      });
+    }
+    if (pick && !isStage)
+      throw problem('E602', {
+        what: `pick in ${place} has nothing to pick from`,
+        hint: 'a stage that takes picks is from another stage: from = "drafts"',
+      });
+  }
+  const circle = circleIn(
+    stages.map(({ name, from }) => ({ name, ...(from !== undefined && names.has(from) && { from }) })),
+  );
+  if (circle.length > 0)
+    throw problem('E602', {
+      what: `stages of ${path} wait for each other: ${[...circle, circle[0]].join(' ← ')}`,
+      hint: 'the first stage takes a sheet: from = "prompts.csv"',
+    });
+}
+
+/** Every stage has a limit of its own, so that no order of stages can spend more. */
+function refuseCost({ path }: Job, stages: readonly AskedStage[], most: number | undefined): void {
+  if (most === undefined) return;
+  const limits = stages.map(({ definition }) => definition.request.settings.maxCostNano);
+  const without = stages.find((_, at) => limits[at] === undefined);
+  if (without !== undefined)
+    throw problem('E602', {
+      what: `${path} has max_cost, and its stage ${without.definition.name} has none`,
+      hint: 'give each stage a max_cost of its own; together they may not exceed that of the job',
+    });
+  const sum = limits.reduce<number>((all, one) => all + (one ?? 0), 0);
+  if (sum > most)
+    throw problem('E602', {
+      what: `the stages of ${path} may cost $${sum / 1e9} together, more than its max_cost of $${most / 1e9}`,
+      hint: 'lower max_cost of a stage, or raise that of the job',
+    });
+}
+
+type Given = { readonly job: Job; readonly stage: JobStage; readonly words: readonly string[] };
+
+async function askedStage(
+  context: Context,
+  servers: Servers,
+  { job, stage, words }: Given,
+): Promise<AskedStage> {
+  const { name, from, pick, partial } = stage;
+  const isStage = job.stages?.some((one) => one.name === from) ?? false;
+  // Of a stage, flags win over those above all stages, and those of the command over both.
+  const above = job.flags.filter(({ flag }) => flag !== '--max-cost' && flag !== '--name');
+  const inFile = [...flagsBeside(stage.flags.flatMap(wordsOf), LETTERS, above), ...stage.flags];
+  const ofAll = words.filter((_, at) => !isName(words, at));
+  const given = await parsedFlags<SheetFlags>(context, PARAMETERS, wordsIn(ofAll, inFile));
+  const sheet = isStage ? undefined : (from ?? NO_SHEET);
+  await checkStage(job, stage, sheet, given);
+  const flags = await withOwnGpus(servers, given);
+  const config = configOf(flags);
+  const { again: _again, name: _name, ...request } = requestOf(config, flags);
+  const rows =
+    sheet === undefined
+      ? undefined
+      : () => sourceOf(config, context.process, { ...flags, from: undefined } as never, sheet);
+  const hash = await hashOf(servers, rows, request.options.grid);
+  const definition = {
+    name,
+    ...(isStage && from !== undefined ? { from } : {}),
+    ...(hash === undefined ? {} : { sheet: hash }),
+    pick,
+    partial,
+    each: flags.each ?? 'row',
+    reuse: flags.again ? ('again' as const) : flags.reuse ? ('reuse' as const) : ('refuse' as const),
+    request,
+  };
+  return { definition, flags, rows };
+}
+
+/** `--name x` is about the pipeline. */
+const isName = (words: readonly string[], at: number): boolean =>
+  /^--name(?:=|$)/.test(words[at] ?? '') || words[at - 1] === '--name';
+
+async function hashOf(
+  servers: Servers,
+  rows: AskedStage['rows'],
+  grid: unknown,
+): Promise<string | undefined> {
+  const source = await rows?.();
+  if (source === undefined || !('path' in source)) return undefined;
+  return source.path === '-' ? JSON.stringify(grid ?? {}) : sheetHash(servers, source);
+}
+
+async function checkStage(
+  { path }: Job,
+  { name }: JobStage,
+  sheet: string | undefined,
+  flags: SheetFlags,
+): Promise<void> {
+  if (flags.deployment === undefined && flags.workflow === undefined)
+    throw problem('E602', {
+      what: `stage ${name} of ${path} has no deployment`,
+      hint: `add deployment = "…" to it; list them: runsheet deployments${flags.local ? ' --local' : ''}`,
+    });
+  await checkFlags(sheet ?? NO_SHEET, flags);
+}

@@ -1,0 +1,98 @@
+// pipeline list, show, follow, cancel. Only follow starts servers.
+
+import { terminalLine } from '../../errors/outside-text.ts';
+import {
+  findPipeline,
+  listPipelines,
+  pipelineStatus,
+  type PipelineFolder,
+  type StageStatus,
+} from '../../library/pipeline/pipeline-status.ts';
+import { startPipeline } from '../../library/pipeline/started-pipeline.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { configOf } from '../flags/batch-options.ts';
+import type { ShownFlags } from '../flags/flags.ts';
+import { pipelineJson } from '../json/pipeline.ts';
+import { nextCommand, sayNext } from '../next-command.ts';
+import { serversFor } from '../session.ts';
+import { followPipeline } from './follow-pipeline.ts';
+import { helpFor, reasonOf, stageLine } from './pipeline-text.ts';
+
+type Place = { readonly out?: string };
+
+export async function list(this: Context, flags: ShownFlags): Promise<void> {
+  const printer = printerFor(this);
+  const all = await listPipelines(configOf(flags).out);
+  const stages = await stagesOf(flags, printer, all);
+  if (flags.output === 'json')
+    printer.json(all.map((one, at) => pipelineJson(one, stages[at] ?? [], reasonOf)));
+  else
+    for (const [at, one] of all.entries()) {
+      const parts = (stages[at] ?? []).map(({ stage, state }) => `${stage} ${state}`);
+      printer.data(terminalLine([one.file.pipeline, ...parts].join('\t')));
+    }
+  const [newest] = all;
+  if (newest === undefined) printer.notice('no pipelines here yet: docs/pipelines.md');
+  else sayNext(printer, flags.output, ['show', pipelineCommand('show', newest)]);
+}
+
+export async function show(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
+  const printer = printerFor(this);
+  const opened = await findPipeline(configOf(flags).out, name);
+  const [stages = []] = await stagesOf(flags, printer, [opened]);
+  if (flags.output === 'json') return printer.json(pipelineJson(opened, stages, reasonOf));
+  printer.data(terminalLine(opened.file.pipeline));
+  for (const stage of stages) printer.data(stageLine(stage));
+  for (const stage of stages) sayNext(printer, flags.output, ...helpFor(opened, stage, stages));
+  sayNext(printer, flags.output, ['follow', pipelineCommand('follow', opened)]);
+}
+
+/** Asks Temporal about batches that run, if its servers do. */
+const stagesOf = (
+  flags: Place,
+  printer: Printer,
+  all: readonly PipelineFolder[],
+): Promise<readonly (readonly StageStatus[])[]> => {
+  const servers = serversFor(configOf(flags), printer);
+  const { out } = servers.config;
+  return servers.asking((session) => Promise.all(all.map((one) => pipelineStatus(out, one, session))));
+};
+
+export async function follow(
+  this: Context,
+  flags: Place & { readonly quiet: boolean },
+  name: string | undefined,
+): Promise<number> {
+  const opened = await findPipeline(configOf(flags).out, name);
+  return continuePipeline(this, flags, opened);
+}
+
+/** Starts the servers and the workflow of the pipeline, if they do not run, and follows it. */
+export async function continuePipeline(
+  context: Context,
+  flags: Place & { readonly quiet: boolean },
+  { file }: PipelineFolder,
+): Promise<number> {
+  const printer = printerFor(context, flags);
+  await using servers = serversFor(configOf(flags), printer);
+  const opened = await startPipeline(servers, file);
+  const session = await servers.open(file.stages.some(({ request }) => request.service.base === 'local'));
+  const command = pipelineCommand('follow', opened);
+  const { out } = servers.config;
+  // Awaited here, because the servers are left on return.
+  return await followPipeline({ process: context.process, printer, out, opened, session, command });
+}
+
+export async function cancel(this: Context, flags: Place, name: string): Promise<void> {
+  const printer = printerFor(this);
+  const { file } = await findPipeline(configOf(flags).out, name);
+  await using servers = serversFor(configOf(flags), printer);
+  const session = await servers.open(file.stages.some(({ request }) => request.service.base === 'local'));
+  await session.pipelines.cancel(file);
+  printer.notice(
+    `${file.pipeline} is cancelled: the batch that runs ends with its runs, and no other stage begins`,
+  );
+}
+
+const pipelineCommand = (verb: string, { file, folder }: PipelineFolder): string =>
+  nextCommand(`pipeline ${verb}`, { batch: file.pipeline, folder });

@@ -1,0 +1,165 @@
+// run, submit and plan with a job file that has stages.
+
+import { EXIT } from '../../errors/error.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import { checkStages, type SourceBatch } from '../../library/pipeline/checked-stages.ts';
+import { planBatch } from '../../library/start/batch-plan.ts';
+import { money } from '../format.ts';
+import { estimateOf } from '../../library/start/estimate.ts';
+import { makeBatch } from '../../library/start/start-batch.ts';
+import {
+  madeStages,
+  requestOfStage,
+  startPipeline,
+  type AskedPipeline,
+  type StageDefinition,
+} from '../../library/pipeline/started-pipeline.ts';
+import type { Servers } from '../../library/servers.ts';
+import { printerFor, type Context, type Printer } from '../context.ts';
+import { configOf } from '../flags/batch-options.ts';
+import type { SheetFlags } from '../flags/flags.ts';
+import { sameCommand, sayNext } from '../next-command.ts';
+import { printBatch } from '../run/batch-plan.ts';
+import { forecastLines } from '../run/forecast.ts';
+import { fromNotes } from '../run/from.ts';
+import { policyOf } from '../run/questions.ts';
+import { serversFor } from '../session.ts';
+import { followPipeline } from './follow-pipeline.ts';
+import { askedJob, type AskedJob, type AskedStage } from './pipeline-job.ts';
+
+/** Shows all stages: what those with a sheet would be, and when the others follow. */
+export async function planPipeline(context: Context, flags: SheetFlags, path: string): Promise<void> {
+  const printer = printerFor(context, flags);
+  await using servers = serversFor(configOf(flags), printer);
+  const asked = await askedJob(context, servers, path);
+  const definition = definitionOf(asked);
+  const made = await madeStages(servers, definition);
+  const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
+  printer.data(terminalLine(asked.pipeline));
+  for (const { definition: stage, rows } of asked.stages) {
+    printer.data(terminalLine(planLine(stage, made.get(stage.name))));
+    if (rows === undefined || made.has(stage.name)) continue;
+    const request = requestOfStage(asked.pipeline, stage);
+    await using planned = await planBatch(servers, request, await rows(), fromNotes(printer));
+    const { draft, estimate, notes, questions } = planned;
+    known.set(stage.name, draft.file);
+    printBatch(printer, servers.config, draft);
+    for (const note of notes) printer.notice(`  earlier   ${note}`);
+    for (const { text } of questions) printer.notice(terminalLine(`  asks      ${text}`));
+    for (const line of forecastLines(estimate)) printer.notice(line);
+  }
+  await checkStages(servers, definition.stages, known);
+  printer.notice('nothing was sent');
+  sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run')]);
+}
+
+function planLine(
+  { name, from, pick, request: { deployment, settings } }: StageDefinition,
+  made: FoundBatch | undefined,
+): string {
+  const { maxCostNano } = settings;
+  const when =
+    made !== undefined
+      ? `made: ${made.batch}`
+      : from === undefined
+        ? 'first'
+        : pick
+          ? `after the picks of ${from}`
+          : `after ${from}`;
+  const most = maxCostNano === undefined ? '' : `, at most ${money(maxCostNano / 1e9)}`;
+  return `stage ${name}: ${deployment}, ${when}${most}`;
+}
+
+export async function runPipeline(context: Context, flags: SheetFlags, path: string): Promise<number> {
+  const printer = printerFor(context, flags);
+  const command = sameCommand(context.args ?? [], 'run');
+  return started(context, flags, path, async (servers, opened, session) =>
+    followPipeline({ process: context.process, printer, out: servers.config.out, opened, session, command }),
+  );
+}
+
+/** stdout has the name of the pipeline. */
+export async function submitPipeline(context: Context, flags: SheetFlags, path: string): Promise<number> {
+  const printer = printerFor(context, flags);
+  return started(context, flags, path, async (_, { file }, { stack }) => {
+    printer.name(file.pipeline);
+    if (stack !== undefined) printer.notice('the embedded servers end with the last command that uses them');
+    sayNext(printer, flags.output, ['follow', sameCommand(context.args ?? [], 'run')]);
+    return EXIT.ok;
+  });
+}
+
+type Started = Awaited<ReturnType<typeof startPipeline>>;
+type Then = (
+  servers: Servers,
+  opened: Started,
+  session: Awaited<ReturnType<Servers['open']>>,
+) => Promise<number>;
+
+async function started(context: Context, flags: SheetFlags, path: string, then: Then): Promise<number> {
+  const printer = printerFor(context, flags);
+  await using servers = serversFor(configOf(flags), printer);
+  const asked = await askedJob(context, servers, path);
+  const definition = definitionOf(asked);
+  const made = await madeStages(servers, definition);
+  await checkAll(servers, asked, made);
+  for (const stage of asked.stages)
+    if (!made.has(stage.definition.name)) await makeStage(context, servers, { printer, flags, asked, stage });
+  const opened = await startPipeline(servers, definition);
+  const isLocal = definition.stages.some(({ request }) => request.service.base === 'local');
+  // Awaited here, because the servers are left on return.
+  return await then(servers, opened, await servers.open(isLocal));
+}
+
+const definitionOf = ({ pipeline, stages }: AskedJob): AskedPipeline => ({
+  pipeline,
+  stages: stages.map(({ definition }) => definition),
+});
+
+/** Before the first batch is made: a later stage that can never run would leave it alone. */
+async function checkAll(
+  servers: Servers,
+  { pipeline, stages }: AskedJob,
+  made: ReadonlyMap<string, FoundBatch>,
+): Promise<void> {
+  const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
+  for (const { definition, rows } of stages) {
+    if (rows === undefined || known.has(definition.name)) continue;
+    await using planned = await planBatch(servers, requestOfStage(pipeline, definition), await rows());
+    known.set(definition.name, planned.draft.file);
+  }
+  await checkStages(
+    servers,
+    stages.map(({ definition }) => definition),
+    known,
+  );
+}
+
+type Making = {
+  readonly printer: Printer;
+  readonly flags: SheetFlags;
+  readonly asked: AskedJob;
+  readonly stage: AskedStage;
+};
+
+/** Makes the batch of a stage with a sheet. */
+async function makeStage(
+  context: Context,
+  servers: Servers,
+  { printer, flags, asked, stage }: Making,
+): Promise<void> {
+  const rows = await stage.rows?.();
+  if (rows === undefined) return;
+  const { config } = servers;
+  printer.notice(`stage ${stage.definition.name}`);
+  await makeBatch(servers, requestOfStage(asked.pipeline, stage.definition), rows, {
+    ...policyOf({ printer, process: context.process, asks: flags.output === 'text' }),
+    ...fromNotes(printer),
+    show: async ({ draft }) => {
+      if (draft === undefined) return;
+      printBatch(printer, config, draft);
+      for (const line of forecastLines(await estimateOf(config.out, draft))) printer.notice(line);
+    },
+  });
+}

@@ -1,0 +1,92 @@
+// The folder of a pipeline, beside those of its batches. Everything that a pipeline needs to continue is in it or in its batches.
+//
+//   poster/pipeline.json        what it was asked for
+//   poster/picks/finals         the rows that somebody has picked for a stage
+//   poster/failures/finals.json why a stage made no batch
+//   poster/index.html           its page
+
+import { z } from 'zod';
+import { jsonIn } from '../../errors/outside-text.ts';
+import type { Stage } from '../../batch/pipeline/stages.ts';
+import { problem } from '../../errors/error.ts';
+import { locationOf } from '../../store/batch-folders.ts';
+import { openStore } from '../../store/open-store.ts';
+import type { Store } from '../../store/store.ts';
+import type { BatchRequest } from '../batch-request.ts';
+import type { ReuseWish } from '../questions.ts';
+
+export type StageDefinition = Stage & {
+  /** The hash of its own sheet, which the command has made a batch of. */
+  readonly sheet?: string;
+  readonly pick: boolean;
+  readonly partial: boolean;
+  readonly each: 'row' | 'file';
+  readonly reuse: ReuseWish;
+  readonly request: Omit<BatchRequest, 'again' | 'madeFor' | 'name'>;
+};
+
+export type PipelineDefinition = {
+  readonly stages: readonly StageDefinition[];
+};
+
+export type PipelineFile = PipelineDefinition & {
+  readonly pipeline: string;
+  /** Separates pipelines of one name in a cluster. */
+  readonly mark: string;
+  readonly createdAt: string;
+};
+
+export type PipelineFolder = {
+  readonly file: PipelineFile;
+  readonly store: Store;
+  readonly folder: string;
+};
+
+const FILE = 'pipeline.json';
+export const PAGE = 'index.html';
+export const picksOf = (stage: string): string => `picks/${stage}`;
+export const failureOf = (stage: string): string => `failures/${stage}.json`;
+
+export const batchOfStage = (pipeline: string, stage: string): string => `${pipeline}-${stage}`;
+
+/** The name of the call that makes the batch of a stage. */
+export const callOfStage = (pipeline: string, stage: string): string => `pipeline ${pipeline} stage ${stage}`;
+
+/** Its other parts were checked when it was written. */
+const fileSchema = z.looseObject({
+  pipeline: z.string(),
+  mark: z.string().regex(/^[0-9a-f]{16}$/),
+  stages: z.array(z.looseObject({ name: z.string() })).min(1),
+});
+
+/** undefined if there is no such pipeline. Throws E504 for a file that is none. */
+export async function openPipeline(out: string, pipeline: string): Promise<PipelineFolder | undefined> {
+  const folder = locationOf(out, pipeline);
+  const store = openStore(folder);
+  const text = await store.read(FILE);
+  if (text === undefined) return undefined;
+  const read = fileSchema.safeParse(jsonIn(text));
+  if (!read.success) throw problem('E504', { what: `${FILE} in ${folder} is damaged` });
+  return { file: read.data as unknown as PipelineFile, store, folder };
+}
+
+/** All pipelines, newest first. */
+export async function listPipelines(out: string): Promise<readonly PipelineFolder[]> {
+  const names = await openStore(out).folders('');
+  const found = await Promise.all(names.map((name) => openPipeline(out, name)));
+  return found
+    .filter((one) => one !== undefined)
+    .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));
+}
+
+/** Writes what it is asked for, instead of what it was asked for before. */
+export const writePipeline = (store: Store, file: PipelineFile): Promise<void> =>
+  store.write(FILE, `${JSON.stringify(file, undefined, 2)}\n`, 'synced');
+
+/** Why the stage has made no batch. */
+export type StageFailure = { readonly code?: string; readonly message: string };
+
+export async function readFailure(store: Store, stage: string): Promise<StageFailure | undefined> {
+  const text = await store.read(failureOf(stage));
+  return text === undefined ? undefined : (jsonIn(text) as StageFailure);
+}

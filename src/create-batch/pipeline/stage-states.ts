@@ -1,0 +1,55 @@
+// How far the stages of a pipeline are, by its folder and those of its batches: nothing else keeps it.
+
+import { waitsFor, type StageBatch, type WaitsFor } from '../../batch/pipeline/stages.ts';
+import { notSucceeded, readSummary, type Summary } from '../../results/summary.ts';
+import { openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
+import {
+  batchOfStage,
+  callOfStage,
+  picksOf,
+  readFailure,
+  type PipelineFolder,
+  type StageDefinition,
+  type StageFailure,
+} from './pipeline-file.ts';
+
+export type StageState = {
+  readonly stage: StageDefinition;
+  readonly batch: string;
+  readonly found: BatchFolder | undefined;
+  readonly summary: Summary | undefined;
+  readonly waitsFor: WaitsFor | undefined;
+  readonly failure: StageFailure | undefined;
+};
+
+/** In the order of the stages. */
+export async function stageStates(
+  out: string,
+  { file, store }: PipelineFolder,
+): Promise<readonly StageState[]> {
+  const { pipeline, stages } = file;
+  const read = await Promise.all(
+    stages.map(async (stage) => {
+      const batch = batchOfStage(pipeline, stage.name);
+      const found = await openBatchFolder(out, batch);
+      const isOwn = found?.file.madeFor === callOfStage(pipeline, stage.name);
+      const summary = isOwn ? await readSummary(found.store) : undefined;
+      const failure = await readFailure(store, stage.name);
+      const isPicked = stage.pick && (await store.exists(picksOf(stage.name)));
+      return { stage, batch, found: isOwn ? found : undefined, summary, failure, isPicked };
+    }),
+  );
+  const batches = new Map(read.map((one) => [one.stage.name, stageBatch(one)]));
+  return read.map(({ isPicked, ...state }) => {
+    const { name, from, pick, partial } = state.stage;
+    const source = from === undefined ? undefined : batches.get(from);
+    const facts = { batch: batches.get(name), source, hasSource: from !== undefined };
+    return { ...state, waitsFor: waitsFor({ ...facts, pick, isPicked, partial }) };
+  });
+}
+
+const stageBatch = ({ found, summary }: Pick<StageState, 'found' | 'summary'>): StageBatch | undefined =>
+  found && {
+    hasEnded: summary !== undefined,
+    notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
+  };

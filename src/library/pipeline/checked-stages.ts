@@ -1,0 +1,84 @@
+// Checks the stages of a pipeline before any of them runs: what a stage takes from the one before has to be there, as far as that can be
+// known while that one has no results.
+
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import type { Deployment } from '../../run-service/contract/deployment.ts';
+import { findDeployment } from '../../create-batch/find-deployment.ts';
+import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
+import type { StageDefinition } from '../../create-batch/pipeline/pipeline-file.ts';
+import { list, nearest, problem } from '../../errors/error.ts';
+import { parseWhere } from '../../sheet/where/where.ts';
+import type { Servers } from '../servers.ts';
+
+export type { SourceBatch };
+
+/** `isOpen`: picks may add columns that only they name. */
+type Shape = SourceBatch & { readonly isOpen?: boolean };
+
+/**
+ * `known`: batches and drafts of stages with a sheet of their own. Throws E302 for a deployment that the service does not have, and E602
+ * for a column or an input that a stage names and that is not there.
+ */
+export async function checkStages(
+  servers: Servers,
+  stages: readonly StageDefinition[],
+  known: ReadonlyMap<string, SourceBatch>,
+): Promise<void> {
+  const shapes = new Map<string, Shape>(known);
+  const left = new Set(stages);
+  while (left.size > 0) {
+    const next = [...left].find(({ from }) => from === undefined || shapes.has(from));
+    if (next === undefined) return;
+    left.delete(next);
+    if (next.from === undefined) continue;
+    const deployment = await deploymentOf(servers, next);
+    const source = shapes.get(next.from) as Shape;
+    shapes.set(next.name, checked(next, source, deployment));
+  }
+}
+
+async function deploymentOf(
+  servers: Servers,
+  { request: { service, deployment } }: StageDefinition,
+): Promise<Deployment> {
+  if (service.base === 'local') await servers.open(true);
+  return findDeployment(openServices(servers.config, openTransport(1)).at(service), deployment);
+}
+
+/** The shape of the batch that the stage will be. */
+function checked(
+  { name, from = '', pick, request: { options } }: StageDefinition,
+  source: Shape,
+  { inputTypes }: Deployment,
+): Shape {
+  const columns = sourceColumns(source);
+  const isOpen = pick || source.isOpen === true;
+  const { map, set, gpuColumn, keyColumn, where, grid = {} } = options;
+  for (const column of [...Object.values(map), gpuColumn, keyColumn])
+    if (column !== undefined && !isOpen && !columns.all.includes(column))
+      throw noName(
+        `stage ${name} takes the column ${column}, which the results of ${from} do not have`,
+        column,
+        columns.all,
+      );
+  const inputs = inputTypes?.map((one) => one.name);
+  for (const input of [...Object.keys(map), ...Object.keys(set), ...Object.keys(grid)])
+    if (inputs !== undefined && !inputs.includes(input))
+      throw noName(
+        `stage ${name} gives the input ${input}, which its deployment does not have`,
+        input,
+        inputs,
+      );
+  if (where !== undefined && !isOpen) parseWhere(where, whereColumns(columns));
+  const given = [...Object.keys(set), ...Object.keys(grid)].map((input) => ({ input, from: { value: '' } }));
+  return { sheet: { columns: columns.all, inputs: given }, from, isOpen };
+}
+
+function noName(what: string, wrong: string, known: readonly string[]) {
+  const near = nearest(wrong, known);
+  return problem('E602', {
+    what,
+    hint: near === undefined ? `there are: ${list(known)}` : `did you mean ${near}?`,
+  });
+}

@@ -1,0 +1,91 @@
+// The rows that somebody picks for a stage. They are checked against the batch from which they are taken, and kept in the folder of
+// the pipeline, where its workflow looks for them.
+
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import { withIncoming, preparingIn } from '../../create-batch/copy-sheet.ts';
+import { readFromSheet } from '../../create-batch/from/from-sheet.ts';
+import { picksOf, type PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
+import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
+import { list, nearest, problem } from '../../errors/error.ts';
+import type { RowRange } from '../../options/batch-kinds.ts';
+import type { BatchFolder } from '../../store/batch-folders.ts';
+import type { Config } from '../../host/config.ts';
+
+type Given = {
+  readonly path?: string | undefined;
+  readonly keys?: readonly string[] | undefined;
+  readonly rows?: readonly RowRange[] | undefined;
+};
+
+/** Returns how many rows it takes. Throws E551 to E556 for picks that the batch does not have, E602 for a stage that takes none. */
+export async function givePicks(
+  config: Config,
+  opened: PipelineFolder,
+  name: string,
+  { path, keys, rows }: Given,
+): Promise<number> {
+  if ([path, keys, rows].filter((one) => one !== undefined).length !== 1)
+    throw problem('E602', {
+      what: 'pick needs one of --picks, --key and --row',
+      hint: 'for example --row 3,7; the page of a batch saves a file for --picks',
+    });
+  const states = await stageStates(config.out, opened);
+  const state = states.find(({ stage }) => stage.name === name);
+  const source = states.find(({ stage }) => stage.name === state?.stage.from);
+  const { pipeline } = opened.file;
+  if (state === undefined || !state.stage.pick)
+    throw noPicks(
+      pipeline,
+      name,
+      states.map(({ stage }) => stage),
+    );
+  if (source?.found === undefined) throw problem('E551', { batch: source?.batch ?? pipeline });
+  const { found } = source;
+  return withIncoming(preparingIn(config), async (folder) => {
+    const file = join(folder, path === undefined ? 'picks.csv' : basename(path));
+    await writeFile(file, path === undefined ? listed(found, { keys, rows }) : await readFile(path));
+    const asked = { ...preparingIn(config), found, each: state.stage.each };
+    const { where, ...options } = state.stage.request.options;
+    const { written } = await readFromSheet(
+      { ...asked, options, picks: { path: file }, ...(where !== undefined && { where }) },
+      folder,
+    );
+    const text = await readFile(file);
+    await rm(file);
+    if (await opened.store.create(picksOf(name), text)) return written;
+    if (text.toString() !== (await opened.store.read(picksOf(name))))
+      throw problem('E602', { what: `stage ${name} of ${pipeline} has its picks already` });
+    return written;
+  });
+}
+
+/** The file of picks that names these rows. */
+function listed({ file }: BatchFolder, { keys, rows = [] }: Given): string {
+  if (keys !== undefined) return stringify([['key'], ...keys.map((key) => [key])]);
+  // The first row behind the last one shows that there is none.
+  const most = file.sheet.rows + 1;
+  const numbers = rows.flatMap(({ from, to }) =>
+    Array.from({ length: Math.max(1, Math.min(to, most) - from + 1) }, (_, at) => from + at),
+  );
+  return stringify([['row'], ...numbers.map((row) => [String(row)])]);
+}
+
+function noPicks(
+  pipeline: string,
+  name: string,
+  stages: readonly { readonly name: string; readonly pick: boolean }[],
+) {
+  const names = stages.filter(({ pick }) => pick).map((one) => one.name);
+  const near = nearest(name, names);
+  return problem('E602', {
+    what: `pipeline ${pipeline} has no stage ${name} that takes picks`,
+    hint:
+      names.length === 0
+        ? 'such a stage has pick = true in the job file'
+        : near === undefined
+          ? `stages: ${list(names)}`
+          : `did you mean ${near}?`,
+  });
+}

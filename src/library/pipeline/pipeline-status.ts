@@ -1,0 +1,80 @@
+// How far a pipeline is: what its folder and its batches show, and what the workflows of batches that run have published.
+
+import { correctionOf, nearest, problem } from '../../errors/error.ts';
+import {
+  listPipelines,
+  openPipeline,
+  type PipelineFolder,
+  type StageFailure,
+} from '../../create-batch/pipeline/pipeline-file.ts';
+import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
+import type { WaitsFor } from '../../batch/pipeline/stages.ts';
+import { notSucceeded } from '../../results/summary.ts';
+import { liveStatus, statusFromFolder, type BatchStatus } from '../handle/batch-status.ts';
+import type { FoundBatch } from '../handle/found-batch.ts';
+import type { Session } from '../session.ts';
+
+export { listPipelines, type PipelineFolder };
+
+/** `waiting`: for what `waitsFor` says. `starting`: its batch will be made. All others are those of its batch. */
+export type StageStatus = {
+  readonly stage: string;
+  readonly from: string | undefined;
+  readonly state: BatchStatus['state'] | 'waiting' | 'starting' | 'failed';
+  readonly waitsFor: WaitsFor | undefined;
+  /** Its batch, once it is made. */
+  readonly found: FoundBatch | undefined;
+  readonly status: BatchStatus | undefined;
+  readonly failure: StageFailure | undefined;
+  /** Rows that ended without success, once it has ended. */
+  readonly notSucceeded: number;
+};
+
+/** The pipeline of this name, or the only one whose name begins so; the newest without a name. Throws E565. */
+export async function findPipeline(out: string, name: string | undefined): Promise<PipelineFolder> {
+  const exact = name === undefined ? undefined : await openPipeline(out, name);
+  if (exact !== undefined) return exact;
+  const all = await listPipelines(out);
+  const matching =
+    name === undefined ? all.slice(0, 1) : all.filter(({ file }) => file.pipeline.startsWith(name));
+  const [only] = matching;
+  if (only !== undefined && matching.length === 1) return only;
+  const known = all.map(({ file }) => file.pipeline);
+  const near = nearest(name ?? '', known);
+  throw problem('E565', { name: name ?? '', known, near }, { correction: correctionOf(name ?? '', near) });
+}
+
+/** In the order of the stages. Without a session only what the folders show. */
+export async function pipelineStatus(
+  out: string,
+  opened: PipelineFolder,
+  session: Session | undefined,
+): Promise<readonly StageStatus[]> {
+  const states = await stageStates(out, opened);
+  // Then a batch that nothing runs yet will be started.
+  const isRunning = session !== undefined && (await session.pipelines.status(opened.file)) === 'RUNNING';
+  return Promise.all(
+    states.map(async ({ stage, found, summary, failure, waitsFor }) => {
+      const own = found && (await statusFromFolder(found));
+      const status =
+        found === undefined || own === undefined || session === undefined
+          ? own
+          : await liveStatus(session, found, own);
+      const isStarting = isRunning && status?.state === 'interrupted';
+      const state = isStarting
+        ? 'starting'
+        : (status?.state ??
+          (failure === undefined ? (waitsFor === undefined ? 'starting' : 'waiting') : 'failed'));
+      return {
+        stage: stage.name,
+        from: stage.from,
+        state,
+        waitsFor,
+        found,
+        status,
+        failure: found === undefined ? failure : undefined,
+        notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
+      };
+    }),
+  );
+}

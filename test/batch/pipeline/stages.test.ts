@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  circleIn,
+  dueStages,
+  waitsFor,
+  type Stage,
+  type StageFacts,
+  type StageState,
+} from '../../../src/batch/pipeline/stages.ts';
+
+/** Each stage is from any other stage, from itself, or from a sheet. */
+const stages = fc
+  .array(fc.option(fc.nat(), { nil: undefined }), { minLength: 1, maxLength: 8 })
+  .map((sources) =>
+    sources.map((from, at): Stage => ({
+      name: `s${at}`,
+      ...(from === undefined ? {} : { from: `s${from % sources.length}` }),
+    })),
+  );
+
+/** Runs all stages in any order; returns those that began, in that order. */
+function runAll(all: readonly Stage[], choose: (due: readonly Stage[]) => Stage): readonly string[] {
+  const states = new Map<string, StageState>(all.map(({ name }) => [name, 'waiting']));
+  const began: string[] = [];
+  for (let due = dueStages(all, states); due.length > 0; due = dueStages(all, states)) {
+    const { name } = choose(due);
+    began.push(name);
+    states.set(name, 'ended');
+  }
+  return began;
+}
+
+describe('the stages of a pipeline', () => {
+  it('all begin once and after their sources, unless there is a circle', () => {
+    fc.assert(
+      fc.property(stages, fc.nat(), (all, seed) => {
+        const began = runAll(all, (due) => due[seed % due.length] as Stage);
+        expect(new Set(began).size).toBe(began.length);
+        const early = all.filter(({ name, from }) => began.includes(name) && from !== undefined);
+        for (const { name, from } of early) expect(began.slice(0, began.indexOf(name))).toContain(from);
+        expect(began.length === all.length).toBe(circleIn(all).length === 0);
+      }),
+    );
+  });
+
+  it('name a circle by the stages in it, each from the next one', () => {
+    fc.assert(
+      fc.property(stages, (all) => {
+        const circle = circleIn(all);
+        for (const [at, name] of circle.entries())
+          expect(all.find((one) => one.name === name)?.from).toBe(circle[(at + 1) % circle.length]);
+      }),
+    );
+  });
+
+  it('do not begin after a stage that failed', () => {
+    const all = [{ name: 'a' }, { name: 'b', from: 'a' }];
+    expect(
+      dueStages(
+        all,
+        new Map([
+          ['a', 'failed' as const],
+          ['b', 'waiting' as const],
+        ]),
+      ),
+    ).toEqual([]);
+  });
+});
+
+const FACTS: StageFacts = {
+  batch: undefined,
+  source: { hasEnded: true, notSucceeded: 0 },
+  hasSource: true,
+  pick: false,
+  isPicked: false,
+  partial: false,
+};
+const FAILED = { hasEnded: true, notSucceeded: 1 };
+
+describe('a stage waits', () => {
+  it.each<[string, Partial<StageFacts>, ReturnType<typeof waitsFor>]>([
+    ['for nothing with a sheet of its own', { hasSource: false, source: undefined }, undefined],
+    ['for nothing once it has a batch', { batch: FAILED, source: FAILED }, undefined],
+    ['for a source that has no batch', { source: undefined }, 'source'],
+    [
+      'for a source that has not ended, also if it is picked',
+      { source: { hasEnded: false, notSucceeded: 0 }, pick: true, isPicked: true },
+      'source',
+    ],
+    ['for nothing when its source has succeeded', {}, undefined],
+    ['for rows without success', { source: FAILED }, 'repair'],
+    ['for nothing if it may begin without them', { source: FAILED, partial: true }, undefined],
+    ['for picks', { pick: true }, 'picks'],
+    ['for picks rather than for rows without success', { source: FAILED, pick: true }, 'picks'],
+    ['for nothing once they are given', { source: FAILED, pick: true, isPicked: true }, undefined],
+  ])('%s', (_, facts, expected) => {
+    expect(waitsFor({ ...FACTS, ...facts })).toBe(expected);
+  });
+});

@@ -1,0 +1,127 @@
+// A pipeline of three stages from a job file alone, while its command, its worker, the run service and Temporal are killed ten times.
+
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deploymentsOf, Stage, until, type Ended, type Running } from '../stage/stage.ts';
+import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
+
+const ROWS = 12;
+const PICKS = ['2', '3', '5', '7', '11'];
+/** After kills, unconfirmed rows wait for the run lists. */
+const PATIENCE_MS = 240_000;
+const JOB = `
+[[stage]]
+name = "drafts"
+from = "sheet.csv"
+deployment = "portraits"
+concurrency = 3
+
+[[stage]]
+name = "finals"
+from = "drafts"
+pick = true
+deployment = "portraits"
+set = { prompt = "in high resolution" }
+
+[[stage]]
+name = "prints"
+from = "finals"
+deployment = "prints"
+map = { image = "output" }
+`;
+
+describe('a pipeline from a job file', () => {
+  const stage = new Stage();
+  let temporal: Awaited<ReturnType<Stage['temporal']>>;
+  let service: Awaited<ReturnType<Stage['service']>>;
+  let worker: Running;
+  let kills = 0;
+  const deployments = () =>
+    stage.write(
+      'deployments.json',
+      deploymentsOf(
+        { concurrencyLimit: 4, runSeconds: 1.5 },
+        { name: 'prints', concurrencyLimit: 4, runSeconds: 1.5 },
+      ),
+    );
+  beforeAll(async () => {
+    temporal = await stage.temporal();
+    service = await stage.service(['--deployments', deployments()]);
+    worker = await stage.worker();
+    stage.sheet(ROWS);
+    stage.write('poster.job.toml', JOB);
+  }, 120_000);
+  afterAll(() => stage.close());
+
+  const kill = async (what: { readonly kill: () => Promise<unknown> }): Promise<void> => {
+    await what.kill();
+    kills += 1;
+  };
+  const killWorker = async (): Promise<void> => {
+    await kill(worker);
+    worker = await stage.worker();
+  };
+  const killEverything = async (): Promise<void> => {
+    await Promise.all([kill(worker), kill(service), kill(temporal)]);
+    service = await stage.service(['--deployments', deployments()], Number(new URL(service.base).port));
+    await temporal.restart();
+    worker = await stage.worker();
+  };
+  const batches = (): readonly string[] =>
+    readdirSync(stage.path('batches'))
+      .filter((name) => existsSync(stage.path('batches', name, 'batch.json')))
+      .sort();
+  const bought = (least: number): Promise<void> =>
+    until(async () => (await stage.truth()).length >= least, `${least} runs were bought`, PATIENCE_MS);
+  const run = (): Running => stage.start(['run', 'poster.job.toml', '--name', 'poster']);
+  const showed = async (): Promise<string> => (await stage.run(['pipeline', 'show'])).stdout;
+
+  it('makes each stage once and keeps the picks, whatever is killed', async () => {
+    const first = run();
+    await until(
+      () => existsSync(stage.path('batches', 'poster-drafts', 'batch.json')),
+      'the drafts are a batch',
+    );
+    await kill(first);
+    const second = run();
+    await bought(3);
+    await kill(second);
+    await killWorker();
+    await bought(8);
+    await killEverything();
+    const waiting: Ended = await run().ended;
+    expect(waiting.stderr).toMatch(/pick +runsheet pick poster finals --picks picks.csv/);
+    expect(waiting.code).toBe(8);
+    expect(await showed()).toMatch(/finals +waiting +for picks of drafts\n +prints +waiting +after finals/);
+
+    // The picks are given while no worker runs, and the command that gives them is killed.
+    await kill(worker);
+    const pick = stage.start(['pick', 'poster', 'finals', '--row', PICKS.join(',')]);
+    await pick.says(/stage finals takes 5 rows/);
+    await kill(pick);
+    worker = await stage.worker();
+    await bought(ROWS + 1);
+    await killWorker();
+    await bought(ROWS + PICKS.length + 1);
+    await killWorker();
+    const last = await run().ended;
+    expect([last.code, last.code === 0 ? '' : last.stderr]).toEqual([0, '']);
+
+    expect(kills).toBe(10);
+    expect(batches()).toEqual(['poster-drafts', 'poster-finals', 'poster-prints']);
+    const runs = await stage.truth();
+    const counts = { drafts: ROWS, finals: PICKS.length, prints: PICKS.length };
+    for (const [name, rows] of Object.entries(counts))
+      expectOneRunPerRow(runsOf(runs, stage.batchFile(stage.path('batches', `poster-${name}`))), rows);
+    expect(runs).toHaveLength(ROWS + 2 * PICKS.length);
+    const finals = stage.results(stage.path('batches', 'poster-finals'));
+    expect(finals.map(({ number }) => number)).toEqual(PICKS);
+    expect(readFileSync(stage.path('batches', 'poster', 'picks', 'finals'), 'utf8')).toBe(
+      `row\n${PICKS.join('\n')}\n`,
+    );
+
+    const again = await run().ended;
+    expect(again.code).toBe(0);
+    expect(await stage.truth()).toHaveLength(runs.length);
+  }, 900_000);
+});

@@ -1,0 +1,134 @@
+// A job file with stages: what can be known before anything runs is refused, by name.
+
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Console } from './console.ts';
+
+const STAGES = `
+[[stage]]
+name = "drafts"
+from = "prompts.csv"
+deployment = "portraits"
+
+[[stage]]
+name = "finals"
+from = "drafts"
+deployment = "portraits"
+pick = true
+
+[[stage]]
+name = "prints"
+from = "drafts"
+deployment = "portraits"
+`;
+
+async function planned(job: string, ...more: readonly string[]) {
+  const console = await Console.open();
+  console.write('prompts.csv', 'number,prompt\n1,a fox\n2,an owl\n');
+  console.write('poster.job.toml', job);
+  return console.run('plan', join(console.folder, 'poster.job.toml'), ...more);
+}
+
+describe('a job file with stages', () => {
+  it('is planned as a whole: the rows that are known, and what comes after which stage', async () => {
+    const { code, stdout, stderr } = await planned(
+      `max_cost = 3\n${STAGES.replaceAll('"portraits"', '"portraits"\nmax_cost = 1')}`,
+    );
+    expect([code, stderr.includes('2 rows')]).toEqual([0, true]);
+    expect(stdout.split('\n').slice(1)).toEqual([
+      'stage drafts: portraits, first, at most $1.00',
+      'stage finals: portraits, after the picks of drafts, at most $1.00',
+      'stage prints: portraits, after drafts, at most $1.00',
+      '',
+    ]);
+  });
+
+  it('gives each stage what stands above all, unless the stage says otherwise', async () => {
+    const { stdout } = await planned(`deployment = "nothing"\n${STAGES}`);
+    expect(stdout).toContain('stage prints: portraits');
+  });
+
+  it.each<[string, string, string | RegExp, string]>([
+    [
+      'from = "prompts.csv"',
+      'from = "prints"',
+      'wait for each other: drafts ← prints ← drafts',
+      'the first stage takes a sheet',
+    ],
+    [
+      'from = "drafts"\ndeployment = "portraits"\n',
+      'from = "draft"\ndeployment = "portraits"\n',
+      'names neither a stage nor a sheet',
+      'did you mean drafts?',
+    ],
+    [
+      'name = "prints"\nfrom = "drafts"\ndeployment = "portraits"',
+      'name = "prints"\nfrom = "drafts"',
+      'stage prints of',
+      'deployment = "…"',
+    ],
+    ['name = "prints"', 'name = "finals"', 'stage finals in', ''],
+    ['name = "prints"', 'name = "a/b"', 'name of stage 3', ''],
+    ['pick = true', 'pick = "yes"', 'pick in', ''],
+    ['pick = true', 'pikc = true', 'names pikc', 'did you mean pick?'],
+    ['pick = true', 'max_cots = 3', 'names max_cots', 'did you mean max_cost?'],
+    ['from = "prompts.csv"', 'from = "prompts.csv"\npick = true', 'pick in', 'from another stage'],
+    [
+      'name = "prints"',
+      'name = "prints"\nmap = { prompt = "ouput" }',
+      'takes the column ouput',
+      'did you mean output?',
+    ],
+    [
+      'name = "prints"',
+      'name = "prints"\nset = { promt = "x" }',
+      'gives the input promt',
+      'did you mean prompt?',
+    ],
+    ['name = "prints"', 'name = "prints"\nwhere = "scroe > 3"', 'scroe', ''],
+    [
+      'name = "prints"\nfrom = "drafts"\ndeployment = "portraits"',
+      'name = "prints"\nfrom = "drafts"\ndeployment = "portrait"',
+      'portrait',
+      'did you mean portraits?',
+    ],
+    [
+      '\n[[stage]]\nname = "drafts"',
+      '\nmax_cost = 3\n[[stage]]\nname = "drafts"',
+      'its stage drafts has none',
+      '',
+    ],
+    [
+      '\n[[stage]]\nname = "drafts"',
+      '\nsheet = "prompts.csv"\n[[stage]]\nname = "drafts"',
+      'sheet in',
+      'from = "prompts.csv"',
+    ],
+    [
+      '\n[[stage]]\nname = "drafts"',
+      '\n[schedule]\ncron = "0 2 * * *"\n[[stage]]\nname = "drafts"',
+      'schedule in',
+      '',
+    ],
+  ])('with %j as %j is refused by name', async (from, to, what, hint) => {
+    expect(STAGES).toContain(from);
+    const { code, stderr } = await planned(STAGES.replace(from, to));
+    expect(stderr).toMatch(what);
+    expect(stderr).toContain(hint);
+    expect(code).toBeGreaterThan(0);
+  });
+
+  it('whose stages may cost more than the job is refused', async () => {
+    const { code, stderr } = await planned(
+      `max_cost = 2\n${STAGES.replaceAll('"portraits"', '"portraits"\nmax_cost = 1')}`,
+    );
+    expect(stderr).toContain('may cost $3 together, more than its max_cost of $2');
+    expect(code).toBe(2);
+  });
+
+  it('takes no flag that is about one batch', async () => {
+    const { code, stderr } = await planned(STAGES, '--max-cost', '3');
+    expect(stderr).toContain('--max-cost is about one batch');
+    expect(code).toBe(2);
+  });
+});
