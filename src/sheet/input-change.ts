@@ -4,8 +4,9 @@
 import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
+import { mediaOf } from '../run-service/contract/file-inputs.ts';
 import { mapColumns } from './column-mapping.ts';
-import { fileCell } from './input-files.ts';
+import { fileCell, type InputFiles } from './input-files.ts';
 import type { Kind } from './parse-cell.ts';
 import type { InputKind } from './sheet-options.ts';
 
@@ -40,11 +41,12 @@ export function bothChanges(
  * The change that `--set` asks for, by the rules for sheets; an empty text stops sending the input. Throws E602 for unknown inputs
  * and invalid values.
  */
-export function changeFrom(
+export async function changeFrom(
   given: Readonly<Record<string, string>>,
   kinds: Readonly<Record<string, Kind>>,
   inputTypes: readonly InputType[] | undefined,
-): InputChange {
+  files: InputFiles,
+): Promise<InputChange> {
   const declared = Object.entries(kinds).filter(
     ([name, kind]) => Object.hasOwn(given, name) && kind !== 'auto',
   );
@@ -55,12 +57,11 @@ export function changeFrom(
     { format: 'csv', map: {}, set: given, drop: [], types },
     inputTypes,
   );
-  const set = Object.fromEntries(
-    feeds.flatMap(({ input, from }) => {
-      if ('json' in from) return [[input, parseExactly(from.json)]];
-      return 'template' in from ? [[input, addressIn(input, from.template.join(''))]] : [];
-    }),
-  );
+  const set: Record<string, unknown> = {};
+  for (const { input, from, type } of feeds) {
+    if ('json' in from) set[input] = parseExactly(from.json);
+    else if ('template' in from) set[input] = await addressIn(input, from.template.join(''), type, files);
+  }
   const unset = Object.keys(given).filter((name) => !Object.hasOwn(set, name));
   const required = inputTypes?.find((type) => type.required && unset.includes(type.name));
   if (required)
@@ -71,12 +72,20 @@ export function changeFrom(
   return { set, ...(unset.length === 0 ? {} : { unset }) };
 }
 
-/** Nothing is uploaded for rows that are sent again. */
-function addressIn(input: string, text: string): string {
+/** Of a file of this machine, it may be a mark until that is uploaded. */
+async function addressIn(
+  input: string,
+  text: string,
+  type: InputType | undefined,
+  files: InputFiles,
+): Promise<string> {
   const cell = fileCell(text);
-  if ('address' in cell) return cell.address;
+  if ('path' in cell) await files.read(cell.path, true);
+  const found = 'path' in cell ? files.valueOf(cell.path, mediaOf(type?.type ?? '')) : cell;
+  if (typeof found === 'string') return found;
+  if ('address' in found) return found.address;
   throw problem('E602', {
-    what: `--set ${input}: ${JSON.stringify(text)} is not an address`,
-    hint: 'give an http address; to send a file of this machine, change the cell and add the sheet with --into',
+    what: `--set ${input}: ${JSON.stringify(text)} is ${found.what}`,
+    hint: 'isSeveral' in found ? 'give one of them' : found.hint,
   });
 }

@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { isRunsheetError } from '../../src/errors/error.ts';
 import { bothChanges, changedInputs, changeFrom } from '../../src/sheet/input-change.ts';
+import type { InputFiles } from '../../src/sheet/input-files.ts';
 
 const TYPES = [
   { name: 'prompt', type: 'string', required: true },
@@ -11,10 +12,16 @@ const TYPES = [
   { name: 'photo', type: 'image', required: false },
 ] as never;
 
-const from = (given: Record<string, string>, types = TYPES) => changeFrom(given, {}, types);
-const refusal = (given: Record<string, string>): string => {
+const NO_FILES: InputFiles = {
+  read: () => undefined,
+  valueOf: (path) => ({ what: `there is no ${path}`, hint: '' }),
+  taken: () => {},
+};
+
+const from = (given: Record<string, string>, types = TYPES) => changeFrom(given, {}, types, NO_FILES);
+const refusal = async (given: Record<string, string>): Promise<string> => {
   try {
-    from(given);
+    await from(given);
     return 'accepted';
   } catch (error) {
     if (!isRunsheetError(error, 'E602')) throw error;
@@ -23,18 +30,19 @@ const refusal = (given: Record<string, string>): string => {
 };
 
 describe('the inputs of --set', () => {
-  it('have the types of the deployment and keep every digit', () => {
-    const { set, unset } = from({ seed: '18446744073709551615', prompt: '7', style: '' });
+  it('have the types of the deployment and keep every digit', async () => {
+    const { set, unset } = await from({ seed: '18446744073709551615', prompt: '7', style: '' });
     expect([JSON.stringify(set), unset]).toEqual(['{"seed":18446744073709551615,"prompt":"7"}', ['style']]);
   });
 
-  it('are addresses of files', () => {
-    expect(from({ photo: ' https://a.example/fox.png' }).set).toEqual({ photo: 'https://a.example/fox.png' });
+  it('are addresses of files', async () => {
+    const { set } = await from({ photo: ' https://a.example/fox.png' });
+    expect(set).toEqual({ photo: 'https://a.example/fox.png' });
   });
 
-  it('have the types of the batch if the service does not tell them', () => {
+  it('have the types of the batch if the service does not tell them', async () => {
     const kinds = { prompt: 'string', seed: 'auto', other: 'int' } as const;
-    expect(changeFrom({ prompt: '7', seed: '7' }, kinds, undefined)).toEqual({
+    expect(await changeFrom({ prompt: '7', seed: '7' }, kinds, undefined, NO_FILES)).toEqual({
       set: { prompt: '7', seed: 7 },
     });
   });
@@ -45,9 +53,9 @@ describe('the inputs of --set', () => {
     [{ seed: '-1' }, 'the value is too small'],
     [{ style: 'oi' }, 'allowed: flat oil'],
     [{ prompt: '' }, 'the deployment requires this input'],
-    [{ photo: 'fox.png' }, 'change the cell and add the sheet with --into'],
-  ])('are refused if they are wrong: %j', (given, text) => {
-    expect(refusal(given as unknown as Record<string, string>)).toContain(text);
+    [{ photo: 'fox.png' }, 'there is no fox.png'],
+  ])('are refused if they are wrong: %j', async (given, text) => {
+    expect(await refusal(given as unknown as Record<string, string>)).toContain(text);
   });
 });
 

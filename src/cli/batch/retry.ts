@@ -40,7 +40,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
     ...answersFrom(flags),
   };
   const set = flags.set && inputsSet(flags.set);
-  const again = await proposeRetry(servers, found, { filter: filterOf(flags), set, answers });
+  using again = await proposeRetry(servers, found, { filter: filterOf(flags), set, answers });
   const { rows, open } = again.wanted;
   if (rows === 0 && open === 0) {
     await sayNone(printer, flags, found);

@@ -25,6 +25,10 @@ export type PassParams = {
   /** Whether runs that were paid for are bought again, instead of fetching their files. */
   readonly buysAgain?: boolean;
   readonly change?: InputChange;
+  /** Uploads the files of the change; the change with their addresses, if it is another one. */
+  readonly upload?: () => Promise<InputChange | undefined>;
+  /** Is disposed of with the proposal. */
+  readonly files?: Disposable;
   readonly answers?: Answers;
   /** Starts or reaches the servers before rows are added. */
   readonly servers?: () => Promise<unknown>;
@@ -50,9 +54,9 @@ export type Candidates = {
 /** Rows with these outcomes may have a run that was paid for. */
 const COSTLY: readonly Outcome[] = ['succeeded', 'unknown'];
 
-export class RowsAgain implements Proposed<Candidates | undefined> {
+export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   readonly #batch: Batch;
-  readonly #params: PassParams;
+  #params: PassParams;
   #answers: Answers;
   #wanted: Candidates;
 
@@ -100,8 +104,14 @@ export class RowsAgain implements Proposed<Candidates | undefined> {
       if (questions.length > 0) throw new QuestionsOpen(questions);
       // Without its servers, nothing is added.
       await this.#params.servers?.();
-      if (await addPass(this.#batch, this.#params, this.#wanted)) return this.#wanted;
+      const change = await this.#params.upload?.();
+      if (change !== undefined) this.#params = { ...this.#params, change };
+      else if (await addPass(this.#batch, this.#params, this.#wanted)) return this.#wanted;
     }
+  }
+
+  [Symbol.dispose](): void {
+    this.#params.files?.[Symbol.dispose]();
   }
 }
 

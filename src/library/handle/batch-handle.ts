@@ -172,7 +172,7 @@ export class BatchHandle {
       ...(mayBuyTwice ? { boughtBefore: 'again' as const } : {}),
       ...answersFrom({ acceptGpu }),
     };
-    const proposal = await proposeRetry(this.#servers, found, { filter, set, answers });
+    using proposal = await proposeRetry(this.#servers, found, { filter, set, answers });
     const policy = { words: asOption };
     const how = howOf({ ...filter, timeoutMs });
     const { pass } = await sendAgain(this.#servers, found, proposal, policy, how);

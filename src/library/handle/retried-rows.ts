@@ -8,6 +8,7 @@ import type { FailureKind } from '../../options/failure-kind.ts';
 import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
 import { declaredInputs } from '../../create-batch/find-deployment.ts';
+import { LocalFiles } from '../../create-batch/files/local-files.ts';
 import type { Config } from '../../host/config.ts';
 import { resultAttempt, type RowRecord } from '../../results/row-record.ts';
 import { changeFrom, type InputChange } from '../../sheet/input-change.ts';
@@ -72,13 +73,23 @@ export async function proposeRetry(
   { filter, set, answers }: RetryAsked,
 ): Promise<RowsAgain> {
   await refuseUnknownRows(found, filter);
+  const params = { ...passParams(filter, answers), servers: () => servers.for(found) };
+  if (set === undefined) return RowsAgain.of(found, params);
   // Only the service knows the types of the inputs, and the local one runs with the servers.
-  if (set !== undefined) await servers.forRehearsal(found);
-  const change = set && (await inputChangeOf(servers.config, found, set));
-  return RowsAgain.of(found, {
-    ...passParams(filter, answers, change),
-    servers: () => servers.for(found),
-  });
+  await servers.forRehearsal(found);
+  const { sheet, service, deadlineAt } = found.file;
+  const { folder = process.cwd() } = sheet.files ?? {};
+  const { config, onUploading } = servers.around(service);
+  const beside = { folders: [process.cwd(), folder] };
+  const files = new LocalFiles({ config, service, beside, deadlineAt });
+  const changed = () => inputChangeOf(config, found, set, files);
+  const upload = async () => ((await files.upload(onUploading)) ? changed() : undefined);
+  try {
+    return await RowsAgain.of(found, { ...params, change: await changed(), upload, files });
+  } catch (error) {
+    files[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** Adds the rows, and tells the batch; without any it is only started, or attached to. */
@@ -97,11 +108,16 @@ export async function sendAgain(
 }
 
 /** Other inputs, with the types of the deployment. Throws E602. */
-async function inputChangeOf(config: Config, { file }: FoundBatch, set: Readonly<Record<string, string>>) {
+async function inputChangeOf(
+  config: Config,
+  { file }: FoundBatch,
+  set: Readonly<Record<string, string>>,
+  files: LocalFiles,
+) {
   const inputTypes = await declaredInputs(config, file);
   const kinds = Object.fromEntries(file.sheet.inputs.map(({ input, kind }) => [input, kind as Kind]));
   const declared = file.sheet.options.types;
-  return changeFrom(set, inputTypes ? declared : { ...kinds, ...declared }, inputTypes);
+  return changeFrom(set, inputTypes ? declared : { ...kinds, ...declared }, inputTypes, files);
 }
 
 type NamedRows = {

@@ -4,6 +4,12 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { QuestionsOpen } from '../../../src/create-batch/questions.ts';
 import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { placeIn } from '../../../src/batch/state/lanes.ts';
+import type { Answers } from '../../../src/create-batch/questions.ts';
+import { proposeRetry } from '../../../src/library/handle/retried-rows.ts';
+import type { Servers } from '../../../src/library/servers.ts';
+import { cacheRows } from '../../../src/sheet/placed-rows.ts';
+import { readPass } from '../../../src/store/passes.ts';
 import { openScene, photosOf, picture } from './scene.ts';
 import { addResults } from '../earlier.ts';
 import { carriedOut, withFurther } from '../further.ts';
@@ -268,6 +274,38 @@ describe('a file outside of the folder of the sheet', () => {
     symlinkSync(join(place.folder, 's'), join(place.folder, 'other'));
     expect((await make('other/sheet.csv')).file.sheet.files?.count).toBe(1);
   });
+});
+
+it('a picture of this machine can be given to rows that are sent again, and is uploaded with the answer', async () => {
+  const { place, around, make, uploads, told } = await openScene();
+  place.write('s/1.png', picture(1));
+  place.write('s/2.png', picture(2));
+  place.write('s/sheet.csv', 'photo\n1.png\n');
+  const batch = await make('s/sheet.csv');
+  await addResults(batch);
+  told.length = 0;
+  const servers = {
+    config: around.config,
+    around: () => around,
+    forRehearsal: async () => {},
+    for: async () => ({}),
+  } as unknown as Servers;
+  const retried = (photo: string, answers: Answers) =>
+    proposeRetry(servers, batch, { filter: { outcome: ['succeeded'] }, set: { photo }, answers });
+  await expect(retried('3.png', {})).rejects.toMatchObject({
+    code: 'E602',
+    message: expect.stringContaining('there is no') as string,
+  });
+  using open = await retried('2.png', {});
+  await expect(open.carryOut()).rejects.toBeInstanceOf(QuestionsOpen);
+  expect(uploads()).toBe(0);
+  using proposal = await retried('2.png', { boughtBefore: 'again' });
+  expect((await proposal.carryOut())?.rows).toBe(1);
+  const { segments } = await readPass(batch.store, 2);
+  const places = segments.map(({ lane, first }) => placeIn(lane, first));
+  const rows = await cacheRows(4)(layoutOf(batch.store, batch.file), batch.file.sheet, places);
+  const [row] = rows.values();
+  expect(await contentAt(String(row?.inputs['photo']))).toEqual(picture(2));
 });
 
 it('a picture that is data of a batch is an input of the next one, from the folder of its sheet', async () => {
