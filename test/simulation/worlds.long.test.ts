@@ -1,7 +1,7 @@
 // Simulates more worlds, and worlds of thousands of rows in which groups, cancels and snapshots reach their limits.
 
 import { describe, expect, it } from 'vitest';
-import { simulateMany } from './many.ts';
+import { simulateMany, SOMETIMES } from './many.ts';
 
 const SMALL = { seeds: 5_000, from: 10_000 } as const;
 const LARGE = { seeds: 10, from: 1 } as const;
@@ -12,9 +12,13 @@ const NOTHING_WRONG = { lost: 0, duplicates: 0, unreported: 0, falseSuccesses: 0
 
 describe('batches in simulated worlds with random faults', () => {
   it(`in ${SMALL.seeds} more worlds lose no row, hide no run, report no false success and touch no foreign run`, async () => {
-    const { failing, sometimes: _, ...sums } = await simulateMany(SMALL.from, SMALL.seeds);
+    const { failing, sometimes, ...sums } = await simulateMany(SMALL.from, SMALL.seeds);
     expect(failing.join('\n')).toBe('');
     expect(sums).toMatchObject(NOTHING_WRONG);
+    expect(
+      SOMETIMES.filter((what) => !sometimes.has(what)),
+      'events that never occurred',
+    ).toEqual([]);
   }, 1_200_000);
 
   it(`in ${LARGE.seeds} worlds with a concurrency up to 3,000 and up to 20,000 rows do the same, within their limits`, async () => {

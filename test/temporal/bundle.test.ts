@@ -4,7 +4,7 @@ import assert from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createContext, runInContext } from 'node:vm';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeBundle } from '../../src/temporal/bundle.ts';
+import { bundledCode } from '../workflows/generations.ts';
 
 /** What the SDK gives to workflows when it loads them. */
 const SANDBOX = { __webpack_module_cache__: {}, AsyncLocalStorage, TextDecoder, TextEncoder, URL, assert };
@@ -14,7 +14,7 @@ describe('the workflow bundle', () => {
   let sources: readonly string[] = [];
 
   beforeAll(async () => {
-    const [before = '', map = ''] = (await makeBundle()).split(
+    const [before = '', map = ''] = (await bundledCode()).split(
       '//# sourceMappingURL=data:application/json;charset=utf-8;base64,',
     );
     code = before;

@@ -52,9 +52,7 @@ describe('a batch that a stranger continues as new', () => {
   });
 
   it('from an earlier state of it sends nothing again', async () => {
-    const bundle = await changedBundle([
-      ['src/batch/bounds.ts', /CONTINUE_AT_EVENTS = [\d_]+/, 'CONTINUE_AT_EVENTS = 60'],
-    ]);
+    const bundle = await changedBundle([[/CONTINUE_AT_EVENTS=[\de]+/, 'CONTINUE_AT_EVENTS=60']]);
     const worker = await rig.worker(bundle);
     const ref = refOf('continued');
     script.rows.set(ref.batch, ROWS);

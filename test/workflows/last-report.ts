@@ -18,16 +18,14 @@ export const makePool = (rig: Rig, size: number) => openPools(() => rig.client).
 export const withSlowLastReport = () =>
   changedBundle([
     [
-      'workflows/execute-command.ts',
-      /async \(\) => runtime\.signalPool\(pool, usage\)/,
+      /async\(\)=>runtime\.signalPool\(pool,usage\)/,
       `async () => {
         if (usage.left) await runtime.condition(() => Reflect.has(globalThis, 'received'));
         return runtime.signalPool(pool, usage);
       }`,
     ],
     [
-      'workflows/batch-loop.ts',
-      /received\.signals \+= 1;/,
+      /received\.signals\+=1;/,
       "received.signals += 1; if (event.type === 'retry') Reflect.set(globalThis, 'received', true);",
     ],
   ]);
