@@ -10,6 +10,9 @@ import { Stage } from './stage/stage.ts';
 const ROOT = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
+const install = (cwd: string, ...packages: readonly string[]) =>
+  run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...packages], { cwd });
+
 type Lock = {
   readonly packages: Readonly<
     Record<
@@ -29,13 +32,7 @@ describe('the packed tarball, installed in an empty folder', () => {
     const tarball = readdirSync(stage.folder).find((name) => name.endsWith('.tgz')) ?? '';
     mkdirSync(home);
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}');
-    await run(
-      'npm',
-      ['install', '--ignore-scripts', '--no-audit', '--no-fund', stage.path(tarball), '@types/node@24'],
-      {
-        cwd: home,
-      },
-    );
+    await install(home, stage.path(tarball));
   });
   afterAll(() => stage.close());
 
@@ -61,6 +58,20 @@ describe('the packed tarball, installed in an empty folder', () => {
     expect(different).toEqual([]);
     const { stdout } = await run(stage.path('bin', 'runsheet'), ['--version']);
     expect(stdout).toContain('0.1.0');
+  });
+
+  it('has exports, types and fields in which publint, attw and npm publish find no fault', async () => {
+    const tools = stage.path('tools');
+    mkdirSync(tools);
+    writeFileSync(join(tools, 'package.json'), '{"private":true}');
+    await install(tools, 'publint@0.3', '@arethetypeswrong/cli@0.18');
+    const tarball = stage.path(readdirSync(stage.folder).find((name) => name.endsWith('.tgz')) ?? '');
+    const npx = (...args: readonly string[]) => run('npx', ['--no-install', ...args], { cwd: tools });
+    expect((await npx('publint', 'run', tarball, '--strict')).stdout).toContain('All good!');
+    // Exits with 1 for a fault of an entry that an ES module imports.
+    await npx('attw', tarball, '--profile', 'esm-only');
+    const published = await run('npm', ['publish', '--dry-run', '--json', tarball], { cwd: tools });
+    expect(published.stderr).not.toMatch(/auto-corrected|npm error/);
   });
 
   it('carries compiled code and the workflow bundle, and no sources', () => {
@@ -91,6 +102,7 @@ describe('the packed tarball, installed in an empty folder', () => {
     );
   });
 
+  // With the newest types of Node: nobody names a version of them in his own project.
   it('is a library whose types are complete in a strict project', async () => {
     copyFileSync(join(installed, 'examples', 'library', 'portraits.ts'), join(home, 'portraits.ts'));
     const compilerOptions = {

@@ -3,6 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { Execution } from '../batch/batch-ref.ts';
 import { errorMessage, problem } from '../errors/error.ts';
 
 type Started = Parameters<ActivityInterceptorsFactory>[0]['info'];
@@ -19,19 +20,13 @@ const before =
     },
   });
 
-/**
- * Refuses activities that the batch itself did not schedule. Every user of the machine can connect to an embedded server: he
- * cannot read or create payloads, but he can copy them, and reset or start workflows. So activities run only for the chain of
- * workflow runs that started the batch (started.json), and never for a reset run, which would send groups again.
- */
-export type Execution = { readonly workflowId: string; readonly runId: string };
 type BatchPlace = { readonly batch: string; readonly folder: string };
 
 type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 
 /**
  * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for
- * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `authentic-firing.ts` checks
+ * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `firing-guard.ts` checks
  * `createFiring`, `findMissed` and `notifyFiring`. Those of a pipeline do what its folder says, which a command has written.
  */
 const BEFORE_START: ReadonlySet<string> = new Set([
@@ -48,7 +43,12 @@ const BEFORE_START: ReadonlySet<string> = new Set([
 
 const KEPT_MAX = 1_000;
 
-/** `startedBy` reads from the folder which workflow run started the batch. */
+/**
+ * Refuses activities that the batch itself did not schedule. Every user of the machine can connect to an embedded server: he
+ * cannot read or create payloads, but he can copy them, and reset or start workflows. So activities run only for the chain of
+ * workflow runs that started the batch (started.json), and never for a reset run, which would send groups again.
+ * `startedBy` reads from the folder which workflow run started the batch.
+ */
 export function guardActivities(
   client: Client,
   startedBy: (folder: string) => Promise<Execution | undefined>,

@@ -15,7 +15,6 @@ import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/int
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { ShownBatch } from '../batch/shown/shown-batch.ts';
-import type { BatchRef } from '../batch/batch-ref.ts';
 import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { Snapshot } from '../batch/state/snapshot.ts';
@@ -23,10 +22,9 @@ import { WRITES } from '../batch/version.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
-import type { Execution } from './activity-guards.ts';
 import { INVALID, startSearchable } from './search-attributes.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
-import type { BatchName } from '../batch/batch-ref.ts';
+import type { BatchName, BatchRef, Execution } from '../batch/batch-ref.ts';
 
 const AGAIN_MS = 500;
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;
