@@ -138,7 +138,7 @@ export function loadConfig(
     notify: notifySettings(environment, values),
     proxies: takeProxies(environment),
     taskQueue: values.task_queue,
-    member: memberSettings(values),
+    member: memberSettings(values, environment),
     metrics: values.metrics,
     /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
     searchAttributes: values.search_attributes,

@@ -27,15 +27,19 @@ type Values = {
   readonly [K in keyof typeof MEMBER_SETTINGS]?: z.output<(typeof MEMBER_SETTINGS)[K]>;
 };
 
-export const memberSettings = (values: Values) => ({
+/** `environment`: Temporal's Worker Controller gives its workers their deployment and their build by names of its own. */
+export const memberSettings = (
+  values: Values,
+  environment: Readonly<Record<string, string | undefined>>,
+) => ({
   /** How long a worker that was asked to end waits for what it has begun. */
   drainMs: (values.drain_seconds ?? DRAIN_SECONDS) * 1_000,
   /** The tags of a worker: it also serves the batches that ask for one of them. */
   tags: values.worker_tags ?? [],
   /** The Worker Deployment of Temporal that a worker belongs to, if any. */
-  deployment: values.worker_deployment,
+  deployment: values.worker_deployment ?? (environment['TEMPORAL_DEPLOYMENT_NAME'] || undefined),
   /** Its build id there; undefined: the version of this package. */
-  build: values.worker_build,
+  build: values.worker_build ?? (environment['TEMPORAL_WORKER_BUILD_ID'] || undefined),
 });
 
 export type MemberSettings = ReturnType<typeof memberSettings>;

@@ -11,6 +11,7 @@ import * as autoscaling from 'kubernetes-models/autoscaling/v2';
 import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
 import * as core from 'kubernetes-models/v1';
+import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { loadConfig, VARIABLES } from '../../src/host/config.ts';
@@ -32,7 +33,10 @@ const MODULES: Readonly<Record<string, readonly [path: string, module: object]>>
 };
 type Model = new (data: object) => { validate(): void };
 
-const objects = manifests.filter(({ kind }) => kind !== 'Kustomization' && kind !== 'Component');
+const objects = manifests.filter(
+  ({ kind, apiVersion }) =>
+    kind !== 'Kustomization' && kind !== 'Component' && !apiVersion.startsWith('temporal.io/'),
+);
 const nameOf = ({ kind, metadata }: Manifest): string => `${kind} ${metadata.name}`;
 
 type Container = {
@@ -214,7 +218,7 @@ describe('deploy/kubernetes', () => {
       readonly resources: readonly string[];
     }[];
     const images = kustomizations.flatMap((one) => one.images ?? []);
-    expect(images).toHaveLength(3);
+    expect(images).toHaveLength(5);
     for (const image of images) expect(image).toMatchObject({ name: 'runsheet', newTag: version });
     const resources = kustomizations.flatMap((one) => one.resources);
     expect(resources).toContain('hpa.yaml');
@@ -314,6 +318,41 @@ describe('deploy/kubernetes', () => {
     expect(build.spec.template.metadata.labels).toMatchObject(selector);
     const scaler = other?.find(({ kind }) => kind === 'HorizontalPodAutoscaler') as unknown as Scaler;
     expect(scaler.spec.scaleTargetRef.name).toBe(build.metadata.name);
+  });
+
+  it.runIf(hasKubectl)('is what the Worker Controller takes, with the pods of the usual Deployment', () => {
+    const built = parseAllDocuments(kustomized('deploy/kubernetes/controller')).map(
+      (one) => one.toJS() as Manifest,
+    );
+    expect(built.map(({ kind }) => kind).toSorted()).toEqual([
+      'Connection',
+      'PodDisruptionBudget',
+      'WorkerDeployment',
+    ]);
+    const schemas = JSON.parse(
+      readFileSync(join(import.meta.dirname, 'worker-controller.json'), 'utf8'),
+    ) as Readonly<Record<string, object>>;
+    for (const { kind, spec } of built.filter(({ apiVersion }) => apiVersion.startsWith('temporal.io/'))) {
+      const ajv = new Ajv({ allErrors: true });
+      ajv.validate(schemas[kind] ?? false, spec);
+      expect([kind, ajv.errors ?? null]).toEqual([kind, null]);
+    }
+    const specOf = (kind: string) => built.find((one) => one.kind === kind)?.spec ?? {};
+    const usual = parseAllDocuments(kustomized('deploy/kubernetes'))
+      .map((one) => one.toJS() as Manifest)
+      .find(({ kind }) => kind === 'Deployment');
+    const { template, workerOptions } = specOf('WorkerDeployment');
+    expect(template).toEqual(usual?.spec['template']);
+    const { connectionRef, temporalNamespace } = workerOptions as {
+      readonly connectionRef: { readonly name: string };
+      readonly temporalNamespace: string;
+    };
+    const connection = built.find(({ kind }) => kind === 'Connection');
+    expect([connection?.metadata.name, connection?.spec['hostPort'], temporalNamespace]).toEqual([
+      connectionRef.name,
+      data['TEMPORAL_ADDRESS'],
+      data['TEMPORAL_NAMESPACE'],
+    ]);
   });
 });
 

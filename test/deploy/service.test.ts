@@ -3,9 +3,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { loadConfig } from '../../src/host/config.ts';
 import { refusal } from '../console/commands-in.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 import { manifest, ROOT } from './manifests.ts';
@@ -82,6 +83,41 @@ describe('deploy/systemd/runsheet-service.service', () => {
     writeFileSync(file, unit.replaceAll(program, process.execPath));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
     expect([status, stderr]).toEqual([0, '']);
+  });
+});
+
+describe('deploy/kubernetes/codec', () => {
+  const { spec } = manifest('Deployment', 'runsheet-codec') as { readonly spec: typeof set.spec };
+  const { containers, volumes, securityContext, enableServiceLinks } = spec.template.spec;
+  const [codec] = containers;
+
+  it('is started with a command and a key that the program takes, on its port, with nothing of the Secret but the payload key', async () => {
+    expect(await refusal([...codec.args])).toBeUndefined();
+    const env = (codec as unknown as { readonly env: readonly { name: string; value: string }[] }).env;
+    const { payload } = loadConfig(Object.fromEntries(env.map(({ name, value }) => [name, value])));
+    const mounts = codec.volumeMounts.map(({ mountPath }) => mountPath);
+    expect([dirname(payload.keysFile ?? ''), dirname(flag(codec.args, '--token-file'))]).toEqual(
+      mounts.slice(0, 2),
+    );
+    expect(volumes[0]).toMatchObject({ secret: { items: [{ key: 'payload-key', path: 'payload-key' }] } });
+    expect(flag(codec.args, '--listen')).toBe(`0.0.0.0:${codec.ports[0]?.containerPort}`);
+    expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+    expect([enableServiceLinks, codec.securityContext]).toEqual([false, container.securityContext]);
+  });
+
+  it('is reached by the Ingress only, and reaches nothing', () => {
+    const { labels } = spec.template.metadata;
+    const service = manifest('Service', 'runsheet-codec') as { spec: { selector: object } };
+    const network = manifest('NetworkPolicy', 'runsheet-codec') as {
+      spec: { podSelector: { matchLabels: object }; policyTypes: string[]; egress?: unknown };
+    };
+    for (const selector of [
+      spec.selector.matchLabels,
+      service.spec.selector,
+      network.spec.podSelector.matchLabels,
+    ])
+      expect(labels).toMatchObject(selector);
+    expect([network.spec.policyTypes, network.spec.egress]).toEqual([['Ingress', 'Egress'], undefined]);
   });
 });
 

@@ -212,6 +212,12 @@ describe('the settings of one worker of several', () => {
     expect(load().member).toEqual({ drainMs: 25_000, tags: [], deployment: undefined, build: undefined });
   });
 
+  it('are those of the Worker Controller, unless others are set', () => {
+    const given = { TEMPORAL_DEPLOYMENT_NAME: 'runsheet/worker', TEMPORAL_WORKER_BUILD_ID: '0.1.0-5c3d' };
+    expect(load(given).member).toMatchObject({ deployment: 'runsheet/worker', build: '0.1.0-5c3d' });
+    expect(load({ ...given, RUNSHEET_WORKER_BUILD: 'own' }).member.build).toBe('own');
+  });
+
   it('have tags by commas or blanks, each once', () => {
     expect(load({ RUNSHEET_WORKER_TAGS: 'eu, gpu-lab eu' }).member.tags).toEqual(['eu', 'gpu-lab']);
     writeFileSync('runsheet.toml', 'drain_seconds = 60\nworker_tags = "us"\n');
