@@ -2,6 +2,7 @@
 // runs of a workflow, also of other users; the birth mark in a run's webhook shows which batch it belongs to.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { withCallSignal } from '../host/call-signal.ts';
 import type { AttemptRun } from '../batch/attempt.ts';
 import type { ReadBack } from '../batch/commands.ts';
 import type { RunService } from '../run-service/client.ts';
@@ -62,7 +63,7 @@ async function readPage({ service, tries, signal }: ListParams, workflowId: stri
     } catch (error) {
       if (error instanceof NoList || tried >= tries) throw error;
       const pauseMs = Math.min(AGAIN_MOST_MS, AGAIN_MS * 2 ** (tried - 1));
-      await wait(pauseMs, undefined, signal === undefined ? {} : { signal });
+      await wait(pauseMs, undefined, { signal: withCallSignal(signal ?? new AbortController().signal) });
     }
   }
 }

@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { problem, RunsheetError } from '../errors/error.ts';
 import { openDownloads } from '../run-service/download.ts';
+import { withCallSignal } from '../host/call-signal.ts';
 import type { Config } from '../host/config.ts';
 import { sheetAt } from './sheet-address.ts';
 import { isAddress } from '../errors/redact.ts';
@@ -127,7 +128,7 @@ function besideOf(path: string, { isRemote, within }: CopyParams): Pick<SheetCop
 
 /** The user has named the host. */
 function addressed(address: string, params: CopyParams): CopyParams & { readonly path: string } {
-  const { signal } = new AbortController();
+  const signal = withCallSignal(new AbortController().signal);
   return { ...params, ...sheetAt(address, { download: openDownloads(1), signal }) };
 }
 
@@ -175,7 +176,9 @@ async function copyStream(path: string, source: Readable, folder: string): Promi
     }
   };
   try {
-    await pipeline(measured, createWriteStream(join(folder, COPY)));
+    await pipeline(measured, createWriteStream(join(folder, COPY)), {
+      signal: withCallSignal(new AbortController().signal),
+    });
   } catch (error) {
     throw error instanceof RunsheetError ? error : outFault(dirname(folder), error);
   }

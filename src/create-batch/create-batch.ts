@@ -10,9 +10,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, rename, rmdir } from 'node:fs/promises';
-import { setTimeout as wait } from 'node:timers/promises';
 import { problem } from '../errors/error.ts';
 import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from '../sheet/guesses/guess.ts';
+import { waitInCall } from '../host/call-signal.ts';
 import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
@@ -182,7 +182,7 @@ export class NewBatch implements Disposable {
         return await this.#put(this.#whole, seen);
       } catch (error) {
         if (!(error instanceof Overtaken)) throw error;
-        await wait(Math.random() * AGAIN_MOST_MS);
+        await waitInCall(Math.random() * AGAIN_MOST_MS);
         // Agreed to before the other batch was there.
         const { earlier, ...others } = this.#answers;
         if (earlier === 'again' && others.open !== 'again') this.#answers = others;

@@ -10,6 +10,7 @@ import { openServices, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
 import { serviceOf } from './connect-options.ts';
 import { addOwnGpus, type GivenGpus } from './own-gpus.ts';
+import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
 
 /** By name. Throws E313 if the service has no list of them. */
@@ -37,12 +38,12 @@ export class Deployments {
   }
 
   /** By name. Throws E313 if the service has no list of them. */
-  async list(): Promise<readonly Deployment[]> {
+  async list(_call?: Abortable): Promise<readonly Deployment[]> {
     return listDeployments(this.#servers.config, await this.#service());
   }
 
   /** With its inputs, by its id or its name. Throws E302 and E303. */
-  async show(name: string): Promise<Deployment> {
+  async show(name: string, _call?: Abortable): Promise<Deployment> {
     return showDeployment(this.#servers.config, await this.#service(), name);
   }
 
@@ -50,7 +51,7 @@ export class Deployments {
    * Makes deployments of ComfyUI workflows that GPU servers of your own run, by the local run service: name them with
    * `service: 'local'`. They are kept. Throws E602 for a workflow that cannot run, and E614 if no server answers.
    */
-  add(gpus: GivenGpus): Promise<readonly { readonly id: string; readonly name: string }[]> {
+  add(gpus: GivenGpus & Abortable): Promise<readonly { readonly id: string; readonly name: string }[]> {
     return addOwnGpus(this.#servers, gpus);
   }
 
@@ -61,3 +62,5 @@ export class Deployments {
     return meant;
   }
 }
+
+takeSignals(Deployments.prototype);

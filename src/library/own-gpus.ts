@@ -4,6 +4,8 @@
 import { z } from 'zod';
 import { EXIT, problem, RunsheetError } from '../errors/error.ts';
 import { jsonIn } from '../errors/outside-text.ts';
+import { definedOnly } from '../options/defined-only.ts';
+import { callSignal } from '../host/call-signal.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { localService } from '../run-service/local-address.ts';
 import type { Servers } from './servers.ts';
@@ -46,6 +48,7 @@ export async function addOwnGpus(servers: Servers, given: GivenGpus): Promise<z.
     method: 'POST',
     headers: { authorization: `Bearer ${service.key.value}`, 'content-type': 'application/json' },
     body: JSON.stringify(given),
+    ...definedOnly({ signal: callSignal() }),
   });
   const body = jsonIn(await answer.text());
   if (answer.ok) return addedSchema.parse(body);

@@ -1,5 +1,6 @@
 // A program's connection: makes batches and finds them.
 
+import { takeSignals, type Abortable } from './abortable.ts';
 import { BatchHandle } from './handle/batch-handle.ts';
 import type { BatchOptions } from './start/batch-options.ts';
 import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
@@ -39,7 +40,7 @@ export class Runsheet implements AsyncDisposable {
   }
 
   /** Checks a sheet and forecasts its cost and time, without sending anything. */
-  plan(sheet: Source, options: BatchOptions): Promise<Plan> {
+  plan(sheet: Source, options: BatchOptions & Abortable): Promise<Plan> {
     return planOf(this.#servers, sheet, options);
   }
 
@@ -47,7 +48,7 @@ export class Runsheet implements AsyncDisposable {
    * Resolves when every row is read and checked and the batch runs. The same rows make no second batch: the handle is that of the
    * one that runs already.
    */
-  async start(sheet: Source, options: BatchOptions): Promise<BatchHandle> {
+  async start(sheet: Source, options: BatchOptions & Abortable): Promise<BatchHandle> {
     const found = await startBatch(this.#servers, sheet, options);
     return new BatchHandle(this.#servers, found.batch, found);
   }
@@ -58,7 +59,7 @@ export class Runsheet implements AsyncDisposable {
   }
 
   /** The batches in the store, newest first, without those whose batch.json cannot be read. One with other damaged files is `unreadable`. */
-  async *list(): AsyncGenerator<BatchStatus> {
+  async *list(_call?: Abortable): AsyncGenerator<BatchStatus> {
     const { folders } = await listedStatuses(this.#servers.config.out);
     const { session, leave } = await this.#servers.join();
     try {
@@ -80,15 +81,23 @@ export class Runsheet implements AsyncDisposable {
   }
 }
 
+takeSignals(Runsheet.prototype);
+
 /**
  * Connects to a Temporal cluster, if a client is given or the settings name one. Otherwise embedded servers are started when a batch
  * has to run. Throws E602 for invalid settings, E401 if the cluster cannot be reached.
  */
-export async function connect(options: ConnectOptions = {}): Promise<Runsheet> {
-  const servers = new Servers(options);
-  if (servers.isCluster) await servers.open(false);
-  return new Runsheet(servers);
+export async function connect(options: ConnectOptions & Abortable = {}): Promise<Runsheet> {
+  return connecting.connect(options);
 }
+
+const connecting = takeSignals({
+  connect: async (options: ConnectOptions & Abortable): Promise<Runsheet> => {
+    const servers = new Servers(options);
+    if (servers.isCluster) await servers.open(false);
+    return new Runsheet(servers);
+  },
+});
 
 export class Pools {
   readonly #servers: Servers;
@@ -98,12 +107,12 @@ export class Pools {
   }
 
   /** By name. Throws E544 if no servers are running. */
-  list(): Promise<readonly Pool[]> {
+  list(_call?: Abortable): Promise<readonly Pool[]> {
     return this.#reading(({ pools }) => pools.list());
   }
 
   /** Throws E540 if there is no such pool, E544 if no servers are running. */
-  show(name: string): Promise<Pool> {
+  show(name: string, _call?: Abortable): Promise<Pool> {
     return this.#reading(({ pools }) => pools.show(name));
   }
 
@@ -115,14 +124,16 @@ export class Pools {
   }
 
   /** Makes the pool, or changes its number of slots. Throws E543 if no worker confirms it in time. */
-  async set(name: string, { size }: { readonly size: number }): Promise<Pool> {
+  async set(name: string, { size }: Abortable & { readonly size: number }): Promise<Pool> {
     const { pools } = await this.#servers.open(false);
     return pools.set(name, { size });
   }
 
   /** Frees the slots of a terminated batch, none of whose runs is left. Throws E541 and E542. */
-  async release(name: string, batchId: string): Promise<Pool> {
+  async release(name: string, batchId: string, _call?: Abortable): Promise<Pool> {
     const { pools } = await this.#servers.open(false);
     return pools.release(name, batchId);
   }
 }
+
+takeSignals(Pools.prototype);

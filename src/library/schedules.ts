@@ -13,6 +13,7 @@ import { serviceOf } from './connect-options.ts';
 import { refusal } from '../create-batch/question-texts.ts';
 import { asOption, AGAIN, type Words } from '../create-batch/questions.ts';
 import { placeOf } from './start/given-rows.ts';
+import { takeSignals, type Abortable } from './abortable.ts';
 import type { Servers } from './servers.ts';
 import { inputRefused } from './thrown-errors.ts';
 import { Readable } from 'node:stream';
@@ -108,7 +109,7 @@ export class Schedules {
     catchup,
     deadline,
     ...options
-  }: ScheduleOptions): Promise<CreatedSchedule> {
+  }: ScheduleOptions & Abortable): Promise<CreatedSchedule> {
     const { config } = this.#servers;
     const service = serviceOf(config, this.#servers.options.service);
     const { again: _, ...request } = requestFrom(options, service);
@@ -128,8 +129,8 @@ export class Schedules {
       }),
     });
     try {
-      const { handle, how } = await createSchedule(this.#servers, definition, { replace, words: asOption });
-      return { handle, how };
+      const { how } = await createSchedule(this.#servers, definition, { replace, words: asOption });
+      return { handle: this.getHandle(name), how };
     } catch (error) {
       throw inputRefused(error);
     }
@@ -139,21 +140,23 @@ export class Schedules {
   getHandle(name: string): ScheduleHandle {
     const handle = async (): Promise<ScheduleHandle> =>
       (await this.#servers.open(false)).schedules.getHandle(name);
-    return {
+    return takeSignals({
       name,
       describe: async () => (await handle()).describe(),
       trigger: async (between) => (await handle()).trigger(between),
       pause: async (note) => (await handle()).pause(note),
       resume: async () => (await handle()).resume(),
       delete: async () => (await handle()).delete(),
-    };
+    });
   }
 
   /** By name. */
-  async *list(): AsyncGenerator<ScheduleInfo> {
+  async *list(_call?: Abortable): AsyncGenerator<ScheduleInfo> {
     yield* (await this.#servers.open(false)).schedules.list();
   }
 }
+
+takeSignals(Schedules.prototype);
 
 /**
  * undefined if its sheet does not exist yet; the caller disposes of it. Throws the errors of the sheet and of the service, and what no

@@ -3,6 +3,7 @@
 
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
+import { outsideCalls, unlessAborted } from '../host/call-signal.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { allowOut } from '../store/allowed-folders.ts';
 import type { Follower } from '../temporal/embedded/follower.ts';
@@ -54,9 +55,12 @@ export class Servers implements AsyncDisposable {
   open(local: boolean): Promise<Session> {
     if (this.closed.aborted)
       throw problem('E602', { what: 'the connection is closed', hint: 'connect() again' });
-    const known = this.#sessions.get(local);
-    if (known !== undefined) return known;
-    const opening = opened(this.#params(local));
+    return unlessAborted(this.#sessions.get(local) ?? this.#open(local));
+  }
+
+  /** Shared by all calls, so that none of them ends it. */
+  #open(local: boolean): Promise<Session> {
+    const opening = outsideCalls(() => opened(this.#params(local)));
     this.#sessions.set(local, opening);
     opening.catch(() => this.#sessions.delete(local));
     return opening;
@@ -75,7 +79,7 @@ export class Servers implements AsyncDisposable {
   /** Servers that run; starts none. The caller leaves them. */
   async join(): Promise<Joined> {
     const [kept] = this.#sessions.values();
-    const session = await (kept ?? living(this.#params(false)));
+    const session = await (kept === undefined ? living(this.#params(false)) : unlessAborted(kept));
     return { session, leave: async () => (kept === undefined ? session?.close() : undefined) };
   }
 

@@ -8,6 +8,7 @@ import { problem, errorMessage, type RunsheetError } from '../errors/error.ts';
 import type { ServiceConnection } from './connection.ts';
 import { callName } from './contract/paths.ts';
 import { errorSchema, queueAnswerSchema, type ValidationProblem } from './contract/queue.ts';
+import { withCallSignal } from '../host/call-signal.ts';
 import { ProxyRefusal } from '../host/outgoing.ts';
 import { lastFour } from '../host/api-key.ts';
 import { withoutSecrets } from '../errors/redact.ts';
@@ -178,7 +179,7 @@ export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) =>
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(timeoutError()), ms).unref();
   try {
-    return await work(deadline.signal);
+    return await work(withCallSignal(deadline.signal));
   } finally {
     clearTimeout(timer);
   }

@@ -29,9 +29,9 @@ import {
 } from './calls.ts';
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { setTimeout as wait } from 'node:timers/promises';
 import { request as send } from 'undici';
 import { errorMessage, problem } from '../errors/error.ts';
+import { waitInCall, withCallSignal } from '../host/call-signal.ts';
 import { mediaTypeOf } from '../host/media-types.ts';
 
 export interface RunService {
@@ -127,7 +127,7 @@ export async function sendFile(at: ServiceConnection, file: FileToSend): Promise
   for (let tries = 1; ; tries += 1) {
     const answer = await sendOnce(at, file, tries === TRIES);
     const isLate = answer === undefined || answer.status >= 500 || answer.status === 429;
-    if (isLate && tries < TRIES) await wait(AGAIN_MS * 2 ** (tries - 1));
+    if (isLate && tries < TRIES) await waitInCall(AGAIN_MS * 2 ** (tries - 1));
     else if (answer?.status === 401 && tries < TRIES && at.key.refresh()) continue;
     else if (answer !== undefined) return addressIn(at, answer);
   }
@@ -166,7 +166,7 @@ async function sendOnce(
         accept: 'application/json',
       },
       body: Readable.from(parts()),
-      signal: AbortSignal.timeout(DEADLINE_MS),
+      signal: withCallSignal(AbortSignal.timeout(DEADLINE_MS)),
     });
     at.clock.note(answer.headers['date']);
     return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() };

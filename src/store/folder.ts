@@ -23,6 +23,8 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Readable } from 'node:stream';
+import { callSignal, throwIfCallAborted } from '../host/call-signal.ts';
+import { definedOnly } from '../options/defined-only.ts';
 import {
   undefinedIfAbsent,
   type ResumableDraft,
@@ -57,9 +59,10 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
   };
   return {
     location: root,
-    read: async (name) => readFile(readable(name), 'utf8').catch(undefinedIfAbsent),
+    read: async (name) =>
+      readFile(readable(name), { encoding: 'utf8', ...inCall() }).catch(undefinedIfAbsent),
     open: (name, bytes = CHUNK_MOST) =>
-      createReadStream(readable(name), { highWaterMark: Math.min(CHUNK_MOST, Math.max(CHUNK_LEAST, bytes)) }),
+      createReadStream(readable(name), { highWaterMark: chunkBytes(bytes), ...inCall() }),
     exists: (name) =>
       access(readable(name)).then(
         () => true,
@@ -107,9 +110,13 @@ export function folderStore(path: string, kind: 'new' | 'existing' = 'new'): Sto
   };
 }
 
+/** Reading ends with the call. */
+const inCall = () => definedOnly({ signal: callSignal() });
+
 const CHUNK_MOST = 1 << 18;
 /** A file may be larger than it should be. */
 const CHUNK_LEAST = 1 << 12;
+const chunkBytes = (bytes: number): number => Math.min(CHUNK_MOST, Math.max(CHUNK_LEAST, bytes));
 
 /** False if there is no such folder. Throws if a link leads out of `root`, so that nothing of others is deleted. */
 async function liesWithin(path: string, root: string): Promise<boolean> {
@@ -213,6 +220,7 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
   let finished = false;
   return {
     write: async (content) => {
+      throwIfCallAborted();
       await file.writeFile(content);
     },
     commit: async () => {
@@ -232,6 +240,7 @@ async function openDraft(path: string, place: Place, makeFolder: MakeFolder): Pr
 
 /** Writes a small file without waiting for the disk, on another thread. */
 async function writeCached(path: string, content: string | Uint8Array, makeFolder: MakeFolder) {
+  throwIfCallAborted();
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const order = { beside: besideOf(path), path, content: bytes };
   try {

@@ -1,6 +1,8 @@
 // An LRU cache of parsed files. It is bounded by number and by bytes of text, because a page of long rows is a thousand times
 // as large as one of short rows.
 
+import { outsideCalls } from '../host/call-signal.ts';
+
 /** A file's parsed content, and the bytes of its text. */
 export type Parsed<T> = { readonly value: T; readonly bytes: number };
 
@@ -29,7 +31,7 @@ export class RecentlyRead<T> {
   }
 
   #begin(name: string, read: () => Promise<Parsed<T>>): Entry<T> {
-    const reading = read();
+    const reading = outsideCalls(read);
     const entry: Entry<T> = { value: reading.then(({ value }) => value), bytes: 0 };
     reading.then(
       ({ bytes }) => {

@@ -181,7 +181,7 @@ async function untilFinished(reach: () => Client, name: BatchName, gone: AbortSi
       return;
     } catch (error) {
       if (error instanceof WorkflowFailedError) throw endedByFailure(name, error);
-      if (!gone.aborted) await wait(AGAIN_MS);
+      await wait(AGAIN_MS, undefined, { signal: gone }).catch(() => undefined);
     }
   }
   // The caller has stopped waiting, so this must never settle a race.

@@ -2,7 +2,6 @@
 // acknowledges (workflows/signals.ts).
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
@@ -13,6 +12,7 @@ import type { LimitChange } from '../options/limits.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { workflowIdOf } from '../batch/workflow-ids.ts';
 import { problem, errorMessage } from '../errors/error.ts';
+import { waitInCall } from '../host/call-signal.ts';
 import type { Traffic } from '../run-service/file-traffic.ts';
 import { userHere } from './user-here.ts';
 import type { BatchSignals, Delivered } from '../batch/signals.ts';
@@ -117,7 +117,7 @@ async function acknowledged(
   { name, commandId, timeoutMs }: Waiting,
 ): Promise<Acknowledged> {
   const since = Date.now();
-  for (; Date.now() < since + timeoutMs; await wait(READ_AGAIN_MS)) {
+  for (; Date.now() < since + timeoutMs; await waitInCall(READ_AGAIN_MS)) {
     // The command was taken: a server that is away for a moment must not hide that.
     const found = await read().catch((error: unknown) => {
       if (error instanceof WorkflowNotFoundError) throw error;

@@ -1,7 +1,6 @@
 // Makes, reads and changes pools: workflows that share slots between batches (workflows/pool.ts). Their memo shows their state.
 
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { runsheetPool } from '../../workflows/pool.ts';
 import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workflows/signals.ts';
@@ -9,6 +8,7 @@ import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
+import { waitInCall } from '../host/call-signal.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
 export type PoolMember = Omit<ShownMember, 'member'> & {
@@ -120,7 +120,7 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
 }
 
 async function confirmed(find: () => Promise<ShownPool | undefined>, pool: string, commandId: string) {
-  for (const until = Date.now() + CONFIRMED_MS; Date.now() < until; await wait(READ_AGAIN_MS)) {
+  for (const until = Date.now() + CONFIRMED_MS; Date.now() < until; await waitInCall(READ_AGAIN_MS)) {
     const shown = await find();
     if (shown?.commands.includes(commandId)) return poolOf(shown);
   }

@@ -1,7 +1,6 @@
 // Creates, changes and reads the schedules of runsheet, which are Temporal Schedules: Temporal decides when they fire, also after
 // an outage. Each firing is a workflow `runsheetFiring`, which lasts as long as its batch.
 
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   ScheduleAlreadyRunning,
   ScheduleNotFoundError,
@@ -17,6 +16,7 @@ import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/wo
 import { batchNameAt, changesBetween, type ScheduleDefinition } from '../schedule/definition.ts';
 import { shownAddress } from '../errors/redact.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
+import { waitInCall, type Abortable } from '../host/call-signal.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
 import { workflowLabel } from '../batch/payloads/labels.ts';
 import { labelled, labelledMemo } from './encryption/labelled.ts';
@@ -45,16 +45,19 @@ export type ScheduleInfo = {
   };
 };
 
+/** Two times of a rule; both are included. */
+type Between = { readonly from: Date; readonly to: Date };
+
 export type ScheduleHandle = {
   readonly name: string;
   /** Throws E560 if there is no such schedule; so do the others. */
-  describe(): Promise<ScheduleInfo>;
+  describe(call?: Abortable): Promise<ScheduleInfo>;
   /** Fires now, or at all times of the rule between two times, one after another. Returns the names of the batches. */
-  trigger(between?: { readonly from: Date; readonly to: Date }): Promise<readonly string[]>;
-  pause(note?: string): Promise<void>;
-  resume(): Promise<void>;
+  trigger(between?: Between, call?: Abortable): Promise<readonly string[]>;
+  pause(note?: string, call?: Abortable): Promise<void>;
+  resume(call?: Abortable): Promise<void>;
   /** Its batches and a batch that is running stay. */
-  delete(): Promise<void>;
+  delete(call?: Abortable): Promise<void>;
 };
 
 export type CreatedSchedule = {
@@ -283,7 +286,7 @@ async function triggerNow({ name, handle, tickets }: Triggering): Promise<readon
   tickets?.allow(name, { from: now - ALLOWED_MS, to: now + ALLOWED_MS, isOnRule: false });
   // Otherwise a trigger starts a firing beside the one that runs.
   await handle.trigger(OVERLAP[definitionIn(before).overlap]);
-  for (const until = Date.now() + LOOK_MS; Date.now() < until; await wait(LOOK_AGAIN_MS)) {
+  for (const until = Date.now() + LOOK_MS; Date.now() < until; await waitInCall(LOOK_AGAIN_MS)) {
     const { info } = await handle.describe();
     const ids = info.recentActions.map(({ action }) => action.workflow.workflowId);
     const fresh = ids.filter((id) => !known.has(id)).flatMap((id) => nominalTimeOf(name, id) ?? []);

@@ -9,6 +9,7 @@ import { recordOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { readLatestSummary, type Summary } from '../../results/summary.ts';
 import { locationOf, openBatchFolder } from '../../store/batch-folders.ts';
 import type { Acknowledged } from '../../temporal/batch-control.ts';
+import { takeSignals, type Abortable } from '../abortable.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
 import { appendSheet, planAppended, type AppendPlan } from './appended-sheet.ts';
 import { EndedRows, withBigints, type RowResult } from './ended-rows.ts';
@@ -68,7 +69,7 @@ export class BatchHandle {
   }
 
   /** Starts no servers: without any, the state of a batch that has not ended is `interrupted`. */
-  async status(): Promise<BatchStatus> {
+  async status(_call?: Abortable): Promise<BatchStatus> {
     const found = await this.#found();
     const own = await statusFromFolder(found);
     if (own.summary !== undefined) return own;
@@ -76,12 +77,12 @@ export class BatchHandle {
   }
 
   /** The status whenever it has changed, at most twice a second; ends with the batch. */
-  async *progress(options: { readonly signal?: AbortSignal } = {}): AsyncGenerator<BatchStatus> {
-    yield* followBatch(this.#servers, await this.#found(), options);
+  async *progress(_call?: Abortable): AsyncGenerator<BatchStatus> {
+    yield* followBatch(this.#servers, await this.#found());
   }
 
   /** Rows with an outcome, in the order in which they ended. A row that is sent again comes again, with its new outcome. */
-  async *rows({ outcome, after, follow = false, signal }: RowsOptions = {}): AsyncGenerator<RowResult> {
+  async *rows({ outcome, after, follow = false }: RowsOptions = {}): AsyncGenerator<RowResult> {
     const found = await this.#found();
     const rows = new EndedRows(found, after);
     const read = async function* (hasEnded: boolean): AsyncGenerator<RowResult> {
@@ -89,7 +90,7 @@ export class BatchHandle {
         if (outcome === undefined || outcome.includes(row.outcome)) yield row;
     };
     if (!follow) return yield* read((await summaryOfDone(found)) !== undefined);
-    for await (const { summary } of followBatch(this.#servers, found, { signal, always: true }))
+    for await (const { summary } of followBatch(this.#servers, found, { always: true }))
       yield* read(summary !== undefined);
   }
 
@@ -97,11 +98,10 @@ export class BatchHandle {
    * The summary, when the batch has ended. Rows that failed do not reject: compare `outcomes.succeeded` with `rows`. Rejects with
    * E516 if no server runs the batch; {@link resume} continues it.
    */
-  async result({ signal, timeoutMs, onPaused }: ResultOptions = {}): Promise<Summary> {
+  async result({ timeoutMs, onPaused }: ResultOptions = {}): Promise<Summary> {
     const found = await this.#found();
-    const until = timeLimit(this.batchId, timeoutMs);
-    const stop = AbortSignal.any([signal, until].filter((one) => one !== undefined));
-    for await (const { state, progress } of followBatch(this.#servers, found, { signal: stop })) {
+    const signal = timeLimit(this.batchId, timeoutMs);
+    for await (const { state, progress } of followBatch(this.#servers, found, { signal })) {
       if (state !== 'paused' || progress === undefined || onPaused === 'wait') continue;
       const { pauses, sending, running, collecting } = progress;
       const isUsers = pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind));
@@ -194,13 +194,13 @@ export class BatchHandle {
   }
 
   /** Rows without an outcome, in the order of the sheet. */
-  async *openRows(): AsyncGenerator<RowDetail> {
+  async *openRows(_call?: Abortable): AsyncGenerator<RowDetail> {
     const { store, file } = await this.#found();
     for await (const one of rowsOf(store, file)) if (one.record === undefined) yield detailOf(one);
   }
 
   /** A row by its number, or by its key. Throws E505. */
-  async row(name: number | string): Promise<RowDetail> {
+  async row(name: number | string, _call?: Abortable): Promise<RowDetail> {
     return detailOf(await findRow(await this.#found(), nameFrom(name)));
   }
 
@@ -215,14 +215,14 @@ export class BatchHandle {
   }
 
   /** Pauses, commands and notifications: when, who, why; with `rows` also each attempt of a row. */
-  async *events({ follow = false, signal, ...filter }: EventsOptions = {}): AsyncGenerator<
+  async *events({ follow = false, ...filter }: EventsOptions = {}): AsyncGenerator<
     ShownEvent | AttemptEvent
   > {
     const found = await this.#found();
     const reader = new EventReader(found, filter);
     yield* reader.fresh();
     if (!follow) return;
-    for await (const _ of followBatch(this.#servers, found, { signal, always: true })) yield* reader.fresh();
+    for await (const _ of followBatch(this.#servers, found, { always: true })) yield* reader.fresh();
   }
 
   /** Compares the results with all files, their checksums, and the run list of the service. Throws E509 before the end. */
@@ -262,6 +262,8 @@ export class BatchHandle {
     return ackOf(await this.#servers.commanding(found, (session) => give(session, found)));
   }
 }
+
+takeSignals(BatchHandle.prototype);
 
 function detailOf(one: BatchRow): RowDetail {
   const record = withBigints(recordOf(one));

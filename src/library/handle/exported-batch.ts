@@ -14,9 +14,10 @@ import { writeExport, type ExportParams, type Written } from '../../results/expo
 import { EXPORT_FORMATS, type ExportFormat } from '../../options/choices.ts';
 import { undefinedIfAbsent, type Draft } from '../../store/store.ts';
 import { openStore } from '../../store/open-store.ts';
+import type { Abortable } from '../abortable.ts';
 import type { FoundBatch } from './found-batch.ts';
 
-export type ExportOptions = {
+export type ExportOptions = Abortable & {
   /** (default: as the extension of `file` says, otherwise `xlsx`) */
   readonly as?: ExportFormat;
   /** (default: in the folder of the batch, where the links of a workbook lead to its files; of a batch in S3: in the working folder) */

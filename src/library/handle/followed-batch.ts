@@ -2,6 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { isRunsheetError, problem } from '../../errors/error.ts';
+import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from './batch-status.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Servers } from '../servers.ts';
@@ -24,7 +25,7 @@ export async function* followBatch(
   found: FoundBatch,
   { signal, always = false }: FollowOptions = {},
 ): AsyncGenerator<BatchStatus> {
-  const ended = AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]);
+  const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
   const own = await statusFromFolder(found);
   if (own.summary !== undefined) return yield own;
   const { session, leave } = await servers.join();
@@ -49,7 +50,8 @@ export async function* followBatch(
 
 /** Waits a moment, or until the batch has ended or its servers are lost. Throws E506 if its workflow failed, which no status tells. */
 function untilNext({ batches, stack }: Session, found: FoundBatch, done: AbortSignal) {
-  const finished = batches.finished(refOf(found), done);
+  // It has a signal of its own, which ends with that of the call.
+  const finished = outsideCalls(() => batches.finished(refOf(found), done));
   finished.catch(() => undefined);
   let isFinished = false;
   void finished.then(() => (isFinished = true));
@@ -62,7 +64,7 @@ function untilNext({ batches, stack }: Session, found: FoundBatch, done: AbortSi
 }
 
 async function statusOf(session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
-  for (const since = Date.now(); ; await wait(LOOK_MS)) {
+  for (const since = Date.now(); ; await waitInCall(LOOK_MS)) {
     if ((await summaryOfDone(found)) !== undefined) return statusFromFolder(found);
     try {
       return await liveStatus(session, found, own);

@@ -3,6 +3,7 @@
 import type { Outcome } from '../../batch/outcome.ts';
 import type { RowRecord } from '../../results/row-record.ts';
 import type { BatchOptions, Limits, ReadingOptions } from '../start/batch-options.ts';
+import type { Abortable } from '../abortable.ts';
 import type { Cursor } from './ended-rows.ts';
 import type { EventFilter } from './event-reader.ts';
 import type { RetryFilter } from './retried-rows.ts';
@@ -18,7 +19,7 @@ export type Ack = {
 };
 
 /** How a command is given. */
-export type CommandOptions = {
+export type CommandOptions = Abortable & {
   /** Why; the events of the batch name it. */
   readonly reason?: string;
   /** How many milliseconds to wait until the command is in force (default: 20,000); then E518, and it takes effect later. */
@@ -26,21 +27,17 @@ export type CommandOptions = {
 };
 
 /** Which rows are read. */
-export type RowsOptions = {
+export type RowsOptions = Abortable & {
   /** Only rows with these outcomes (default: all). */
   readonly outcome?: readonly Outcome[];
   /** Continues after the row with this cursor. */
   readonly after?: Cursor;
   /** Until the batch has ended; otherwise the rows that have ended by now (default: false). */
   readonly follow?: boolean;
-  /** Stops reading: the reason of the signal is thrown. */
-  readonly signal?: AbortSignal;
 };
 
 /** How long to wait for the end of a batch. */
-export type ResultOptions = {
-  /** Stops waiting: rejects with the reason of the signal. The batch continues. */
-  readonly signal?: AbortSignal;
+export type ResultOptions = Abortable & {
   /** Stops waiting after so many milliseconds: rejects with E521 (default: no limit). The batch continues. */
   readonly timeoutMs?: number;
   /**
@@ -77,7 +74,9 @@ export type RetryOptions = RetryFilter &
   };
 
 /** How to read a further sheet of a batch, and in which order its rows are sent. */
-export type AppendOptions = ReadingOptions & Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'>;
+export type AppendOptions = Abortable &
+  ReadingOptions &
+  Pick<BatchOptions, 'guess' | 'acceptGpu' | 'acceptFiles'>;
 
 /** How many rows are sent. */
 export type AddedRows = {
@@ -86,15 +85,14 @@ export type AddedRows = {
 };
 
 /** Which events are read. */
-export type EventsOptions = EventFilter & {
-  /** Until the batch has ended; otherwise what happened by now (default: false). */
-  readonly follow?: boolean;
-  /** Stops reading: the reason of the signal is thrown. */
-  readonly signal?: AbortSignal;
-};
+export type EventsOptions = Abortable &
+  EventFilter & {
+    /** Until the batch has ended; otherwise what happened by now (default: false). */
+    readonly follow?: boolean;
+  };
 
 /** Which run of a row. */
-export type LogsOptions = {
+export type LogsOptions = Abortable & {
   /** The number of the attempt, from 1 (default: the last one with a run). */
   readonly attempt?: number;
 };

@@ -9,11 +9,12 @@ import type { Config } from '../../host/config.ts';
 import { nameOf } from '../../results/batch-rows.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
+import type { Abortable } from '../abortable.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { summaryOfDone } from '../start/start-or-attach.ts';
 
 /** How a batch is compared with what it left. */
-export type VerifyOptions = {
+export type VerifyOptions = Abortable & {
   /** Also reads every file and compares its checksum (default: true). */
   readonly files?: boolean;
   /** Also reads the run list of the service (default: true). */

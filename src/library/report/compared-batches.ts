@@ -17,11 +17,12 @@ import {
 import { undefinedIfAbsent, startOf, type Store } from '../../store/store.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
+import type { Abortable } from '../abortable.ts';
 import { filePlaceOf, placeUrl } from '../connect-options.ts';
 import { linkFrom } from '../handle/exported-batch.ts';
 import { findBatch, type FoundBatch } from '../handle/found-batch.ts';
 
-export type CompareOptions = {
+export type CompareOptions = Abortable & {
   /** What makes two rows a pair (default: `key` if both sheets have a column of keys, else `inputs`; the other one without a pair). */
   readonly by?: PairedBy;
   /** The page (default: `compare-<a>-<b>.html` in the folder of the batches). */

@@ -3,6 +3,7 @@
 import { pathToFileURL } from 'node:url';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import { makeSmallCopies } from '../../results/page/small-copies.ts';
+import type { Abortable } from '../abortable.ts';
 import type { Servers } from '../servers.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { addressIn, servePage, type PageServer } from './page-server.ts';
@@ -20,7 +21,7 @@ export type OpenedReport = AsyncDisposable & {
   readonly idle: Promise<void>;
 };
 
-export type ReportOptions = { readonly serve?: boolean; readonly smallCopiesMs?: number };
+export type ReportOptions = Abortable & { readonly serve?: boolean; readonly smallCopiesMs?: number };
 
 /** `smallCopiesMs`: how long it may make small copies of large pictures first. */
 type OpenReportOptions = { readonly isServed: boolean; readonly smallCopiesMs: number };

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { integerFrom } from '../../batch/digits.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
+import { callSignal, unlessAborted } from '../../host/call-signal.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { definedOnly } from '../../options/defined-only.ts';
@@ -60,10 +61,11 @@ export function givenSheet(
       what: 'format is for a sheet that is a file, and rows are given',
       hint: 'leave it out',
     });
+  const signal = callSignal();
   let failed: { readonly error: unknown } | undefined;
   const rows = async function* (): AsyncGenerator<Row> {
     try {
-      yield* sheet;
+      yield* signal === undefined ? sheet : untilAborted(sheet, signal);
     } catch (error) {
       failed = { error };
       throw error;
@@ -76,6 +78,26 @@ export function givenSheet(
     copy: { stdin, format: 'jsonl', name: NAME, isRemote: !acceptFiles },
     failure: () => failed,
   };
+}
+
+/** A program's iterable may never give its next row. */
+async function* untilAborted(
+  rows: Iterable<Row> | AsyncIterable<Row>,
+  signal: AbortSignal,
+): AsyncGenerator<Row> {
+  const given = Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+  let isOver: boolean | undefined = false;
+  try {
+    for (;;) {
+      const next = await unlessAborted(Promise.resolve(given.next()), signal);
+      isOver = next.done;
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // Not awaited: it would wait for the next row.
+    if (!isOver) void Promise.resolve(given.return?.()).catch(() => undefined);
+  }
 }
 
 /** Whole lines of about 64 KiB, so that many small rows cost few writes. */

@@ -2,11 +2,11 @@
 // then the caller gets an error. A later repetition of its work continues from what is stored.
 
 import { hash } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { request, type Dispatcher } from 'undici';
 import type { S3Place } from '../../host/batches-address.ts';
+import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
 import { openOutgoing } from '../../host/outgoing.ts';
 import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-keys.ts';
 import { errorMessage, RunsheetError } from '../../errors/error.ts';
@@ -98,6 +98,11 @@ export class S3Client {
 
   /** The answer if it is a success or accepted. Throws E612. */
   async send(asked: Asked): Promise<Answer> {
+    // What a call has prepared is removed also when the call is aborted.
+    return asked.method === 'DELETE' ? outsideCalls(() => this.#send(asked)) : this.#send(asked);
+  }
+
+  #send(asked: Asked): Promise<Answer> {
     return this.#repeated(asked, async () => {
       const { status, headers, body } = await this.#once(asked);
       const isFile = isSuccess(status) && asked.method === 'GET' && asked.expects === undefined;
@@ -143,7 +148,7 @@ export class S3Client {
       const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** tries);
       const waitMs = most * (0.5 + Math.random() / 2);
       if (tried.isFinal || performance.now() + waitMs > until) throw tried.error;
-      await wait(waitMs);
+      await waitInCall(waitMs);
     }
   }
 
@@ -215,7 +220,7 @@ async function withFinalHeaders(url: string, asked: Request): ReturnType<typeof 
     deadline.abort(new Error(`it sent only interim answers in ${Math.round(ms / 100) / 10} s`));
   try {
     const onInfo = (): void => void (timer ??= setTimeout(endless, ms).unref());
-    return await request(url, { ...asked, signal: deadline.signal, onInfo });
+    return await request(url, { ...asked, signal: withCallSignal(deadline.signal), onInfo });
   } finally {
     clearTimeout(timer);
   }

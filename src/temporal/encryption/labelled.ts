@@ -1,8 +1,9 @@
 // Gives the payloads of our clients their labels (src/batch/payloads/labels.ts): a value is wrapped with its label, and the
 // converter unwraps it.
 
-import { Client, type ClientOptions } from '@temporalio/client';
+import { Client, type ClientOptions, type ConnectionLike } from '@temporalio/client';
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/common';
+import { callSignal } from '../../host/call-signal.ts';
 import { LABEL, memoLabel, signalLabel, workflowLabel } from '../../batch/payloads/labels.ts';
 
 /** The SDK may load this file a second time, so no class identifies a wrapped value. */
@@ -59,10 +60,43 @@ const labelling = {
   ],
 } satisfies ClientOptions['interceptors'];
 
+/** Its requests end with the call of the library that makes them. */
+const inCalls = (connection: ConnectionLike): ConnectionLike =>
+  through(connection, (value, name) =>
+    name === 'workflowService' || name === 'operatorService'
+      ? through(value as object, (method) =>
+          typeof method === 'function' ? inCall(connection, method) : method,
+        )
+      : value,
+  );
+
+const inCall =
+  (connection: ConnectionLike, send: Function) =>
+  (...args: readonly unknown[]): unknown => {
+    const signal = callSignal();
+    if (signal === undefined) return send(...args);
+    // The connection never forgets a signal that it was given, so that of the call is not given to it.
+    return connection.withAbortSignal(AbortSignal.any([signal]), async () => send(...args));
+  };
+
+/** Each member as `shown`; methods stay those of the object. */
+const through = <T extends object>(object: T, shown: (member: unknown, name: PropertyKey) => unknown): T =>
+  new Proxy(object, {
+    get: (of, name) => {
+      const member: unknown = Reflect.get(of, name, of);
+      return shown(typeof member === 'function' ? member.bind(of) : member, name);
+    },
+  });
+
 /** Every client of ours. One without our converter, in tests, labels nothing. */
 export const openClient = (
   options: Pick<ClientOptions, 'connection' | 'namespace' | 'dataConverter'>,
 ): Client => {
   const hasOwn = options.dataConverter?.payloadConverterPath !== undefined;
-  return new Client({ ...options, ...(hasOwn ? { interceptors: labelling } : {}) });
+  const { connection, ...others } = options;
+  return new Client({
+    ...others,
+    ...(connection && { connection: inCalls(connection) }),
+    ...(hasOwn ? { interceptors: labelling } : {}),
+  });
 };

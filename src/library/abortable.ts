@@ -1,0 +1,49 @@
+// Every call of the library takes a signal as a field of its last argument, by this one wrapper around its methods.
+
+import { problem } from '../errors/error.ts';
+import { callWith, readWith } from '../host/call-signal.ts';
+
+export type { Abortable } from '../host/call-signal.ts';
+
+type Method = (this: unknown, ...args: unknown[]) => unknown;
+type Reading = (this: unknown, ...args: unknown[]) => AsyncGenerator<unknown>;
+
+/** Makes the methods of an object, or of a class by its prototype, take a signal. They never see it. */
+export function takeSignals<T extends object>(methods: T): T {
+  for (const [name, { value, ...is }] of Object.entries(Object.getOwnPropertyDescriptors(methods)))
+    if (typeof value === 'function' && name !== 'constructor')
+      Object.defineProperty(methods, name, { ...is, value: takingSignal(value as Method) });
+  return methods;
+}
+
+function takingSignal(method: Method): Method {
+  const isReading: boolean = method instanceof AsyncGeneratorFunction;
+  return function (...given) {
+    const { signal, args } = withoutSignal(given);
+    if (signal === undefined) return method.apply(this, args);
+    if (isReading) return readWith(signal, () => (method as Reading).apply(this, args));
+    return callWith(signal, () => method.apply(this, args));
+  };
+}
+
+const AsyncGeneratorFunction = async function* () {}.constructor as FunctionConstructor;
+
+/** Throws E602 for a signal that is none. */
+export function withoutSignal<T extends readonly unknown[]>(
+  given: T,
+): { readonly signal?: AbortSignal; readonly args: unknown[] } {
+  const last: unknown = given.at(-1);
+  if (!isPlain(last) || !('signal' in last)) return { args: [...given] };
+  const { signal, ...options } = last;
+  const args = [...given.slice(0, -1), options];
+  if (signal === undefined) return { args };
+  if (signal instanceof AbortSignal) return { signal, args };
+  throw problem('E602', {
+    what: 'signal is no AbortSignal',
+    hint: 'for example: AbortSignal.timeout(60_000)',
+  });
+}
+
+/** Options, and not rows of a program. */
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
