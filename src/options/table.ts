@@ -296,12 +296,12 @@ export function stayingOf<Options extends KeptIn<'reading' | 'sheet'>>(
   options: Options,
   ways: readonly Stays[],
 ): Partial<Options> {
-  const names = Object.entries<AnyOption>(OPTIONS).flatMap(([option, { stays, kept = option }]) =>
-    stays !== undefined && ways.includes(stays) ? [kept] : [],
+  const names = new Set<string>(
+    Object.entries<AnyOption>(OPTIONS).flatMap(([option, { stays, kept = option }]) =>
+      stays !== undefined && ways.includes(stays) ? [kept] : [],
+    ),
   );
-  const staying = Object.entries(options).filter(
-    ([name, value]) => names.includes(name) && value !== undefined,
-  );
+  const staying = Object.entries(options).filter(([name, value]) => names.has(name) && value !== undefined);
   return Object.fromEntries(staying) as Partial<Options>;
 }
 

@@ -2,7 +2,7 @@
 // again in each file.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { READING } from '../../src/options/reading-table.ts';
+import type { READING } from '../../src/options/reading-table.ts';
 import { OPTIONS } from '../../src/options/table.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { readPage } from '../../src/sheet/pages.ts';
