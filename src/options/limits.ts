@@ -1,5 +1,5 @@
-// The limits of a batch: options that may change while it runs. The batch workflow reads this part of the table; limits-help.ts has
-// its sentences. Names that are stored never change, because running batches and their histories contain them.
+// The limits of a batch: options that may change while it runs, and the part of the table that the batch workflow reads. Names that are
+// stored never change, because running batches and their histories contain them.
 
 import {
   AUTO_MOST,
@@ -20,27 +20,117 @@ import { concurrency, count, countBy, moment, money, named, rowsOrShare, targets
  * names that it does not contain. `without`: what holds in a batch that does not store it.
  */
 export const LIMITS = {
-  concurrency: { kind: concurrency(CONCURRENCY_MAX, AUTO_MOST) },
-  retries: { kind: count(0, RETRIES_MAX) },
+  concurrency: {
+    kind: concurrency(CONCURRENCY_MAX, AUTO_MOST),
+    scope: 'live',
+    group: 'speed',
+    help: 'maximum runs at the same time; auto or auto:64 finds the useful number from queueing times and 429, at most 256 or 64',
+    usual: "twice the deployment's limit",
+    alias: 'c',
+  },
+  retries: {
+    kind: count(0, RETRIES_MAX),
+    scope: 'live',
+    group: 'failures',
+    help: 'maximum retries of a row whose run failed or timed out',
+    usual: '2',
+  },
   retry: {
     kind: countBy(FAILURE_KINDS, 'kind of failure', 0, RETRIES_MAX),
     kept: 'retriesByKind',
     merges: true,
+    scope: 'live',
+    group: 'failures',
+    help: 'retries by the kind of failure, such as out-of-memory=0,timeout=1',
+    usual: 'as --retries; out-of-memory 1',
   },
-  rate: { kind: count(1, STARTS_PER_MINUTE_MAX, '/min'), kept: 'startsPerMinute', removable: true },
+  rate: {
+    kind: count(1, STARTS_PER_MINUTE_MAX, '/min'),
+    kept: 'startsPerMinute',
+    removable: true,
+    scope: 'live',
+    group: 'speed',
+    help: 'maximum runs started in a minute',
+    usual: 'none',
+  },
   gpuConcurrency: {
     kind: countBy<string>(GPUS, 'GPU', 1, CONCURRENCY_MAX),
     removable: true,
     merges: true,
+    scope: 'live',
+    group: 'speed',
+    help: 'maximum runs at the same time by GPU, such as H100=2,A10G=16',
+    usual: 'none',
   },
-  failAfter: { kind: rowsOrShare, removable: true },
-  deadline: { kind: moment, kept: 'deadlineAt', removable: true },
-  maxCost: { kind: money(MAX_COST_NANO_MAX), kept: 'maxCostNano', removable: true },
-  pool: { kind: named, removable: true },
-  weight: { kind: count(1, POOL_WEIGHT_MAX), without: 1 },
-  urgency: { kind: count(0, POOL_URGENCY_MAX), without: 0 },
-  notify: { kind: targets, removable: true },
-  notifyFailed: { kind: rowsOrShare, removable: true, without: NOTIFY_FAILED },
+  failAfter: {
+    kind: rowsOrShare,
+    removable: true,
+    scope: 'live',
+    group: 'failures',
+    help: 'pause after n rows without success, or n % of the rows that ended, from 20 rows on',
+    usual: 'none',
+  },
+  deadline: {
+    kind: moment,
+    kept: 'deadlineAt',
+    removable: true,
+    scope: 'live',
+    group: 'money',
+    help: 'pause at this time, 2026-12-24T06:00, or so long after this command, 8h',
+    usual: 'none',
+  },
+  maxCost: {
+    kind: money(MAX_COST_NANO_MAX),
+    kept: 'maxCostNano',
+    removable: true,
+    scope: 'live',
+    group: 'money',
+    help: 'pause before the runs could cost more US dollars than this, such as 20 or 7.50',
+    usual: 'none',
+  },
+  pool: {
+    kind: named,
+    removable: true,
+    scope: 'live',
+    group: 'pool',
+    help: 'share the slots of this pool, which has to exist, with its other batches',
+    usual: 'none',
+    form: 'pool',
+    proposes: 'pools',
+  },
+  weight: {
+    kind: count(1, POOL_WEIGHT_MAX),
+    without: 1,
+    scope: 'live',
+    group: 'pool',
+    help: 'share of a pool, compared with equally urgent batches: 3 gets three times as much as 1',
+    usual: '1',
+  },
+  urgency: {
+    kind: count(0, POOL_URGENCY_MAX),
+    without: 0,
+    scope: 'live',
+    group: 'pool',
+    help: 'in a pool, more urgent batches come first, from 0 to 9',
+    usual: '0',
+  },
+  notify: {
+    kind: targets,
+    removable: true,
+    scope: 'live',
+    group: 'notifications',
+    help: 'notify when the batch is done, pauses, has many failed rows or has spent half of --max-cost; at most 5 of https://…, slack:, mailto:a@b, exec:./script',
+    usual: 'none',
+  },
+  notifyFailed: {
+    kind: rowsOrShare,
+    removable: true,
+    without: NOTIFY_FAILED,
+    scope: 'live',
+    group: 'notifications',
+    help: 'which rows without success are many for --notify',
+    usual: '5%, from 20 rows on',
+  },
 } as const;
 
 export type LimitName = keyof typeof LIMITS;

@@ -6,8 +6,7 @@ import { axes, choice, flag, pairs, repeat, span, tag, text, texts, unconfirmed 
 import type * as batchKinds from './batch-kinds.ts';
 import { count, named } from './kinds.ts';
 import type * as kinds from './kinds.ts';
-import { HELP } from './limits-help.ts';
-import { LIMITS, type KeptOf, type LimitName } from './limits.ts';
+import { LIMITS, type KeptOf } from './limits.ts';
 import { READING } from './reading-table.ts';
 
 export type Door = 'command' | 'program' | 'workflow' | 'schedule';
@@ -16,17 +15,6 @@ const column = text('column', 'sku');
 
 /** A run that may live for less than a second would always be cancelled. */
 const timeout = span('1s', 1_000);
-
-type Limits = {
-  readonly [N in LimitName]: (typeof LIMITS)[N] & (typeof HELP)[N] & { readonly scope: 'live' };
-};
-
-const limits = Object.fromEntries(
-  Object.entries(HELP).map(([option, help]) => [
-    option,
-    { ...LIMITS[option as LimitName], ...help, scope: 'live' },
-  ]),
-) as unknown as Limits;
 
 /**
  * `scope`: where a request has it. `live`: it may change while the batch runs; `batch`: batch.json stores it as it is; `own`: a
@@ -51,7 +39,7 @@ export const OPTIONS = {
     usual: 'from the file name and the content',
     not: ['schedule'],
   },
-  ...limits,
+  ...LIMITS,
   unconfirmed: {
     kind: unconfirmed(timeout),
     scope: 'own',
