@@ -4,7 +4,7 @@ import { IS_LONG } from '../stage/outage.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
-const ROWS = 260;
+const ROWS = 160;
 const DEPLOYMENTS = deploymentsOf({
   concurrencyLimit: 24,
   coldStartSeconds: 0.1,
@@ -34,7 +34,7 @@ describe('SIGKILL of the whole process tree in the middle of a batch', () => {
       stage.environment = { ...stage.environment, RUNSHEET_API_URL: gateway.base };
       const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '24'];
 
-      for (const enough of [50, 120]) {
+      for (const enough of [40, 90]) {
         const command = stage.start(args);
         await until(async () => {
           const runs = await stage.truth();
@@ -47,7 +47,7 @@ describe('SIGKILL of the whole process tree in the middle of a batch', () => {
       const last = await stage.run(args);
       expect(last.stderr).toContain(`${ROWS} of ${ROWS} rows succeeded`);
       expect(last.stderr).toMatch(
-        /\n260 rows, 260 runs, 0 bought twice, \$[\d.]+ estimated, survived 2 restarts\n/,
+        /\n160 rows, 160 runs, 0 bought twice, \$[\d.]+ estimated, survived 2 restarts\n/,
       );
       expect(last.code).toBe(0);
       const runs = await stage.truth();

@@ -149,9 +149,9 @@ describe('a payload that is sent again', () => {
     for (const command of ['pause', 'resume', 'pause'] as const) await rig.batches[command](ref);
     await rig.batches.scale(ref, { retries: 1 });
     const own = [workflowIdOf(ref), signals.poolIdOf('shared')] as const;
-    const copies = (await Promise.all(own.map(payloadsOf))).flat().map((payload) => [payload]);
-    const places = new Set(copies.flat().map(placeOf));
-    expect([...places].sort()).toEqual(
+    const all = (await Promise.all(own.map(payloadsOf))).flat();
+    const copies = new Map(all.map((payload) => [placeOf(payload), [payload]]));
+    expect([...copies.keys()].sort()).toEqual(
       expect.arrayContaining([
         'activity loadBatch result',
         'activity pollRuns input',
@@ -170,7 +170,7 @@ describe('a payload that is sent again', () => {
     expect(names.length).toBe(15);
     for (const workflowId of own)
       for (const name of names)
-        await Promise.all([...copies, ...GARBAGE].map((payloads) => signal(workflowId, name, payloads)));
+        await Promise.all([...copies.values(), ...GARBAGE].map((payloads) => signal(workflowId, name, payloads)));
 
     // Signals come in order, so all of them were read before this command.
     const { progress } = await rig.batches.scale(ref, { retries: 2 });
