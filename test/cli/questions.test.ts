@@ -170,6 +170,13 @@ describe('the commands of a refusal', () => {
     });
   });
 
+  it('stand behind both words of a command of a group', () => {
+    const argv = ['node', 'runsheet', 'schedule', 'create', 'nightly', 'a.csv', '-d', 'p'];
+    expect(commandWith(argv, [['--key', 'sku']])).toBe(
+      'runsheet schedule create --key sku nightly a.csv -d p',
+    );
+  });
+
   it('replace the rows that the command leaves out', () => {
     const argv = (...flags: readonly string[]) => ['node', 'runsheet', 'run', 'a.csv', ...flags, '--watch'];
     const rows = [['--skip-rows', '2,5']];

@@ -338,16 +338,28 @@ export function writeJob(
   const given = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
   const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
   const table: Record<string, Value> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
-  for (const [flag, parameter] of Object.entries(JOB_FLAGS)) {
-    const values = given.get(flagOf(flag))?.map((value) => withPath(flag, value, shown));
-    if (values !== undefined)
-      table[snake(flag)] = valueOf(values, parameter.kind === 'boolean', parameter.variadic === true);
-  }
   try {
-    writeFileSync(path, stringify(table), { flag: 'wx' });
+    writeFileSync(path, stringify({ ...table, ...flagTable(given, shown) }), { flag: 'wx' });
   } catch (error) {
     throw fileFault(error, { path }) ?? error;
   }
+}
+
+/** Flags as lines of a job file, each of which can stand alone. */
+export const jobLines = (words: readonly string[]): readonly string[] =>
+  Object.entries(flagTable(flagsIn(words, {}), String)).map(([name, value]) =>
+    typeof value === 'object' && !Array.isArray(value)
+      ? `${name} = { ${stringify(value).trim().replaceAll('\n', ', ')} }`
+      : stringify({ [name]: value }).trim(),
+  );
+
+function flagTable(given: ReadonlyMap<string, readonly string[]>, shown: (place: string) => string) {
+  const table: Record<string, Value> = {};
+  for (const [flag, { kind, variadic }] of Object.entries(JOB_FLAGS)) {
+    const values = given.get(flagOf(flag))?.map((value) => withPath(flag, value, shown));
+    if (values !== undefined) table[snake(flag)] = valueOf(values, kind === 'boolean', variadic === true);
+  }
+  return table;
 }
 
 /** The last value of a flag counts, all of one that may be repeated are kept. */

@@ -56,9 +56,11 @@ export const asCommand =
 
 /** The command that was given, with these flags: before everything that may follow, and instead of other answers. */
 export function commandWith(
-  [, , name = '', ...args]: readonly string[],
+  [, , ...words]: readonly string[],
   groups: readonly (readonly string[])[],
 ): string {
+  // A command of a group has two words.
+  const args = words.slice(words[0] === 'schedule' ? 2 : 1);
   const isGiven = ([flag = '', value = '']: readonly string[]): boolean => {
     if (ONCE.includes(flag)) return false;
     if (!SEVERAL.has(flag)) return args.some((word) => word === flag || word.startsWith(`${flag}=`));
@@ -79,7 +81,8 @@ export function commandWith(
       arg !== '--again' &&
       !ONCE.some((flag) => isValueOf(flag, arg, args[at - 1], flags)),
   );
-  return ['runsheet', name, ...flags, ...kept].map(shellWord).join(' ');
+  const name = words.slice(0, words.length - args.length);
+  return ['runsheet', ...name, ...flags, ...kept].map(shellWord).join(' ');
 }
 
 const ONCE = ['--skip-rows', '--out', '--repeat'];

@@ -3,6 +3,7 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Words } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -13,12 +14,12 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
-import { isJob, readJob, wordsOf, type Job } from '../job/job-file.ts';
+import { isJob, jobLines, readJob, wordsOf, type Job } from '../job/job-file.ts';
 import { appliedSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { sayNext } from '../next-command.ts';
 import { plural } from '../format.ts';
-import { ask, asCommand } from '../run/questions.ts';
+import { ask } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
 import { definitionOf, type CreateFlags } from './schedule-create.ts';
 
@@ -46,9 +47,11 @@ export const applyWith = (parameters: Parameters) =>
       });
     await using servers = serversFor(configOf(flags), printer);
     const definitions = new Map<string, ScheduleDefinition>();
+    const paths = new Map<string, string>();
     for (const job of jobsIn(place)) {
       const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out));
       const own = await withOwnGpus(servers, given);
+      paths.set(job.name, job.path);
       definitions.set(job.name, await definitionOf(configOf(given), own, job.name, job.sheet ?? ''));
     }
     const { schedules, stack } = await servers.open(false);
@@ -57,7 +60,7 @@ export const applyWith = (parameters: Parameters) =>
     for (const { schedule, how } of found) {
       const definition = definitions.get(schedule);
       if (definition !== undefined && how !== 'unchanged')
-        await checkFiring(servers, definition, asCommand(this.process.argv));
+        await checkFiring(servers, definition, asLinesOf(paths.get(schedule) ?? ''));
     }
     if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
     if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
@@ -66,6 +69,12 @@ export const applyWith = (parameters: Parameters) =>
       printer.notice('They fire while the embedded servers run (docs/schedules.md).');
     sayNext(printer, flags.output, ['list', 'runsheet schedule list']);
   };
+
+/** A job is answered in its file. */
+const asLinesOf =
+  (path: string): Words =>
+  (answer, assumed) =>
+    `add above [schedule] in ${terminalLine(path)}:\n  ${jobLines([...answer.flags, ...assumed].flat()).join('\n  ')}`;
 
 /** The jobs with a schedule, by name. Throws E602 if there is none. */
 function jobsIn(place: string): readonly Job[] {

@@ -95,6 +95,28 @@ export const AGAIN: readonly Case[] = [
     leads: [0],
   },
   {
+    code: 'E111',
+    name: 'a schedule reads a column with a guess',
+    arrange: (ground) => ground.sheet('my night.csv', 'Promt,sku\na $HOME,1\n'),
+    args: ['schedule', 'create', 'guessed', 'my night.csv', '-d', 'Porträts', '--cron', '0 2 29 2 *'],
+    leads: [0],
+    undo: (ground) => ground.must('schedule', 'delete', 'guessed'),
+  },
+  {
+    code: 'E111',
+    name: 'a job file reads a column with a guess, and is answered in the file',
+    arrange: (ground) => {
+      ground.sheet('jobs/my night.csv', 'Promt,sku\na $HOME,1\n');
+      ground.sheet(
+        'jobs/guessed.job.toml',
+        'sheet = "my night.csv"\ndeployment = "Porträts"\n[schedule]\ncron = "0 2 29 2 *"\n',
+      );
+    },
+    args: ['schedule', 'apply', 'jobs'],
+    leads: [],
+    says: /if they are right: add above \[schedule\] in jobs\/guessed\.job\.toml:\n +map = \{ prompt = "Promt" \}/,
+  },
+  {
     code: 'E314',
     name: 'the service may ignore the GPU of a row',
     arrange: async (ground) => {
