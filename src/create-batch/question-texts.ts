@@ -145,10 +145,7 @@ function rowsText(shared: readonly SharedRows[], standing: (rows: number) => str
 }
 
 /** `300 of 301 rows are in another folder: portraits-7f3a in /data/batches`. */
-function elsewhereText({
-  rows,
-  others,
-}: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>): string {
+function elsewhereText({ rows, others }: Pick<Question & { readonly id: 'elsewhere' }, 'rows' | 'others'>) {
   const sum = sumOf(others);
   const places = others.map(({ batch, out }) => `${batch} in ${out}`);
   return `${count(sum)} of ${plural(rows)} ${sum === 1 ? 'is' : 'are'} in another folder: ${list(places)}`;

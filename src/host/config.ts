@@ -245,8 +245,7 @@ function checked(schema: z.ZodType, from: string, value: unknown, hint: string |
 
 /** The folders of this user for settings and caches. In a container the user may have no home, or one that cannot be written. */
 /** undefined without a home. */
-const configFolder = ({ XDG_CONFIG_HOME: given }: Environment): string | undefined =>
-  given || inHome('.config');
+const configFolder = ({ XDG_CONFIG_HOME: given }: Environment) => given || inHome('.config');
 
 /** The user's, unless there is none and none can be made: then one in the state folder. */
 function cacheFolder({ XDG_CACHE_HOME: given }: Environment, stateFolder: string): string {

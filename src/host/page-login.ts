@@ -18,8 +18,7 @@ export function openPageLogin(entrance: string) {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
   // Browsers send a cookie to all ports of a host.
   const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
-  const cookies = ({ headers }: Asking): readonly string[] =>
-    (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  const cookies = ({ headers }: Asking) => (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return {
     /** The owner's address; `origin` has no trailing slash. */
     address: (origin: string): string => `${origin}/open/${secret}`,

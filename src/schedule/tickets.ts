@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { parseCron } from './cron.ts';
 import type { ScheduleDefinition } from './definition.ts';
 import { isOnRule, zoneOf } from './zone.ts';
-import { canonical } from '../create-batch/reuse/reuse.ts';
+import { canonical } from '../host/canonical-json.ts';
 
 /** What `runsheet schedule trigger` allowed. */
 type Allowed = {

@@ -63,8 +63,7 @@ function wordsFor(tokens: Tokens, token: string): string {
 }
 
 /** The path as the router decoded it, because an address may be percent-encoded. */
-const pathOf = ({ routeOptions, url }: FastifyRequest): string =>
-  routeOptions.url ?? url.split('?', 1)[0] ?? url;
+const pathOf = ({ routeOptions, url }: FastifyRequest) => routeOptions.url ?? url.split('?', 1)[0] ?? url;
 
 const OPEN = new Set([PATHS.pricing, PATHS.openapi].map((path) => `${API}${path}`));
 

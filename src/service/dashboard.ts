@@ -161,5 +161,4 @@ export function serveDashboard(
 const refuse = (reply: FastifyReply, sentence: string): FastifyReply =>
   reply.code(403).type('text/plain; charset=utf-8').send(sentence);
 
-const hostOf = ({ headers }: FastifyRequest): string =>
-  URL.parse(`http://${headers.host ?? ''}`)?.hostname ?? '';
+const hostOf = ({ headers }: FastifyRequest) => URL.parse(`http://${headers.host ?? ''}`)?.hostname ?? '';

@@ -113,11 +113,7 @@ export function createFaults(given: Readonly<Record<string, number>>, seed: numb
   set(given);
 
   /** Whether to inject the fault into the run; `occasion` distinguishes several requests about one run. */
-  function shouldInject(
-    fault: Fault,
-    { number, faults = '' }: FaultTarget,
-    occasion: string | number = '',
-  ): boolean {
+  function shouldInject(fault: Fault, { number, faults = '' }: FaultTarget, occasion: string | number = '') {
     if (areRatesZero && faults === '') return false;
     const rate = rates[fault] ?? 0;
     // A rate of 0 that was set ends also what runs name.

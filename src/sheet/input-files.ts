@@ -124,8 +124,7 @@ const SEVERAL: FileCell = {
 const isReadable = (text: string): boolean => /^(?:https?:\/\/[^\s/]|data:[\w.+-]+\/)/i.test(text);
 
 /** Where addresses begin; one may be a part of another. */
-const countOf = (text: string): number =>
-  text.match(/(?:^|[\s,;|("'[])(?:https?:\/\/|data:\w)/gi)?.length ?? 0;
+const countOf = (text: string) => text.match(/(?:^|[\s,;|("'[])(?:https?:\/\/|data:\w)/gi)?.length ?? 0;
 
 const FORMULA = /^=\s*(?:_xlfn\.)?(?:IMAGE|HYPERLINK)\(\s*"([^"]+)"/i;
 

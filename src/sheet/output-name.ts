@@ -83,8 +83,7 @@ function nameFrom(template: NameTemplate, { row, key, cellOf }: NamedRow): strin
 }
 
 /** Letters and numbers of all languages, and signs that mean nothing to file systems, addresses and lists of paths. */
-const safe = (text: string): string =>
-  text.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}._+=@,()-]+/gu, '-');
+const safe = (text: string) => text.normalize('NFC').replaceAll(/[^\p{L}\p{M}\p{N}._+=@,()-]+/gu, '-');
 
 const EDGES = /^[-.]+|[-.]+$/g;
 /** Windows takes superscript digits for digits. */

@@ -4,7 +4,8 @@ import type { InputType } from '../run-service/contract/deployment.ts';
 import { FILE_TYPES, plainType } from '../run-service/contract/file-inputs.ts';
 import { integerFrom, isRawNumber } from '../batch/digits.ts';
 import { nearest } from '../errors/error.ts';
-import { canonical, type Flaw, flawOf, NO_DOUBLE, readJson } from './json/json-text.ts';
+import { canonical } from '../host/canonical-json.ts';
+import { type Flaw, flawOf, NO_DOUBLE, readJson } from './json/json-text.ts';
 import type { InputKind } from './sheet-options.ts';
 
 /** `auto`: the type is unknown, so it is guessed for each cell. */

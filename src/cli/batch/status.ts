@@ -184,8 +184,7 @@ function nextOf(found: FoundBatch, { state, progress, summary, unattended }: Bat
   return [state === 'interrupted' || state === 'paused' ? toContinue(found) : toFollow(found)];
 }
 
-const doneOf = (outcomes: OutcomeCounts): number =>
-  OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
+const doneOf = (outcomes: OutcomeCounts) => OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 
 const outcomeText = (outcomes: OutcomeCounts): string =>
   OUTCOMES.filter((outcome) => outcomes[outcome] > 0)

@@ -106,8 +106,7 @@ async function count(batch: BatchHandle, seen: { batchDone: number }, signal: Ab
   }
 }
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  wait(ms, undefined, { signal }).catch(() => undefined);
+const pause = (ms: number, signal: AbortSignal) => wait(ms, undefined, { signal }).catch(() => undefined);
 
 type Kept = { again(): void; ready(): Promise<void>; ended(signal: AbortSignal): Promise<void> };
 

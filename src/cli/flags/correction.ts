@@ -56,8 +56,7 @@ function replaced(args: readonly string[], wrong: string, right: string): readon
   const isOwn = (at: number): boolean =>
     OWN_WORDS.has(args[at - 1] ?? '') || [...OWN_WORDS].some((flag) => args[at]?.startsWith(`${flag}=`));
   const better = args.map((word, at) => (isOwn(at) ? word : one(word, wrong, right)));
-  const isValue = (at: number): boolean =>
-    args[at]?.startsWith('-') || args[at - 1]?.startsWith('-') || false;
+  const isValue = (at: number) => args[at]?.startsWith('-') || args[at - 1]?.startsWith('-') || false;
   const hasValue = args.some((word, at) => word !== better[at] && isValue(at));
   return hasValue ? args.map((word, at) => (isValue(at) ? (better[at] ?? word) : word)) : better;
 }

@@ -155,5 +155,4 @@ function unreadable(
   return isOurs && exception.hint !== undefined ? { what, hint: exception.hint } : { what };
 }
 
-const inKebabCase = (name: string): string =>
-  name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+const inKebabCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -25,8 +25,7 @@ const BASIS = {
   untimed: 'without queueing times, so only 429 changes it',
 } as const;
 
-const basisText = ({ concurrency, basis }: UsefulConcurrency): string =>
-  `${count(concurrency)} ${BASIS[basis]}`;
+const basisText = ({ concurrency, basis }: UsefulConcurrency) => `${count(concurrency)} ${BASIS[basis]}`;
 
 export const allowedNow = ({ slots, concurrency }: Pick<ShownProgress, 'slots' | 'concurrency'>): number =>
   slots ?? concurrency;

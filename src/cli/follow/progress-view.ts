@@ -106,8 +106,7 @@ function plainRest(progress: Progress, { perSecond, etaMs }: Speed): string {
 const autoText = (progress: Progress): string =>
   progress.useful === undefined ? '' : ` concurrency=${allowedNow(progress)}`;
 
-const outstanding = (progress: Progress): number =>
-  progress.sending + progress.running + progress.unconfirmed;
+const outstanding = (progress: Progress) => progress.sending + progress.running + progress.unconfirmed;
 
 type Drawn = {
   readonly paint: Paint;

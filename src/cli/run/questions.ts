@@ -66,8 +66,7 @@ export function commandWith(
     if (!SEVERAL.has(flag)) return args.some((word) => word === flag || word.startsWith(`${flag}=`));
     // Of pairs, the input that the command gives.
     const [input = value] = /^[^=]+=/.exec(value) ?? [];
-    const isSame = (given: string): boolean =>
-      given === value || (input.endsWith('=') && given.startsWith(input));
+    const isSame = (given: string) => given === value || (input.endsWith('=') && given.startsWith(input));
     return args.some((word, at) =>
       word === flag
         ? isSame(args[at + 1] ?? '')

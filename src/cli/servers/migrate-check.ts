@@ -152,6 +152,5 @@ function valueOf(name: string, text: string, inputTypes: Deployment['inputTypes'
   throw problem('E602', { what: `--set ${name}=${text}: the value is not ${read.type}`, ...hintOf(read) });
 }
 
-const suggestion = (near: string | undefined): string =>
-  near === undefined ? '' : `; did you mean ${near}?`;
+const suggestion = (near: string | undefined) => (near === undefined ? '' : `; did you mean ${near}?`);
 const hintOf = ({ hint }: { readonly hint?: string }) => (hint === undefined ? {} : { hint });

@@ -129,11 +129,7 @@ async function stayingIn(
   };
 }
 
-async function isOfResults(
-  source: SheetSource,
-  read: SheetOptions,
-  known: readonly string[],
-): Promise<boolean> {
+async function isOfResults(source: SheetSource, read: SheetOptions, known: readonly string[]) {
   try {
     const { options } = await settleReading(source, read, known);
     const columns = await sheetColumns(source, options);

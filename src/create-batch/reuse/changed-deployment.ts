@@ -61,5 +61,4 @@ function changesOf({ inputTypes: before = [] }: Deployment, { inputTypes: after 
   });
 }
 
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));

@@ -121,8 +121,7 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
 
 type Reused = { readonly row: SheetRow; readonly result: ReusableRow };
 
-const jsonl = (lines: readonly unknown[]): string =>
-  lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+const jsonl = (lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 
 type Kept = { readonly record: PartRecord; readonly copies: readonly FileCopy[] };
 

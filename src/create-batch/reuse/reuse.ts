@@ -1,6 +1,7 @@
 // Finds an existing batch by its content, so that the same rows are not paid for twice if the sheet is renamed, saved again
 // or run with other settings.
 
+import { canonical } from '../../host/canonical-json.ts';
 import { problem } from '../../errors/error.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
@@ -85,16 +86,6 @@ export async function findUnchanged(
 export const inOneOrder = ({ drop, ...options }: SheetOptions): string =>
   canonical({ ...options, drop: [...drop].sort() });
 
-/** The same text for the same value, in whatever order its names are. */
-export const canonical = (value: unknown): string => JSON.stringify(sorted(value));
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]));
-}
-
 /** The flags that differ from the batch's settings, with the batch's values. */
 export function differences({ file }: BatchFolder, settings: Settings): readonly string[] {
   const { unconfirmed, deadlines, webhooks, canary } = settings;
@@ -117,5 +108,4 @@ export function differences({ file }: BatchFolder, settings: Settings): readonly
 const flagValueOf = ({ rule, afterMs }: NonNullable<Settings['unconfirmed']>): string =>
   rule === 'resubmit' ? `resubmit-after=${secondsOf(afterMs)}` : rule;
 
-const secondsOf = (ms: number | undefined): string | undefined =>
-  ms === undefined ? undefined : `${ms / 1000}s`;
+const secondsOf = (ms: number | undefined) => (ms === undefined ? undefined : `${ms / 1000}s`);

@@ -115,8 +115,7 @@ export class SumUp {
   }
 
   get sums() {
-    const gpuOf = (side: Side): string | undefined =>
-      this.#gpus[side].size === 1 ? [...this.#gpus[side]][0] : undefined;
+    const gpuOf = (side: Side) => (this.#gpus[side].size === 1 ? [...this.#gpus[side]][0] : undefined);
     const { run_seconds: seconds, cost_usd: cost } = this.#totals;
     return {
       ...this.#totals,
@@ -134,8 +133,7 @@ export type ComparisonSums = SumUp['sums'];
 const isMeasured = ({ outcome, run_seconds = 0 }: ComparedRow): boolean =>
   outcome === 'succeeded' && run_seconds > 0;
 
-const ratio = (over: number, under: number): number | undefined =>
-  over > 0 && under > 0 ? over / under : undefined;
+const ratio = (over: number, under: number) => (over > 0 && under > 0 ? over / under : undefined);
 
 /** `H100 3.1× faster, 1.4× dearer`: B as A sees it; undefined if no pair was measured. */
 export function verdictOf(

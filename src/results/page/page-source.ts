@@ -75,8 +75,7 @@ const EXPORT = /^export (?:async )?(?:const|function|class) (?:\{([^}]*)\}|(\w+)
 const read = (name: string): string => readFileSync(join(import.meta.dirname, 'browser', name), 'utf8');
 
 const { resolve } = createRequire(import.meta.url);
-const library = (name: string, file: string): string =>
-  readFileSync(join(dirname(resolve(name)), file), 'utf8');
+const library = (name: string, file: string) => readFileSync(join(dirname(resolve(name)), file), 'utf8');
 
 const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 

@@ -70,8 +70,7 @@ export const nestedInputs = (inputs: Readonly<Record<string, unknown>>): Refusal
     );
 
 // Numbers with many digits are raw JSON objects in JavaScript, but numbers for everyone else.
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && !JSON.stringify(value).match(/^-?[\d.]/);
+const isObject = (value: unknown) => typeof value === 'object' && !JSON.stringify(value).match(/^-?[\d.]/);
 
 /** zod's issues with `given` in the service's format. */
 export const refusalsOf = (error: z.ZodError, part: Part, given: unknown): readonly Refusal[] =>

@@ -12,8 +12,7 @@ const FILE_NAME_MAX = 255;
 const ID_MAX = 200;
 const shortName = (given: string): string => shortened(given, NAME_MAX);
 
-const optionalName = (given: string | null | undefined): string | undefined =>
-  given == null ? undefined : shortName(given);
+const optionalName = (given: string | null | undefined) => (given == null ? undefined : shortName(given));
 
 /** GPU names are object keys in sums, so a name that every object has (`constructor`) is refused. */
 const gpuName = (given: string | null | undefined): string | undefined =>

@@ -156,8 +156,7 @@ function wrappingGuess(
   shape: readonly Opened[],
   inputTypes: readonly InputType[] = [],
 ): Part {
-  const isInput = (name: string): boolean =>
-    inputTypes.some((type) => nameProper(type.name) === nameProper(name));
+  const isInput = (name: string) => inputTypes.some((type) => nameProper(type.name) === nameProper(name));
   // Within the first row.
   const [first] = shape.find(({ path }) => path.length === 1)?.path ?? [];
   const start = orient === 'index' ? first : '0';

@@ -123,8 +123,7 @@ class RowsTakenIn {
   get found(): Found['takesIn'] {
     const width = this.#width;
     const [, ...rows] = this.#sample.filter((fields) => fields.length === width);
-    const isNumeric = (at: number): boolean =>
-      rows.length > 0 && rows.every((fields) => isNumber(fields[at] ?? ''));
+    const isNumeric = (at: number) => rows.length > 0 && rows.every((fields) => isNumber(fields[at] ?? ''));
     const numbers = Array.from({ length: width }, (_, at) => isNumeric(at));
     const isRow = (fields: readonly string[]): boolean =>
       fields.length === width &&

@@ -108,8 +108,7 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
 }
 
 /** pandas writes `Unnamed: 4`. */
-const isUnnamed = ({ name, isNameless }: Column): boolean =>
-  isNameless === true || /^Unnamed: \d+$/.test(name);
+const isUnnamed = ({ name, isNameless }: Column) => isNameless === true || /^Unnamed: \d+$/.test(name);
 
 /** Throws E208 for two columns of one name that may be an input. */
 function refuseRepeats(
@@ -194,8 +193,7 @@ function matchedIn(
   }
   const isTaken = new Set([...Object.keys(map), ...free]);
   const spelt = types.filter(({ name }) => !isTaken.has(name));
-  const left = (): readonly string[] =>
-    free.filter((name) => !wanted.includes(name) && !Object.values(map).includes(name));
+  const left = () => free.filter((name) => !wanted.includes(name) && !Object.values(map).includes(name));
   const open = (): readonly InputType[] => spelt.filter(({ name }) => !Object.hasOwn(map, name));
   const meant = (input: string, column: string): void => {
     map[input] = column;

@@ -122,14 +122,6 @@ export function readJson(text: string): { readonly value: unknown } | JsonFault 
   return value && membersOf(value.value) === shape.members ? value : faultIn(text);
 }
 
-/** JSON text with the names of every object sorted and the digits of integers kept. */
-export function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null || isRawNumber(value)) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, of]) => `${JSON.stringify(name)}:${canonical(of)}`).join(',')}}`;
-}
-
 /** The expected type of an invalid value. */
 export type Flaw = { readonly type: string; readonly hint?: string };
 

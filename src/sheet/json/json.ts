@@ -1,5 +1,6 @@
 // Reads JSON sheets: one object per line (JSONL), or a document that has its rows in a list, by their names, or in columns.
 
+import { canonical } from '../../host/canonical-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { linesOf, textOf } from '../text/sheet-text.ts';
 import {
@@ -15,7 +16,7 @@ import {
   spotIn,
 } from '../sheet-record.ts';
 import { elementsOf, type JsonPiece } from './json-elements.ts';
-import { type JsonFault, readJson, Members, canonical } from './json-text.ts';
+import { type JsonFault, readJson, Members } from './json-text.ts';
 import { isRow, pathsIn, type ReadPiece, valueAt, type Values, withoutWrapping } from './json-paths.ts';
 import type { SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';

@@ -142,8 +142,7 @@ function foreignSheet(file: string, writing: Writing, head: Uint8Array): Runshee
 
 type Foreign = { readonly is: string; readonly hint: string; readonly correction?: Correction };
 
-const begins = (head: Uint8Array, ...bytes: number[]): boolean =>
-  bytes.every((byte, at) => head[at] === byte);
+const begins = (head: Uint8Array, ...bytes: number[]) => bytes.every((byte, at) => head[at] === byte);
 
 function packedIn(head: Uint8Array): Foreign | undefined {
   if (begins(head, 0x50, 0x4b, 3, 4))
@@ -202,8 +201,7 @@ export function isUtf32(sample: Uint8Array): boolean {
 export function utf16Of(sample: Uint8Array): string | undefined {
   if (begins(sample, 0xff, 0xfe)) return 'utf-16le';
   if (begins(sample, 0xfe, 0xff)) return 'utf-16be';
-  const zeros = (parity: number): number =>
-    sample.filter((byte, at) => byte === 0 && at % 2 === parity).length;
+  const zeros = (parity: number) => sample.filter((byte, at) => byte === 0 && at % 2 === parity).length;
   // Western text in UTF-16 has a zero in nearly every second byte; other text has them in its commas and line ends.
   const enough = isUtf8(sample) ? sample.length / 4 : 0;
   if (zeros(1) > enough && zeros(0) === 0) return 'utf-16le';

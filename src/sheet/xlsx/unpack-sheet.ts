@@ -246,12 +246,7 @@ async function sheetsIn(
 }
 
 /** The parts that a part names, by their id. */
-async function relationsOf(
-  file: string,
-  zip: Zip,
-  part: string,
-  withLinks = false,
-): Promise<ReadonlyMap<string, Relation>> {
+async function relationsOf(file: string, zip: Zip, part: string, withLinks = false) {
   const folder = posix.dirname(part);
   const relations = new Map<string, Relation>();
   const own = posix.join(folder, '_rels', `${posix.basename(part)}.rels`);

@@ -141,5 +141,4 @@ const authenticated = (id: string, owner: string, label: string): Buffer =>
 
 const textOf = (value: Uint8Array): string => Buffer.from(value).toString();
 
-const metadataOf = ({ metadata }: Payload, name: string): string =>
-  textOf(metadata?.[name] ?? new Uint8Array());
+const metadataOf = ({ metadata }: Payload, name: string) => textOf(metadata?.[name] ?? new Uint8Array());

@@ -23,8 +23,7 @@ export const identityWith = (keys: PayloadKeys, ...parts: readonly string[]): st
   [`${process.pid}@${hostname()}`, ...parts, 'reads', readsOf(keys).join(',')].join(' ');
 
 /** undefined for a worker whose identity lists no keys. */
-const readsIn = (identity: string): readonly string[] | undefined =>
-  / reads (\S+)$/.exec(identity)?.[1]?.split(',');
+const readsIn = (identity: string) => / reads (\S+)$/.exec(identity)?.[1]?.split(',');
 
 export type WorkerKeys = {
   readonly workers: number;

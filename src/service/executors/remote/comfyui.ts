@@ -100,8 +100,7 @@ async function withdraw(http: Http, id: string): Promise<void> {
 }
 
 /** An old ComfyUI gives the run an id of its own. */
-const acceptedIdIn = ({ text }: Answer): string | undefined =>
-  acceptedSchema.safeParse(jsonIn(text)).data?.prompt_id;
+const acceptedIdIn = ({ text }: Answer) => acceptedSchema.safeParse(jsonIn(text)).data?.prompt_id;
 
 async function queueOf({ read }: Http): Promise<Record<'running' | 'waiting', ReadonlySet<string>>> {
   const { queue_running, queue_pending } = await read('/queue', queueSchema);

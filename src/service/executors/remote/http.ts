@@ -38,11 +38,7 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
   const [dispatcher, files] = [CONNECTIONS, FILE_CONNECTIONS].map((connections) =>
     openOutgoing({ connections, headersMs: HEADERS_MS, bodyMs: BODY_MS }),
   ) as [Dispatcher, Dispatcher];
-  const send = async (
-    path: string,
-    { more, ...options }: Sent,
-    way: Dispatcher = dispatcher,
-  ): Promise<Dispatcher.ResponseData<unknown>> => {
+  const send = async (path: string, { more, ...options }: Sent, way: Dispatcher = dispatcher) => {
     try {
       return await request(`${url}${path}`, {
         dispatcher: way,

@@ -321,10 +321,7 @@ export class Remote implements Executor {
   }
 
   /** A server that did not answer has finished the run meanwhile: the first end counts. */
-  #reclaim(
-    { run, workflow, state: { lines, ref, tries = 1 } }: AssignedRun,
-    server: MetServer,
-  ): AssignedRun | undefined {
+  #reclaim({ run, workflow, state: { lines, ref, tries = 1 } }: AssignedRun, server: MetServer) {
     const holder = this.servers.find(({ runs }) => runs.has(run.id));
     if (holder?.runs.get(run.id)?.phase === 'storing') return undefined;
     if (!this.#lineOf(run.deploymentId).leave(run.number) && holder === undefined) return undefined;

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { isRawNumber, parseExactly } from '../../../batch/digits.ts';
+import { canonical } from '../../../host/canonical-json.ts';
 import { errorMessage, nearest, problem } from '../../../errors/error.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import { uuidOf } from '../../identity.ts';
@@ -320,13 +321,4 @@ function typeNameOf(value: unknown): string {
   if (isRawNumber(value)) return 'int';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
   return 'string';
-}
-
-/** JSON with sorted keys: the order and the titles of nodes change nothing. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null || isRawNumber(value))
-    return JSON.stringify(value) ?? 'null';
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${entries.map(([key, member]) => `${JSON.stringify(key)}:${canonical(member)}`).join(',')}}`;
 }

@@ -12,7 +12,7 @@
 
 import { hash } from 'node:crypto';
 import QuickLRU from 'quick-lru';
-import { isRawNumber } from '../../../../batch/digits.ts';
+import { canonical } from '../../../../host/canonical-json.ts';
 import { hashOf, numbersFrom } from '../../../chance.ts';
 import { plain, glyphOf, GLYPH_HEIGHT, GLYPH_WIDTH } from './font.ts';
 import { crc32, deflateSync } from 'node:zlib';
@@ -45,14 +45,6 @@ export function createAlbum(capacity: number): (order: PictureOrder) => Buffer {
 }
 
 const fingerprintOf = (inputs: Inputs): string => hash('sha256', canonical(inputs));
-
-/** JSON with sorted keys, so that equal inputs give the same picture. */
-const canonical = (value: unknown): string => JSON.stringify(value, sorted) ?? 'null';
-
-function sorted(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isRawNumber(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-}
 
 const TEXT_MAX = 400;
 const NUMBER_NAMES = ['row', 'number', 'id', 'nr'] as const;
