@@ -117,8 +117,8 @@ export interface BatchOptions extends Limits, ReadingOptions {
   readonly set?: Readonly<Record<string, string>>;
   /** This column is data, not an input. */
   readonly drop?: readonly string[];
-  /** Type of an input: string, int, float, bool, json, or file: an address, or a file that is uploaded (default: as the deployment says). */
-  readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json' | 'file'>>;
+  /** Type of an input: string, int, float, bool, json, file: an address, or a file that is uploaded, or files: a list of them (default: as the deployment says). */
+  readonly type?: Readonly<Record<string, 'string' | 'int' | 'float' | 'bool' | 'json' | 'file' | 'files'>>;
   /** Column whose value names each row (default: a column such as sku or id with unique values, else a hash of the row's inputs). */
   readonly key?: string;
   /** Upload also files outside of the folder of the sheet, and hidden ones, that its rows name (default: asked). */

@@ -141,11 +141,11 @@ export const OPTIONS = {
     help: 'this column is data, not an input',
   },
   type: {
-    kind: pairs('type', 'steps=int', ['string', 'int', 'float', 'bool', 'json', 'file']),
+    kind: pairs('type', 'steps=int', ['string', 'int', 'float', 'bool', 'json', 'file', 'files']),
     scope: 'sheet',
     kept: 'types',
     group: 'columns',
-    help: 'type of an input: string, int, float, bool, json, or file: an address, or a file that is uploaded',
+    help: 'type of an input: string, int, float, bool, json, file: an address, or a file that is uploaded, or files: a list of them',
     usual: 'as the deployment says',
   },
   key: {

@@ -1,6 +1,6 @@
 // When a signed address expires, by the parameters that the usual file stores sign it with.
 
-import { isMarked } from './contract/file-inputs.ts';
+import { markedIn } from './contract/file-inputs.ts';
 
 const START = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
 
@@ -26,6 +26,6 @@ const SECONDS_MAX = 100_000_000_000;
 
 /** The first input whose file is no longer at the address that it was given here. */
 export const expiredFile = (inputs: Readonly<Record<string, unknown>>): string | undefined =>
-  Object.entries(inputs).find(
-    ([, value]) => isMarked(value) && (addressExpiryMs(value) ?? Number.POSITIVE_INFINITY) < Date.now(),
+  Object.entries(inputs).find(([, value]) =>
+    markedIn(value).some((address) => (addressExpiryMs(address) ?? Number.POSITIVE_INFINITY) < Date.now()),
   )?.[0];

@@ -14,7 +14,7 @@ import type { SheetOptions } from './sheet-options.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
-import { type Kind, kindOf, notAllowed, readText } from './parse-cell.ts';
+import { type Kind, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { wrongGpu } from './not-a-gpu.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
@@ -118,7 +118,7 @@ function feedOf(
   // JSON has braces of its own.
   const template = kind === 'json' ? [from.set] : templateIn(from.set, giver.by, names);
   const isFilled = template.some((part) => typeof part === 'number');
-  if (isFilled || (template.length > 0 && kind === 'file'))
+  if (isFilled || (template.length > 0 && takesFiles(kind)))
     return [{ input, kind, isGiven, type, from: { template } }];
   const text = template.join('');
   return text === ''

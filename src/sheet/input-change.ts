@@ -5,8 +5,8 @@ import { parseExactly } from '../batch/digits.ts';
 import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mediaOf } from '../run-service/contract/file-inputs.ts';
-import { mapColumns } from './column-mapping.ts';
-import { fileCell, type InputFiles } from './input-files.ts';
+import { mapColumns, type Feed } from './column-mapping.ts';
+import { fileCell, filesIn, sentFiles, type InputFiles } from './input-files.ts';
 import type { Kind } from './parse-cell.ts';
 import type { InputKind } from './sheet-options.ts';
 
@@ -58,9 +58,14 @@ export async function changeFrom(
     inputTypes,
   );
   const set: Record<string, unknown> = {};
-  for (const { input, from, type } of feeds) {
+  for (const feed of feeds) {
+    const { input, kind, from } = feed;
     if ('json' in from) set[input] = parseExactly(from.json);
-    else if ('template' in from) set[input] = await addressIn(input, from.template.join(''), type, files);
+    if (!('template' in from)) continue;
+    const addresses: string[] = [];
+    for (const { text } of filesIn(kind, from.template.join('')))
+      addresses.push(await addressIn(feed, text, files));
+    set[input] = sentFiles(feed, addresses);
   }
   const unset = Object.keys(given).filter((name) => !Object.hasOwn(set, name));
   const required = inputTypes?.find((type) => type.required && unset.includes(type.name));
@@ -73,12 +78,7 @@ export async function changeFrom(
 }
 
 /** Of a file of this machine, it may be a mark until that is uploaded. */
-async function addressIn(
-  input: string,
-  text: string,
-  type: InputType | undefined,
-  files: InputFiles,
-): Promise<string> {
+async function addressIn({ input, type }: Feed, text: string, files: InputFiles): Promise<string> {
   const cell = fileCell(text);
   if ('path' in cell) await files.read(cell.path, true);
   const found = 'path' in cell ? files.valueOf(cell.path, mediaOf(type?.type ?? '')) : cell;

@@ -2,6 +2,8 @@
 
 import { type Media, isBeforeUpload } from '../run-service/contract/file-inputs.ts';
 import type { Feed } from './column-mapping.ts';
+import { valuesIn } from './grid/expanded-rows.ts';
+import { kindOf, takesFiles, type Kind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';
 import type { Template } from './templates.ts';
 
@@ -33,15 +35,17 @@ export function filesAhead(
   files: InputFiles | undefined,
   nothings?: ReadonlySet<string>,
 ): ((record: SheetRecord) => Promise<void> | undefined) | undefined {
-  const own = feeds.filter(({ kind }) => kind === 'file');
+  const own = feeds.filter(({ kind }) => takesFiles(kind));
   if (files === undefined || own.length === 0) return undefined;
   return (record) => {
-    const waiting = own.flatMap(({ from }) => {
-      const { text, link } = textFor(record, from, nothings);
-      const found = text === undefined ? undefined : fileCell(text, link);
-      return (
-        (found !== undefined && 'path' in found && files.read(found.path, !isOfSheet(record, from))) || []
-      );
+    const waiting = own.flatMap(({ kind, from }) => {
+      if ('json' in from) return [];
+      const index = 'column' in from ? from.column : -1;
+      const value = 'column' in from ? record.cells[index] : filledTemplate(record, from.template, nothings);
+      return filesIn(kind, value, record.marks?.get(index)?.link).flatMap(({ text, link }) => {
+        const found = fileCell(text, link);
+        return ('path' in found && files.read(found.path, !isOfSheet(record, from))) || [];
+      });
     });
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
   };
@@ -53,18 +57,20 @@ function isOfSheet({ own = Infinity }: SheetRecord, from: Feed['from']): boolean
   return 'template' in from && from.template.some((part) => typeof part === 'number' && part < own);
 }
 
-type Text = { readonly text: string | undefined; readonly link?: string | undefined };
-
-function textFor(record: SheetRecord, from: Feed['from'], nothings?: ReadonlySet<string>): Text {
-  if ('column' in from) return cellIn(record, from.column);
-  return { text: 'template' in from ? filledTemplate(record, from.template, nothings) : undefined };
+/** The texts that name files in a cell or an option, with what the cell points to; none if it is of another kind. */
+export function filesIn(
+  kind: Kind,
+  value: unknown,
+  link?: string,
+): readonly { readonly text: string; readonly link?: string | undefined }[] {
+  if (kind === 'file') {
+    const text = textOfValue(value);
+    return text === undefined ? [] : [{ text, link }];
+  }
+  if (value === undefined || value === '[]') return [];
+  const texts = valuesIn(value, false).filter((text) => typeof text === 'string');
+  return texts.length === 1 ? texts.map((text) => ({ text, link })) : texts.map((text) => ({ text }));
 }
-
-/** The text of a cell, and what it points to. */
-export const cellIn = ({ cells, marks }: SheetRecord, index: number): Text => ({
-  text: textOfValue(cells[index]),
-  link: marks?.get(index)?.link,
-});
 
 /** The text with the cells of this row. `nothings`: words that mean that a cell is empty. */
 export const filledTemplate = (
@@ -82,6 +88,12 @@ export const filledTemplate = (
     .join('');
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** As the input takes what is sent for its files: a list of them is a text, unless the deployment says otherwise. */
+export function sentFiles({ kind, type }: Pick<Feed, 'kind' | 'type'>, all: readonly string[]): unknown {
+  if (kind === 'file') return all[0];
+  return kindOf(type?.type ?? '') === 'json' ? all : JSON.stringify(all);
+}
 
 export type FileCell =
   /** `isTaken`: it is not the text of the cell. */

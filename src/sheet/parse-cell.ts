@@ -1,7 +1,7 @@
 // Converts a cell, from text or a JSON value, to the JSON text that is sent, by the type of its input.
 
 import type { InputType } from '../run-service/contract/deployment.ts';
-import { FILE_TYPES, plainType } from '../run-service/contract/file-inputs.ts';
+import { FILE_LIST_TYPES, FILE_TYPES, plainType } from '../run-service/contract/file-inputs.ts';
 import { integerFrom, isRawNumber } from '../batch/digits.ts';
 import { nearest } from '../errors/error.ts';
 import { canonical } from '../host/canonical-json.ts';
@@ -21,11 +21,14 @@ const WORDS: Readonly<Record<InputKind, readonly string[]>> = {
   bool: ['bool', 'boolean'],
   json: ['json', 'array', 'object'],
   file: FILE_TYPES,
+  files: FILE_LIST_TYPES,
 };
 
 const KINDS: ReadonlyMap<string, InputKind> = new Map(
   (Object.keys(WORDS) as InputKind[]).flatMap((kind) => WORDS[kind].map((word) => [word, kind] as const)),
 );
+
+export const takesFiles = (kind: Kind): boolean => kind === 'file' || kind === 'files';
 
 /** The kind for the service's name of a type; unknown names mean text. */
 export function kindOf(word: string): InputKind {
@@ -33,6 +36,7 @@ export function kindOf(word: string): InputKind {
 }
 
 const STRING: Flaw = { type: 'a string', hint: 'JSON strings need quotes: "text"' };
+const LIST: Flaw = { type: 'a list of files', hint: 'write ["a.png","b.png"], or a.png;b.png' };
 const INT: Flaw = {
   type: 'an integer',
   hint: 'use digits only: no decimal point, no exponent, no leading zero',
@@ -76,6 +80,7 @@ const FROM_TEXT: Readonly<Record<Kind, (text: string) => Reading>> = {
   bool: (text) => BOOLEANS.get(text.trim().toLowerCase()) ?? BOOL,
   json: jsonIn,
   file: JSON.stringify,
+  files: JSON.stringify,
   auto: (text) => (integerFrom(text) === undefined ? JSON.stringify(text) : text),
 };
 
@@ -88,6 +93,7 @@ const FROM_JSON: Readonly<Record<Kind, (value: unknown) => Reading>> = {
   bool: (value) => (typeof value === 'boolean' ? JSON.stringify(value) : fromString(value, 'bool')),
   json: canonical,
   file: (value) => (typeof value === 'string' ? JSON.stringify(value) : STRING),
+  files: (value) => (typeof value === 'string' ? JSON.stringify(value) : LIST),
   auto: canonical,
 };
 

@@ -1,7 +1,7 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
 import { mediaOf } from '../run-service/contract/file-inputs.ts';
-import { cellIn, filledTemplate, type InputFiles, fileCell } from './input-files.ts';
+import { fileCell, filesIn, filledTemplate, sentFiles, type InputFiles } from './input-files.ts';
 import {
   type Kind,
   type Reading,
@@ -11,6 +11,7 @@ import {
   PERCENT,
   readText,
   readValue,
+  takesFiles,
   YES_MARK,
 } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
@@ -90,8 +91,8 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   const cell = record.cells[index];
   const column = plan.columns[index]?.name ?? '';
   const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
-  const { text, link } = cellIn(record, index);
-  const isLinked = feed.kind === 'file' && link !== undefined;
+  const link = record.marks?.get(index)?.link;
+  const isLinked = takesFiles(feed.kind) && link !== undefined;
   const fault = isLinked
     ? undefined
     : (markFault(record.marks?.get(index), feed.kind) ?? wordFault(look, cell));
@@ -105,7 +106,8 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
       wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
     return undefined;
   }
-  if (feed.kind === 'file' && text !== undefined) return fileOf(look, feed, text, { index, link });
+  const named = takesFiles(feed.kind) ? filesIn(feed.kind, cell, link) : [];
+  if (named.length > 0) return filesOf(look, feed, named, index);
   const reading = isText ? readText(textOf(look, index, feed), feed.kind) : readValue(cell, feed.kind);
   return accepted(look, feed, index, reading);
 }
@@ -166,24 +168,40 @@ function filledOf(look: Look, feed: Feed, template: Template): string | undefine
     return undefined;
   }
   if (BLANK.test(text)) return undefined;
-  if (feed.kind === 'file') return fileOf(look, feed, text, { index });
+  if (takesFiles(feed.kind)) return filesOf(look, feed, filesIn(feed.kind, text), index);
   return accepted(look, feed, index ?? 0, readText(text, feed.kind));
 }
 
-type Cell = { readonly index: number | undefined; readonly link?: string | undefined };
+type Named = ReturnType<typeof filesIn>[number];
 
-/** The address of a file, or where it will be; else why there is none. */
-function fileOf(look: Look, feed: Feed, text: string, { index, link }: Cell): string | undefined {
+/** The addresses of files, or where they will be; undefined if one has none. */
+function filesOf(
+  look: Look,
+  feed: Feed,
+  named: readonly Named[],
+  index: number | undefined,
+): string | undefined {
+  const all = named.map((one) => fileOf(look, feed, one, index));
+  const known = all.filter((one) => one !== undefined);
+  return known.length < all.length ? undefined : JSON.stringify(sentFiles(feed, known));
+}
+
+function fileOf(
+  look: Look,
+  feed: Feed,
+  { text, link }: Named,
+  index: number | undefined,
+): string | undefined {
   const { plan, record, row, wrong, files } = look;
   const column = index === undefined ? undefined : (plan.columns[index]?.name ?? '');
   // A server may have files of its own.
-  if (text === feed.type?.default) return JSON.stringify(text);
+  if (text === feed.type?.default) return text;
   const cell = fileCell(text, link);
   if ('address' in cell && cell.isTaken && column !== undefined) files?.taken(column);
   const found =
     'path' in cell ? (files?.valueOf(cell.path, mediaOf(feed.type?.type ?? '')) ?? NO_FILES) : cell;
-  if (typeof found === 'string') return JSON.stringify(found);
-  if ('address' in found) return JSON.stringify(found.address);
+  if (typeof found === 'string') return found;
+  if ('address' in found) return found.address;
   // What is wrong with every row is said once.
   if (column === undefined && row > 1) return undefined;
   const where = column === undefined ? `--set ${feed.input}` : `column "${column}"`;
@@ -344,7 +362,7 @@ const PICTURE: MarkFault = {
 /** Why a cell cannot provide a value of this kind; undefined if it can. */
 function markFault(mark: CellMark | undefined, kind: Kind): MarkFault | undefined {
   if (mark === undefined) return undefined;
-  if (kind === 'file' && mark.isPicture) return PICTURE;
+  if (takesFiles(kind) && mark.isPicture) return PICTURE;
   if (mark.is === 'date') return kind === 'int' || kind === 'float' ? DATE : undefined;
   return mark.is && FAULTS[mark.is];
 }

@@ -45,7 +45,7 @@ const sheetOptions = z.object({
   map: words,
   set: words,
   drop: z.array(z.string()),
-  types: z.record(z.string(), z.enum(['string', 'int', 'float', 'bool', 'json', 'file'])),
+  types: z.record(z.string(), z.enum(['string', 'int', 'float', 'bool', 'json', 'file', 'files'])),
 });
 
 /** The limits that a batch has only if the user set them. */

@@ -225,7 +225,7 @@ describe('a value', () => {
       'type',
       ['a=in'],
       '--type a=in has an unknown type',
-      'did you mean int? values: string, int, float, bool, json, file',
+      'did you mean int? values: string, int, float, bool, json, file, files',
     ],
     [
       'unconfirmed',

@@ -24,6 +24,8 @@ const PICTURES = {
   inputTypes: [
     { name: 'photo', type: 'image', required: true },
     { name: 'prompt', type: 'string' },
+    { name: 'views', type: 'ComfyUIDeployExternalImageBatch' },
+    { name: 'frames', type: 'array' },
   ],
 };
 
@@ -79,3 +81,6 @@ export async function openScene(options: Partial<LocalServiceOptions> = {}) {
 export async function photosOf({ store, file }: CreatedBatch): Promise<readonly string[]> {
   return (await readPage(layoutOf(store, file), 1)).map(({ inputs }) => String(inputs['photo']));
 }
+
+export const contentAt = async (marked: string): Promise<Buffer> =>
+  Buffer.from(await (await fetch(marked)).arrayBuffer());
