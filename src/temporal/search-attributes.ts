@@ -8,6 +8,7 @@ import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { Logger } from 'pino';
 import { clipped } from '../options/clipped.ts';
 import { KEYWORD_BYTES, SEARCH_ATTRIBUTES, type SearchedBatch } from '../batch/shown/shown-batch.ts';
+import { isCloud, type TemporalAddress } from './temporal-address.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import type { PayloadKeys } from './encryption/payload-keys.ts';
@@ -34,13 +35,22 @@ async function missing({ operatorService }: Server, namespace: string) {
 const OPERATOR_NAMES = { KEYWORD: 'Keyword', INT: 'Int', DOUBLE: 'Double' };
 
 /** How an administrator adds the attributes that the namespace lacks; undefined if it has them all. */
-export async function attributesCommand(client: Client): Promise<string | undefined> {
+export async function attributesCommand(
+  client: Client,
+  at: Pick<TemporalAddress, 'address' | 'options'>,
+): Promise<string | undefined> {
   const { namespace } = client.options;
   const names = await missing(client.connection, namespace);
   if (names.length === 0) return undefined;
-  const added = names.map((name) => `--name ${name} --type ${OPERATOR_NAMES[SEARCH_ATTRIBUTES[name]]}`);
-  return `temporal operator search-attribute create --namespace ${namespace} ${added.join(' ')}`;
+  // Temporal Cloud refuses the command of other clusters.
+  const [command, added] = isCloud(at)
+    ? [`tcld namespace search-attributes add --namespace ${namespace}`, cloudFlag]
+    : [`temporal operator search-attribute create --namespace ${namespace}`, operatorFlags];
+  return [command, ...names.map((name) => added(name, OPERATOR_NAMES[SEARCH_ATTRIBUTES[name]]))].join(' ');
 }
+
+const operatorFlags = (name: string, type: string): string => `--name ${name} --type ${type}`;
+const cloudFlag = (name: string, type: string): string => `--sa ${name}=${type}`;
 
 /** Never throws: batches also run without them. */
 export async function registerSearchAttributes(

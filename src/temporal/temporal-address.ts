@@ -28,6 +28,15 @@ export function temporalFrom(
   };
 }
 
+/** By its address, or over a private network by the name in its certificate. */
+export const isCloud = ({ address, options }: Pick<TemporalAddress, 'address' | 'options'>): boolean =>
+  [address.replace(/:\d+$/, ''), serverNameIn(options)].some((host) =>
+    /\.(?:tmprl\.cloud|api\.temporal\.io)$/.test(host),
+  );
+
+const serverNameIn = ({ tls }: TemporalAddress['options']): string =>
+  (typeof tls === 'object' && tls?.serverNameOverride) || '';
+
 /** An empty variable counts as none, as a container gets it; an empty address also hides that of a profile. */
 const definedOnly = (environment: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(

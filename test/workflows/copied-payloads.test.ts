@@ -170,7 +170,9 @@ describe('a payload that is sent again', () => {
     expect(names.length).toBe(15);
     for (const workflowId of own)
       for (const name of names)
-        await Promise.all([...copies.values(), ...GARBAGE].map((payloads) => signal(workflowId, name, payloads)));
+        await Promise.all(
+          [...copies.values(), ...GARBAGE].map((payloads) => signal(workflowId, name, payloads)),
+        );
 
     // Signals come in order, so all of them were read before this command.
     const { progress } = await rig.batches.scale(ref, { retries: 2 });

@@ -1,9 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
+import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
-import { isSearchWanted, registerSearchAttributes } from '../../src/temporal/search-attributes.ts';
+import {
+  attributesCommand,
+  isSearchWanted,
+  registerSearchAttributes,
+} from '../../src/temporal/search-attributes.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { openRig, refOf, Script, type Rig } from './rig.ts';
@@ -43,6 +49,22 @@ describe('the search attributes of a batch', () => {
   it('are left out where the server does not know them: the batch runs without', async () => {
     await startSearchable('early');
     expect(await upserts('early')).toBe(0);
+  });
+
+  it('are added by a command that the cluster takes, which is another one for Temporal Cloud', async () => {
+    const commandAt = (address: string, tls: { readonly serverNameOverride?: string } = {}) =>
+      attributesCommand(rig.client, { address, options: { tls } });
+    const { namespace } = rig.client.options;
+    const command = await commandAt('127.0.0.1:7233');
+    const binary = await temporalBinary({ ...loadConfig(), notice: () => undefined });
+    expect(command).toContain(`temporal operator search-attribute create --namespace ${namespace} --name R`);
+    const [, ...args] = command?.split(' ') ?? [];
+    const help = execFileSync(binary, [...args, '--help'], { encoding: 'utf8' });
+    expect(help).toContain('search-attribute create');
+    const cloud = `tcld namespace search-attributes add --namespace ${namespace} --sa RunsheetDeployment=Keyword --sa RunsheetSheet=Keyword --sa RunsheetRows=Int --sa RunsheetFailed=Int --sa RunsheetCost=Double --sa RunsheetContent=Keyword`;
+    for (const address of ['images.a1b2c.tmprl.cloud:7233', 'eu-central-1.aws.api.temporal.io:7233'])
+      expect(await commandAt(address)).toBe(cloud);
+    expect(await commandAt('10.0.0.7:7233', { serverNameOverride: 'images.a1b2c.tmprl.cloud' })).toBe(cloud);
   });
 
   it('find it by deployment, sheet, failed rows and cost once a worker has registered them', async () => {

@@ -115,7 +115,7 @@ async function temporalText(config: Config, notice: (text: string) => void): Pro
     if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
     const reached = `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
     const lacking =
-      isSearchWanted(config, payloadKeys(config, 'cluster')) && (await attributesCommand(client));
+      isSearchWanted(config, payloadKeys(config, 'cluster')) && (await attributesCommand(client, cluster));
     return lacking
       ? `${reached}; it cannot search for the rows of a batch, so the same sheet in another folder is not found: ${lacking}`
       : reached;
