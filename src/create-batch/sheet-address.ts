@@ -87,7 +87,7 @@ async function* downloaded(address: string, how: Downloading): AsyncGenerator<Ui
   const { download, signal, mostBytes = SHEET_MOST_BYTES } = how;
   const url = isS3(address) ? await signedS3Url(address) : new URL(address);
   const service = isS3(address)
-    ? (machineS3().endpoint ?? 'https://s3.amazonaws.com')
+    ? (machineS3(URL.parse(address)?.host).endpoint ?? 'https://s3.amazonaws.com')
     : (how.service ?? url.origin);
   let bytes = 0;
   try {
@@ -139,7 +139,7 @@ export async function signedS3Url(address: string, at: Date = new Date()): Promi
       why: 'its address names no file of a bucket',
       hint: 'write it as s3://bucket/folder/sheet.csv; a bucket has lower-case letters, digits, dots and hyphens',
     });
-  const settings = machineS3();
+  const settings = machineS3(bucket);
   await settings.keys().catch((error: unknown) => {
     const what = `${shownAddress(address)} needs the keys of S3: ${errorMessage(error)}`;
     throw problem('E602', { what, hint: WAYS_TO_KEYS }, { cause: error });

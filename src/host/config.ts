@@ -11,7 +11,7 @@ import { meaningOf } from '../errors/file-fault.ts';
 import { keepSecret } from '../errors/redact.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { APIS } from './api-version.ts';
-import { resolveOut } from './batches-address.ts';
+import { resolveOut, s3PlaceOf } from './batches-address.ts';
 import { chosenService, namedServices, type NamedService } from './named-services.ts';
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
@@ -108,12 +108,13 @@ export function loadConfig(
   const apiUrl = chosen?.api_url ?? values.api_url;
   const home = resolve(values.home ?? '.runsheet');
   const cache = resolve(cacheFolder(environment, home));
-  takeS3Settings(environment, join(cache, 's3'));
+  const out = resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out');
+  takeS3Settings(environment, join(cache, 's3'), s3PlaceOf(out)?.bucket ?? '');
   return Object.freeze({
     /** Folder of the embedded servers' state, secrets and logs. Absolute. */
     home,
     /** Folder of the batch folders: an absolute path, or an s3:// address. */
-    out: resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out'),
+    out,
     /** Where the workers of a cluster read sheets, besides `out`: absolute paths, and s3:// addresses. */
     sheets: wordsIn(values.sheets).map((place) => resolveOut(place.trim(), 'RUNSHEET_SHEETS')),
     /** The run service's base address for the API version `api`. */

@@ -15,14 +15,19 @@ type MachineS3 = S3Settings & { readonly cache?: string };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Those read last: a process has one environment, and a place in S3 says nothing about keys. */
+/** Those read last, and those read last for the buckets of batches: a program may have connections to several of them. */
 let ofThisMachine: MachineS3 | undefined;
+const ofBuckets = new Map<string, MachineS3>();
 
-export const machineS3 = (): MachineS3 => (ofThisMachine ??= s3Settings({}));
+export const machineS3 = (bucket = ''): MachineS3 =>
+  ofBuckets.get(bucket) ?? (ofThisMachine ??= s3Settings({}));
 
-/** Reads them from the environment, for {@link machineS3}. */
-export function takeS3Settings(environment: Environment, cache?: string): S3Settings {
-  return (ofThisMachine = { ...s3Settings(environment), ...(cache !== undefined && { cache }) });
+/** Reads them from the environment, for {@link machineS3}. Without a bucket they are those of all buckets. */
+export function takeS3Settings(environment: Environment, cache?: string, bucket?: string): S3Settings {
+  ofThisMachine = { ...s3Settings(environment), ...(cache !== undefined && { cache }) };
+  if (bucket === undefined) ofBuckets.clear();
+  else ofBuckets.set(bucket, ofThisMachine);
+  return ofThisMachine;
 }
 
 function s3Settings(environment: Environment): S3Settings {

@@ -21,6 +21,22 @@ export type ServiceOptions = {
   readonly api?: Api;
 };
 
+/** How buckets are reached; what is left out comes from the settings: `AWS_…`, profiles, roles. */
+export type S3Options = {
+  /** The address of an S3 server that is not Amazon's. */
+  readonly endpoint?: string;
+  /** (default: `us-east-1`) */
+  readonly region?: string;
+  /** Of a user, or with a `sessionToken` for a short time. */
+  readonly keys?: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
+  /** A profile of the AWS configuration, instead of keys. */
+  readonly profile?: string;
+};
+
 /** The surroundings of a program; all else comes from the settings. */
 export type ConnectOptions = {
   /** Your Temporal client. Its connection and namespace are used; workers run elsewhere: `runsheet worker`. */
@@ -29,6 +45,8 @@ export type ConnectOptions = {
   readonly taskQueue?: string;
   /** The folder of the batch folders: a path, a file URL, or an address in S3 such as `s3://bucket/folder` (default: RUNSHEET_OUT, else `batches`). */
   readonly store?: string | URL;
+  /** How the bucket of `store` is reached, and sheets in S3. */
+  readonly s3?: S3Options;
   /** The run service; `local` is the one on this machine, which costs nothing. */
   readonly service?: ServiceOptions | 'local';
   /** true: embedded servers, even if the settings name a cluster. false: never start servers here. */
@@ -40,7 +58,7 @@ export type ConnectOptions = {
 };
 
 export function configFrom(options: ConnectOptions): Config {
-  const { store, home, taskQueue, service } = options;
+  const { store, home, taskQueue, service, s3 } = options;
   if (options.client !== undefined && options.embedded)
     throw problem('E602', { what: 'connect(): client and embedded exclude each other' });
   // As environment variables, they also reach the workers of the embedded servers.
@@ -49,6 +67,7 @@ export function configFrom(options: ConnectOptions): Config {
     ...(home === undefined ? {} : { RUNSHEET_HOME: resolve(home) }),
     ...(taskQueue === undefined ? {} : { RUNSHEET_TASK_QUEUE: taskQueue }),
     ...(service === undefined || service === 'local' ? {} : serviceVariables(service)),
+    ...(s3 === undefined ? {} : s3Variables(s3)),
   });
 }
 
@@ -56,6 +75,20 @@ const serviceVariables = ({ url, apiKey, api }: ServiceOptions) => ({
   RUNSHEET_API_URL: url,
   ...(apiKey === undefined ? {} : { RUNSHEET_API_KEY: apiKey, RUNSHEET_API_KEY_FILE: undefined }),
   ...(api === undefined ? {} : { RUNSHEET_API: api }),
+});
+
+/** Keys and a profile hide all keys of the environment. */
+const s3Variables = ({ endpoint, region, keys, profile }: S3Options) => ({
+  ...(endpoint === undefined ? {} : { AWS_ENDPOINT_URL_S3: endpoint }),
+  ...(region === undefined ? {} : { AWS_REGION: region }),
+  ...(keys === undefined && profile === undefined
+    ? {}
+    : {
+        AWS_ACCESS_KEY_ID: keys?.accessKeyId,
+        AWS_SECRET_ACCESS_KEY: keys?.secretAccessKey,
+        AWS_SESSION_TOKEN: keys?.sessionToken,
+      }),
+  ...(profile === undefined ? {} : { AWS_PROFILE: profile }),
 });
 
 /** The service of new batches. Throws E305 if none is set. */

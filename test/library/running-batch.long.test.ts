@@ -1,5 +1,7 @@
 // A program makes, follows and reads batches without the command line.
 
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   AlreadyDoneError,
@@ -40,6 +42,8 @@ describe('a batch of a program', () => {
   it('runs rows from an async generator, gives each row as it ends, and does not buy them twice', async () => {
     const options = { deployment: 'portraits', concurrency: 1 } as const;
     const batch = await runsheet.start(portraits(), options);
+    const late = AbortSignal.timeout(1);
+    await expect(batch.result({ signal: late })).rejects.toBe(late.reason);
     const seen: RowResult[] = [];
     const states: string[] = [];
     for await (const row of batch.rows({ follow: true })) {
@@ -64,6 +68,10 @@ describe('a batch of a program', () => {
     const later = runsheet.getHandle(batch.batchId).rows({ after: seen[3]?.cursor ?? '' });
     expect((await Array.fromAsync(later)).map(({ row }) => row)).toEqual(seen.slice(4).map(({ row }) => row));
 
+    const [file] = seen[0]?.files ?? [];
+    const content = await buffer(await batch.openFile(file?.path ?? ''));
+    expect(createHash('sha256').update(content).digest('hex')).toBe(file?.sha256);
+    await expect(batch.openFile('outputs/none.png')).rejects.toThrow('has no file outputs/none.png');
     expect((await batch.verify()).holds).toBe(true);
     expect((await batch.row(3)).inputs['seed']).toBe(SEED - 3n);
     expect((await Array.fromAsync(batch.logs(3))).length).toBeGreaterThan(0);

@@ -1,5 +1,6 @@
 // One batch, as a program sees it.
 
+import type { Readable } from 'node:stream';
 import { definedOnly } from '../../options/defined-only.ts';
 import { BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import { problem } from '../../errors/error.ts';
@@ -202,6 +203,14 @@ export class BatchHandle {
   /** A row by its number, or by its key. Throws E505. */
   async row(name: number | string, _call?: Abortable): Promise<RowDetail> {
     return detailOf(await findRow(await this.#found(), nameFrom(name)));
+  }
+
+  /** The content of a file of a row, wherever the batch is: `openFile(row.files[0].path)`. Throws E602 if there is none. */
+  async openFile(path: string, _call?: Abortable): Promise<Readable> {
+    const { store } = await this.#found();
+    if ((await store.facts(path)) !== undefined) return store.open(path);
+    const hint = 'the files of a row, each with its path: row.files';
+    throw problem('E602', { what: `${this.batchId} has no file ${path}`, hint });
   }
 
   /** The log of a run of a row, as far as the service keeps it. Throws E505, and E519 for a row without a run. */

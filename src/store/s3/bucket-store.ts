@@ -25,7 +25,7 @@ const LINK_MAX_SECONDS = 7 * 24 * 3_600;
 export function bucketStore(location: string, patience?: Patience): BucketStore {
   const place = s3PlaceOf(location);
   if (place === undefined) throw new Error(`${location} names no place in S3`);
-  const settings = machineS3();
+  const settings = machineS3(place.bucket);
   const client = new S3Client(place, settings, patience);
   const keyOf = (name: string): string => {
     const key = place.key === '' ? name : `${place.key}/${name}`;

@@ -1,0 +1,52 @@
+// Connections of one program to buckets of several servers.
+
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, expect, it } from 'vitest';
+import { connect } from '../../src/index.ts';
+import { Stage } from '../stage/stage.ts';
+
+const stage = new Stage();
+const servers: Server[] = [];
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await stage.close();
+});
+
+/** Has no object, and notes the key with which it is asked. */
+async function emptyServer() {
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url, headers }, response) => {
+    asked.push(`${/Credential=(\w+)/.exec(headers.authorization ?? '')?.[1]} ${url?.split('?')[0]}`);
+    response.writeHead(200, { 'content-type': 'application/xml' });
+    response.end('<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>');
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { asked, endpoint };
+}
+
+it('each reaches its bucket with its own keys, also after another one was made', async () => {
+  const [hens, geese] = [await emptyServer(), await emptyServer()];
+  const connectTo = (name: string, endpoint: string) =>
+    connect({
+      store: `s3://${name}/batches`,
+      home: stage.path(name),
+      service: 'local',
+      embedded: true,
+      s3: {
+        endpoint,
+        region: 'eu-central-1',
+        keys: { accessKeyId: name, secretAccessKey: `key-of-${name}` },
+      },
+    });
+  await using first = await connectTo('hens', hens.endpoint);
+  await using second = await connectTo('geese', geese.endpoint);
+  expect(await Array.fromAsync(first.list())).toEqual([]);
+  expect(await Array.fromAsync(second.list())).toEqual([]);
+  expect([...new Set(hens.asked)]).toEqual(['hens /hens/']);
+  expect([...new Set(geese.asked)]).toEqual(['geese /geese/']);
+});
