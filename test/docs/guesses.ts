@@ -1,7 +1,5 @@
 // What is guessed about a sheet, with a sheet that shows it: a test reads each of them, and the documents have the table.
 
-import { aligned } from '../options/generated.ts';
-
 export type Guessed = {
   readonly found: string;
   readonly means: string;
@@ -238,17 +236,25 @@ export const GUESSES: readonly Guessed[] = [
   },
 ];
 
-const CLASS = { said: 'said', asked: '`?` asked', refused: 'refused' } as const;
-
-export const guessTable = (): string => {
-  const rows = GUESSES.map(({ found, means, does, code, flag }) => {
-    const answer = flag === '' ? '' : `\`${flag}\``;
-    return [
-      found.replaceAll('|', String.raw`\|`),
-      means,
-      code === undefined ? CLASS[does] : `${CLASS[does]} (${code})`,
-      answer,
-    ];
-  });
-  return `${aligned([['found in the sheet', 'means', 'class', 'flag'], ...rows])}\n`;
+/** By what is done with them. */
+export const guessList = (): string => {
+  const of = (does: Guessed['does']): readonly string[] =>
+    GUESSES.filter((guess) => guess.does === does).map(({ found, means, code, flag }) => {
+      const answer = flag === '' ? '' : ` (\`${flag}\`)`;
+      return `- ${found}${means === '' ? '' : `: ${means}`}${code === undefined ? '' : ` (${code})`}${answer}.`;
+    });
+  return [
+    '**Printed**, with the flag that says the same:',
+    '',
+    ...of('said'),
+    '',
+    '**Asked**, or answered by the flag:',
+    '',
+    ...of('asked'),
+    '',
+    '**Refused**:',
+    '',
+    ...of('refused'),
+    '',
+  ].join('\n');
 };

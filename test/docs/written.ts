@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guessTable } from './guesses.ts';
+import { guessList } from './guesses.ts';
 import { killsText } from '../chaos/long/page.ts';
 import { DOORS, QUESTIONS, TABLE, type Cell, type Door, type Question } from '../doors/table.ts';
 
@@ -13,7 +13,7 @@ type Part = { readonly page: string; readonly mark: string; readonly text: () =>
 export const PARTS: readonly Part[] = [
   { page: 'docs/evidence.md', mark: 'kills', text: killsText },
   { page: 'docs/guarantees.md', mark: 'questions', text: questionsOfDoors },
-  { page: 'docs/reading-sheets.md', mark: 'guesses', text: guessTable },
+  { page: 'docs/reading-sheets.md', mark: 'guesses', text: guessList },
 ];
 
 /** The page with its part as it should be. */
