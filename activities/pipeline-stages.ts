@@ -13,12 +13,19 @@ import {
   callOfStage,
   failureOf,
   openPipeline,
+  PAGE,
   picksOf,
   type PipelineFolder,
   type StageDefinition,
   type StageFailure,
 } from '../src/create-batch/pipeline/pipeline-file.ts';
-import { stageStates } from '../src/create-batch/pipeline/stage-states.ts';
+import {
+  helpFor,
+  reasonOf,
+  stageStates,
+  type StageState,
+} from '../src/create-batch/pipeline/stage-states.ts';
+import { pipelinePage, type PipelineStage } from '../src/results/page/pipeline-page.ts';
 import { errorMessage, problem } from '../src/errors/error.ts';
 import { definedOnly } from '../src/options/defined-only.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
@@ -34,8 +41,7 @@ type Making = Pick<Deps, 'log' | 'maker'>;
 
 /** Fails until the stage may begin, and Temporal retries it. */
 export async function awaitStage(deps: Making, { stage, ...ref }: StageRef): Promise<void> {
-  const opened = await pipelineAt(deps, ref);
-  const states = await stageStates(dirname(ref.folder), opened);
+  const states = await showStages(deps, ref);
   const waiting = states.find((one) => one.stage.name === stage)?.waitsFor;
   if (waiting === undefined) return;
   throw ApplicationFailure.create({
@@ -67,6 +73,7 @@ export async function createStage(
     const made = await createFrom<BatchCall>({ log: deps.log, maker }, { ...call, ...only }, (one) => one);
     if (made === undefined && findOnly !== true)
       throw finalFailure(problem('E504', { what: `batch ${call.sheet} is not in ${config.out}` }));
+    await showStages(deps, ref);
     return made;
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -106,10 +113,47 @@ export async function showPipeline(
   deps: Making,
   { failed, ...ref }: PipelineRef & { readonly failed?: StageFailure & { readonly stage: string } },
 ): Promise<void> {
-  const { store } = await pipelineAt(deps, ref);
-  if (failed === undefined) return;
-  const { stage, code, message } = failed;
-  await store.write(failureOf(stage), `${JSON.stringify({ code, message })}\n`);
+  if (failed !== undefined) {
+    const { stage, code, message } = failed;
+    const { store } = await pipelineAt(deps, ref);
+    await store.write(failureOf(stage), `${JSON.stringify({ code, message })}\n`);
+  }
+  await showStages(deps, ref);
+}
+
+/** Writes the page if a stage has changed. */
+async function showStages(deps: Making, ref: PipelineRef): Promise<readonly StageState[]> {
+  const opened = await pipelineAt(deps, ref);
+  const states = await stageStates(dirname(ref.folder), opened);
+  const stages = states.map((state) => pageStage(ref.pipeline, state));
+  const page = await pipelinePage(ref.pipeline, stages, await opened.store.read(PAGE));
+  if (page !== undefined) await opened.store.write(PAGE, page);
+  return states;
+}
+
+function pageStage(pipeline: string, state: StageState): PipelineStage {
+  const { stage, found, summary, failure } = state;
+  const word =
+    summary !== undefined
+      ? 'finished'
+      : found !== undefined
+        ? 'running'
+        : failure !== undefined
+          ? 'failed'
+          : state.waitsFor === undefined
+            ? 'starting'
+            : 'waiting';
+  return {
+    name: stage.name,
+    deployment: stage.request.deployment,
+    state: word,
+    reason: reasonOf(state),
+    help: helpFor(pipeline, state),
+    batch: found && state.batch,
+    rows: summary?.rows ?? found?.file.sheet.rows,
+    outcomes: summary?.outcomes,
+    costUsd: summary?.total_cost_usd,
+  };
 }
 
 async function pipelineAt(

@@ -39,6 +39,9 @@ export async function runsheetPipeline({ pipeline, folder, stages }: PipelineInp
     await begin();
   };
   await begin();
+  const cancelled = failures.find(isCancellation);
+  if (cancelled !== undefined)
+    for (const { name } of stages) if (states.get(name) === 'waiting') await noted(ref, name, cancelled);
   await CancellationScope.nonCancellable(() => workOf().showPipeline(ref));
   const [first] = failures;
   if (first !== undefined) throw first;

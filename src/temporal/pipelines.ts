@@ -63,9 +63,15 @@ export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignor
       }
     },
 
-    /** Its batch and the runs of that are cancelled too. */
-    cancel: async (ref: PipelineRef): Promise<void> => {
-      await handleOf(ref).cancel();
+    /** Its batch and the runs of that are cancelled too. False if it has ended. */
+    cancel: async (ref: PipelineRef): Promise<boolean> => {
+      try {
+        await handleOf(ref).cancel();
+        return true;
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return false;
+        throw error;
+      }
     },
   };
 }

@@ -90,7 +90,7 @@ describe('a pipeline from a job file', () => {
     await bought(8);
     await killEverything();
     const waiting: Ended = await run().ended;
-    expect(waiting.stderr).toMatch(/pick +runsheet pick poster finals --picks picks.csv/);
+    expect(waiting.stderr).toMatch(/helps +runsheet pick poster finals --picks picks.csv/);
     expect(waiting.code).toBe(8);
     expect(await showed()).toMatch(/finals +waiting +for picks of drafts\n +prints +waiting +after finals/);
 
@@ -124,4 +124,51 @@ describe('a pipeline from a job file', () => {
     expect(again.code).toBe(0);
     expect(await stage.truth()).toHaveLength(runs.length);
   }, 900_000);
+
+  it('goes on when rows of a stage are sent again, and when a stage that made no batch is corrected', async () => {
+    const job = (where: string): string =>
+      stage.write(
+        'repaired.job.toml',
+        `deployment = "portraits"\nagain = true\nretries = 0\n[[stage]]\nname = "drafts"\nfrom = "sheet.csv"\nlimit = 3\n[[stage]]\nname = "finals"\nfrom = "drafts"\nwhere = "${where}"\n`,
+      );
+    const given = ['run', job('row > 90'), '--name', 'repaired'];
+    await stage.setFaults({ fail: 1 });
+    const failed = await stage.run(given);
+    expect([failed.code, failed.stderr]).toEqual([
+      8,
+      expect.stringMatching(
+        /finals +waiting +for the rows of drafts that did not succeed[\s\S]*helps +runsheet retry repaired-drafts\n/,
+      ),
+    ]);
+    await stage.setFaults({ fail: 0 });
+
+    // The workflow goes on when the command has ended, up to a stage that has no row.
+    expect((await stage.run(['retry', 'repaired-drafts'])).code).toBe(0);
+    const shown = async () => (await stage.run(['pipeline', 'show', 'repaired'])).stdout;
+    await until(async () => /finals +failed +E553: /.test(await shown()), 'a stage has failed');
+    expect(readFileSync(stage.path('batches', 'repaired', 'index.html'), 'utf8')).toContain(
+      '"state":"failed"',
+    );
+
+    job('row < 3');
+    const last = await stage.run(given);
+    expect([last.code, last.code === 0 ? '' : last.stderr]).toEqual([0, '']);
+    expect(await shown()).toMatch(/drafts +finished +3 of 3 rows, .*\n +finals +finished +2 of 2 rows/);
+  }, 300_000);
+
+  it('that is cancelled cancels the batch that runs, and begins no other stage', async () => {
+    stage.write(
+      'stopped.job.toml',
+      'deployment = "portraits"\nagain = true\n[[stage]]\nname = "drafts"\nfrom = "sheet.csv"\nconcurrency = 1\n[[stage]]\nname = "finals"\nfrom = "drafts"\npartial = true\n',
+    );
+    const before = (await stage.truth()).length;
+    const following = stage.start(['run', 'stopped.job.toml', '--name', 'stopped']);
+    await bought(before + 2);
+    expect((await stage.run(['pipeline', 'cancel', 'stopped'])).code).toBe(0);
+    expect((await following.ended).stderr).toMatch(/drafts +finished +\d+ of 12 rows, \d+ without success/);
+    expect((await stage.run(['pipeline', 'show', 'stopped'])).stdout).toMatch(
+      /finals +failed +the pipeline was cancelled/,
+    );
+    expect(existsSync(stage.path('batches', 'stopped-finals'))).toBe(false);
+  }, 200_000);
 });

@@ -1,13 +1,15 @@
 // Records the histories for the replay test, in the version of new batches: node test/histories/record.ts
 // Run it once after WRITES in src/batch/version.ts has changed, and keep the older recordings unchanged.
 
+import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { WRITES } from '../../src/batch/version.ts';
 import { readBatchFile } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import { pipelineIdOf, workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import type { PipelineFile } from '../../src/create-batch/pipeline/pipeline-file.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { writeRecording } from './recording.ts';
 
@@ -20,6 +22,8 @@ type Scene = {
   readonly runSeconds: number;
   readonly faults?: readonly string[];
   readonly flags?: readonly string[];
+  /** The job file of a pipeline, whose own history is kept. */
+  readonly job?: string;
   /** Which of the batch's executions; the last one unless said otherwise. */
   readonly keeps?: 'first';
   /** Called while the batch runs, for example to kill the worker. */
@@ -97,6 +101,19 @@ const SCENES: Readonly<Record<string, Scene>> = {
       await stage.run(['retry', batchOf(stage)]);
     },
   },
+  'picked-after-a-kill': {
+    rows: 4,
+    cap: 4,
+    runSeconds: 0.2,
+    job: 'name = "poster"\ndeployment = "portraits"\n[[stage]]\nname = "drafts"\nfrom = "sheet.csv"\n[[stage]]\nname = "finals"\nfrom = "drafts"\npick = true\nset = { prompt = "again" }\n',
+    meanwhile: async (stage, worker) => {
+      const shown = async (): Promise<string> => (await stage.run(['pipeline', 'show', 'poster'])).stdout;
+      await until(async () => (await shown()).includes('for picks'), 'the pipeline waits for picks');
+      await worker.kill('SIGKILL');
+      await stage.worker();
+      await stage.run(['pick', 'poster', 'finals', '--row', '2,3']);
+    },
+  },
   'after-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02 },
   'resting-before-a-continue-as-new': { rows: 560, cap: 2, runSeconds: 0.02, keeps: 'first' },
   'a-moment-for-a-continue-as-new': { rows: 1_000, cap: 12, runSeconds: 1, keeps: 'first' },
@@ -110,6 +127,9 @@ async function workflowOf(stage: Stage): Promise<string> {
   return workflowIdOf(file);
 }
 
+const pipelineOf = (stage: Stage): string =>
+  pipelineIdOf(JSON.parse(readFileSync(stage.path('batches', 'poster', 'pipeline.json'), 'utf8')) as PipelineFile);
+
 async function record(name: string, scene: Scene): Promise<void> {
   const stage = new Stage();
   try {
@@ -118,12 +138,14 @@ async function record(name: string, scene: Scene): Promise<void> {
     const deployments = stage.write('deployments.json', JSON.stringify([deployment]));
     await stage.service(['--deployments', deployments, ...(scene.faults ?? [])]);
     const worker = await stage.worker();
-    const args = ['run', stage.sheet(scene.rows), '-d', 'portraits', '-c', String(scene.cap), ...(scene.flags ?? [])];
+    const sheet = stage.sheet(scene.rows);
+    const job = scene.job === undefined ? undefined : ['run', stage.write('poster.job.toml', scene.job)];
+    const args = job ?? ['run', sheet, '-d', 'portraits', '-c', String(scene.cap), ...(scene.flags ?? [])];
     const command = stage.start(args);
-    await command.says(/progress state=/);
+    await command.says(scene.job === undefined ? /progress state=/ : /drafts +running/);
     await scene.meanwhile?.(stage, worker);
     await command.ended;
-    await keep(name, stage, scene.keeps);
+    await keep(scene.job === undefined ? `version-${WRITES}/${name}` : `pipeline/${name}`, stage, scene.keeps);
   } finally {
     await stage.close();
   }
@@ -133,14 +155,14 @@ async function record(name: string, scene: Scene): Promise<void> {
 async function keep(name: string, stage: Stage, keeps: Scene['keeps']): Promise<void> {
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
   const { client, close } = await connectClient({ address, namespace, from: 'the recorder', options: {} });
-  const workflowId = await workflowOf(stage);
+  const workflowId = name.startsWith('pipeline/') ? pipelineOf(stage) : await workflowOf(stage);
   const last = await client.workflow.getHandle(workflowId).fetchHistory();
   const { firstExecutionRunId } = last.events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
   const first = async () => client.workflow.getHandle(workflowId, firstExecutionRunId ?? '').fetchHistory();
   const history = keeps === 'first' ? await first() : last;
   await close();
   const text = withoutPlace(historyToJSON(history), stage.folder);
-  writeRecording(`version-${WRITES}/${name}`, historyFromJSON(JSON.parse(text)));
+  writeRecording(name, historyFromJSON(JSON.parse(text)));
   console.log(`${name}: ${history.events?.length} events, ${text.length} characters`);
 }
 

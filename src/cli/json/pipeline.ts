@@ -18,6 +18,7 @@ export const pipelineSchema = z.object({
       succeeded: count.nullable(),
       cost_usd: z.number().nullable().describe('once it has ended'),
       reason: z.string().nullable().describe('why it does not advance'),
+      help: z.string().nullable().describe('the command that helps'),
     }),
   ),
 });
@@ -25,7 +26,6 @@ export const pipelineSchema = z.object({
 export const pipelineJson = (
   { file: { pipeline }, folder }: PipelineFolder,
   stages: readonly StageStatus[],
-  reasonOf: (status: StageStatus) => string,
 ): z.infer<typeof pipelineSchema> =>
   shaped(pipelineSchema, {
     pipeline,
@@ -39,6 +39,7 @@ export const pipelineJson = (
       rows: one.status?.rows ?? null,
       succeeded: one.status?.outcomes.succeeded ?? null,
       cost_usd: one.status?.summary?.total_cost_usd ?? null,
-      reason: reasonOf(one) || null,
+      reason: one.reason || null,
+      help: one.help || null,
     })),
   });

@@ -11,7 +11,7 @@ import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import type { Printer } from '../context.ts';
 import { nextLine, sayNext } from '../next-command.ts';
-import { helpFor, stageLine } from './pipeline-text.ts';
+import { helpOf, stageLine } from './pipeline-text.ts';
 
 export type FollowParams = {
   readonly process: NodeJS.Process;
@@ -74,8 +74,7 @@ async function endOf(
   const { pipeline, mark } = opened.file;
   // What made no batch is said before its workflow ends.
   const status = isOver ? undefined : await session.pipelines.status({ pipeline, mark });
-  for (const stage of stages)
-    for (const next of helpFor(opened, stage, stages)) printer.notice(nextLine(next));
+  sayNext(printer, 'text', ...helpOf(opened, stages));
   printer.name(opened.folder);
   if (isOver) {
     const failed = stages.some(({ notSucceeded }) => notSucceeded > 0);

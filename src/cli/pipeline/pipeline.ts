@@ -16,7 +16,7 @@ import { pipelineJson } from '../json/pipeline.ts';
 import { nextCommand, sayNext } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { followPipeline } from './follow-pipeline.ts';
-import { helpFor, reasonOf, stageLine } from './pipeline-text.ts';
+import { helpOf, stageLine } from './pipeline-text.ts';
 
 type Place = { readonly out?: string };
 
@@ -24,8 +24,7 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this);
   const all = await listPipelines(configOf(flags).out);
   const stages = await stagesOf(flags, printer, all);
-  if (flags.output === 'json')
-    printer.json(all.map((one, at) => pipelineJson(one, stages[at] ?? [], reasonOf)));
+  if (flags.output === 'json') printer.json(all.map((one, at) => pipelineJson(one, stages[at] ?? [])));
   else
     for (const [at, one] of all.entries()) {
       const parts = (stages[at] ?? []).map(({ stage, state }) => `${stage} ${state}`);
@@ -40,10 +39,10 @@ export async function show(this: Context, flags: ShownFlags, name: string | unde
   const printer = printerFor(this);
   const opened = await findPipeline(configOf(flags).out, name);
   const [stages = []] = await stagesOf(flags, printer, [opened]);
-  if (flags.output === 'json') return printer.json(pipelineJson(opened, stages, reasonOf));
+  if (flags.output === 'json') return printer.json(pipelineJson(opened, stages));
   printer.data(terminalLine(opened.file.pipeline));
   for (const stage of stages) printer.data(stageLine(stage));
-  for (const stage of stages) sayNext(printer, flags.output, ...helpFor(opened, stage, stages));
+  sayNext(printer, flags.output, ...helpOf(opened, stages));
   sayNext(printer, flags.output, ['follow', pipelineCommand('follow', opened)]);
 }
 
@@ -88,9 +87,11 @@ export async function cancel(this: Context, flags: Place, name: string): Promise
   const { file } = await findPipeline(configOf(flags).out, name);
   await using servers = serversFor(configOf(flags), printer);
   const session = await servers.open(file.stages.some(({ request }) => request.service.base === 'local'));
-  await session.pipelines.cancel(file);
+  const isCancelled = await session.pipelines.cancel(file);
   printer.notice(
-    `${file.pipeline} is cancelled: the batch that runs ends with its runs, and no other stage begins`,
+    isCancelled
+      ? `${file.pipeline} is cancelled: the batch that runs ends with its runs, and no other stage begins`
+      : `${file.pipeline} has ended already`,
   );
 }
 

@@ -2,6 +2,7 @@
 
 import { waitsFor, type StageBatch, type WaitsFor } from '../../batch/pipeline/stages.ts';
 import { notSucceeded, readSummary, type Summary } from '../../results/summary.ts';
+import { shellWord } from '../../errors/outside-text.ts';
 import { openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
 import {
   batchOfStage,
@@ -53,3 +54,21 @@ const stageBatch = ({ found, summary }: Pick<StageState, 'found' | 'summary'>): 
     hasEnded: summary !== undefined,
     notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
   };
+
+/** Why a stage does not advance; '' if it does. */
+export function reasonOf({ stage: { from = '' }, failure, found, waitsFor: what }: StageState): string {
+  if (found !== undefined) return '';
+  if (failure !== undefined) return [failure.code, failure.message].filter(Boolean).join(': ');
+  if (what === 'source') return `after ${from}`;
+  if (what === 'picks') return `for picks of ${from}`;
+  return what === 'repair' ? `for the rows of ${from} that did not succeed` : '';
+}
+
+/** The command that helps where a stage waits for somebody; '' if it does not. */
+export function helpFor(pipeline: string, { stage, failure, found, waitsFor: what }: StageState): string {
+  if (found !== undefined) return '';
+  if (failure !== undefined) return `runsheet pipeline follow ${shellWord(pipeline)}`;
+  if (what === 'picks')
+    return `runsheet pick ${shellWord(pipeline)} ${shellWord(stage.name)} --picks picks.csv`;
+  return what === 'repair' ? `runsheet retry ${shellWord(batchOfStage(pipeline, stage.from ?? ''))}` : '';
+}

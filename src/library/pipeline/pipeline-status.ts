@@ -5,9 +5,9 @@ import {
   listPipelines,
   openPipeline,
   type PipelineFolder,
-  type StageFailure,
 } from '../../create-batch/pipeline/pipeline-file.ts';
-import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
+import { helpFor, reasonOf, stageStates } from '../../create-batch/pipeline/stage-states.ts';
+import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { WaitsFor } from '../../batch/pipeline/stages.ts';
 import { notSucceeded } from '../../results/summary.ts';
 import { liveStatus, statusFromFolder, type BatchStatus } from '../handle/batch-status.ts';
@@ -25,7 +25,9 @@ export type StageStatus = {
   /** Its batch, once it is made. */
   readonly found: FoundBatch | undefined;
   readonly status: BatchStatus | undefined;
-  readonly failure: StageFailure | undefined;
+  /** Why it does not advance, and the command that helps; '' if it does, or if nobody has to help. */
+  readonly reason: string;
+  readonly help: string;
   /** Rows that ended without success, once it has ended. */
   readonly notSucceeded: number;
 };
@@ -54,7 +56,8 @@ export async function pipelineStatus(
   // Then a batch that nothing runs yet will be started.
   const isRunning = session !== undefined && (await session.pipelines.status(opened.file)) === 'RUNNING';
   return Promise.all(
-    states.map(async ({ stage, found, summary, failure, waitsFor }) => {
+    states.map(async (one) => {
+      const { stage, found, summary, failure, waitsFor } = one;
       const own = found && (await statusFromFolder(found));
       const status =
         found === undefined || own === undefined || session === undefined
@@ -72,9 +75,17 @@ export async function pipelineStatus(
         waitsFor,
         found,
         status,
-        failure: found === undefined ? failure : undefined,
+        ...(paused(session, status) ?? { reason: reasonOf(one), help: helpFor(opened.file.pipeline, one) }),
         notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
       };
     }),
   );
+}
+
+/** Of a batch that waits. */
+function paused(session: Session | undefined, status: BatchStatus | undefined) {
+  if (status?.state !== 'paused') return undefined;
+  const { reason = '', pauses, maxCostNano } = status.progress ?? {};
+  const help = pauseHint(status.batch, pauses?.[0]?.kind, session?.stack !== undefined, maxCostNano);
+  return { reason, help };
 }

@@ -82,7 +82,7 @@ const digestOf = (text: string): string => `sha256-${createHash('sha256').update
 // The frame of a page that opens offline: its style, script and policy, and what it knows as data.
 
 type HtmlPage = {
-  readonly name: 'report' | 'comparison';
+  readonly name: 'report' | 'comparison' | 'pipeline';
   readonly title: string;
   readonly facts: object;
   readonly blobs: Iterable<Blob> | AsyncIterable<Blob>;
