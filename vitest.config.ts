@@ -33,7 +33,7 @@ const OWN_PROCESS = [
 const LONGEST = [
   'chaos/kill-all',
   'cli/over-rehearsal',
-  'cli/limits',
+  'cli/batches',
   'cli/interrupt',
   'simulation/simulation',
   'histories/replay',

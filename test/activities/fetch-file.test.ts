@@ -266,7 +266,7 @@ describe('a large file', () => {
         expectWhole(record, contentOf());
         rmSync(join(folder, 'outputs'), { recursive: true });
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

@@ -51,7 +51,7 @@ describe('snapshot', () => {
         state.wakeAt = again.wakeAt;
         expect(stepped(again, [failed], wallAt + 5)).toEqual(stepped(state, [failed], wallAt + 5));
       }),
-      { numRuns: 250 },
+      { numRuns: 100 },
     );
   });
 

@@ -27,7 +27,7 @@ describe('step', () => {
           expect(bought.filter(({ status }) => status === 'succeeded').length).toBeLessThanOrEqual(1);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -51,7 +51,7 @@ describe('step', () => {
           expect(run).toMatchObject({ place: row, attempt: last?.attempt, status: 'succeeded' });
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -75,7 +75,7 @@ describe('step', () => {
           expect(rowsDone(world.state.tally)).toBe(given.rows);
         },
       ),
-      { numRuns: 400 },
+      { numRuns: 150 },
     );
   });
 
@@ -93,7 +93,7 @@ describe('step', () => {
           }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 });

@@ -80,7 +80,7 @@ describe('the keys of the local run service', () => {
   const stage = sharedStage();
 
   it('are refused on the command line, which every user can list', async () => {
-    const { code, stdout, stderr } = await stage.run(['service', '--token', 'planted-token']);
+    const { code, stdout, stderr } = await stage.runHere(['service', '--token', 'planted-token']);
     expect([code, stdout]).toEqual([2, '']);
     expect(stderr).toMatch(/error\[E610\].*hint: .*--token-file <file>.*RUNSHEET_SERVICE_TOKEN/s);
   });
@@ -101,7 +101,7 @@ describe('the keys of the local run service', () => {
     ['is empty', 'empty', '\n'],
   ])('are requested with E611 if their file %s', async (_what, name, text) => {
     const file = text === undefined ? stage.path(name) : stage.write(name, text);
-    const { code, stderr } = await stage.run(['service', '--token-file', file]);
+    const { code, stderr } = await stage.runHere(['service', '--token-file', file]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(`error[E611]: --token-file ${file}`)]);
   });
 });

@@ -26,9 +26,9 @@ it.each([
 
 it('plan shows the beginning of a long value on the screen, and all of it as JSON', async () => {
   const sheet = stage.write('long.csv', `prompt\n${'hen '.repeat(50_000)}\n`);
-  const shown = await stage.run(['plan', sheet, '-d', 'portraits']);
+  const shown = await stage.runHere(['plan', sheet, '-d', 'portraits']);
   expect(shown.stdout).toMatch(/"prompt":"hen hen .{150,200}… \(200,000 characters\)"/);
   expect(shown.stdout.length + shown.stderr.length).toBeLessThan(10_000);
-  const json = await stage.run(['plan', sheet, '-d', 'portraits', '-o', 'json']);
+  const json = await stage.runHere(['plan', sheet, '-d', 'portraits', '-o', 'json']);
   expect(json.stdout.length).toBeGreaterThan(200_000);
 });

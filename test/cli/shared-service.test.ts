@@ -60,6 +60,6 @@ it.each([
     /--public-url lets other machines/,
   ],
 ])('needs %s', async (_what, args, says) => {
-  const { code, stderr } = await stage.run(args);
+  const { code, stderr } = await stage.runHere(args);
   expect([code, stderr]).toEqual([2, expect.stringMatching(says)]);
 });

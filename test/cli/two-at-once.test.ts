@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deploymentsOf, Stage, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
-const ROWS = 80;
+const ROWS = 40;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 12, runSeconds: 0.3 });
 /** Temporal's SDK names a worker by its process and its machine. */
 const SAME_IDENTITY = {

@@ -101,7 +101,7 @@ describe('the rows of a batch', () => {
         expect(all.toSorted()).toEqual([...newest.values()].map(([reason]) => reason).toSorted());
         folder = join(folder, '..');
       }),
-      { numRuns: 25 },
+      { numRuns: 10 },
     );
   });
 

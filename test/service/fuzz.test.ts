@@ -8,7 +8,7 @@ import { openDocument, type Documented } from './documented.ts';
 import { requestsFor, type Fuzzed } from './fuzzing.ts';
 
 const SEED = 20_250_102;
-const REQUESTS = 300;
+const REQUESTS = 100;
 const OTHER_TOKEN = 'token-of-another';
 
 describe.each(['specification', 'vendor'] as const)('a service with the behaviour %s', (behaviour) => {

@@ -41,7 +41,7 @@ const action = fc.oneof(
 );
 type Action = typeof action extends fc.Arbitrary<infer A> ? A : never;
 
-const RUNS = Number(process.env['POOL_RUNS'] ?? 300);
+const RUNS = Number(process.env['POOL_RUNS'] ?? 120);
 
 function endOne(world: Batch['world'], at: number): void {
   const open = world.service.runs.filter(({ status }) => status === 'open');

