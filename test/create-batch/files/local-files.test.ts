@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -11,7 +11,9 @@ import type { Servers } from '../../../src/library/servers.ts';
 import { cacheRows } from '../../../src/sheet/placed-rows.ts';
 import { readPass } from '../../../src/store/passes.ts';
 import { contentAt, openScene, photosOf, picture } from './scene.ts';
+import { Place } from '../creating.ts';
 import { addResults } from '../earlier.ts';
+import { openBatchFolder, type BatchFolder } from '../../../src/store/batch-folders.ts';
 import { carriedOut, withFurther } from '../further.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
 import { sheetRows, readBatchSheet } from '../../../src/sheet/batch-sheet.ts';
@@ -191,6 +193,42 @@ describe('a picture of a further sheet', () => {
     onTestFinished(() => void vi.useRealTimers());
     const later = { ...batch, file: { ...batch.file, deadlineAt: Date.now() + HOUR_MS } };
     expect(await further(scene, later, 'sheet.csv', text)).toEqual({ appended: 0, changed: 2 });
+  });
+
+  it('of a batch that moved to another machine is sent with a new address, and what was bought stays', async () => {
+    const scene = await openScene({ keepFilesMs: 2 * HOUR_MS });
+    const { place, make } = scene;
+    const text = 'sku,photo\na,1.png\nb,2.png\n';
+    for (const at of [1, 2]) place.write(`${at}.png`, picture(at));
+    place.write('sheet.csv', text);
+    const settings = { deadlines: {}, webhooks: false, deadlineAt: Date.now() + HOUR_MS };
+    const { batch: name } = await make('sheet.csv', { more: { ...key, settings } });
+    const moved = new Place();
+    cpSync(place.folder, moved.folder, { recursive: true });
+    rmSync(place.folder, { recursive: true });
+    const found = (await openBatchFolder(moved.out, name)) as BatchFolder;
+    await addResults({ ...found, laidOut: undefined }, { rows: [1], isOver: false });
+    const first = await found.store.read('parts/0001-000001.jsonl');
+    await addResults({ ...found, laidOut: undefined }, { rows: [2], outcome: 'cancelled' });
+    await found.store.write(
+      'parts/0001-000001.jsonl',
+      `${first}${await found.store.read('parts/0001-000001.jsonl')}`,
+    );
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3 * HOUR_MS });
+    onTestFinished(() => void vi.useRealTimers());
+    const later = {
+      ...found,
+      laidOut: undefined,
+      file: { ...found.file, deadlineAt: Date.now() + HOUR_MS },
+    };
+    const config = { ...scene.around.config, out: moved.out, home: moved.folder };
+    const there = { ...scene, place: moved, around: { ...scene.around, config } };
+    expect(await further(there, later, 'sheet.csv', text)).toEqual({ appended: 0, changed: 1 });
+    const { segments } = await readPass(found.store, 2);
+    const places = segments.map(({ lane, first: at }) => placeIn(lane, at));
+    const rows = await cacheRows(4)(layoutOf(found.store, found.file), found.file.sheet, places);
+    const [row] = rows.values();
+    expect([row?.key, await contentAt(String(row?.inputs['photo']))]).toEqual(['b', picture(2)]);
   });
 
   it.each([13, 24])('whose address is good for %d hours is sent with it', async (hours) => {
