@@ -67,8 +67,8 @@ export interface ReadingOptions {
   readonly columns?: readonly string[];
   /** Where a JSON document has the list of its rows, such as data.items (default: found in the file). */
   readonly records?: string;
-  /** Form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name (default: found in the file). */
-  readonly orient?: 'columns' | 'index';
+  /** Form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: it is one (default: found in the file). */
+  readonly orient?: 'columns' | 'index' | 'row';
   /** Object in each JSON row whose members are columns too (default: inputs, if rows have it). */
   readonly unwrap?: string;
   /** Cells with these words are empty, such as N/A,-; keep: all words are values. */

@@ -88,11 +88,11 @@ export const READING = {
     usual: 'found in the file',
   },
   orient: {
-    kind: choice(['columns', 'index']),
+    kind: choice(['columns', 'index', 'row']),
     scope: 'reading',
     stays: 'shape',
     group: 'reading',
-    help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name',
+    help: 'form of a JSON document, as pandas calls it: columns, each with its values, or index, each row by its name; row: it is one',
     usual: 'found in the file',
   },
   unwrap: {

@@ -14,6 +14,7 @@ import type { SheetOptions } from './sheet-options.ts';
 import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
+import { areOneSetting } from './guesses/input-names.ts';
 import { type Kind, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { wrongGpu } from './not-a-gpu.ts';
 import { type Column, nameFault } from './sheet-record.ts';
@@ -52,8 +53,8 @@ export function mapColumns(
   for (const input of Object.keys(options.types)) refuseType(input, givers);
   const feeds = givers.flatMap((giver) => feedOf(giver, options, known, names));
   const problems = [
-    ...unknownInputs(file, columns, givers, feeds, known),
     ...missingInputs(file, columns, feeds, known, likely),
+    ...unknownInputs(file, columns, givers, feeds, known, likely),
   ];
   return {
     file,
@@ -148,21 +149,23 @@ function unknownInputs(
   givers: readonly Giver[],
   feeds: readonly Feed[],
   known: Known,
+  likely: Readonly<Record<string, string>>,
 ): readonly RunsheetError[] {
   if (!known) return [];
   const inputs = [...known.keys()];
   const given = new Set(givers.map(({ input }) => input));
+  // What a missing input is likely to be is said with it.
+  const meant = new Set(inputs.flatMap((input) => (given.has(input) ? [] : (likely[input] ?? []))));
   return givers.flatMap(({ input, from }) => {
     const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
-    if (!column) return [];
+    if (!column || meant.has(column.name)) return [];
     const { name: columnName, ...at } = column;
     const place = { file, ...at, columnName };
-    const near = nearest(
-      input,
-      inputs.filter((name) => !given.has(name)),
-    );
+    const open = inputs.filter((name) => !given.has(name));
+    const near = open.find((name) => areOneSetting(input, name)) ?? nearest(input, open);
     // A sheet that has no column of the deployment is another sheet, and dropping all columns does not help.
-    const dropped: Correction | undefined = feeds.length > 0 ? { add: [['--drop', columnName]] } : undefined;
+    const dropped: Correction | undefined =
+      feeds.length > 0 || meant.size > 0 ? { add: [['--drop', columnName]] } : undefined;
     const correction = near === undefined ? dropped : mapFlag(near, columnName);
     return [problem('E204', { column: input, inputs, near }, { place, correction })];
   });

@@ -1,7 +1,7 @@
 // Collects the errors of a sheet: all of them go into a file, and ten are shown with their lines, grouped by kind, so that many of one
 // kind hide no other. Memory holds ten errors of each of ten kinds, and counts.
 
-import { problem, RunsheetError } from '../errors/error.ts';
+import { list, problem, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
@@ -78,19 +78,21 @@ export class Problems {
 
   #keep(found: RunsheetError): void {
     const { code, place } = found;
-    const name = `${code} ${place?.columnName ?? ''}`;
+    // A column that is no input has its own error, unless it may be a slip.
+    const isUnknown = code === 'E204' && !isMapped(found);
+    const name = isUnknown ? UNKNOWN : `${code} ${place?.columnName ?? ''}`;
     const kind = this.#kinds.get(name) ?? { count: 0, first: [], lines: [] };
     if (kind.count === 0 && this.#kinds.size === MOST_SHOWN) return;
     this.#kinds.set(name, kind);
     kind.count += 1;
-    if (kind.first.length < MOST_SHOWN) kind.first.push(found);
+    if (kind.first.length < (isUnknown ? MOST_LINES : MOST_SHOWN)) kind.first.push(found);
     if (place?.line !== undefined && place.row !== undefined && kind.lines.length <= MOST_LINES)
       kind.lines.push(place.line);
   }
 
   /** Each kind has its share of those that are shown. */
   #shown(): readonly RunsheetError[] {
-    const kinds = [...this.#kinds.values()];
+    const kinds = [...this.#kinds].map(([name, kind]) => (name === UNKNOWN ? asOne(kind) : kind));
     const shares = kinds.map(() => 0);
     let left = MOST_SHOWN;
     for (let round = 0; round < MOST_SHOWN; round += 1)
@@ -132,6 +134,28 @@ export class Problems {
   async discard(): Promise<void> {
     await this.#list.discard();
   }
+}
+
+/** The columns that are no input, each with an error of its own in the list. */
+const UNKNOWN = 'E204';
+
+const isMapped = ({ correction }: RunsheetError): boolean =>
+  correction !== undefined && 'add' in correction && correction.add.some(([flag]) => flag === '--map');
+
+/** One error for all columns that are no input, with one command. */
+function asOne(kind: Kind): Kind {
+  const [first] = kind.first;
+  if (first === undefined || kind.count < 2) return kind;
+  const columns = kind.first.map(({ place }) => `"${place?.columnName ?? ''}"`);
+  const more = kind.count > MOST_SHOWN ? `, … and ${kind.count - MOST_SHOWN} more` : '';
+  const text = `${kind.count} columns are no inputs of the deployment: ${list(columns.slice(0, MOST_SHOWN))}${more}`;
+  const add = kind.first.flatMap(({ correction }) =>
+    correction && 'add' in correction ? correction.add : [],
+  );
+  const hint = first.hint?.replace(/; to ignore the column.*$/s, '; to ignore a column: --drop');
+  const correction = add.length === 0 ? undefined : { add };
+  const { exit, place } = first;
+  return { ...kind, count: 1, first: [new RunsheetError('E204', text, { exit, hint, place, correction })] };
 }
 
 type Kind = { count: number; readonly first: RunsheetError[]; readonly lines: number[] };

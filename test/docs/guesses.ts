@@ -11,6 +11,8 @@ export type Guessed = {
   /** The sheet; `file`: its name. */
   readonly sheet: string;
   readonly file?: string;
+  /** Templates of the command. */
+  readonly set?: Readonly<Record<string, string>>;
 };
 
 export const GUESSES: readonly Guessed[] = [
@@ -211,7 +213,15 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt;cfg\na;7,5\n',
   },
   {
-    found: 'a JSON document with one list of objects',
+    found: 'rows without a cell of a template that continue the row above',
+    means: 'the cell above',
+    does: 'asked',
+    flag: '--fill-down',
+    sheet: 'Handle,Title,seed\na,fox,1\na,,2\n',
+    set: { prompt: 'a {Title}' },
+  },
+  {
+    found: 'a JSON document with one list of objects or of texts',
     means: 'its rows',
     does: 'said',
     flag: '--records',
@@ -219,7 +229,7 @@ export const GUESSES: readonly Guessed[] = [
     file: 'a.json',
   },
   {
-    found: 'JSON in columns, or by names, as pandas writes it',
+    found: 'JSON in columns, or by names, as pandas writes it; one object with inputs',
     means: 'its rows',
     does: 'said',
     flag: '--orient',

@@ -108,14 +108,14 @@ describe('a refusal', () => {
     const { problems } = await refusedBy(lay({ text, inputTypes: portrait }));
     expect(problems.map(({ code, message, hint }) => [code, message, hint])).toEqual([
       [
-        'E204',
-        'column "promt" is not an input of the deployment',
-        'did you mean prompt? inputs: prompt, seed, steps, cfg, hires, style, nodes; to ignore the column, add: --drop promt',
-      ],
-      [
         'E203',
         'the deployment requires the input "prompt", but no column provides it',
         'columns of this sheet: promt, seed; add --map prompt=promt or --set prompt=<value>',
+      ],
+      [
+        'E204',
+        'column "promt" is not an input of the deployment',
+        'did you mean prompt? inputs: prompt, seed, steps, cfg, hires, style, nodes; to ignore the column, add: --drop promt',
       ],
     ]);
   });

@@ -72,7 +72,10 @@ export async function* fieldsOf(source: SheetSource, options: SheetOptions): Asy
       if (record.line < (options.headerRow ?? 1)) continue;
       if (!headerSeen && isBlank(record.fields)) continue;
       headerSeen = true;
-      yield record;
+      // A table in Markdown has blanks around its cells.
+      yield options.delimiter === '|'
+        ? { ...record, fields: record.fields.map((text) => text.trim()) }
+        : record;
     }
   } catch (error) {
     throw error instanceof QuoteError ? await unreadable(source, options, error.fault) : error;

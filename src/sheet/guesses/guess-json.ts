@@ -22,10 +22,11 @@ export async function settleJson(
   inputTypes: readonly InputType[] | undefined,
 ): Promise<SettledSheet> {
   const shape = await shapeOf(source, given);
+  const document = documentGuess(source.name, given, shape, inputTypes);
   const parts = [
     await commentGuess(source, given),
-    documentGuess(source.name, given, shape, inputTypes),
-    listGuess(given, shape, inputTypes),
+    document,
+    listGuess({ ...given, ...document.options }, shape, inputTypes),
   ];
   const found: SheetOptions = Object.assign({}, given, ...parts.map((part) => part.options));
   if (found.orient !== 'columns') parts.push(wrappingGuess(found, shape, inputTypes));
@@ -34,7 +35,12 @@ export async function settleJson(
   const guesses = [...parts.flatMap((part) => part.guesses), ...ofRows];
   const { records, orient, unwrap } = options;
   const isNested = (records ?? orient ?? unwrap) !== undefined || pathsIn(options).length > 0;
-  if (!isNested) return { options, guesses, problems: [], columns: [] };
+  if (!isNested) {
+    const likely = lacksRequired(shape, options, inputTypes)
+      ? await likelyIn(source, options, inputTypes)
+      : {};
+    return { options, guesses, problems: [], columns: [], likely };
+  }
   try {
     const columns = await columnsOf(source, options);
     const names = columns.map(({ name }) => name);
@@ -50,6 +56,52 @@ export async function settleJson(
     if (error instanceof RunsheetError && error.code !== 'E208')
       return { options, guesses, problems: [], columns: [] };
     throw restingOn(error, guesses);
+  }
+}
+
+/** Whether the first row has no value for an input that it needs. */
+function lacksRequired(
+  shape: readonly Opened[],
+  { map, set, format }: SheetOptions,
+  inputTypes: readonly InputType[] = [],
+): boolean {
+  const names = new Set([
+    ...shape.flatMap(({ path }) => path.slice(format === 'jsonl' ? 0 : 1)[0] ?? []),
+    ...Object.keys(map),
+    ...Object.keys(set),
+  ]);
+  return inputTypes.some(({ name, required }) => required && !names.has(name));
+}
+
+/** The columns that required inputs are likely to be, for a refusal: rows that programs write are read as they are. */
+async function likelyIn(
+  source: SheetSource,
+  options: SheetOptions,
+  inputTypes: readonly InputType[] | undefined,
+): Promise<SettledSheet['likely'] & object> {
+  try {
+    const columns = await columnsOf(source, options);
+    const sample = await sampleOf(
+      source,
+      options,
+      columns.map(({ name }) => name),
+    );
+    const { likely, options: matched } = matchColumns({
+      file: source.name,
+      columns,
+      options,
+      inputTypes,
+      sample,
+    });
+    const required = inputTypes?.filter((type) => type.required).map(({ name }) => name) ?? [];
+    const mapped = required.flatMap((input) => {
+      const column = options.map[input] === undefined ? matched.map[input] : undefined;
+      return column === undefined ? [] : [[input, column] as const];
+    });
+    return { ...likely, ...Object.fromEntries(mapped) };
+  } catch (error) {
+    if (error instanceof RunsheetError) return {};
+    throw error;
   }
 }
 
@@ -124,12 +176,18 @@ function documentGuess(
   const [path] = full;
   if (path !== undefined)
     return known('records', `the rows are in the list ${path.join('.')}`, '--records', path.join('.'));
-  return members.length > 0 && members.every(({ opens: kind }) => kind === '{')
-    ? known('index', 'each member of the document is a row', '--orient', 'index')
-    : NOTHING;
+  if (members.length > 0 && members.every(({ opens: kind }) => kind === '{'))
+    return known('index', 'each member of the document is a row', '--orient', 'index');
+  const isOne = members.some(isInput) && shape.filter(({ path }) => path.length === 0).length === 1;
+  return isOne ? known('row', 'the document is one row', '--orient', 'row') : NOTHING;
 }
 
-function known(what: 'columns' | 'index' | 'records', text: string, flag: string, value: string): Part {
+function known(
+  what: 'columns' | 'index' | 'records' | 'row',
+  text: string,
+  flag: string,
+  value: string,
+): Part {
   return {
     options: what === 'records' ? { records: value } : { orient: what },
     guesses: [said('header', text, flag, value)],
@@ -138,13 +196,17 @@ function known(what: 'columns' | 'index' | 'records', text: string, flag: string
 
 /** A list of texts, each of which is for one input. */
 function listGuess(
-  { columns }: SheetOptions,
+  { columns, records }: SheetOptions,
   shape: readonly Opened[],
   inputTypes: readonly InputType[] | undefined,
 ): Part {
   const input = listInput(inputTypes);
   const { path: at, opens } = shape.find(({ opens: kind }) => kind === '"') ?? { path: undefined, opens: '' };
-  const isList = opens === '"' && at?.every((name) => name === '0');
+  const path = records?.split('.') ?? [];
+  const isList =
+    opens === '"' &&
+    path.every((name, nth) => at?.[nth] === name) &&
+    at?.slice(path.length).every((name) => name === '0');
   if (columns !== undefined || input === undefined || !isList) return NOTHING;
   const guess: Guess = said('header', `each value of the list is one ${input}`, '--columns', input);
   return { options: { columns: [input] }, guesses: [guess] };

@@ -68,6 +68,20 @@ export function shortGuess({ short }: Survey, { shortRows }: SheetOptions): Part
   return { options: { shortRows: true }, guesses: [toConfirm('rows', text, '--short-rows')] };
 }
 
+/** Rows that continue the row above would be sent without its title. */
+export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOptions): Part {
+  const names = [...untitled.keys()].filter((name) => !fillDown.includes(name));
+  if (names.length === 0) return NOTHING;
+  const guesses = names.map((name) => {
+    const count = untitled.get(name) ?? 0;
+    const rows = count === 1 ? '1 row has' : `${count} rows have`;
+    const column = /^\w+$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`;
+    const text = `${rows} the "${name}" of the row above, which they continue; to leave them out: --where ${shellWord(`${column} != ""`)}`;
+    return toConfirm('rows', text, '--fill-down', name);
+  });
+  return { options: { fillDown: [...fillDown, ...names] }, guesses };
+}
+
 /** `leftOut`: totals of these kinds were left out of an earlier save of the sheet. */
 export function rowGuesses(
   survey: Survey,

@@ -17,6 +17,10 @@ const KNOWN: readonly (readonly string[])[] = [
   ['model', 'checkpoint', 'ckpt', 'ckpt name', 'model name'],
   ['image', 'input image', 'image url', 'init image', 'photo'],
   ['aspect_ratio', 'ratio', 'ar'],
+  ['resolution', 'image size', 'output size'],
+  ['fps', 'frame rate', 'frames per second'],
+  ['clip_skip', 'clip skip'],
+  ['lora', 'loras', 'lora name'],
 ];
 
 const SETTINGS: ReadonlyMap<string, number> = new Map(
@@ -24,9 +28,20 @@ const SETTINGS: ReadonlyMap<string, number> = new Map(
 );
 /** Settings that make another picture, so that leaving one out is no detail. Others may well be data. */
 const TELLING: ReadonlySet<number> = new Set(
-  ['negative', 'seed', 'steps', 'cfg', 'sampler', 'width', 'height', 'denoise'].map(
-    (name) => SETTINGS.get(name) ?? -1,
-  ),
+  [
+    'negative',
+    'seed',
+    'steps',
+    'cfg',
+    'sampler',
+    'width',
+    'height',
+    'denoise',
+    'resolution',
+    'fps',
+    'lora',
+    'clip_skip',
+  ].map((name) => SETTINGS.get(name) ?? -1),
 );
 
 /** `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]` and `Prompt *` without what is no name. */

@@ -151,10 +151,13 @@ function likelyColumns(
   const likely: Record<string, string> = {};
   for (const type of missing.toSorted((a, b) => Number(isMedia(b)) - Number(isMedia(a)))) {
     const left = data.filter((name) => !Object.values(likely).includes(name));
-    const [best] = left
-      .map((name) => ({ name, points: pointsFor(name, type, valuesOf(name)) }))
-      .toSorted((a, b) => b.points - a.points);
-    if (best !== undefined && best.points > 0) likely[type.name] = best.name;
+    const ranked = (pointsOf: typeof pointsFor): string | undefined =>
+      left
+        .map((name) => ({ name, points: pointsOf(name, type, valuesOf(name)) }))
+        .filter(({ points }) => points > 0)
+        .toSorted((a, b) => b.points - a.points)[0]?.name;
+    const best = ranked(pointsFor) ?? ranked(shortText);
+    if (best !== undefined) likely[type.name] = best;
   }
   return likely;
 }
@@ -170,6 +173,13 @@ function pointsFor(name: string, type: InputType, values: readonly string[]): nu
   const length = textLength(values);
   const named = shared + (isDescriptive(name) ? 100 : 0);
   return length > 0 && length + named >= LEAST_TEXT ? length + named : 0;
+}
+
+/** Short texts are likely only where there are no others. */
+function shortText(name: string, type: InputType, values: readonly string[]): number {
+  const isText = kindOf(type.type) === 'string' && type.options === undefined && !isMedia(type);
+  const isName = keysIn([name], true).length > 0 && plainName(name) !== 'name';
+  return isText && !isName && !isTellingSetting(name) && values.length > 0 ? textLength(values) : 0;
 }
 
 type Matches = { readonly map: Record<string, string>; readonly guesses: readonly Guess[] };

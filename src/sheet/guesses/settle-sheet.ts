@@ -8,7 +8,15 @@ import { mapColumns } from '../column-mapping.ts';
 import { comparedGuess, markGuesses, nothingGuess, numberGuesses } from './guess-cells.ts';
 import { settleJson } from './guess-json.ts';
 import { settleReading } from './guess-reading.ts';
-import { commentGuess, rowGuesses, refuseRows, hiddenRows, sheetGuess, shortGuess } from './guess-rows.ts';
+import {
+  commentGuess,
+  continuedGuess,
+  rowGuesses,
+  refuseRows,
+  hiddenRows,
+  sheetGuess,
+  shortGuess,
+} from './guess-rows.ts';
 import { nameProper } from './input-names.ts';
 import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
@@ -136,6 +144,7 @@ async function settleValues(
     shortGuess(first, matched.options),
     nothingGuess(first, matched.options),
     comparedGuess(first, matched.options),
+    continuedGuess(first, matched.options),
   ];
   const changes = shapes.map((part) => part.options).filter((part) => Object.keys(part).length > 0);
   const options: SheetOptions = Object.assign({}, matched.options, ...changes);

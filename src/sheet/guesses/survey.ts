@@ -67,7 +67,10 @@ export class Survey {
   readonly headerLines: number[] = [];
   /** Rows without inputs that continue the row above. */
   continued = 0;
+  /** Column of a template → rows that continue the row above, and do not have it. */
+  readonly untitled = new Map<string, number>();
   #above: readonly string[] = [];
+  #filled: readonly string[] = [];
   /** Lines of totals and of the notes below them: their word or the text of the note, which stay when the sums change. */
   readonly totals = new Map<number, string>();
   /** The texts of the first ones. */
@@ -104,6 +107,8 @@ export class Survey {
     readonly name: string;
     readonly choices: readonly string[];
   }[];
+  /** Columns of templates. */
+  readonly #templated: readonly number[];
   #fewestFilled = Number.POSITIVE_INFINITY;
   readonly #gpuValues = new Map<string, number>();
   readonly #compared: ReadonlySet<string>;
@@ -113,6 +118,8 @@ export class Survey {
     this.#at = new Map(plan.columns.map(({ name }, at) => [name, at]));
     this.#keys = keys.map((name) => ({ name, table: new KeyTable() }));
     this.gpuColumns = new Set(plan.gpuColumn === undefined ? data : []);
+    const parts = plan.feeds.flatMap(({ from }) => ('template' in from ? from.template : []));
+    this.#templated = [...new Set(parts.filter((part) => typeof part === 'number'))];
     this.#mapped = plan.feeds.flatMap(({ from, kind, type }) => {
       if (!('column' in from)) return [];
       const choices = type?.options?.map((one) => one.toLowerCase()) ?? [];
@@ -177,6 +184,8 @@ export class Survey {
 
   /** A line such as ``` or ---- between rows. */
   #isForeign({ fault }: SheetRecord, cells: readonly string[]): boolean {
+    const filled = cells.filter((text) => text.trim() !== '');
+    if (filled.length > 0 && filled.every((text) => RULE.test(text.trim()))) return true;
     return fault !== undefined && cells.length === 1 && /^[^\p{L}\p{N}"'([{]/u.test(cells[0]?.trim() ?? '');
   }
 
@@ -197,6 +206,7 @@ export class Survey {
       this.#put(this.headerLines, record);
     else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
       this.#putEmpty(record, cells);
+    this.#takeContinued(cells);
     this.#above = cells;
     this.#takeNames(cells);
     this.#takeGpus(cells, record);
@@ -219,6 +229,18 @@ export class Survey {
     if (NOTHING_WORDS.has(word) && !choices.includes(word) && !this.#plan.nothings.has(text))
       this.nothings.set(text, (this.nothings.get(text) ?? 0) + 1);
     if (kind === 'bool' && YES_MARK.test(text)) this.marks.set(name, text);
+  }
+
+  /** A row without a cell of a template that the row above has, and with another cell of it, continues it. */
+  #takeContinued(cells: readonly string[]): void {
+    const isFilled = (text = ''): boolean => text.trim() !== '' && !this.#plan.nothings.has(text.trim());
+    const missing = this.#templated.filter((at) => !isFilled(cells[at]) && isFilled(this.#filled[at]));
+    const isSame = cells.some((text, at) => isFilled(text) && text === this.#above[at]);
+    for (const at of isSame ? missing : []) {
+      const name = this.#plan.columns[at]?.name ?? '';
+      this.untitled.set(name, (this.untitled.get(name) ?? 0) + 1);
+    }
+    this.#filled = isSame ? this.#filled : cells;
   }
 
   /** A row that repeats a cell of the row above continues it. */
@@ -331,6 +353,9 @@ export class Survey {
       if (this.words.size < MOST_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
   }
 }
+
+/** A line of a table in Markdown. */
+const RULE = /^:?[-=]{3,}:?$/;
 
 const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
 

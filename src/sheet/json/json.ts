@@ -86,7 +86,18 @@ function piecesOf(source: SheetSource, options: SheetOptions): AsyncGenerator<Js
   const texts = textOf(source, options);
   if (format === 'jsonl') return jsonLines(source.name, texts, options);
   if (orient === 'columns') return columnRows(source.name, texts);
+  if (orient === 'row') return wholeOf(source.name, texts);
   return elementsOf(source.name, texts, { path: records, isIndex: orient === 'index' });
+}
+
+/** The document as one row. */
+async function* wholeOf(file: string, texts: AsyncIterable<string>): AsyncGenerator<JsonPiece> {
+  let text = '';
+  for await (const part of texts) {
+    text += part;
+    if (text.length > MOST_RECORD) throw tooLong({ file, line: 1 });
+  }
+  yield { text, line: 1, column: 1 };
 }
 
 async function* jsonLines(

@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 import { GUESSES } from '../../docs/guesses.ts';
 import { read } from './reading.ts';
 
-const readAs = ({ sheet, file = 'a.csv' }: (typeof GUESSES)[number]) =>
-  file === 'utf16le' ? read('a.csv', Buffer.from(sheet, 'utf16le')) : read(file, sheet);
+const readAs = ({ sheet, file = 'a.csv', set = {} }: (typeof GUESSES)[number]) =>
+  file === 'utf16le' ? read('a.csv', Buffer.from(sheet, 'utf16le')) : read(file, sheet, { set });
 
 it.each(GUESSES.filter(({ does }) => does !== 'refused'))('$found: $does $flag', async (guessed) => {
   const { guesses } = await readAs(guessed);

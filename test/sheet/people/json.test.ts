@@ -1,5 +1,6 @@
 // JSON as programs write it: lists within documents, columns, rows by name, and requests.
 
+import type { SheetRefused } from '../../../src/sheet/validation-errors.ts';
 import { describe, expect, it } from 'vitest';
 import { input } from '../laying.ts';
 import { read } from './reading.ts';
@@ -99,5 +100,62 @@ describe('a row of JSON', () => {
     );
     expect(rows).toEqual(TWO);
     expect(guesses).toEqual(['? lines that begin with // are comments: 1 (--comment //)']);
+  });
+
+  it('of one object with inputs is one row', async () => {
+    expect(await read('a.json', '{\n "prompt": "a",\n "seed": 1\n}\n', { format: 'json' })).toEqual({
+      rows: TWO.slice(0, 1),
+      guesses: ['the document is one row (--orient row)'],
+    });
+    const lines = read('a.json', '{"prompt":"a"}\n{"prompt":"b"}\n', { format: 'json' });
+    await expect(lines).rejects.toMatchObject({ hint: expect.stringContaining('--format jsonl') });
+  });
+
+  it('with a list of texts has them as the only required text', async () => {
+    const { rows, guesses } = await read('a.json', '{"prompts":["a","b"]}', { format: 'json' });
+    expect([rows, guesses]).toEqual([
+      ['{"prompt":"a"}', '{"prompt":"b"}'],
+      [
+        'the rows are in the list prompts (--records prompts)',
+        'each value of the list is one prompt (--columns prompt)',
+      ],
+    ]);
+  });
+
+  it('without a required input is refused with one command for all of its columns', async () => {
+    const row = '{"positive":"a fox","negative":"blur","meta":{},"tags":[],"seed":1}\n';
+    const inputTypes = [
+      input('prompt', 'string', { required: true }),
+      input('negative_prompt', 'string'),
+      input('seed', 'int'),
+    ];
+    const refused = await read('a.jsonl', row, jsonl, { inputTypes }).catch((error: unknown) => error);
+    const { problems, total } = refused as SheetRefused;
+    expect(total).toBe(4);
+    expect(problems.map(({ code, correction }) => [code, correction])).toEqual([
+      ['E203', { add: [['--map', 'prompt=positive']] }],
+      ['E204', { add: [['--map', 'negative_prompt=negative']] }],
+      [
+        'E204',
+        {
+          add: [
+            ['--drop', 'meta'],
+            ['--drop', 'tags'],
+          ],
+        },
+      ],
+    ]);
+    const map = { prompt: 'positive', negative_prompt: 'negative' };
+    const { rows } = await read('a.jsonl', row, { ...jsonl, map, drop: ['meta', 'tags'] }, { inputTypes });
+    expect(rows).toEqual(['{"negative_prompt":"blur","prompt":"a fox","seed":1}']);
+  });
+
+  it('with many unknown columns is refused once for all of them, and each is in the list', async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `x${at}`);
+    const row = JSON.stringify(Object.fromEntries([['prompt', 'a'], ...names.map((name) => [name, 1])]));
+    const refused = (await read('a.jsonl', row, jsonl).catch((error: unknown) => error)) as SheetRefused;
+    expect([refused.total, refused.problems.length]).toEqual([30, 1]);
+    expect(refused.problems[0]?.message).toContain('30 columns are no inputs of the deployment: "x0"');
+    expect(refused.problems[0]?.correction).toEqual({ add: names.map((name) => ['--drop', name]) });
   });
 });

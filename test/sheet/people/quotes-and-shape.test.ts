@@ -203,3 +203,33 @@ describe('a sheet of another shape', () => {
     ).toMatch(/^\? the columns "style A", "style B" resemble the input style and are kept as data/);
   });
 });
+
+describe('a table of Markdown', () => {
+  it('has its rows without the line below the header and the blanks around its cells', async () => {
+    const { rows, guesses } = await read(
+      'a.csv',
+      '| prompt | cfg |\n|:---|---:|\n| a fox | 7 |\n| an owl | 8 |\n',
+    );
+    expect(rows).toEqual(['{"cfg":7,"prompt":"a fox"}', '{"cfg":8,"prompt":"an owl"}']);
+    expect(guesses.join()).toContain('--skip-rows 2');
+  });
+});
+
+describe('rows that continue the row above', () => {
+  const text = 'Handle,Title,Nr\nfox,a fox,1\nfox,,2\nowl,an owl,3\n';
+  const options = { set: { prompt: 'a photo of {Title}, {Nr}' } };
+
+  it('have its title in a template, which is asked', async () => {
+    const { rows, guesses } = await read('a.csv', text, options);
+    expect(rows[1]).toContain('"a photo of a fox, 2"');
+    expect(guesses).toContain(
+      `? 1 row has the "Title" of the row above, which they continue; to leave them out: --where 'Title != ""' (--fill-down Title)`,
+    );
+    expect((await read('a.csv', text, { ...options, where: 'Title != ""' })).rows).toHaveLength(2);
+  });
+
+  it('are not asked about if nothing else continues', async () => {
+    const { guesses } = await read('a.csv', text.replace('fox,,', 'hen,,'), options);
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
+  });
+});
