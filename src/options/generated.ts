@@ -81,6 +81,8 @@ export interface ReadingOptions {
   readonly headerRow?: number | 'none';
   /** Rows that are left out, such as 2,302-305, or none; CSV: lines. */
   readonly skipRows?: readonly RowRange[];
+  /** Rows of totals, and notes below them: leave them out, or send them; skip counts in each further sheet and at each firing (default: asked). */
+  readonly totals?: 'skip' | 'send';
   /** Read or leave out the rows that Excel hides (default: refused until one is chosen). */
   readonly hidden?: 'include' | 'skip';
   /** Numbers have a decimal comma: 7,5; or their commas separate thousands: 1,200 (default: asked). */

@@ -139,6 +139,14 @@ export const READING = {
     group: 'reading',
     help: 'rows that are left out, such as 2,302-305, or none; CSV: lines',
   },
+  totals: {
+    kind: choice(['skip', 'send']),
+    scope: 'reading',
+    stays: true,
+    group: 'reading',
+    help: 'rows of totals, and notes below them: leave them out, or send them; skip counts in each further sheet and at each firing',
+    usual: 'asked',
+  },
   hidden: {
     kind: choice(['include', 'skip']),
     scope: 'reading',

@@ -50,7 +50,7 @@ describe('a further sheet', () => {
     const batch = await place.create('sheet.csv', KEYED);
     await expect(add(batch, 'totals.csv', 'id,prompt,note\nd,4,\nTotal,,\n')).rejects.toMatchObject({
       code: 'E111',
-      hint: 'if they are right, add: --skip-rows 3',
+      hint: 'if they are right, add: --totals skip',
     });
   });
 

@@ -121,6 +121,12 @@ const CASES: Readonly<Record<keyof typeof READING | Several, Case | typeof OF_A_
     further: 'id,prompt\nc,two\nd,two\n',
     rows: ['{"prompt":"two"}'],
   },
+  totals: {
+    options: { totals: 'skip', ...KEYED },
+    first: 'id,prompt\na,one\nTotal,\n',
+    further: 'id,prompt\nb,two\nc,three\nGrand total,\nas of Monday,\n',
+    rows: ['{"prompt":"two"}', '{"prompt":"three"}'],
+  },
   decimalComma: {
     options: { decimalComma: false, ...KEYED },
     first: 'id;prompt;seed\na;one;1,200\n',

@@ -100,7 +100,7 @@ export const GUESSES: readonly Guessed[] = [
     found: 'totals, notes below them, and lines such as ` ``` `',
     means: 'no rows',
     does: 'asked',
-    flag: '--skip-rows',
+    flag: '--totals',
     sheet: 'prompt,seed\na,1\nTotal,1\n',
   },
   {

@@ -334,7 +334,7 @@ export function writeJob(
   letters: Readonly<Record<string, string>>,
 ): void {
   const folder = dirname(resolve(path));
-  const answers = guesses.filter(({ flags, kinds }) => kinds === undefined && !flags.includes('include'));
+  const answers = guesses.filter(({ flags }) => !flags.includes('include'));
   const given = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
   const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
   const table: Record<string, Value> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };

@@ -85,7 +85,7 @@ export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOpt
 /** `leftOut`: totals of these kinds were left out of an earlier save of the sheet. */
 export function rowGuesses(
   survey: Survey,
-  { skipRows = [], comment = 'none' }: SheetOptions,
+  { skipRows = [], comment = 'none', totals: answer }: SheetOptions,
   leftOut?: LeftOutRows,
 ): Part {
   const { blank } = survey;
@@ -98,9 +98,9 @@ export function rowGuesses(
   if (totals.length === 0) return { options: {}, guesses };
   const ranges = withRows(skipRows, totals);
   const kinds = [...new Set(survey.totals.values())];
-  const isKnown = kinds.every((kind) => leftOut?.totals.has(kind));
+  const isKnown = answer === 'skip' || kinds.every((kind) => leftOut?.totals.has(kind));
   const guess = isKnown ? said : toConfirm;
-  guesses.push({ ...guess('rows', totalsText(survey), '--skip-rows', rangesText(ranges)), kinds });
+  guesses.push(guess('rows', totalsText(survey), '--totals', 'skip'));
   return { options: { skipRows: ranges }, guesses };
 }
 
@@ -114,7 +114,7 @@ function totalsText({ totals: kinds, totalTexts, behindTotals }: Survey): string
       : 'are totals and notes, not rows of the batch';
   const behind =
     behindTotals === 0 ? '' : `; ${behindTotals} behind ${totals.length === 1 ? 'it' : 'them'} will be sent`;
-  return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}; to send all rows: --skip-rows none`;
+  return `row${totals.length === 1 ? '' : 's'} ${rangesText(rangesOf(totals))} (${texts.join(', ')}) ${are}${behind}; to send all rows: --totals send`;
 }
 
 /**

@@ -13,8 +13,6 @@ export type Guess = {
   readonly text: string;
   /** The flags that say it; none if it needs no flag. */
   readonly flags: readonly string[];
-  /** What totals are known by, because their numbers are those of one file. */
-  readonly kinds?: readonly string[];
 };
 
 /** Options that no longer need a guess, and the guesses that they contain. */

@@ -184,10 +184,10 @@ async function surveyed(
   const compared = new Set<string>();
   const isMet = whereOf(options, names, compared);
   const survey = new Survey({ plan, keys, data, compared });
-  const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, ...whole } = options;
+  const { limit = Number.POSITIVE_INFINITY, skipRows, hidden, totals, ...whole } = options;
   await survey.read(surveyedRecords(source, whole, names), {
     most: limit,
-    hasTotals: skipRows?.length !== 0,
+    hasTotals: totals !== 'send' && skipRows?.length !== 0,
     hasComments: options.comment === undefined,
     isLeftOut: (row) =>
       isSkipped(options, row.line) ||

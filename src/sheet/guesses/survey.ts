@@ -231,11 +231,11 @@ export class Survey {
     if (kind === 'bool' && YES_MARK.test(text)) this.marks.set(name, text);
   }
 
-  /** A row without a cell of a template that the row above has, and with another cell of it, continues it. */
+  /** A row without a cell of a template that the row above has, and with its first cell, continues it. */
   #takeContinued(cells: readonly string[]): void {
     const isFilled = (text = ''): boolean => text.trim() !== '' && !this.#plan.nothings.has(text.trim());
     const missing = this.#templated.filter((at) => !isFilled(cells[at]) && isFilled(this.#filled[at]));
-    const isSame = cells.some((text, at) => isFilled(text) && text === this.#above[at]);
+    const isSame = isFilled(cells[0]) && cells[0] === this.#above[0];
     for (const at of isSame ? missing : []) {
       const name = this.#plan.columns[at]?.name ?? '';
       this.untitled.set(name, (this.untitled.get(name) ?? 0) + 1);

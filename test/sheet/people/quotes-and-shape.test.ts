@@ -135,7 +135,7 @@ describe('a sheet of another shape', () => {
     expect(rows).toHaveLength(2);
     expect(guesses).toEqual([
       'header in row 2; left out above it: "```csv" (--header-row 2)',
-      '? row 5 ("```") is a total, not a row of the batch; to send all rows: --skip-rows none (--skip-rows 5)',
+      '? row 5 ("```") is a total, not a row of the batch; to send all rows: --totals send (--totals skip)',
     ]);
   });
 
@@ -211,7 +211,7 @@ describe('a table of Markdown', () => {
       '| prompt | cfg |\n|:---|---:|\n| a fox | 7 |\n| an owl | 8 |\n',
     );
     expect(rows).toEqual(['{"cfg":7,"prompt":"a fox"}', '{"cfg":8,"prompt":"an owl"}']);
-    expect(guesses.join()).toContain('--skip-rows 2');
+    expect(guesses.join()).toContain('--totals skip');
   });
 });
 
