@@ -178,7 +178,7 @@ function documentGuess(
     return known('records', `the rows are in the list ${path.join('.')}`, '--records', path.join('.'));
   if (members.length > 0 && members.every(({ opens: kind }) => kind === '{'))
     return known('index', 'each member of the document is a row', '--orient', 'index');
-  const isOne = members.some(isInput) && shape.filter(({ path }) => path.length === 0).length === 1;
+  const isOne = members.some(isInput) && shape.filter((one) => one.path.length === 0).length === 1;
   return isOne ? known('row', 'the document is one row', '--orient', 'row') : NOTHING;
 }
 
@@ -202,11 +202,11 @@ function listGuess(
 ): Part {
   const input = listInput(inputTypes);
   const { path: at, opens } = shape.find(({ opens: kind }) => kind === '"') ?? { path: undefined, opens: '' };
-  const path = records?.split('.') ?? [];
+  const within = records?.split('.') ?? [];
   const isList =
     opens === '"' &&
-    path.every((name, nth) => at?.[nth] === name) &&
-    at?.slice(path.length).every((name) => name === '0');
+    within.every((name, nth) => at?.[nth] === name) &&
+    at?.slice(within.length).every((name) => name === '0');
   if (columns !== undefined || input === undefined || !isList) return NOTHING;
   const guess: Guess = said('header', `each value of the list is one ${input}`, '--columns', input);
   return { options: { columns: [input] }, guesses: [guess] };
