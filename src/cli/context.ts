@@ -18,9 +18,14 @@ export interface Context extends CommandContext {
   readonly program?: string | undefined;
 }
 
-export function printerFor({ process, args = [], program }: Context, { quiet = false } = {}) {
+export function printerFor(
+  { process, args = [], program }: Context,
+  { quiet = false, output = 'text' }: { readonly quiet?: boolean; readonly output?: string } = {},
+) {
   const shown = (text: string): string => forPeople(withPlace(text, args), program);
+  const notice = (text: string): void => void (quiet || process.stderr.write(`${shown(text)}\n`));
   return {
+    output,
     paint: paintFor(process.stderr),
     isTerminal: process.stderr.isTTY && !quiet,
     stdin: process.stdin as Readable,
@@ -35,12 +40,22 @@ export function printerFor({ process, args = [], program }: Context, { quiet = f
     json: (value: unknown) =>
       void process.stdout.write(`${terminalJson(JSON.stringify(value, undefined, 2))}\n`),
     /** A message line without secrets and without terminal control characters except colours; silent with -q. */
-    notice: (text: string) => void (quiet || process.stderr.write(`${shown(text)}\n`)),
+    notice,
+    /** What a command says last: the next commands, complete, and only with text, because a program reads the data. */
+    next: (...next: readonly Next[]) => {
+      if (output === 'text' || output === 'table') for (const one of next) notice(nextLine(one));
+    },
     raw: (text: string) => void (quiet || process.stderr.write(shown(text))),
   };
 }
 
 export type Printer = ReturnType<typeof printerFor>;
+
+/** A word and the command: `['continue', 'runsheet resume portraits-7f3a']`. */
+export type Next = readonly [word: string, command: string];
+
+/** `  open      runsheet open portraits-7f3a`. */
+export const nextLine = ([word, command]: Next): string => `  ${word.padEnd(9)} ${command}`;
 
 /** An address whose end is a secret: a file that takes stdout may be read by others. */
 export const onTerminal = ({ process }: Context, address = 'none'): string =>

@@ -5,13 +5,10 @@ import { dirname } from 'node:path';
 import { shellWord } from '../errors/outside-text.ts';
 import type { FoundBatch } from '../library/handle/found-batch.ts';
 import { configOf } from './flags/batch-options.ts';
-import type { Printer } from './context.ts';
+import type { Next, Printer } from './context.ts';
 
 type Named = Pick<FoundBatch, 'batch' | 'folder'>;
 type More = { readonly more?: string; readonly out?: string };
-
-/** A word and the command: `['continue', 'runsheet resume portraits-7f3a']`. */
-export type Next = readonly [word: string, command: string];
 
 /** `runsheet resume portraits-7f3a`, with --out if the batch is not in the folder of the settings; `more`: words after the batch. */
 export function nextCommand(
@@ -36,13 +33,6 @@ export function sameCommand(
     .join(' ');
 }
 
-/** `  open      runsheet open portraits-7f3a`. */
-export const nextLine = ([word, command]: Next): string => `  ${word.padEnd(9)} ${command}`;
-
-export function sayNext(printer: Printer, output: string, ...next: readonly Next[]): void {
-  if (output === 'text' || output === 'table') for (const one of next) printer.notice(nextLine(one));
-}
-
 /** What a user does with a batch that has ended; `again`: words of the retry of rows that may be sent again. */
 export const nextOfEnded = (found: Named, again?: string): readonly Next[] => [
   ...(again === undefined
@@ -56,12 +46,7 @@ export const toFollow = (found: Named): Next => ['follow', nextCommand('follow',
 export const toContinue = (found: Named): Next => ['continue', nextCommand('resume', found)];
 
 /** A batch that the command does not follow; embedded servers end with the command. */
-export function sayLeft(
-  printer: Printer,
-  output: string,
-  { stack }: { readonly stack: unknown },
-  found: Named,
-): void {
+export function sayLeft(printer: Printer, { stack }: { readonly stack: unknown }, found: Named): void {
   if (stack !== undefined) printer.notice('the embedded servers end with the last command that uses them');
-  sayNext(printer, output, stack === undefined ? toFollow(found) : toContinue(found));
+  printer.next(stack === undefined ? toFollow(found) : toContinue(found));
 }

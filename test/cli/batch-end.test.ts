@@ -5,7 +5,7 @@ import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
 import { closing, printEnd, closingLine, type EndParams } from '../../src/cli/follow/batch-end.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
-import type { Printer } from '../../src/cli/context.ts';
+import { nextLine, type Next, type Printer } from '../../src/cli/context.ts';
 import type { Summary } from '../../src/results/summary.ts';
 
 const SUMMARY: Summary = {
@@ -93,18 +93,25 @@ describe('the closing line of a batch', () => {
       data: () => undefined,
       name: () => undefined,
       notice: () => undefined,
+      next: () => undefined,
     };
-    const printer = { paint: plain, ...quiet } as unknown as Printer;
+    const printer = { output: 'text', paint: plain, ...quiet } as unknown as Printer;
     const found = { folder: '/b' } as FoundBatch;
     const printClosingLine = (line: string): void => void said.push(line);
-    expect(printEnd({ printer, found, output: 'text', printClosingLine }, SUMMARY)).toBe(0);
+    expect(printEnd({ printer, found, printClosingLine }, SUMMARY)).toBe(0);
     expect(said).toEqual([closingLine(SUMMARY)]);
   });
 
-  const ended = (more: Partial<EndParams>, facts: Partial<Summary> = {}): readonly string[] => {
+  const ended = (
+    more: Partial<EndParams>,
+    facts: Partial<Summary> = {},
+    output = 'text',
+  ): readonly string[] => {
     const lines: string[] = [];
     const put = (text: string): void => void lines.push(text);
     const printer = {
+      output,
+      next: (...next: readonly Next[]) => output === 'text' && next.forEach((one) => put(nextLine(one))),
       paint: plain,
       raw: put,
       notice: put,
@@ -113,7 +120,7 @@ describe('the closing line of a batch', () => {
       json: put,
     } as unknown as Printer;
     const found = { batch: 'b', folder: '/d/b' } as FoundBatch;
-    printEnd({ printer, found, output: 'text', ...more }, { ...SUMMARY, ...facts });
+    printEnd({ printer, found, ...more }, { ...SUMMARY, ...facts });
     return lines.slice(1);
   };
 
@@ -131,6 +138,6 @@ describe('the closing line of a batch', () => {
 
   it('names no next command of a batch that is removed, and none to programs', () => {
     expect(ended({ isRemoved: true })).toEqual(['/d/b']);
-    expect(ended({ output: 'jsonl' })).toEqual([]);
+    expect(ended({}, {}, 'jsonl')).toEqual([]);
   });
 });

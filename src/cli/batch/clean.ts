@@ -5,17 +5,17 @@ import type { cleanFlags } from '../servers/server-flags.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { findStale, removeStale } from '../../library/stale-batches.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Next } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../format.ts';
 import { cleanupSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { sameCommand, sayNext, type Next } from '../next-command.ts';
+import { sameCommand } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof cleanFlags>;
 
 export default async function clean(this: Context, flags: Flags): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   const stale = await findStale(config, { olderThanMs: flags.olderThan, isStateMeant: flags.state });
   const { paths, failed, isOver } = await removeStale(stale, flags.yes ? config : undefined, (path) => {
@@ -25,7 +25,7 @@ export default async function clean(this: Context, flags: Flags): Promise<number
   printer.notice(`${plural(paths.length, 'path')} ${flags.yes ? 'removed' : 'would be removed'}`);
   if (!isOver) printer.notice('their files are still being deleted; this goes on without the command');
   for (const { path, reason } of failed) printer.notice(`not removed: ${terminalLine(`${path}: ${reason}`)}`);
-  sayNext(printer, flags.output, nextOf(flags, paths.length, this.args ?? []));
+  printer.next(nextOf(flags, paths.length, this.args ?? []));
   return failed.length === 0 ? EXIT.ok : EXIT.unexpected;
 }
 

@@ -11,12 +11,12 @@ import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context, type Printer } from '../context.ts';
+import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { count, money, plural, span } from '../format.ts';
 import { comparisonSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { nextCommand, sameCommand, sayNext, type Next } from '../next-command.ts';
+import { nextCommand, sameCommand } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof compareFlags>;
 
@@ -29,7 +29,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
     });
   const { out } = configOf(flags);
   const comparison = await compareBatches(out, [a, b], definedOnly({ by, file }));
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const served = flags.serve ? await serve(out, comparison) : undefined;
   const page = served?.address ?? placeText(comparison.page);
   if (flags.output === 'json') {
@@ -46,7 +46,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
   const isHere = comparison.page.protocol === 'file:';
   // A browser cannot open a page in S3.
   const view: Next = ['view', sameCommand(this.args ?? [], 'compare', { add: ['--serve'] })];
-  sayNext(printer, flags.output, isHere ? ['open', nextCommand('open', found)] : view);
+  printer.next(isHere ? ['open', nextCommand('open', found)] : view);
   return EXIT.ok;
 }
 

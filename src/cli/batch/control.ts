@@ -11,7 +11,7 @@ import type { LimitFlags } from '../flags/option-flags.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
 import { retryOf } from '../follow/batch-end.ts';
-import { toFollow, toContinue, nextCommand, nextOfEnded, sayNext } from '../next-command.ts';
+import { toFollow, toContinue, nextCommand, nextOfEnded } from '../next-command.ts';
 import { money, plural } from '../format.ts';
 import { printBatchJson } from './status.ts';
 import { askLiving, serversFor, withSession, type Session } from '../session.ts';
@@ -23,9 +23,9 @@ export const commandOptions = ({
 }: Pick<ControlFlags, 'reason' | 'timeout'>): CommandOptions => definedOnly({ reason, timeoutMs: timeout });
 
 export async function pause(this: Context, flags: ControlFlags, name: string): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'pause', flags)) return;
+  if (await hasEnded(found, printer, 'pause')) return;
   const done = await whileRunning(flags, found, printer, (session) =>
     session.batches.pause(refOf(found), commandOptions(flags)),
   );
@@ -33,25 +33,25 @@ export async function pause(this: Context, flags: ControlFlags, name: string): P
     // Servers that this command does not see may be running it.
     if (await isStarted(found)) throw notRunning(found);
     printer.notice(`${found.batch} was never started; there is nothing to pause`);
-    sayNext(printer, flags.output, toContinue(found));
-    await printBatchJson(printer, flags, found);
+    printer.next(toContinue(found));
+    await printBatchJson(printer, found);
     return;
   }
   const { progress, note = 'paused' } = done;
   printer.notice(
     `${note}; ${plural(progress.running, 'run')} ${progress.running === 1 ? 'finishes' : 'finish'}`,
   );
-  sayNext(printer, flags.output, toContinue(found));
-  await printBatchJson(printer, flags, found, progress);
+  printer.next(toContinue(found));
+  await printBatchJson(printer, found, progress);
 }
 
 export async function scale(this: Context, flags: ControlFlags & LimitFlags, name: string): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const limits = limitsOf(flags);
   if (Object.keys(limits).length === 0)
     throw problem('E602', { what: 'no limit is given', hint: `for example: runsheet scale ${name} -c 20` });
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'scale', flags)) return EXIT.usage;
+  if (await hasEnded(found, printer, 'scale')) return EXIT.usage;
   await using servers = serversFor(configOf(flags), printer);
   await servers.check(limits, found);
   const done = await whileRunning(flags, found, printer, async (session) => {
@@ -60,8 +60,8 @@ export async function scale(this: Context, flags: ControlFlags & LimitFlags, nam
   });
   if (done === undefined) throw notRunning(found);
   printer.notice(done.note ?? '');
-  sayNext(printer, flags.output, ['status', nextCommand('status', found)]);
-  await printBatchJson(printer, flags, found, done.progress);
+  printer.next(['status', nextCommand('status', found)]);
+  await printBatchJson(printer, found, done.progress);
   return EXIT.ok;
 }
 
@@ -70,42 +70,35 @@ export async function cancel(
   flags: ControlFlags & { readonly running: boolean },
   name: string,
 ): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'cancel', flags)) return EXIT.ok;
+  if (await hasEnded(found, printer, 'cancel')) return EXIT.ok;
   return withSession(flags, found, printer, async (session) => {
     // startOrAttach would resume a paused batch before it is cancelled.
     if (!(await isUnderWay(session, found))) {
       printer.notice(`${found.batch} was never started; there is nothing to cancel`);
-      sayNext(printer, flags.output, toContinue(found));
-      await printBatchJson(printer, flags, found);
+      printer.next(toContinue(found));
+      await printBatchJson(printer, found);
       return EXIT.ok;
     }
     const done = await session.batches.cancel(refOf(found), flags.running, commandOptions(flags));
     printer.notice(cancelled(found, done, flags.running));
     // Embedded servers end with this command, so it waits until the batch has ended.
-    const code =
-      session.stack &&
-      (await follow({ session, found, printer, process: this.process, output: flags.output }));
+    const code = session.stack && (await follow({ session, found, printer, process: this.process }));
     if (code === undefined) {
-      sayNext(printer, flags.output, toFollow(found));
-      await printBatchJson(printer, flags, found, done.progress);
+      printer.next(toFollow(found));
+      await printBatchJson(printer, found, done.progress);
     }
     return code === EXIT.interrupted ? code : EXIT.ok;
   });
 }
 
-export async function hasEnded(
-  found: FoundBatch,
-  printer: Printer,
-  verb: string,
-  flags: ControlFlags,
-): Promise<boolean> {
+export async function hasEnded(found: FoundBatch, printer: Printer, verb: string): Promise<boolean> {
   const summary = await summaryOfDone(found);
   if (summary === undefined) return false;
   printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
-  sayNext(printer, flags.output, ...nextOfEnded(found, retryOf(summary)));
-  await printBatchJson(printer, flags, found);
+  printer.next(...nextOfEnded(found, retryOf(summary)));
+  await printBatchJson(printer, found);
   return true;
 }
 

@@ -10,17 +10,17 @@ import { EventReader, type ShownEvent } from '../../library/handle/event-reader.
 import { findBatch } from '../../library/handle/found-batch.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context, type Printer } from '../context.ts';
+import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { attemptSchema, eventJson } from '../json/row.ts';
 import { shaped } from '../json/shape.ts';
-import { nextCommand, sayNext, toFollow, type Next } from '../next-command.ts';
+import { nextCommand, toFollow } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof eventsFlags>;
 
 const LOOK_MS = 1_000;
 
 export default async function events(this: Context, flags: Flags, name: string | undefined): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const { output, rows, since } = flags;
   const found = await findBatch(configOf(flags).out, name);
   if (output === 'json' && rows)
@@ -37,7 +37,7 @@ export default async function events(this: Context, flags: Flags, name: string |
     await wait(LOOK_MS);
   }
   const next: Next = reader.hasFinished ? ['open', nextCommand('open', found)] : toFollow(found);
-  sayNext(printer, output, next);
+  printer.next(next);
 }
 
 function print(printer: Printer, output: Flags['output'], event: ShownEvent | AttemptEvent): void {

@@ -13,7 +13,7 @@ import type { ExportFormat } from '../../options/choices.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { bytesText, plural } from '../format.ts';
-import { nextCommand, sayNext } from '../next-command.ts';
+import { nextCommand } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof exportFlags>;
 
@@ -24,7 +24,7 @@ export default async function exportCommand(
 ): Promise<void> {
   const found = await findBatch(configOf(flags).out, name);
   const { file, excel } = flags;
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   if (file === '-') {
     const format = exportFormat(definedOnly({ as: flags.as, excel }));
     const { stdout } = this.process;
@@ -37,7 +37,7 @@ export default async function exportCommand(
     const write = (chunk: Chunk): Promise<void> => put(stdout, shown(chunk));
     const written = await exportTo(found, { as: format, excel }, { write });
     for (const line of linesOf(written)) printer.notice(line);
-    sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
+    printer.next(['open', nextCommand('open', found)]);
     return;
   }
   const options = definedOnly({ as: flags.as, excel, replace: flags.replace, file });
@@ -46,7 +46,7 @@ export default async function exportCommand(
   if (flags.output === 'json') printer.json({ batch: found.batch, file: path, ...written });
   else printer.data(terminalLine(path));
   for (const line of linesOf(written)) printer.notice(line);
-  sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
+  printer.next(['open', nextCommand('open', found)]);
 }
 
 const linesOf = ({ rows, bytes, notes }: Written): readonly string[] => [

@@ -8,7 +8,7 @@ import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { namedRow } from './rows.ts';
 import { logSchema } from '../json/documents.ts';
-import { nextCommand, sayNext } from '../next-command.ts';
+import { nextCommand } from '../next-command.ts';
 import { plural } from '../format.ts';
 import { withLocalService } from '../session.ts';
 import { shaped, timeOf } from '../json/shape.ts';
@@ -21,7 +21,7 @@ export default async function logs(
   first: string,
   second: string | undefined,
 ): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   const { found, name } = await namedRow(config.out, 'logs', first, second);
   const row = await findRow(found, name);
@@ -40,5 +40,5 @@ export default async function logs(
   if (lines === undefined || lines.length === 0)
     printer.notice(`the service shows no log of run ${runId}: it has no logs, or it has removed this one`);
   else if (flags.output === 'text') printer.notice(`${plural(lines.length, 'line')} of run ${runId}`);
-  sayNext(printer, flags.output, ['show', nextCommand('show', found, { more: String(row.row.row) })]);
+  printer.next(['show', nextCommand('show', found, { more: String(row.row.row) })]);
 }

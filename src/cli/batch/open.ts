@@ -8,10 +8,10 @@ import type { BatchStatus } from '../../library/handle/batch-status.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { Servers } from '../../library/servers.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Next } from '../context.ts';
 import { plural } from '../format.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import { nextCommand, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
+import { nextCommand, toContinue, toFollow } from '../next-command.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -25,7 +25,7 @@ const SMALL_COPIES_MS = 15_000;
 type Flags = FlagsOf<typeof openFlags>;
 
 export default async function open(this: Context, flags: Flags, name: string | undefined): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
   const { batch } = found;
@@ -44,7 +44,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
   else printer.name(path ?? address.href);
   if (flags.open && isForPeople) await openBrowser(path ?? address.href, config);
   if (path !== undefined) {
-    sayNext(printer, flags.output, ['export', nextCommand('export', found, { more: '--as xlsx' })]);
+    printer.next(['export', nextCommand('export', found, { more: '--as xlsx' })]);
     return;
   }
   const { state } = await new BatchHandle(servers, batch, found).status();
@@ -52,7 +52,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
   printer.notice(
     `${END_TEXT[state] ?? 'Ctrl-C ends the page, not the batch.'} Everyone who has this address can see the batch.`,
   );
-  sayNext(printer, flags.output, nextOf(found, state));
+  printer.next(nextOf(found, state));
   await Promise.race([interrupts.first, idle]);
   interrupts.close();
   await report[Symbol.asyncDispose]();

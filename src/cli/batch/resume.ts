@@ -11,7 +11,7 @@ import type { LimitFlags } from '../flags/option-flags.ts';
 import { resumeBatch, type RebuiltRows } from '../../library/handle/resumed-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';
-import { toFollow, sayNext } from '../next-command.ts';
+import { toFollow } from '../next-command.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
 import { serversFor, type Session } from '../session.ts';
 import { printBatchJson } from './status.ts';
@@ -23,9 +23,9 @@ import { shownProgress } from '../../library/handle/batch-status.ts';
 type Flags = LimitFlags & FlagsOf<typeof resumeFlags>;
 
 export default async function resume(this: Context, flags: Flags, name: string | undefined): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const found = await findBatch(configOf(flags).out, name);
-  if (await hasEnded(found, printer, 'resume', flags)) return EXIT.ok;
+  if (await hasEnded(found, printer, 'resume')) return EXIT.ok;
   await using servers = serversFor(configOf(flags), printer);
   const { unconfirmed, recover } = flags;
   const onRebuilt = recover ? (rebuilt: RebuiltRows) => sayRebuilt(printer, found, rebuilt) : undefined;
@@ -37,11 +37,11 @@ export default async function resume(this: Context, flags: Flags, name: string |
   // Awaited here, because the servers are left on return.
   if (resumed?.stays !== undefined) {
     printer.notice(`it stays ${resumed.stays}, as a user asked before`);
-    return await followed(session, this, flags, found, printer);
+    return await followed(session, this, found, printer);
   }
   if (resumed === undefined) {
     printer.notice(`${found.batch} has ended meanwhile`);
-    return await followed(session, this, flags, found, printer);
+    return await followed(session, this, found, printer);
   }
   const { progress, note } = resumed.acknowledged;
   // A command that follows the batch shows what it finds anyway.
@@ -51,7 +51,7 @@ export default async function resume(this: Context, flags: Flags, name: string |
       : undefined;
   if (latest !== undefined) await refusePaused(found, latest);
   printer.notice(`${found.batch} continues${note === undefined ? '' : `; ${note}`}`);
-  return await followed(session, this, flags, found, printer, latest);
+  return await followed(session, this, found, printer, latest);
 }
 
 const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, again, stays }: RebuiltRows) =>
@@ -63,14 +63,13 @@ const sayRebuilt = (printer: Printer, { batch }: FoundBatch, { done, running, ag
 async function followed(
   session: Session,
   { process }: Context,
-  { output }: Flags,
   found: FoundBatch,
   printer: Printer,
   progress?: Progress,
 ): Promise<number> {
-  if (session.stack !== undefined) return follow({ session, found, printer, process, output });
-  sayNext(printer, output, toFollow(found));
-  await printBatchJson(printer, { output }, found, progress);
+  if (session.stack !== undefined) return follow({ session, found, printer, process });
+  printer.next(toFollow(found));
+  await printBatchJson(printer, found, progress);
   return EXIT.ok;
 }
 

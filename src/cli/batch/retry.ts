@@ -15,7 +15,7 @@ import { printBatchJson } from './status.ts';
 import { configOf, inputsSet } from '../flags/batch-options.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { toContinue, nextCommand, sayLeft, sayNext } from '../next-command.ts';
+import { toContinue, nextCommand, sayLeft } from '../next-command.ts';
 import { commandOptions } from './control.ts';
 import { retryOf } from '../follow/batch-end.ts';
 import { follow } from '../follow/follow.ts';
@@ -26,12 +26,12 @@ import { isStarted, summaryOfDone } from '../../library/start/start-or-attach.ts
 type Flags = FlagsOf<typeof retryFlags>;
 
 export default async function retry(this: Context, flags: Flags, name: string): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const found = await findBatch(configOf(flags).out, name);
   if (!(await isStarted(found))) {
     printer.notice(`${found.batch} was never started`);
-    sayNext(printer, flags.output, toContinue(found));
-    await printBatchJson(printer, flags, found);
+    printer.next(toContinue(found));
+    await printBatchJson(printer, found);
     return EXIT.ok;
   }
   await using servers = serversFor(configOf(flags), printer);
@@ -52,21 +52,21 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   const { session, pass } = await sendAgain(servers, found, again, policy, commandOptions(flags));
   if (pass !== undefined) printer.notice(sentText(flags, pass));
   if (flags.detach) {
-    await printBatchJson(printer, flags, found, (await session.batches.status(refOf(found))).progress);
-    sayLeft(printer, flags.output, session, found);
+    await printBatchJson(printer, found, (await session.batches.status(refOf(found))).progress);
+    sayLeft(printer, session, found);
     return EXIT.ok;
   }
   // Awaited here, because the servers are left on return.
-  return await follow({ session, found, printer, process: this.process, output: flags.output });
+  return await follow({ session, found, printer, process: this.process });
 }
 
 async function sayNone(printer: Printer, flags: Flags, found: FoundBatch): Promise<void> {
   printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
   const summary = flags.outcome === undefined ? await summaryOfDone(found) : undefined;
   const again = summary && retryOf(summary);
-  if (again) sayNext(printer, flags.output, ['again', nextCommand('retry', found, { more: again })]);
-  sayNext(printer, flags.output, ['rows', nextCommand('rows', found)]);
-  await printBatchJson(printer, flags, found);
+  if (again) printer.next(['again', nextCommand('retry', found, { more: again })]);
+  printer.next(['rows', nextCommand('rows', found)]);
+  await printBatchJson(printer, found);
 }
 
 const filterOf = ({ outcome, row, key, failure, gpu, reason, buyAgain }: Flags): RetryFilter =>

@@ -21,11 +21,11 @@ import {
   type RowName,
 } from '../../library/handle/row-lines.ts';
 import { batchLike, findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Next } from '../context.ts';
 import { fromText, plural } from '../format.ts';
 import { rowJson } from '../json/row.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { nextCommand, sayNext, type Next } from '../next-command.ts';
+import { nextCommand } from '../next-command.ts';
 import { put, rowLine } from '../follow/row-stream.ts';
 
 type RowsFlags = FlagsOf<typeof rowsFlags>;
@@ -45,11 +45,9 @@ export async function rows(this: Context, flags: RowsFlags, name: string | undef
   };
   await print(this.process, wanted(), flags.output, fields);
   if (flags.output !== 'table') return;
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   printer.notice(plural(shown, 'row'));
-  sayNext(
-    printer,
-    flags.output,
+  printer.next(
     first > 0
       ? ['show', nextCommand('show', found, { more: String(first) })]
       : ['rows', nextCommand('rows', found)],
@@ -78,12 +76,12 @@ export async function show(
   first: string,
   second: string | undefined,
 ): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const { found, name } = await namedRow(configOf(flags).out, 'show', first, second);
   const one = await findShownRow(found, name);
   if (flags.output === 'json') printer.json(rowJson(one.shown));
   else printer.data(textOf(one, found));
-  sayNext(printer, flags.output, ...nextOfRow(found, one));
+  printer.next(...nextOfRow(found, one));
 }
 
 function nextOfRow(found: FoundBatch, { row: { row }, record }: BatchRow): readonly Next[] {
@@ -105,7 +103,7 @@ export async function results(this: Context, flags: ResultsFlags, name: string |
   for await (const text of resultsSoFar(found)) await put(this.process.stdout, text);
   const printer = printerFor(this);
   printer.notice(plural(found.file.sheet.rows, 'row'));
-  sayNext(printer, 'text', ['export', nextCommand('export', found, { more: '--as xlsx' })]);
+  printer.next(['export', nextCommand('export', found, { more: '--as xlsx' })]);
 }
 
 const ROWS: Readonly<Record<RowsFlags['output'], (line: RowLine, fields: readonly string[]) => string>> = {

@@ -18,7 +18,7 @@ import {
   type ShownProgress,
 } from '../../library/handle/batch-status.ts';
 import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
-import { printerFor, type Context, type Printer } from '../context.ts';
+import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { aboutCostUsd } from '../../library/handle/progress-speed.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
@@ -26,7 +26,7 @@ import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { noWorkerText, workerCommand } from '../follow/standstill.ts';
-import { nextCommand, nextOfEnded, sayNext, toContinue, toFollow, type Next } from '../next-command.ts';
+import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText, retryOf } from '../follow/batch-end.ts';
 import { askLiving, type Session } from '../session.ts';
 import { allowedNow, foundText, spentText } from '../follow/found-concurrency.ts';
@@ -34,7 +34,7 @@ import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 
 export async function list(this: Context, flags: ShownFlags): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   const { folders, unreadable } = await listedStatuses(config.out);
   const names = folders.map(({ found }) => found.batch);
@@ -49,15 +49,15 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
       printer.data(lineOf(config, (folders[at] as Folder).found, one));
   const [newest] = folders;
   if (newest !== undefined)
-    sayNext(printer, flags.output, ['status', nextCommand('status', newest.found, { out: config.out })]);
+    printer.next(['status', nextCommand('status', newest.found, { out: config.out })]);
   else if (unreadable.length === 0) {
     printer.notice('no batches here yet');
-    sayNext(printer, flags.output, ['rehearse', 'runsheet demo']);
+    printer.next(['rehearse', 'runsheet demo']);
   }
 }
 
 export async function status(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   const found = await findBatch(config.out, name);
   const fromFolder = await statusFromFolder(found);
@@ -67,7 +67,7 @@ export async function status(this: Context, flags: ShownFlags, name: string | un
   const now = live ?? fromFolder;
   if (flags.output === 'json') printer.json(batchJson(found, now));
   else printer.data(textOf(found, now));
-  sayNext(printer, flags.output, ...nextOf(found, now));
+  printer.next(...nextOf(found, now));
 }
 
 type Folder = Awaited<ReturnType<typeof listedStatuses>>['folders'][number];
@@ -194,11 +194,10 @@ const outcomeText = (outcomes: OutcomeCounts): string =>
 /** Prints nothing in another format. `progress` is what the batch has published, if it runs. */
 export async function printBatchJson(
   printer: Printer,
-  { output }: { readonly output: string },
   found: FoundBatch,
   progress?: Progress,
 ): Promise<void> {
-  if (output !== 'json') return;
+  if (printer.output !== 'json') return;
   const now = await (progress === undefined ? statusFromFolder(found) : publishedStatus(found, progress));
   printer.json(batchJson(found, await withForecast(found, now)));
 }

@@ -10,14 +10,14 @@ import { verifyBatch, type Verification } from '../../library/handle/verificatio
 import { withLocalService } from '../session.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { nextCommand, sayNext } from '../next-command.ts';
+import { nextCommand } from '../next-command.ts';
 import { verificationSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
 type Flags = FlagsOf<typeof verifyFlags>;
 
 export default async function verify(this: Context, flags: Flags, name: string | undefined): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const found = await findBatch(configOf(flags).out, name);
   const verified = (): Promise<Verification> =>
     verifyBatch(configOf({}), found, { files: flags.files, lists: flags.lists });
@@ -57,7 +57,7 @@ function say(
     printer.notice(`${found.batch} adds up${listed ? '' : withoutLists(flags, unread)}`);
   if (unread !== undefined && flags.output !== 'json')
     throw problem('E522', { batch: found.batch, reason: unread });
-  sayNext(printer, flags.output, ['open', nextCommand('open', found)]);
+  printer.next(['open', nextCommand('open', found)]);
   return unread === undefined ? EXIT.ok : EXIT.unreachable;
 }
 

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { EXIT } from '../../errors/error.ts';
 import { programFile } from '../../temporal/embedded/processes.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context, type Printer } from '../context.ts';
+import { printerFor, type Context, type Printer, nextLine } from '../context.ts';
 import { withGround } from './ground.ts';
 import { race, type Race, type Side } from './kills.ts';
-import { nextLine } from '../next-command.ts';
+
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { count, money, plural, type Paint } from '../format.ts';
 import { columnsOf, openBlock, type BlockStream } from '../follow/terminal-block.ts';

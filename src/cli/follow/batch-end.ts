@@ -9,14 +9,12 @@ import type { CanaryReport } from '../../library/start/estimate.ts';
 import type { Printer } from '../context.ts';
 import { usefulLines } from './found-concurrency.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
-import { nextOfEnded, sayNext } from '../next-command.ts';
+import { nextOfEnded } from '../next-command.ts';
 import { count, money, plural, span, type Paint } from '../format.ts';
 
 export type EndParams = {
   readonly printer: Printer;
   readonly found: FoundBatch;
-  /** With `jsonl`, the rows are printed before. */
-  readonly output: 'text' | 'json' | 'jsonl';
   readonly canary?: CanaryReport;
   /** The folder is removed after the command, so nothing can be done with it. */
   readonly isRemoved?: boolean;
@@ -26,14 +24,14 @@ export type EndParams = {
 
 /** Returns the exit code. */
 export function printEnd(
-  { printer, found, output, printClosingLine, canary, isRemoved }: EndParams,
+  { printer, found, printClosingLine, canary, isRemoved }: EndParams,
   summary: Summary,
 ): number {
   printer.raw(closing(summary, found.folder, printer.paint));
   printClosingLine?.(closingLine(summary));
-  if (output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
-  else if (output === 'text') printer.name(found.folder);
-  if (!isRemoved) sayNext(printer, output, ...nextOfEnded(found, retryOf(summary)));
+  if (printer.output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
+  else if (printer.output === 'text') printer.name(found.folder);
+  if (!isRemoved) printer.next(...nextOfEnded(found, retryOf(summary)));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
 

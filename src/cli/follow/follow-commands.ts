@@ -1,7 +1,7 @@
 // follow: shows the progress of a batch until it ends. wait: prints nothing until the end, for scripts.
 
 import { printEnd, type EndParams } from './batch-end.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch } from '../../library/handle/found-batch.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { follow as followBatch } from './follow.ts';
@@ -24,38 +24,37 @@ export async function follow(
 
 export async function wait(
   this: Context,
-  { timeout, ...flags }: Flags & { readonly timeout?: number },
+  flags: Flags & { readonly timeout?: number },
   name: string | undefined,
 ): Promise<number> {
-  const printer = printerFor(this, { quiet: true });
+  const printer = printerFor(this, { ...flags, quiet: true });
   const printClosingLine = printerFor(this).notice;
-  const limit = timeout === undefined ? {} : { timeoutMs: timeout };
+  const limit = flags.timeout === undefined ? {} : { timeoutMs: flags.timeout };
   return attach(this, flags, name, { printer, printClosingLine, ...limit });
 }
 
 async function attach(
-  context: Context,
-  { output, ...flags }: Flags,
+  { process }: Context,
+  flags: Flags,
   name: string | undefined,
   how: Pick<EndParams, 'printer' | 'printClosingLine'> & { readonly timeoutMs?: number },
 ): Promise<number> {
   const found = await findBatch(configOf(flags).out, name);
   const summary = await summaryOfDone(found);
   if (summary !== undefined) {
-    if (output === 'jsonl') await printEndedRows(found, context.process.stdout);
-    return printEnd({ ...how, found, output }, summary);
+    if (flags.output === 'jsonl') await printEndedRows(found, process.stdout);
+    return printEnd({ ...how, found }, summary);
   }
-  const { printer } = how;
-  return serversFor(configOf(flags), printer).asking(async (session) =>
+  return serversFor(configOf(flags), how.printer).asking(async (session) =>
     session !== undefined && (await isUnderWay(session, found))
-      ? followBatch({ ...how, session, found, process: context.process, output, reads: true })
-      : endedMeanwhile(found, { ...how, output }),
+      ? followBatch({ ...how, session, found, process, reads: true })
+      : endedMeanwhile({ ...how, found }),
   );
 }
 
 /** Its servers may have ended with it while this command looked for them. Throws E516 if it has not ended. */
-async function endedMeanwhile(found: FoundBatch, how: Omit<EndParams, 'found'>): Promise<number> {
-  const summary = await summaryOfDone(found);
-  if (summary === undefined) throw notRunning(found);
-  return printEnd({ ...how, found }, summary);
+async function endedMeanwhile(ended: EndParams): Promise<number> {
+  const summary = await summaryOfDone(ended.found);
+  if (summary === undefined) throw notRunning(ended.found);
+  return printEnd(ended, summary);
 }

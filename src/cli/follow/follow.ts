@@ -1,5 +1,6 @@
 // Follows a batch until it ends, pauses, exceeds --timeout, or the user presses Ctrl-C.
 
+import { nextLine } from '../context.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { BY_RESUME_ONLY, pauseHint } from '../../batch/pausing/pause-kinds.ts';
@@ -12,7 +13,7 @@ import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
-import { toFollow, toContinue, nextCommand, nextLine, sayNext } from '../next-command.ts';
+import { toFollow, toContinue, nextCommand } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
 import { openPhaseReader } from './run-phases.ts';
 import { noWorkerText, Standstill, workerCommand } from './standstill.ts';
@@ -46,7 +47,7 @@ export async function follow(params: FollowParams): Promise<number> {
   const interrupts = params.interrupts ?? hearInterrupts(params.process);
   const view = openProgressView(printer, params.process.stderr);
   const done = new AbortController();
-  const rows = params.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
+  const rows = printer.output === 'jsonl' ? new RowStream(found, params.process.stdout) : undefined;
   const latest: Latest = { progress: undefined, isCanaryShown: params.isCanaryShown ?? false };
   const beside = params.beside?.((text) => view.note(text), done.signal);
   try {
@@ -100,7 +101,7 @@ const END: Readonly<Record<Ending, (ended: Ended) => Promise<number>>> = {
     const code = printEnd(canary === undefined ? ended : { ...ended, canary }, summary);
     if ((await summaryOfDone(found)) === undefined) {
       printer.notice('rows of it are sent again by now');
-      sayNext(printer, ended.output, toFollow(found));
+      printer.next(toFollow(found));
     }
     return code;
   },
@@ -268,7 +269,7 @@ export async function followAsking(params: FollowParams): Promise<number> {
   } catch (error) {
     const isToAsk =
       isRunsheetError(error, 'E501') &&
-      params.output === 'text' &&
+      printer.output === 'text' &&
       printer.isTerminal &&
       process.stdin.isTTY &&
       (await isOnlyAsking(params));
@@ -280,7 +281,7 @@ export async function followAsking(params: FollowParams): Promise<number> {
       return followAsking({ ...params, isCanaryShown: true });
     }
     printer.notice(`${found.batch} stays paused; nothing more is sent`);
-    sayNext(printer, params.output, toContinue(found), ['stop', nextCommand('cancel', found)]);
+    printer.next(toContinue(found), ['stop', nextCommand('cancel', found)]);
     return EXIT.paused;
   }
 }

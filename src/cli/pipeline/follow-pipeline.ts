@@ -9,8 +9,8 @@ import {
 } from '../../library/pipeline/pipeline-status.ts';
 import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
-import type { Printer } from '../context.ts';
-import { nextLine, sayNext } from '../next-command.ts';
+import { type Printer, nextLine } from '../context.ts';
+
 import { helpOf, stageLine } from './pipeline-text.ts';
 
 export type FollowParams = {
@@ -74,16 +74,15 @@ async function endOf(
   const { pipeline, mark } = opened.file;
   // What made no batch is said before its workflow ends.
   const status = isOver ? undefined : await session.pipelines.status({ pipeline, mark });
-  sayNext(printer, 'text', ...helpOf(opened, stages));
+  printer.next(...helpOf(opened, stages));
   printer.name(opened.folder);
   if (isOver) {
     const failed = stages.some(({ notSucceeded }) => notSucceeded > 0);
     for (const { found, notSucceeded } of stages)
-      if (found !== undefined && notSucceeded > 0)
-        sayNext(printer, 'text', ['again', `runsheet retry ${found.batch}`]);
+      if (found !== undefined && notSucceeded > 0) printer.next(['again', `runsheet retry ${found.batch}`]);
     return failed ? EXIT.someRowsFailed : EXIT.ok;
   }
-  sayNext(printer, 'text', ['continue', command]);
+  printer.next(['continue', command]);
   return status === 'RUNNING' ? EXIT.paused : EXIT.inputRefused;
 }
 

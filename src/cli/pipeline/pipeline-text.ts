@@ -1,11 +1,11 @@
 // How the stages of a pipeline are shown: a line for each, why one waits or failed, and the command that helps.
 
+import { type Next } from '../context.ts';
 import { dirname } from 'node:path';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { PipelineFolder, StageStatus } from '../../library/pipeline/pipeline-status.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { count, money, plural } from '../format.ts';
-import type { Next } from '../next-command.ts';
 
 /** `drafts    finished  5 of 5 rows, $0.10`. */
 export const stageLine = (status: StageStatus): string =>

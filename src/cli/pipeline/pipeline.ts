@@ -13,7 +13,7 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { ShownFlags } from '../flags/flags.ts';
 import { pipelineJson } from '../json/pipeline.ts';
-import { nextCommand, sayNext } from '../next-command.ts';
+import { nextCommand } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { followPipeline } from './follow-pipeline.ts';
 import { helpOf, stageLine } from './pipeline-text.ts';
@@ -21,7 +21,7 @@ import { helpOf, stageLine } from './pipeline-text.ts';
 type Place = { readonly out?: string };
 
 export async function list(this: Context, flags: ShownFlags): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const all = await listPipelines(configOf(flags).out);
   const stages = await stagesOf(flags, printer, all);
   if (flags.output === 'json') printer.json(all.map((one, at) => pipelineJson(one, stages[at] ?? [])));
@@ -32,18 +32,18 @@ export async function list(this: Context, flags: ShownFlags): Promise<void> {
     }
   const [newest] = all;
   if (newest === undefined) printer.notice('no pipelines here yet: docs/pipelines.md');
-  else sayNext(printer, flags.output, ['show', pipelineCommand('show', newest)]);
+  else printer.next(['show', pipelineCommand('show', newest)]);
 }
 
 export async function show(this: Context, flags: ShownFlags, name: string | undefined): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const opened = await findPipeline(configOf(flags).out, name);
   const [stages = []] = await stagesOf(flags, printer, [opened]);
   if (flags.output === 'json') return printer.json(pipelineJson(opened, stages));
   printer.data(terminalLine(opened.file.pipeline));
   for (const stage of stages) printer.data(stageLine(stage));
-  sayNext(printer, flags.output, ...helpOf(opened, stages));
-  sayNext(printer, flags.output, ['follow', pipelineCommand('follow', opened)]);
+  printer.next(...helpOf(opened, stages));
+  printer.next(['follow', pipelineCommand('follow', opened)]);
 }
 
 /** Asks Temporal about batches that run, if its servers do. */

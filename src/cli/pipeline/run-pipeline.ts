@@ -19,7 +19,7 @@ import type { Servers } from '../../library/servers.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { SheetFlags } from '../flags/flags.ts';
-import { sameCommand, sayNext } from '../next-command.ts';
+import { sameCommand } from '../next-command.ts';
 import { printBatch } from '../run/batch-plan.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { fromNotes } from '../run/from.ts';
@@ -51,7 +51,7 @@ export async function planPipeline(context: Context, flags: SheetFlags, path: st
   }
   await checkStages(servers, definition.stages, known);
   printer.notice('nothing was sent');
-  sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run')]);
+  printer.next(['run', sameCommand(context.args ?? [], 'run')]);
 }
 
 function planLine(
@@ -85,7 +85,7 @@ export async function submitPipeline(context: Context, flags: SheetFlags, path: 
   return started(context, flags, path, async (_, { file }, { stack }) => {
     printer.name(file.pipeline);
     if (stack !== undefined) printer.notice('the embedded servers end with the last command that uses them');
-    sayNext(printer, flags.output, ['follow', sameCommand(context.args ?? [], 'run')]);
+    printer.next(['follow', sameCommand(context.args ?? [], 'run')]);
     return EXIT.ok;
   });
 }

@@ -9,12 +9,12 @@ import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, plural } from '../format.ts';
 import { poolJson } from '../json/documents.ts';
-import { sayNext } from '../next-command.ts';
+
 import { keepNames } from '../completion/proposals.ts';
 import { askLiving, openSession, type Session } from '../session.ts';
 
 export async function list(this: Context, flags: Flags): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const pools = await asked(flags, printer, (session) => session.pools.list());
   const names = pools.map(({ pool }) => pool);
   keepNames(configOf(flags).home, 'pools', names);
@@ -22,9 +22,7 @@ export async function list(this: Context, flags: Flags): Promise<void> {
   else for (const pool of pools) printer.data(poolLine(pool));
   const [first] = pools;
   if (first === undefined) printer.notice('no pools here yet');
-  sayNext(
-    printer,
-    flags.output,
+  printer.next(
     first === undefined
       ? ['create', 'runsheet pool set gpus --size 8']
       : ['show', `runsheet pool show ${first.pool}`],
@@ -32,7 +30,7 @@ export async function list(this: Context, flags: Flags): Promise<void> {
 }
 
 export async function show(this: Context, flags: Flags, name: string): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   print(printer, flags, await asked(flags, printer, (session) => session.pools.show(name)));
 }
 
@@ -49,7 +47,7 @@ export async function release(this: Context, flags: Flags, name: string, batch: 
 }
 
 async function changing(context: Context, flags: Flags, change: (session: Session) => Promise<Pool>) {
-  const printer = printerFor(context);
+  const printer = printerFor(context, flags);
   await using session = await openSession(flags, printer);
   print(printer, flags, await change(session));
 }
@@ -65,9 +63,7 @@ function print(printer: Printer, { output }: Flags, pool: Pool): void {
   if (output === 'json') return printer.json(poolJson(pool));
   printer.data(poolLines(pool).join('\n'));
   const [member] = pool.members;
-  sayNext(
-    printer,
-    output,
+  printer.next(
     member === undefined
       ? ['use', `runsheet run <sheet> -d <deployment> --pool ${pool.pool}`]
       : ['status', `runsheet status ${member.batch}`],

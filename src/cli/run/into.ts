@@ -20,7 +20,7 @@ import type { Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
 import { plural } from '../format.ts';
 import { planJson } from '../json/plan.ts';
-import { sameCommand, sayNext } from '../next-command.ts';
+import { sameCommand } from '../next-command.ts';
 import { forecastLines } from './forecast.ts';
 import { giveLimits, sayIgnored, type Sending } from './new-batch.ts';
 import { guessLines, policyOf } from './questions.ts';
@@ -144,7 +144,7 @@ export async function planInto(given: Given): Promise<void> {
   else say(printer, found, plan.questions, plan);
   for (const { text } of questions) printer.notice(terminalLine(`            ${text}`));
   printer.notice('nothing was sent');
-  sayNext(printer, flags.output, ['run', sameCommand(context.args ?? [], 'run')]);
+  printer.next(['run', sameCommand(context.args ?? [], 'run')]);
 }
 
 function say(

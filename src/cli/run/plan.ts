@@ -16,7 +16,7 @@ import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './batch-plan.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
-import { sayNext } from '../next-command.ts';
+
 import { unconfirmed } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './questions.ts';
 import { serversFor } from '../session.ts';
@@ -61,10 +61,10 @@ async function planSheet(context: Context, given: Flags, sheet: string): Promise
   const args = context.args ?? [];
   const answers = unconfirmed(draft.laidOut.guesses ?? []).map((guess) => guess.flags);
   if (flags.write === undefined)
-    return sayNext(printer, flags.output, ['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);
+    return printer.next(['run', commandWith(['', '', 'run', ...args.slice(1)], answers)]);
   const words = withJob(args, LETTERS);
   writeJob(flags.write, words, sheet, draft.laidOut.guesses ?? [], LETTERS);
-  sayNext(printer, flags.output, ['run', `runsheet run ${shellWord(flags.write)}`]);
+  printer.next(['run', `runsheet run ${shellWord(flags.write)}`]);
 }
 
 /** The questions that no other line of a plan is about. */

@@ -11,7 +11,7 @@ import { withOwnGpus } from '../flags/own-gpus.ts';
 import { printEnd, retryOf } from '../follow/batch-end.ts';
 import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
-import { nextOfEnded, sayLeft, sayNext } from '../next-command.ts';
+import { nextOfEnded, sayLeft } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { isPipeline, refuseBothSheets, sheetOr } from './from.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
@@ -26,7 +26,7 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
   return send(given, {
     done: async ({ printer }, found, summary) => {
       if (flags.output === 'jsonl') await printEndedRows(found, this.process.stdout);
-      return printEnd({ printer, found, output: flags.output }, summary);
+      return printEnd({ printer, found }, summary);
     },
     next: (sending, session, found) =>
       flags.watch
@@ -36,7 +36,6 @@ export async function run(this: Context, flags: RunFlags, sheet?: string): Promi
             found,
             printer: sending.printer,
             process: this.process,
-            output: flags.output,
             isRemoved: flags.demo ?? false,
           }),
   });
@@ -49,12 +48,12 @@ export async function submit(this: Context, flags: SheetFlags, sheet?: string): 
   return send(given, {
     done: async ({ printer }, found, summary) => {
       await printSubmitted(printer, flags, found);
-      sayNext(printer, flags.output, ...nextOfEnded(found, retryOf(summary)));
+      printer.next(...nextOfEnded(found, retryOf(summary)));
       return EXIT.ok;
     },
     next: async ({ printer }, session, found) => {
       await printSubmitted(printer, flags, found, session);
-      sayLeft(printer, flags.output, session, found);
+      sayLeft(printer, session, found);
       return EXIT.ok;
     },
   });

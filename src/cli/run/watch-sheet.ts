@@ -10,13 +10,13 @@ import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { SavedSheet, findWatched, type Save } from '../../library/watched/saved-sheet.ts';
 import { startOrAttach, summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { copyingOf, limitsOf, meantService, NO_SHEET, orderOf, readingOf } from '../flags/batch-options.ts';
-import type { Printer } from '../context.ts';
+import { type Printer, nextLine } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
 import { plural, errorText, money, type Paint } from '../format.ts';
 import { rangesText } from '../../sheet/row-ranges.ts';
 import { asCommand, commandWith } from './questions.ts';
-import { nextLine, sameCommand } from '../next-command.ts';
+import { sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
 import type { Session } from '../../library/session.ts';
@@ -168,13 +168,12 @@ class SheetWatcher implements Disposable {
   }
 
   #follow(interrupts: Interrupts): Promise<number> {
-    const { flags, context } = this.#given;
+    const { context } = this.#given;
     return followAsking({
       session: this.#session,
       found: this.#found,
       printer: this.#printer,
       process: context.process,
-      output: flags.output,
       interrupts,
       beside: async (note, done) => {
         for (;;) {

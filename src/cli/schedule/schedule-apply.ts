@@ -17,7 +17,7 @@ import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
 import { isJob, jobLines, readJob, wordsOf, type Job } from '../job/job-file.ts';
 import { appliedSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { sayNext } from '../next-command.ts';
+
 import { plural } from '../format.ts';
 import { ask } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
@@ -39,7 +39,7 @@ type Applied = {
 /** `parameters`: those of `schedule create`, whose flags a job has. */
 export const applyWith = (parameters: Parameters) =>
   async function apply(this: Context, flags: Flags, place: string): Promise<void> {
-    const printer = printerFor(this);
+    const printer = printerFor(this, flags);
     if (flags.prune && isJob(place))
       throw problem('E602', {
         what: `--prune with ${place} alone would delete all other schedules`,
@@ -67,7 +67,7 @@ export const applyWith = (parameters: Parameters) =>
     const isChanged = found.some(({ how }) => how !== 'unchanged' && how !== 'left');
     if (stack !== undefined && isChanged)
       printer.notice('They fire while the embedded servers run (docs/schedules.md).');
-    sayNext(printer, flags.output, ['list', 'runsheet schedule list']);
+    printer.next(['list', 'runsheet schedule list']);
   };
 
 /** A job is answered in its file. */

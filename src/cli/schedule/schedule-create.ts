@@ -18,7 +18,6 @@ import { serversFor } from '../session.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { plural } from '../format.ts';
 import { aboutLines, ruleLines, scheduleJson } from './schedule-text.ts';
-import { sayNext } from '../next-command.ts';
 
 type NotOfFiring =
   | 'again'
@@ -46,7 +45,7 @@ export default async function create(
   name: string,
   sheet: string,
 ): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   await using servers = serversFor(config, printer);
   const definition = await definitionOf(config, await withOwnGpus(servers, flags), name, sheet);
@@ -64,7 +63,7 @@ export default async function create(
     printer.notice(
       `It fires while the embedded servers run: keep them running here, or install them as a service (docs/schedules.md). After they were down, they make up for times that are not longer ago than --catchup.`,
     );
-  sayNext(printer, flags.output, ...(isEmbedded ? [['servers', 'runsheet dev'] as const] : []), [
+  printer.next(...(isEmbedded ? [['servers', 'runsheet dev'] as const] : []), [
     'show',
     `runsheet schedule show ${name}`,
   ]);

@@ -3,10 +3,10 @@
 import { zoneOf, instantOf, type Zone } from '../../schedule/zone.ts';
 import type { ScheduleInfo } from '../../temporal/schedules.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Next } from '../context.ts';
 import { aboutLines, firingLine, ruleInWords, ruleLines, scheduleJson, timeText } from './schedule-text.ts';
 import { shownFirings } from '../../library/schedules.ts';
-import { sayNext, type Next } from '../next-command.ts';
+
 import { keepNames } from '../completion/proposals.ts';
 import { openSession } from '../session.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
@@ -18,7 +18,7 @@ type Flags = { readonly out?: string };
 type ReadFlags = Flags & { readonly output: 'text' | 'json' };
 
 export async function list(this: Context, flags: ReadFlags): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   await using session = await openSession(flags, printer);
   const { schedules } = session;
   const all: ScheduleInfo[] = [];
@@ -29,9 +29,7 @@ export async function list(this: Context, flags: ReadFlags): Promise<void> {
   else for (const one of all) printer.data(await lineOf(one));
   const [first] = all;
   if (first === undefined) printer.notice('no schedules here yet');
-  sayNext(
-    printer,
-    flags.output,
+  printer.next(
     first === undefined
       ? ['create', "runsheet schedule create nightly <sheet> -d <deployment> --cron '0 2 * * *'"]
       : ['show', `runsheet schedule show ${first.name}`],
@@ -52,15 +50,13 @@ async function lineOf(info: ScheduleInfo): Promise<string> {
 }
 
 export async function show(this: Context, flags: ReadFlags, name: string): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   await using session = await openSession(flags, printer);
   const { schedules } = session;
   const info = await schedules.getHandle(name).describe();
   if (flags.output === 'json') printer.json(await scheduleJson(info));
   else printer.data(await textOf(info));
-  sayNext(
-    printer,
-    flags.output,
+  printer.next(
     info.isPaused
       ? ['continue', `runsheet schedule resume ${name}`]
       : ['now', `runsheet schedule trigger ${name}`],
@@ -94,7 +90,7 @@ export async function pause(
   const { isPaused } = await handle.describe();
   if (!isPaused) await handle.pause(flags.reason);
   printer.notice(isPaused ? 'already paused' : 'paused');
-  sayNext(printer, 'text', ['continue', `runsheet schedule resume ${name}`]);
+  printer.next(['continue', `runsheet schedule resume ${name}`]);
 }
 
 export async function resume(this: Context, flags: Flags, name: string): Promise<void> {
@@ -108,7 +104,7 @@ export async function resume(this: Context, flags: Flags, name: string): Promise
   const [next] = nextTimes;
   const when = next ? `; next ${timeText(zoneOf(definition.timezone), next)}` : '';
   printer.notice(`${isPaused ? 'resumed' : 'already active'}${when}`);
-  sayNext(printer, 'text', ['show', `runsheet schedule show ${name}`]);
+  printer.next(['show', `runsheet schedule show ${name}`]);
 }
 
 export async function remove(this: Context, flags: Flags, name: string): Promise<void> {
@@ -117,7 +113,7 @@ export async function remove(this: Context, flags: Flags, name: string): Promise
   const { schedules } = session;
   await schedules.getHandle(name).delete();
   printer.notice(`${name} deleted; its batches stay`);
-  sayNext(printer, 'text', ['batches', 'runsheet list']);
+  printer.next(['batches', 'runsheet list']);
 }
 
 type TriggerFlags = {
@@ -128,7 +124,7 @@ type TriggerFlags = {
 };
 
 export default async function trigger(this: Context, flags: TriggerFlags, name: string): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   if ((flags.from === undefined) !== (flags.to === undefined))
     throw problem('E602', {
       what: '--from and --to belong together',
@@ -143,7 +139,7 @@ export default async function trigger(this: Context, flags: TriggerFlags, name: 
   else for (const batch of batches) printer.name(batch);
   if (batches.length === 0) printer.notice(flags.from === undefined ? notNow(definition) : NO_TIMES);
   else if (stack) printer.notice('it runs while the embedded servers do');
-  sayNext(printer, flags.output, ...nextOf(name, batches, stack !== undefined));
+  printer.next(...nextOf(name, batches, stack !== undefined));
 }
 
 const NO_TIMES = 'no time of the rule lies between --from and --to';

@@ -9,10 +9,10 @@ import type { Deployment, InputType } from '../../run-service/contract/deploymen
 import { listBatchFolders } from '../../store/batch-folders.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { configOf, meantService } from '../flags/batch-options.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Next } from '../context.ts';
 import { span } from '../format.ts';
 import { deploymentJson } from '../json/documents.ts';
-import { sayNext, type Next } from '../next-command.ts';
+
 import { keepNames } from '../completion/proposals.ts';
 
 type Flags = FlagsOf<typeof deploymentsFlags>;
@@ -22,7 +22,7 @@ export default async function deployments(
   given: Flags,
   named: string | undefined,
 ): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, given);
   const config = configOf(given);
   const { serversFor } = await import('../session.ts');
   await using servers = serversFor(config, printer);
@@ -44,7 +44,7 @@ export default async function deployments(
       first === undefined
         ? ['check', 'runsheet doctor']
         : ['inputs', `runsheet deployments ${wordsFor(first, flags.local)}`];
-    sayNext(printer, flags.output, next);
+    printer.next(next);
     return;
   }
   const found = await showDeployment(config, meant, name);
@@ -53,9 +53,8 @@ export default async function deployments(
   else for (const line of described(found)) printer.data(line);
   const shownName = wordsFor(found, flags.local);
   const words = `prompts.csv -d ${shownName}`;
-  if (!flags.sheet)
-    sayNext(printer, flags.output, ['sheet', `runsheet deployments ${shownName} --sheet > prompts.csv`]);
-  sayNext(printer, flags.output, ['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
+  if (!flags.sheet) printer.next(['sheet', `runsheet deployments ${shownName} --sheet > prompts.csv`]);
+  printer.next(['plan', `runsheet plan ${words}`], ['run', `runsheet run ${words}`]);
 }
 
 async function batchesByDeployment(out: string): Promise<ReadonlyMap<string, number>> {

@@ -10,12 +10,11 @@ import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { serversSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { sayNext } from '../next-command.ts';
 
 const OFF = "off; RUNSHEET_TEMPORAL_UI=on shows Temporal's own pages";
 
 export default async function dev(this: Context, flags: ShownFlags): Promise<void> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   const interrupts = hearInterrupts(this.process);
   const stack = await followStack({ config, service: true, notice: (text) => printer.notice(text) });
@@ -41,7 +40,7 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
   }
   printer.notice('Everyone who has the address of a page can open it: keep it secret.');
   printer.notice('Ctrl-C ends the servers; commands in other terminals use them');
-  sayNext(printer, flags.output, ['run', 'runsheet run <sheet> -d portraits --local']);
+  printer.next(['run', 'runsheet run <sheet> -d portraits --local']);
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();

@@ -20,7 +20,7 @@ import { temporalBinary } from '../../temporal/embedded/binary.ts';
 import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { checkReachable, openStore } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
-import { printerFor, type Context } from '../context.ts';
+import { printerFor, type Context, type Next } from '../context.ts';
 import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/own-gpus.ts';
@@ -28,13 +28,13 @@ import type { GivenGpus } from '../../library/own-gpus.ts';
 import { checkSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { clusterFindings, finding, type Finding } from './cluster-checks.ts';
-import { sayNext, type Next } from '../next-command.ts';
+
 import { X509Certificate } from 'node:crypto';
 import { getCACertificates } from 'node:tls';
 import type { Proxies } from '../../host/proxies.ts';
 
 export default async function doctor(this: Context, flags: FlagsOf<typeof doctorFlags>): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const config = configOf(flags);
   if (flags.cluster && temporalFrom(config.environment) === undefined) throw NO_CLUSTER();
   const checks: readonly (readonly [part: string, check: () => Promise<string>])[] = [
@@ -59,7 +59,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
       if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
     }
   }
-  sayNext(printer, flags.output, nextOf(config, findings, flags.cluster));
+  printer.next(nextOf(config, findings, flags.cluster));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
 }
 

@@ -17,8 +17,8 @@ import type { RunService } from '../../run-service/client.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
-import { printerFor, type Context, type Printer } from '../context.ts';
-import { sameCommand, sayNext, type Next } from '../next-command.ts';
+import { printerFor, type Context, type Printer, type Next } from '../context.ts';
+import { sameCommand } from '../next-command.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, noDeployment, inputsSet } from '../flags/batch-options.ts';
 import type { Paint } from '../format.ts';
@@ -29,7 +29,7 @@ import { kindOf, readText } from '../../sheet/parse-cell.ts';
 type Flags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;
 
 export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
-  const printer = printerFor(this);
+  const printer = printerFor(this, flags);
   const interrupts = hearInterrupts(this.process);
   const stop = new AbortController();
   void interrupts.first.then(() => stop.abort());
@@ -39,7 +39,7 @@ export default async function migrateCheck(this: Context, flags: Flags): Promise
     if (flags.output === 'json') printer.json(migrationJson(facts, findings, isSound(findings)));
     else printer.data(textOf(findings, printer.paint));
     if (stop.signal.aborted) return EXIT.interrupted;
-    sayNext(printer, flags.output, nextOf(flags, isSound(findings), this.args ?? []));
+    printer.next(nextOf(flags, isSound(findings), this.args ?? []));
     return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
   } finally {
     interrupts.close();
