@@ -29,7 +29,7 @@ function takingSignal(method: Method): Method {
 const AsyncGeneratorFunction = async function* () {}.constructor as FunctionConstructor;
 
 /** Throws E602 for a signal that is none. */
-export function withoutSignal<T extends readonly unknown[]>(
+function withoutSignal<T extends readonly unknown[]>(
   given: T,
 ): { readonly signal?: AbortSignal; readonly args: unknown[] } {
   const last: unknown = given.at(-1);

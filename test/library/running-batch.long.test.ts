@@ -42,8 +42,8 @@ describe('a batch of a program', () => {
   it('runs rows from an async generator, gives each row as it ends, and does not buy them twice', async () => {
     const options = { deployment: 'portraits', concurrency: 1 } as const;
     const batch = await runsheet.start(portraits(), options);
-    const late = AbortSignal.timeout(1);
-    await expect(batch.result({ signal: late })).rejects.toBe(late.reason);
+    const late = batch.result({ signal: AbortSignal.timeout(1) });
+    await expect(late).rejects.toMatchObject({ name: 'TimeoutError' });
     const seen: RowResult[] = [];
     const states: string[] = [];
     for await (const row of batch.rows({ follow: true })) {
