@@ -49,6 +49,8 @@ const startOptions = (ref: BatchRef, continuation?: Continuation, shown?: ShownB
     // Either contains everything that earlier workflow runs bought.
     workflowIdReusePolicy: continuation === undefined ? 'REJECT_DUPLICATE' : 'ALLOW_DUPLICATE',
     workflowTaskTimeout: WORKFLOW_TASK_MS,
+    // Its activities inherit it: where the server is fair, those of a large batch do not keep those of a small one waiting.
+    priority: { fairnessKey: ref.mark },
     args: [{ ...ref, version: WRITES, ...continuation }],
     staticSummary: shown?.summary ?? ref.batch,
     ...(shown === undefined ? {} : { staticDetails: shown.details }),

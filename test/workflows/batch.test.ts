@@ -56,7 +56,9 @@ describe('the workflow of a batch', () => {
     });
     await rig.result('shown');
     const handle = rig.client.workflow.getHandle(workflowIdOf(refOf('shown')));
-    const { staticSummary, staticDetails } = await handle.describe();
+    const { staticSummary, staticDetails, raw } = await handle.describe();
+    // By which a fair server keeps its activities apart from those of other batches.
+    expect(raw.workflowExecutionInfo?.priority?.fairnessKey).toBe(refOf('shown').mark);
     expect([await staticSummary(), await staticDetails()]).toEqual(['2 rows · d · s.csv', '| | |']);
     const metadata = await handle.query('__temporal_workflow_metadata');
     expect((metadata as { currentDetails: string }).currentDetails).toContain('| rows | 2 of 2 done |');
