@@ -1,6 +1,7 @@
 // A batch that makes several rows of each row of its sheet, and what becomes of it later.
 
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Appended } from '../../src/create-batch/append/append-rows.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { rowsWithCells } from '../../src/results/results.ts';
 import type { BatchRow } from '../../src/results/batch-rows.ts';
@@ -97,7 +98,9 @@ describe('a list that a save changes', () => {
     place.write('sheet.csv', `id;prompt;seed\na;one;${before}\n`);
     const batch = await place.create('sheet.csv', { options: { ...KEYED, split: ['seed'] } });
     await addResults(batch);
-    const saved = await add(batch, 'sheet.csv', `id;prompt;seed\na;one;${after}\n`, true);
+    const saved = (await add(batch, 'sheet.csv', `id;prompt;seed\na;one;${after}\n`, true)) as
+      | Appended
+      | undefined;
     expect([saved?.appended ?? 0, saved?.changed ?? 0]).toEqual([added, 0]);
   });
 
