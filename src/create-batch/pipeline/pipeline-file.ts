@@ -25,12 +25,9 @@ export type StageDefinition = Stage & {
   readonly request: Omit<BatchRequest, 'again' | 'madeFor' | 'name'>;
 };
 
-export type PipelineDefinition = {
-  readonly stages: readonly StageDefinition[];
-};
-
-export type PipelineFile = PipelineDefinition & {
+export type PipelineFile = {
   readonly pipeline: string;
+  readonly stages: readonly StageDefinition[];
   /** Separates pipelines of one name in a cluster. */
   readonly mark: string;
   readonly createdAt: string;
