@@ -86,7 +86,11 @@ const placeOf = (out: string, pipeline: string) => {
   return { folder, store: openStore(folder) };
 };
 
-/** Writes down what is asked for, and starts the workflow unless it runs or has nothing left to do. */
+/** What its workflow was started with. */
+const orderOf = ({ stages }: Pick<AskedPipeline, 'stages'>): string =>
+  stages.map(({ name, from }) => (from === undefined ? name : `${name} from ${from}`)).join(', ');
+
+/** Writes down what is asked for, and starts the workflow unless it runs or has nothing left to do. Throws E602 if it runs with other stages. */
 export async function startPipeline(servers: Servers, asked: AskedPipeline): Promise<PipelineFolder> {
   const { out } = servers.config;
   const { pipeline, stages } = asked;
@@ -95,12 +99,17 @@ export async function startPipeline(servers: Servers, asked: AskedPipeline): Pro
   const mark = known?.file.mark ?? randomBytes(8).toString('hex');
   const createdAt = known?.file.createdAt ?? new Date().toISOString();
   const file = { pipeline, mark, createdAt, stages };
+  const session = await servers.open(stages.some(({ request }) => request.service.base === 'local'));
+  const isRunning = (await session.pipelines.status({ pipeline, mark })) === 'RUNNING';
+  if (isRunning && known !== undefined && orderOf(known.file) !== orderOf(file))
+    throw problem('E602', {
+      what: `pipeline ${pipeline} runs with other stages: ${orderOf(known.file)}`,
+      hint: `cancel it first, then give this command again: runsheet pipeline cancel ${pipeline}`,
+    });
   await writePipeline(store, file);
   const opened = { file, store, folder };
-  const session = await servers.open(stages.some(({ request }) => request.service.base === 'local'));
   const states = await stageStates(out, opened);
   if (states.every(({ summary }) => summary !== undefined)) return opened;
-  const isRunning = (await session.pipelines.status({ pipeline, mark })) === 'RUNNING';
   if (!isRunning) for (const { name } of stages) await store.remove(failureOf(name));
   await session.pipelines.start({
     pipeline,
