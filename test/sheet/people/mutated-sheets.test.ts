@@ -4,5 +4,5 @@ import { expect, it } from 'vitest';
 import { readMutated } from './mutated-sheets.ts';
 
 it('mutated sheets are read rightly, asked about or refused, at least 150 for each second of processor time', async () => {
-  expect(await readMutated(1, 2_000)).toBeGreaterThan(150);
+  expect(await readMutated(1, 800)).toBeGreaterThan(150);
 }, 60_000);
