@@ -77,7 +77,7 @@ describe.skipIf(CHROMIUM === undefined)('the page of a running batch (skipped wi
         .poll(() => page.textContent('#sentence'), { timeout: 30_000 })
         .toBe('All 40 rows succeeded');
       expect(await page.$('#state')).toBeNull();
-      await page.waitForSelector('canvas.drawn');
+      await page.waitForSelector('.card img');
       await page.click('.card[data-place="3"]');
       await page.waitForSelector('#side dl');
       expect(await page.textContent('#side dl')).toContain('portrait 4');

@@ -32,6 +32,12 @@ export async function openPage(
   return page;
 }
 
+/** The pictures that the page has loaded: the proportions that they have, and how they fit into their frames. */
+export const drawn = (page: Page, selector: string): Promise<readonly string[]> =>
+  page.evaluate(`[...document.querySelectorAll('${selector}')]
+    .filter(({ complete, naturalWidth }) => complete && naturalWidth > 0)
+    .map((one) => (one.naturalWidth / one.naturalHeight).toFixed(1) + ' ' + getComputedStyle(one).objectFit)`);
+
 /** The keys of the cards in the window, in the order in which they are seen. */
 export const keysOf = (page: Page): Promise<readonly string[]> =>
   page.$$eval('.card', (cards) =>

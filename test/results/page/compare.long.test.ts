@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
-import { CHROMIUM, DESKTOP, openBrowser, openPage, PHONE } from './browser.ts';
+import { CHROMIUM, DESKTOP, drawn, openBrowser, openPage, PHONE } from './browser.ts';
 import { HOSTILE, writeTwoBatches } from '../compare/compared-scene.ts';
 
 const ROWS = 80;
@@ -46,11 +46,9 @@ describe.skipIf(CHROMIUM === undefined)('a comparison in a browser (skipped with
 
   it('draws both pictures of a pair beside each other, in their own proportions', async () => {
     const page = await open();
-    const shapes = (): Promise<readonly string[]> =>
-      page.$$eval('.pair canvas.drawn', (all) => [
-        ...new Set(all.map((one) => (one.clientWidth / one.clientHeight).toFixed(1))),
-      ]);
-    await expect.poll(async () => (await shapes()).toSorted()).toEqual(['0.7', '1.0', '1.6']);
+    const shapes = async () => [...new Set(await drawn(page, '.pair .frame img'))].toSorted();
+    const whole = ['0.7', '1.0', '1.6'].map((shape) => `${shape} contain`);
+    await expect.poll(shapes).toEqual(whole);
     const [a, b] = await page.$$eval('[data-place="1"] .frame', (all) =>
       all.map((one) => one.getBoundingClientRect()),
     );

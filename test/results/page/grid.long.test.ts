@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { RowRecord } from '../../../src/results/row-record.ts';
-import { CHROMIUM, DESKTOP, openBrowser, openPage } from './browser.ts';
+import { CHROMIUM, DESKTOP, drawn, openBrowser, openPage } from './browser.ts';
 import { writeScene } from './scene.ts';
 
 const [PROMPTS, SEEDS, STEPS] = [12, 10, 3];
@@ -66,7 +66,7 @@ describe.skipIf(CHROMIUM === undefined)('the grid of a batch (skipped without Ch
     const third = await hrefs(page);
     expect(third).toHaveLength(PROMPTS * SEEDS);
     expect(new Set([...first, ...third]).size).toBe(PROMPTS * SEEDS * 2);
-    await expect.poll(() => page.$$eval('#grid canvas.drawn', (all) => all.length)).toBeGreaterThan(20);
+    await expect.poll(async () => (await drawn(page, '#grid img')).length).toBeGreaterThan(20);
   });
 
   it('takes any two columns as its axes', async () => {

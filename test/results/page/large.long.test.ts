@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM, keysOf, openBrowser } from './browser.ts';
+import { CHROMIUM, drawn, keysOf, openBrowser } from './browser.ts';
 import { openPageClock, openPageMemory } from './page-cost.ts';
 import { writeScene } from './scene.ts';
 
@@ -79,5 +79,7 @@ async function openOnce(address: string) {
 async function openDrawn(page: Page, address: string): Promise<void> {
   await page.goto(address, { waitUntil: 'commit' });
   await page.waitForSelector('html[data-ready]');
-  await page.waitForSelector('#cards > :nth-child(n + 12) canvas.drawn');
+  await expect
+    .poll(async () => (await drawn(page, '.card img')).length, { interval: 20 })
+    .toBeGreaterThan(12);
 }

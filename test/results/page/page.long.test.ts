@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { AttemptRecord } from '../../../src/results/row-record.ts';
-import { CHROMIUM, DESKTOP, keysOf, openBrowser, openPage, PHONE } from './browser.ts';
+import { CHROMIUM, DESKTOP, drawn, keysOf, openBrowser, openPage, PHONE } from './browser.ts';
 import { writeScene } from './scene.ts';
 
 const ROWS = 240;
@@ -64,11 +64,9 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('draws pictures in their own proportions', async () => {
     const page = await open();
     await page.fill('#search', 'SKU-01');
-    const shapes = (): Promise<readonly string[]> =>
-      page.$$eval('canvas.drawn', (all) => [
-        ...new Set(all.map((one) => (one.clientWidth / one.clientHeight).toFixed(1))),
-      ]);
-    await expect.poll(async () => (await shapes()).toSorted()).toEqual(['0.7', '0.8', '1.0', '1.6']);
+    const shapes = async () => [...new Set(await drawn(page, '.frame img'))].toSorted();
+    const whole = ['0.7', '0.8', '1.0', '1.6'].map((shape) => `${shape} contain`);
+    await expect.poll(shapes).toEqual(whole);
   });
 
   it('sorts by any column, with numbers as numbers, and back', async () => {
@@ -220,7 +218,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
       'Mean queueing time',
       'Cost so far',
     ]);
-    expect(await page.$$('.bars canvas')).toHaveLength(3);
+    expect(await page.$$('.bars .attempts')).toHaveLength(3);
     expect(await page.textContent('#panel-times')).toContain('timed-out');
     await page.hover('.chart .u-over');
     const legends = (): Promise<readonly string[]> =>
@@ -243,7 +241,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('opens an attempt from its bar, by pointer and by keyboard', async () => {
     const page = await open();
     await page.click('#tab-times');
-    await page.focus('.bars canvas');
+    await page.focus('.bars .attempts');
     await page.keyboard.press('ArrowRight');
     const said = (await page.textContent('.bars [role=status]')) ?? '';
     expect(said).toMatch(/^SKU-\d+, attempt 1: (?:succeeded|failed|timed-out), [\d.]+ s$/);
@@ -252,7 +250,7 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await page.waitForSelector('#side .meant');
     expect(await page.textContent('#side .meant b')).toMatch(/^1\. /);
     await page.keyboard.press('Escape');
-    await page.click('.bars canvas', { position: { x: 3, y: 3 } });
+    await page.click('.bars .attempts', { position: { x: 3, y: 3 } });
     await page.waitForSelector('#side .meant');
   });
 

@@ -73,21 +73,19 @@ function testsOf(table, { outcome, column, value, gpu, same, picked, text, deep 
   return tests.flatMap(([isWished, test]) => (isWished ? [test] : []));
 }
 
+/** Numbers that are 0 if a row has none. */
+const MAY_MISS = new Set(['seconds', 'ended', 'queue', 'stars']);
+
 /** @type {(table: Table, sort: string, picks: Picks) => Order} */
 function orderOf({ of, key, cells: columns, rows }, sort, picks) {
-  if (sort === 'outcome')
-    return byNumber(
-      of.outcome.map((one) => (one === 0 ? 120 : one)),
-      -1,
-    );
-  if (sort === 'gpu' || sort === 'cost' || sort === 'tries' || sort === 'bytes')
-    return byNumber(of[sort], -1);
-  if (sort === 'seconds' || sort === 'ended' || sort === 'queue') return byNumber(of[sort], 0);
-  if (sort === 'stars')
-    return byNumber(
-      key.map((one) => picks.weight(one)),
-      0,
-    );
+  /** @type {Record<string, ArrayLike<number>>} */
+  const numbers = {
+    ...of,
+    outcome: of.outcome.map((one) => (one === 0 ? 120 : one)),
+    stars: key.map((one) => picks.weight(one)),
+  };
+  const known = numbers[sort];
+  if (known) return byNumber(known, MAY_MISS.has(sort) ? 0 : -1);
   const cells = sort === 'key' ? key : (columns[Number(sort.slice(1))] ?? []);
   const values = Float64Array.from({ length: rows }, (_, row) => numberIn(cells[row] ?? ''));
   if (cells.every((cell, row) => cell === '' || !Number.isNaN(values[row])))
@@ -140,27 +138,27 @@ export const valueText = (value) => (value === '' ? '(empty)' : value);
 
 /** Rows that failed for the same reason, most first. @typedef {{ reason: string, outcome: string, rows: number[], gpus: Set<string> }} Group */
 
-/** @param {Table} table */
+/** @type {(table: Table) => Group[]} */
 export function failureGroups(table) {
-  /** @type {Map<string, Group>} */
-  const groups = new Map();
-  for (let row = 0; row < table.rows; row += 1) {
-    const outcome = table.outcomeName(row);
-    if (outcome === 'succeeded' || outcome === 'open') continue;
-    const reason = table.reason[row] || outcome;
-    const name = `${outcome} ${reason.replaceAll(/[0-9a-f]{8,}|\d+/gi, '#')}`;
-    const group = groups.get(name) ?? { reason, outcome, rows: [], gpus: new Set() };
-    group.rows.push(row);
-    if (table.gpuName(row) !== '') group.gpus.add(table.gpuName(row));
-    groups.set(name, group);
-  }
-  return [...groups.values()].sort((a, b) => b.rows.length - a.rows.length);
+  const isGood = new Set(['succeeded', 'open']);
+  const rows = [...table.of.outcome.keys()].filter((row) => !isGood.has(table.outcomeName(row)));
+  const reasonOf = (row) => table.reason[row] || table.outcomeName(row);
+  const groups = Map.groupBy(
+    rows,
+    (row) => `${table.outcomeName(row)} ${reasonOf(row).replaceAll(/[0-9a-f]{8,}|\d+/gi, '#')}`,
+  );
+  return [...groups.values()]
+    .map((all) => ({
+      reason: reasonOf(all[0]),
+      outcome: table.outcomeName(all[0] ?? 0),
+      rows: all,
+      gpus: new Set(all.map((row) => table.gpuName(row)).filter(Boolean)),
+    }))
+    .sort((a, b) => b.rows.length - a.rows.length);
 }
 
 /** Groups of identical pictures of rows with different inputs, and how many rows each has, most first. @param {Table} table */
-export function sameGroups(table) {
-  /** @type {Map<number, number>} */
-  const groups = new Map();
-  for (const group of table.of.same) if (group > 0) groups.set(group, (groups.get(group) ?? 0) + 1);
-  return [...groups].sort((a, b) => b[1] - a[1]);
-}
+export const sameGroups = ({ of: { same } }) =>
+  [...Map.groupBy(same.filter(Boolean), (group) => group)]
+    .map(([group, all]) => /** @type {[number, number]} */ ([group, all.length]))
+    .sort(([, a], [, b]) => b - a);

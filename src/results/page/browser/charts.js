@@ -1,13 +1,22 @@
 // The course of the batch over time, with one crosshair for all charts, and a bar for each attempt as long as bars can be
 // distinguished. Times are counted from the first run, without the time in which the batch had ended.
 
-import { html, Plot, useLayoutEffect, useMemo, useRef, useWidth } from './parts.js';
-import { Bars, colourOf, TONES, useDark } from './attempt-bars.js';
-import { BUCKETS, courseOf, smooth } from './course.js';
+import {
+  html,
+  Plot,
+  toneOf,
+  useDark,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useWidth,
+} from './parts.js';
+import { BUCKETS, courseOf, lanesOf, smooth } from './course.js';
 import { count, money, rough, span } from './text.js';
 
 /** @import { Table } from './table.js' */
-/** @import { Course } from './course.js' */
+/** @import { Bar, Course } from './course.js' */
 /** `shown`: if the line is on top of another. @typedef {{ name: string, tone: string, values: Float64Array, isFilled?: boolean, shown?: Float64Array }} Series */
 
 const BARS_MOST = 2_000;
@@ -24,17 +33,17 @@ export function Charts({ table, open }) {
   const { busy, queued, ended, waits, cost, gpus, each } = course;
   const rates = [...ended].map(([name, values]) => ({
     name,
-    tone: TONES[name] ?? 'soft',
+    tone: name,
     values: smooth(values.map((one) => (one / each) * 60_000)),
   }));
   const both = queued.map((one, bucket) => one + (busy[bucket] ?? 0));
   const whole = (value) => count(Math.round(value));
-  const running = { name: 'running', tone: 'good', values: busy, isFilled: true };
+  const running = { name: 'running', tone: 'succeeded', values: busy, isFilled: true };
   /** @type {(title: string, text: (value: number) => string, ...series: Series[]) => unknown} */
   const chart = (title, text, ...series) =>
     html`<${Chart} key=${title} ...${{ title, course, text, series }} />`;
   return html`<div class="columns">
-    ${chart('Outstanding runs', whole, { name: 'queued', tone: 'queue', values: both, shown: queued, isFilled: true }, running)}
+    ${chart('Outstanding runs', whole, { name: 'queued', tone: 'queued', values: both, shown: queued, isFilled: true }, running)}
     ${chart('Runs ended a minute', rough, ...rates)}
     ${chart('Mean queueing time', span, { name: 'queued for', tone: 'accent', values: smooth(waits) })}
     ${chart('Cost so far', money, { name: 'cost', tone: 'accent', values: cost, isFilled: true })}
@@ -45,6 +54,14 @@ export function Charts({ table, open }) {
       return html`<${Bars} key=${gpu} ...${{ table, course, gpu, name, open }} />`;
     })}
   </div>`;
+}
+
+/** A colour of the style, for a canvas, which knows no variables: an element computes what it is. @type {(element: HTMLElement, name: string) => string} */
+function colourOf(element, name) {
+  element.style.color = `var(--${name})`;
+  const { color } = getComputedStyle(element);
+  element.style.color = '';
+  return color;
 }
 
 /** @param {{ title: string, course: Course, series: Series[], text: (value: number) => string }} props */
@@ -106,15 +123,62 @@ function optionsOf({ own, width, series, text }) {
   };
 }
 
-/** A mark of the time axis, without the units that are 0. @param {number} seconds */
-function axisText(seconds) {
-  if (seconds < 60) return `${Number(seconds.toFixed(1))} s`;
-  const parts = {
-    h: Math.floor(seconds / 3_600),
-    min: Math.floor((seconds % 3_600) / 60),
-    s: Math.round(seconds % 60),
+/** A mark of the time axis, without what is 0. @param {number} seconds */
+const axisText = (seconds) =>
+  span(seconds)
+    .replace('.0 ', ' ')
+    .replace(/ 0 (?:s|min)$/, '');
+
+/** A bar for each attempt on a GPU: queued, cold start, run, by how it ended. A click, or Enter, opens the attempt.
+ * @param {{ table: Table, course: Course, gpu: number, name: string, open: (row: number, attempt: number) => void }} props
+ */
+function Bars({ table, course, gpu, name, open }) {
+  const [chosen, choose] = useState(-1);
+  const { bars, lanes } = useMemo(() => lanesOf(table, gpu), [course]);
+  const each = Math.max(4, Math.min(12, 220 / lanes));
+  const share = (time) => (100 * (time - course.from)) / (course.to - course.from);
+  const placeOf = ({ attempt: { created, ended }, lane }) => ({
+    left: `${share(created)}%`,
+    width: `${share(ended) - share(created)}%`,
+    top: `${lane * each}px`,
+    height: `${each - 1}px`,
+  });
+  const go = (bar) => bar && open(bar.attempt.row, bar.attempt.nth);
+  const item = (bar, nth) => {
+    const style = { ...placeOf(bar), background: coloursOf(bar) };
+    return html`<div key=${nth} style=${style} onClick=${() => go(bar)} onPointerEnter=${() => choose(nth)}></div>`;
   };
-  return Object.entries(parts)
-    .flatMap(([unit, value]) => (value > 0 ? [`${value} ${unit}`] : []))
-    .join(' ');
+  const items = useMemo(() => bars.map(item), [bars]);
+  const press = (event) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by !== undefined) choose(Math.min(bars.length - 1, Math.max(0, chosen + by)));
+    else if (event.key === 'Enter') go(bars[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  const bar = bars[chosen];
+  const keys = ['queued', 'cold', ...new Set(bars.map(({ fate }) => fate))];
+  const key = (one) => html`<span><i style=${toneOf(one)}></i>${one}</span>`;
+  return html`<figure class="bars">
+    <figcaption class="wrap">
+      <b>${name}</b> ${count(bars.length)} attempts ${keys.map(key)}
+      <span role="status">${bar && saidOf(table, bar)}</span>
+    </figcaption>
+    <div class="attempts" tabindex="0" role="application" style=${{ height: `${lanes * each}px` }} onKeyDown=${press}
+      aria-label="Attempts on ${name}: arrow keys choose one, Enter opens it">
+      ${items}${bar && html`<div class="chosen" style=${placeOf(bar)}></div>`}
+    </div>
+  </figure>`;
+}
+
+/** @type {(table: Table, bar: Bar) => string} */
+const saidOf = (table, { attempt: { row, nth, created, ended }, fate }) =>
+  `${table.title(row)}, attempt ${nth}: ${fate}, ${span((ended - created) / 1_000)}`;
+
+/** @param {Bar} bar */
+function coloursOf({ attempt: { created, ended, queue, cold }, fate }) {
+  const shareOf = (seconds) => `${Math.min(100, (100_000 * seconds) / (ended - created))}%`;
+  const started = shareOf(Math.max(0, queue));
+  const warm = shareOf(Math.max(0, queue) + Math.max(0, cold));
+  return `linear-gradient(90deg, var(--queued) ${started}, var(--cold) ${started} ${warm}, var(--${fate}) ${warm})`;
 }

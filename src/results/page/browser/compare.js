@@ -8,11 +8,10 @@ import {
   render,
   Search,
   Terms,
-  useEffect,
   useMemo,
+  useNamed,
   useRef,
   useState,
-  useWindow,
 } from './parts.js';
 import { Gallery } from './gallery.js';
 import {
@@ -50,9 +49,7 @@ function Comparison({ facts, pairs, only }) {
   const port = useRef();
   const order = useMemo(() => arranged(pairs, wish), [wish]);
   const change = (wanted) => setWish({ ...wish, ...wanted });
-  const openNamed = () => open(order.findIndex(({ key }) => `#${encodeURIComponent(key)}` === location.hash));
-  useEffect(openNamed, []);
-  useWindow(['hashchange'], openNamed);
+  useNamed((name) => open(order.findIndex(({ key }) => key === name)));
   const chips = Object.entries(SHOWN)
     .map(([show, { label, is }]) => /** @type {const} */ ([show, label, pairs.filter(is).length]))
     .filter(([show, , many]) => many > 0 || show === wish.show);
@@ -62,11 +59,11 @@ function Comparison({ facts, pairs, only }) {
     port.current?.reveal(place);
   };
   const shown = order.length === pairs.length ? '' : `${count(order.length)} of `;
-  const nothing = html`<p id="nothing">No pair is like that. <${Button} id="reset" onClick=${() => setWish(EVERYTHING)}>Show all<//></p>`;
+  const nothing = html`<p id="nothing" class="wrap">No pair is like that. <${Button} id="reset" onClick=${() => setWish(EVERYTHING)}>Show all<//></p>`;
   return html`<${Head} ...${facts} />
     <main>
       <div id="toolbar">
-        <div class="bar">
+        <div class="bar wrap">
           <${Search} what="Find in pairs" text=${wish.text} onText=${(text) => change({ text })} />
           <${Choices} id="sort" label="Order" options=${orders} value=${wish.sort} onValue=${(sort) => change({ sort })} />
         </div>
@@ -114,7 +111,7 @@ function Head({ a, b, sums, verdict, unmeasured }) {
     <p class="wrap"><b id="title">Comparison</b><span id="source" class="note">${plural(pairs, 'pair')} · ${sheets}</span></p>
     <h1 id="sentence">${joined([verdict, unmeasured], '. ')}</h1>
     ${SIDES.map(batch)}
-    <${Terms} id="facts" entries=${facts} />
+    <${Terms} id="facts" name="wrap" entries=${facts} />
   </header>`;
 }
 

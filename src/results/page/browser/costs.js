@@ -28,11 +28,11 @@ function usesOf(table) {
   const gpus = new Map();
   /** @type {Uses} */
   const kinds = new Map();
-  let before = { row: -1, why: '' };
+  let before = '';
   for (const attempt of table.attempts) {
-    const { row, run, cold, gpu, cost, outcome } = attempt;
-    const why = row === before.row ? before.why : 'First attempt';
-    before = { row, why: reasonOf(table, attempt) };
+    const { nth, run, cold, gpu, cost, outcome } = attempt;
+    const why = nth === 1 ? 'First attempt' : before;
+    before = reasonOf(table, attempt);
     const seconds = Math.max(0, run) + Math.max(0, cold);
     // An attempt that never reached a machine used nothing.
     if (gpu === 0 && seconds === 0) continue;
@@ -48,7 +48,7 @@ function usesOf(table) {
   return { gpus, kinds };
 }
 
-/** Why a row was sent again, from how its last attempt ended. @type {(table: Table, attempt: import('./attempts.js').Attempt) => string} */
+/** Why a row was sent again, from how its last attempt ended. @type {(table: Table, attempt: import('./table.js').Attempt) => string} */
 function reasonOf(table, attempt) {
   const { kind } = attempt;
   if (kind >= 128) return 'Climbed to a larger GPU';
@@ -64,7 +64,7 @@ function UsesTable({ title, what, uses }) {
   const lines = all.map(([name, { runs, seconds, cost, failed }]) => [
     name,
     { text: count(runs) },
-    failed > 0 ? { text: count(failed), name: 'failed tone' } : { text: '–' },
+    failed > 0 ? { text: count(failed), outcome: 'failed' } : { text: '–' },
     { text: span(seconds) },
     { text: span(seconds / runs) },
     { text: html`<b>${money(cost)}</b>` },

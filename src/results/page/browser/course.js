@@ -1,7 +1,6 @@
 // The course of a batch in buckets of time: what was outstanding, how many runs ended, how long they queued, what it had cost.
 
-/** @import { Table } from './table.js' */
-/** @import { Attempt } from './attempts.js' */
+/** @import { Attempt, Table } from './table.js' */
 /** @typedef {{ from: number, to: number, each: number }} Times milliseconds; `each`: of a bucket */
 /** @typedef {Times & { queued: Float64Array, busy: Float64Array, ended: Map<string, Float64Array>, waits: Float64Array, cost: Float64Array, gpus: Map<number, Float64Array> }} Course */
 
@@ -10,13 +9,16 @@ export const BUCKETS = 240;
 const zeros = () => new Float64Array(BUCKETS);
 
 /** How an attempt ended. @type {(table: Table, attempt: Attempt) => string} */
-export const fateOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'no run';
+export const fateOf = ({ facts }, { outcome }) => facts.outcomes[outcome] ?? 'absent';
+
+/** @param {Attempt} attempt */
+const isTimed = ({ created, ended }) => created > 0 && ended > 0;
 
 /** undefined if no run has ended. @param {Table} table @returns {Course | undefined} */
 export function courseOf(table) {
-  const { attempts } = table;
+  const timed = table.attempts.filter(isTimed);
   let [from, to] = [Infinity, 0];
-  for (const { created, ended } of attempts.timed()) {
+  for (const { created, ended } of timed) {
     from = Math.min(from, created);
     to = Math.max(to, ended);
   }
@@ -27,7 +29,7 @@ export function courseOf(table) {
   const ends = new Map();
   /** @type {Map<number, Float64Array>} */
   const gpus = new Map();
-  for (const attempt of attempts.timed()) {
+  for (const attempt of timed) {
     const { created, ended, queue, cost: usd, gpu } = attempt;
     const wait = Math.max(0, queue);
     const start = Math.min(ended, created + wait * 1_000);
@@ -88,27 +90,20 @@ export const smooth = (values) =>
     return part.reduce((sum, one) => sum + one, 0) / part.length;
   });
 
-/** @typedef {{ attempt: Attempt, nth: number, lane: number, fate: string }} Bar `nth`: which attempt of its row, from 1 */
+/** @typedef {{ attempt: Attempt, lane: number, fate: string }} Bar */
 
 /** Puts the attempts on a GPU that overlap into lanes. @type {(table: Table, gpu: number) => { bars: Bar[], lanes: number }} */
 export function lanesOf(table, gpu) {
   /** @type {number[]} */
   const free = [];
-  /** @type {Map<number, number>} */
-  const before = new Map();
-  const numbered = [...table.attempts].map((attempt) => {
-    const nth = (before.get(attempt.row) ?? 0) + 1;
-    before.set(attempt.row, nth);
-    return { attempt, nth };
-  });
-  const bars = numbered
-    .filter(({ attempt: { gpu: own, created, ended } }) => own === gpu && created > 0 && ended > 0)
-    .sort((a, b) => a.attempt.created - b.attempt.created)
-    .map(({ attempt, nth }) => {
+  const bars = table.attempts
+    .filter((attempt) => attempt.gpu === gpu && isTimed(attempt))
+    .sort((a, b) => a.created - b.created)
+    .map((attempt) => {
       const known = free.findIndex((until) => until <= attempt.created);
       const lane = known < 0 ? free.length : known;
       free[lane] = attempt.ended;
-      return { attempt, nth, lane, fate: fateOf(table, attempt) };
+      return { attempt, lane, fate: fateOf(table, attempt) };
     });
   return { bars, lanes: Math.max(1, free.length) };
 }

@@ -1,7 +1,6 @@
 // Shows a file of a row by its kind, which its extension tells: the worker that stored the file chose it from its first bytes.
 
-import { html, useLayoutEffect, useRef, useState } from './parts.js';
-import { drawPicture, forgetPicture } from './pictures.js';
+import { html, toneOf, useState } from './parts.js';
 
 /** @type {(path: string) => 'picture' | 'video' | 'audio' | 'other'} */
 export function kindOf(path) {
@@ -15,34 +14,18 @@ const extensionOf = (path) => path.split('.').at(-1) ?? '';
 
 /** What stands in the place of a picture. @param {{ outcome: string, text: string }} props */
 export const NoPicture = ({ outcome, text }) =>
-  html`<div class="no-picture ${outcome}">
+  html`<div class="no-picture" style=${toneOf(outcome)}>
     <b class="tone">${outcome === 'open' ? 'not done yet' : outcome}</b><span class="clamp">${text}</span>
   </div>`;
 
-/** @typedef {{ path: string, width: number, height: number, label: string, small?: string | undefined }} SmallProps */
+/** @typedef {{ path: string, label: string, small?: string | undefined }} SmallProps */
 
-/** A scaled copy of a picture; `small`: a small file of it, which may be missing. @param {SmallProps} props */
-function SmallPicture({ path, small, width, height, label }) {
-  const canvas = useRef();
+/** `small`: a small copy, which may be missing. @param {SmallProps} props */
+function SmallPicture({ path, small, label }) {
   const [source, setSource] = useState(small ?? path);
-  useLayoutEffect(() => {
-    const element = canvas.current;
-    if (element === null || width < 1) return undefined;
-    const done = (isDrawn) => {
-      if (isDrawn) element.classList.add('drawn');
-      else setSource(source === path ? '' : path);
-    };
-    drawPicture({
-      canvas: element,
-      path: source,
-      width: Math.floor(width),
-      height: Math.floor(height),
-      done,
-    });
-    return () => forgetPicture(element);
-  }, [source, width, height]);
   if (source === '') return html`<small>picture not found</small>`;
-  return html`<canvas ref=${canvas} role="img" aria-label=${label} width="1" height="1"></canvas>`;
+  const onError = () => setSource(source === path ? '' : path);
+  return html`<img src=${source} alt=${label} loading="lazy" decoding="async" onError=${onError} />`;
 }
 
 const play = ({ currentTarget, type }) =>

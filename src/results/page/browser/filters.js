@@ -43,7 +43,7 @@ export function Filters({ table, picks, wish, change, density, setDensity, shown
     options.length > 1 && html`<${Choices} ...${{ id, label, options, value: chosen, onValue }} />`;
   const isAll = shown === table.rows && sort === 'row' && !down;
   return html`<div id="toolbar" class=${isOpen ? 'open' : ''}>
-    <div class="bar">
+    <div class="bar wrap">
       <${Search} what="Find in rows" text=${text} onText=${(typed) => change({ text: typed })} />
       <${Button} id="filter-toggle" aria-expanded=${isOpen} aria-controls="filters" onClick=${() => setOpen(!isOpen)}>
         Filter${many > 0 && ` (${many})`}<//>

@@ -1,21 +1,35 @@
 // The rows of a batch as a grid of two columns of few values: prompts against seeds, models against styles. A third column gives pages.
 
-import { Button, Choices, html, useEffect, useMemo, useRef, useState } from './parts.js';
+import { Button, Choices, html, save, useMemo, useRef, useState } from './parts.js';
 import { fewValues, valueText } from './arrange.js';
-import { SaveSheet } from './contact-sheet.js';
-import { choiceOf } from './picks.js';
+import { kindOf } from './files.js';
+import { choiceOf, pickText } from './picks.js';
 import { Frame } from './row-card.js';
-import { count } from './text.js';
+import { count, joined } from './text.js';
 
 /** @import { FewValues } from './arrange.js' */
+/** @import { Picks } from './picks.js' */
 /** @import { Source } from './row-card.js' */
 /** @import { Table } from './table.js' */
 
 /** Which axis; -1: none. @typedef {{ lines: number, columns: number, pages: number }} Chosen */
 /** Their values, and the rows of a cell. @typedef {{ lines: string[], columns: string[], pages: string[], rows: (line: number, column: number) => readonly number[] }} Cells */
 
+/** @typedef {CanvasImageSource & { width: number, height: number }} Picture */
+/** @typedef {(path: string) => Promise<Picture | undefined>} ReadPicture */
+/** @typedef {{ table: Table, picks: Picks, cells: Cells, page: string, bestIn: (line: number, column: number) => number | undefined, heads: readonly string[] }} SheetProps */
+
 const VALUES_MOST = 200;
 const SIZES = [72, 104, 152, 224, 320];
+/** Pixels: of a cell at most, of the whole picture, between cells, of the heads. */
+const SIDE_MOST = 320;
+const AREA_MOST = 60_000_000;
+const LENGTH_MOST = 14_000;
+const GAP = 8;
+const HEAD = { left: 220, top: 108, title: 44 };
+const INK = '#1c1c1a';
+const WHY =
+  'The browser asks for the folder of the batch, because a page of a folder may not read pictures; nothing leaves this machine';
 
 /** The columns that can be an axis, those of the batch's own grid first; none if there are fewer than two. @param {Table} table */
 export function axesOf(table) {
@@ -29,14 +43,8 @@ export function axesOf(table) {
 function cellsOf(table, axes, chosen, page) {
   const wanted = [chosen.lines, chosen.columns, chosen.pages].map((axis) => axes[axis]);
   const [lines = [''], columns = [''], pages = ['']] = wanted.map((axis) => axis && [...axis.values.keys()]);
-  /** @type {Map<string, number[]>} */
-  const found = new Map();
-  for (let row = 0; row < table.rows; row += 1) {
-    const name = wanted.map((axis) => (axis ? table.cells[axis.column]?.[row] : '')).join('\n');
-    const known = found.get(name);
-    if (known === undefined) found.set(name, [row]);
-    else known.push(row);
-  }
+  const valuesOf = (row) => wanted.map((axis) => (axis ? table.cells[axis.column]?.[row] : ''));
+  const found = Map.groupBy(table.of.outcome.keys(), (row) => valuesOf(row).join('\n'));
   const shown = pages[Math.min(page, pages.length - 1)];
   return {
     lines,
@@ -84,18 +92,11 @@ export function Grid({ source, axes, open, onPick }) {
     event.preventDefault();
   };
   const cell = (line, column) => {
-    const own = {
-      line,
-      column,
-      row: bestIn(line, column),
-      many: cells.rows(line, column).length,
-      source,
-      side,
-    };
-    const onOpen = () => own.row !== undefined && open({ order, place: order.indexOf(own.row), attempt: 0 });
-    const tabindex = focused === `${line},${column}` ? 0 : -1;
-    const onFocus = () => setFocused(`${line},${column}`);
-    return html`<td key=${column}><${Cell} ...${own} ...${{ tabindex, onOpen, onFocus, press }} /></td>`;
+    const [row, name] = [bestIn(line, column), `${line},${column}`];
+    const own = { row, name, many: cells.rows(line, column).length, source, side };
+    const onOpen = () => row !== undefined && open({ order, place: order.indexOf(row), attempt: 0 });
+    return html`<td key=${column}><${Cell} ...${own} tabindex=${focused === name ? 0 : -1} onOpen=${onOpen}
+      onFocus=${() => setFocused(name)} onKey=${(event) => press(event, line, column)} /></td>`;
   };
   const head = (scope) => (value) =>
     html`<th scope=${scope} key=${value} title=${value}><span class="clamp">${valueText(value)}</span></th>`;
@@ -113,30 +114,18 @@ export function Grid({ source, axes, open, onPick }) {
     </div>`;
 }
 
-/** The best of its rows; its picture is drawn when it is near the window. */
-function Cell({ line, column, row, many, source, side, tabindex, onOpen, onFocus, press }) {
-  const box = useRef();
-  const [isNear, setNear] = useState(false);
-  useEffect(() => {
-    const options = /** @type {IntersectionObserverInit} */ ({ rootMargin: '300px', scrollMargin: '300px' });
-    const watching = new IntersectionObserver(
-      (entries) => setNear(entries.at(-1)?.isIntersecting ?? false),
-      options,
-    );
-    watching.observe(box.current);
-    return () => watching.disconnect();
-  }, []);
+/** The best of its rows. */
+function Cell({ name, row, many, source, side, tabindex, onOpen, onFocus, onKey }) {
   const key = row === undefined ? '' : (source.table.key[row] ?? '');
   const click = (event) => {
     event.preventDefault();
     onOpen();
   };
   const frame = html`<${Frame} ...${{ source, row }} width=${side} height=${side} />`;
-  const name = html`<span class="hidden">${row !== undefined && source.table.title(row)}</span>`;
-  return html`<a ref=${box} class="card ${source.picks.of(key).mark ?? ''}" data-cell="${line},${column}" tabindex=${tabindex}
+  return html`<a class="card ${source.picks.of(key).mark ?? ''}" data-cell=${name} tabindex=${tabindex}
     href="#${encodeURIComponent(key)}"
-    onFocus=${onFocus} onClick=${click} onKeyDown=${(event) => press(event, line, column)}>
-    ${row === undefined ? '–' : isNear ? frame : name}
+    onFocus=${onFocus} onClick=${click} onKeyDown=${onKey}>
+    ${row === undefined ? '–' : frame}
     ${many > 1 && html`<span class="pill badge more" aria-hidden="true">${count(many)} rows</span>`}
   </a>`;
 }
@@ -150,16 +139,9 @@ function Bar({ axes, chosen, setChosen, cells: { pages }, page, setPage, size, s
     setPage(0);
   };
   const names = axes.map(({ name, values }, nth) => [`${nth}`, `${name} (${count(values.size)})`]);
-  const axis = (which, label, options) => {
-    const own = {
-      id: `grid-${which}`,
-      label,
-      options,
-      value: `${chosen[which]}`,
-      onValue: (to) => choose(which, Number(to)),
-    };
-    return html`<label class="note">${label} <${Choices} ...${own} /></label>`;
-  };
+  const axis = (which, label, options) =>
+    html`<label class="note">${label} <${Choices} id="grid-${which}" ...${{ label, options }}
+      value="${chosen[which]}" onValue=${(to) => choose(which, Number(to))} /></label>`;
   const step = (of, text, to, most, set) =>
     html`<${Button} of=${of} disabled=${to < 0 || to >= most} onClick=${() => set(to)}>${text}<//>`;
   const options = pages.map((value, nth) => [`${nth}`, valueText(value).slice(0, 60)]);
@@ -177,4 +159,105 @@ function Bar({ axes, chosen, setChosen, cells: { pages }, page, setPage, size, s
     </span>
     ${children}
   </div>`;
+}
+
+/** A page of the grid as one picture, for sending. A browser lets no page read the pictures beside it when it was opened from a folder;
+ * its viewer gives it the folder then. @param {SheetProps} props
+ */
+function SaveSheet(props) {
+  const input = useRef();
+  const [said, say] = useState('');
+  const isFolder = location.protocol === 'file:';
+  const make = async (read) => {
+    say('Drawing…');
+    const blob = await draw(props, read).catch(() => undefined);
+    if (blob !== undefined) save(`${props.table.facts.batch}-grid.png`, blob);
+    say(blob === undefined ? 'The picture could not be made' : '');
+  };
+  const chosen = () => {
+    const files = new Map([...input.current.files].map((file) => [file.name, file]));
+    return make(async (path) => {
+      const file = files.get(path.split('/').at(-1));
+      return file && createImageBitmap(file);
+    });
+  };
+  const start = () => (isFolder ? input.current.click() : void make(loaded));
+  const folder = html`<input type="file" hidden ref=${input} webkitdirectory multiple onChange=${chosen} />`;
+  return html`<${Button} id="save-sheet" title=${isFolder ? WHY : ''} onClick=${start}>Save as picture<//>
+    ${isFolder && folder}<span class="note" role="status">${said}</span>`;
+}
+
+/** @type {ReadPicture} */
+async function loaded(path) {
+  const image = Object.assign(new Image(), { src: path });
+  await image.decode();
+  return image;
+}
+
+/** @type {(props: SheetProps, read: ReadPicture) => Promise<Blob | undefined>} */
+async function draw({ table, picks, cells: { lines, columns }, page, bestIn, heads }, read) {
+  const fit = Math.min(
+    Math.sqrt(AREA_MOST / (columns.length * lines.length)),
+    LENGTH_MOST / Math.max(columns.length, lines.length),
+  );
+  const side = Math.floor(Math.min(SIDE_MOST, fit - GAP));
+  const left = (column) => HEAD.left + column * (side + GAP);
+  const top = (line) => HEAD.top + line * (side + GAP);
+  const [width, height] = [left(columns.length), top(lines.length)];
+  const canvas = Object.assign(document.createElement('canvas'), { width, height });
+  const context = canvas.getContext('2d');
+  if (context === null) return undefined;
+  const box = (colour, x, y, w, h) => {
+    context.fillStyle = colour;
+    context.fillRect(x, y, w, h);
+    context.fillStyle = INK;
+  };
+  const text = write.bind(undefined, context);
+  box('#fff', 0, 0, width, height);
+  context.font = '600 20px system-ui, sans-serif';
+  text(joined([table.facts.batch, joined(heads, ' × '), page]), 12, 30, width - 24, 1);
+  context.font = '15px system-ui, sans-serif';
+  for (const [column, value] of columns.entries())
+    text(valueText(value), left(column), HEAD.title + 20, side, 2);
+  for (const [line, value] of lines.entries()) {
+    text(valueText(value), 12, top(line) + 18, HEAD.left - 24, Math.max(1, Math.floor(side / 20)));
+    for (const column of columns.keys()) {
+      const [row, x, y] = [bestIn(line, column), left(column), top(line)];
+      box('#f2f2ef', x, y, side, side);
+      if (row === undefined) continue;
+      const path = table.file[row] ?? '';
+      const picture = kindOf(path) === 'picture' ? await read(path).catch(() => undefined) : undefined;
+      if (picture === undefined)
+        text(table.reason[row] || table.outcomeName(row), x + 8, y + 22, side - 16, 4);
+      else place(context, picture, x, y, side);
+      const pick = pickText(picks.of(table.key[row] ?? ''));
+      if (pick === '') continue;
+      box('#fff', x, y + side - 26, context.measureText(pick).width + 14, 26);
+      context.fillText(pick, x + 7, y + side - 8);
+    }
+  }
+  return new Promise((done) => canvas.toBlob((blob) => done(blob ?? undefined), 'image/png'));
+}
+
+/** @type {(context: CanvasRenderingContext2D, picture: Picture, x: number, y: number, side: number) => void} */
+function place(context, picture, x, y, side) {
+  const scale = side / Math.max(picture.width, picture.height);
+  const [width, height] = [picture.width * scale, picture.height * scale];
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(picture, x + (side - width) / 2, y + (side - height) / 2, width, height);
+}
+
+/** Words in lines of a width; what does not fit is cut. @type {(context: CanvasRenderingContext2D, words: string, x: number, y: number, width: number, most: number) => void} */
+function write(context, words, x, y, width, most) {
+  let rest = words.slice(0, 400);
+  for (let line = 0; line < most && rest !== ''; line += 1) {
+    let end = rest.length;
+    while (end > 1 && context.measureText(rest.slice(0, end)).width > width) end -= 1;
+    const space = rest.lastIndexOf(' ', end);
+    if (end < rest.length && space > 0) end = space;
+    const isCut = line === most - 1 && end < rest.length;
+    const shown = isCut ? `${rest.slice(0, Math.max(1, end - 1))}…` : rest.slice(0, end);
+    context.fillText(shown, x, y + line * 19);
+    rest = rest.slice(end).trimStart();
+  }
 }

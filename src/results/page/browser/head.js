@@ -1,6 +1,6 @@
 // The head of the page: how the batch goes or ended in one sentence, what failed and why, and pictures that look wrong.
 
-import { Button, Copy, html, Terms, useMemo, useState } from './parts.js';
+import { Button, Copy, html, Terms, toneOf, useMemo, useState } from './parts.js';
 import { failureGroups, sameGroups } from './arrange.js';
 import { asCalled, commandOf, count, dateOf, joined, money, plural, rough, rowRanges, span } from './text.js';
 import { OPEN } from './table.js';
@@ -19,10 +19,8 @@ const ROWS_NAMED = 6;
 /** `running`: while the batch runs; `isShort`: beside the other views. @param {HeadProps & { isShort: boolean }} props */
 export function Head({ table, filter, open, running, isShort }) {
   const { facts } = table;
-  const known = useMemo(
-    () => [...table.counts()].filter(([, rows]) => rows > 0),
-    [table.version, table.rows],
-  );
+  const counts = useMemo(() => [...table.counts()], [table.version, table.rows]);
+  const known = counts.filter(([, rows]) => rows > 0);
   const { succeeded: good = 0, open: left = 0 } = Object.fromEntries(known);
   const started = dateOf(facts.summary?.started_at ?? facts.startedAt);
   const source = joined([facts.sheet.name, facts.deployment, started, facts.rehearsal ? 'rehearsal' : '']);
@@ -30,17 +28,21 @@ export function Head({ table, filter, open, running, isShort }) {
   const sentence = running
     ? `${count(table.rows - left)} of ${count(table.rows)} rows done`
     : `${ended} rows succeeded`;
+  const ends = known.map(([name, rows]) => `${rows} ${name}`).join(', ');
   const part = ([name, rows]) =>
-    html`<i class=${name} title="${count(rows)} ${name}" style=${{ flexGrow: `${rows}` }}></i>`;
+    html`<i title="${count(rows)} ${name}" style=${{ ...toneOf(name), flexGrow: `${rows}` }}></i>`;
   return html`<div id="head" class=${isShort ? 'short' : ''}>
       <p class="wrap">
         <b id="title">${facts.batch}</b>${running && html`<span id="state" class="pill" role="status">${running.state}</span>`}
-        <span id="source" class="note">${source}</span>
+        ${!isShort && html`<span id="source" class="note">${source}</span>`}
       </p>
       <h1 id="sentence">${sentence}</h1>
       ${running?.reason && html`<${Trouble} running=${running} table=${table} />`}
-      <div id="bar" role="img" aria-label=${known.map(([name, rows]) => `${rows} ${name}`).join(', ')}>${known.map(part)}</div>
-      ${!isShort && html`<${Terms} id="facts" entries=${factsOf(table, running)} />`}
+      ${
+        !isShort &&
+        html`<div id="bar" role="img" aria-label=${ends}>${known.map(part)}</div>
+        <${Terms} id="facts" name="wrap" entries=${factsOf(table, running)} />`
+      }
     </div>
     ${!isShort && html`<${Attention} ...${{ table, filter, open }} />`}`;
 }
@@ -48,7 +50,7 @@ export function Head({ table, filter, open, running, isShort }) {
 /** Why a batch does not advance, and what helps. @param {{ running: Running, table: Table }} props */
 function Trouble({ running: { reason, hint, state }, table: { facts } }) {
   const canResume = state === 'paused' || state === 'interrupted';
-  return html`<div id="trouble" class="between" role="status">
+  return html`<div id="trouble" class="wrap box" style=${toneOf('unknown')} role="status">
     <p><b>${reason}</b>${hint && html`<br />${asCalled(hint, facts.program)}`}</p>
     ${canResume && html`<${Copy} label="Copy resume" text=${commandOf(facts, 'resume')} />`}
   </div>`;
@@ -61,25 +63,17 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
   const idle = running?.idleSeconds ?? 0;
   const seconds = summary?.seconds ?? Math.max(0, (Date.now() - startedAt) / 1_000 - idle);
   if (summary === undefined) return runningFacts(running, { seconds, cost, done });
-  const { runs, reused, lists, bought_twice, undelivered, restarts, total_cost_usd, unpriced = 0 } = summary;
+  const { runs, reused, lists, bought_twice, restarts, total_cost_usd, unpriced = 0 } = summary;
+  const lost = summary.undelivered ?? { rows: 0, cost_usd: 0 };
+  const each = done > 0 ? `${money(cost / done)} a row` : '';
   /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
   const facts = [
     [true, 'Wall time', span(seconds)],
-    [
-      true,
-      'Cost, estimated',
-      costText(total_cost_usd, unpriced),
-      done > 0 ? `${money(cost / done)} a row` : '',
-    ],
+    [true, 'Cost, estimated', costText(total_cost_usd, unpriced), each],
     [true, 'Speed', rough((done / Math.max(1, seconds)) * 60), 'rows/min'],
     [true, 'Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
     [true, lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
-    [
-      undelivered?.rows,
-      'Paid, not kept',
-      plural(undelivered?.rows ?? 0, 'row'),
-      money(undelivered?.cost_usd ?? 0),
-    ],
+    [lost.rows, 'Paid, not kept', plural(lost.rows, 'row'), money(lost.cost_usd)],
     [restarts, 'Survived', plural(restarts ?? 0, 'restart')],
   ];
   return facts.flatMap(([isKnown, ...fact]) => (isKnown ? [fact] : []));
@@ -87,15 +81,8 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
 
 /** What the terminal has too. @type {(running: Running | undefined, known: { seconds: number, cost: number, done: number }) => readonly Fact[]} */
 function runningFacts(running, { seconds, cost, done }) {
-  const {
-    outstanding,
-    allowed = 0,
-    waiting = 0,
-    perMinute = 0,
-    etaSeconds,
-    costUsd = cost,
-    aboutUsd,
-  } = running ?? {};
+  const now = running ?? { state: '' };
+  const { outstanding, allowed = 0, waiting = 0, etaSeconds, aboutUsd, perMinute, costUsd = cost } = now;
   const left = etaSeconds === undefined ? '' : `about ${span(etaSeconds)} left`;
   const out = outstanding === undefined ? '–' : `${count(outstanding)} of ${count(allowed)}`;
   return [
@@ -126,11 +113,11 @@ function Attention({ table, filter, open }) {
   ]);
   const others = Math.max(0, groups.length - GROUPS_SHOWN) + Math.max(0, same.length - SAME_SHOWN);
   const notice = ([group, rows]) =>
-    html`<p class="between">
+    html`<p class="wrap">
       ${count(rows)} rows with different inputs gave the same picture${seed === undefined ? '' : `; is ${seed} wired?`}
       <${Button} onClick=${() => filter({ same: group })}>Show them<//>
     </p>`;
-  return html`<details id="attention" open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}>
+  return html`<details id="attention" class="box" style=${toneOf('failed')} open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}>
     <summary><h2>${title}</h2></summary>
     <ul id="failures" class="lined">
       ${groups.slice(0, GROUPS_SHOWN).map((group) => html`<${GroupItem} ...${{ table, filter, open, group }} />`)}
@@ -146,18 +133,15 @@ function GroupItem({ table, filter, open, group: { reason, outcome, rows, gpus }
   const more = rows.length - ROWS_NAMED;
   // Rows that were refused would be refused again, and those without a known end may have been paid for.
   const canRetry = outcome === 'failed' || outcome === 'timed-out';
-  const again = commandOf(
-    table.facts,
-    'retry',
-    `--row ${rowRanges(rows.slice(0, 500).map((row) => row + 1))}`,
-  );
+  const ranges = rowRanges(rows.slice(0, 500).map((row) => row + 1));
+  const again = commandOf(table.facts, 'retry', `--row ${ranges}`);
   // The part without numbers finds the whole group.
   const [beginning = ''] = reason.split(/\d|…/);
   const find = () => filter({ text: beginning.trim().slice(0, 60), outcome: '' });
   const link = (row) =>
     html`<${Button} name="row-link link clip" onClick=${() => open(row)}>${table.title(row)}<//>`;
-  return html`<li>
-    <b class="tone ${outcome}">${count(rows.length)}</b>
+  return html`<li class="wrap">
+    <b class="tone" style=${toneOf(outcome)}>${count(rows.length)}</b>
     <div>
       <p class="reason clamp">${reason}</p>
       <p class="facts">${joined([outcome, ...gpus])}</p>

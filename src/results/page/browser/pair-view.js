@@ -1,8 +1,7 @@
 // The enlarged view of a pair. While the space bar is held, B is shown in the place of A.
 
-import { Button, html, Lines, NewTab, Section, Terms, useState, useWindow } from './parts.js';
+import { Button, html, Lines, NewTab, Section, Terms, toneOf, useState, useWindow } from './parts.js';
 import { kindOf, LargeFile } from './files.js';
-import { Overlay } from './overlay.js';
 import { addressOf, Changes, NoFile, PairBadge, reportOf, SideMark, SIDES } from './pairs.js';
 import { money, span } from './text.js';
 import { Viewer } from './viewer.js';
@@ -80,8 +79,8 @@ function PairSide({ facts, pair }) {
   const lines = LINES.map(([label, text]) => {
     const differs = text(pair.a) !== text(pair.b);
     const cell = (side) => (differs ? html`<b>${text(pair[side])}</b>` : text(pair[side]));
-    const tone = (side) => (label === 'Outcome' ? `tone ${pair[side].outcome}` : '');
-    return [label, ...SIDES.map((side) => ({ text: cell(side), name: tone(side) }))];
+    const outcome = (side) => (label === 'Outcome' ? pair[side].outcome : '');
+    return [label, ...SIDES.map((side) => ({ text: cell(side), outcome: outcome(side) }))];
   });
   const mark = (side) => html`<span title=${facts[side].batch}><${SideMark} side=${side} /></span>`;
   const link = (side) =>
@@ -89,9 +88,30 @@ function PairSide({ facts, pair }) {
   return html`<h2>${pair.key}</h2>
     <p class="facts">row ${pair.a.row} of A, row ${pair.b.row} of B <${PairBadge} pair=${pair} /></p>
     <${Lines} heads=${['', ...SIDES.map(mark)]} lines=${lines} />
-    ${SIDES.map((side) => pair[side].reason !== '' && html`<p class="reason"><${SideMark} side=${side} /> ${pair[side].reason}</p>`)}
+    ${SIDES.map((side) => pair[side].reason !== '' && html`<p class="reason box" style=${toneOf('failed')}><${SideMark} side=${side} /> ${pair[side].reason}</p>`)}
     <${Section} title="Inputs that differ" isEmpty=${pair.changes.length === 0}><${Changes} pair=${pair} most=${pair.changes.length} /><//>
     <${Section} title="Other inputs" isEmpty=${pair.inputs.length === 0}><${Terms} name="cells lined" entries=${pair.inputs} /><//>
     ${SIDES.flatMap((side) => pair[side].texts.map((text) => html`<pre tabindex="0"><${SideMark} side=${side} />${'\n'}${text}</pre>`))}
     <div class="actions wrap">${SIDES.map(link)}</div>`;
+}
+
+/** Two pictures over each other; the browser computes their difference.
+ * @param {{ mode: string, a: string, b: string, label: string, isHeld: boolean, isBright: boolean }} props
+ */
+function Overlay({ mode, a, b, label, isHeld, isBright }) {
+  const [share, setShare] = useState(50);
+  const [larger, setLarger] = useState({ area: 0, ratio: 1 });
+  const measure = ({ currentTarget: { naturalWidth: width, naturalHeight: height } }) => {
+    const area = width * height;
+    setLarger((known) => (area > known.area ? { area, ratio: width / height } : known));
+  };
+  const picture = (side, src) =>
+    html`<img class="over-${side}" src=${src} alt="${side.toUpperCase()}: ${label}" draggable=${false} onLoad=${measure} />`;
+  // The arrow keys go to the neighbours again when the pointer has moved it.
+  const handle = html`<input type="range" class="handle" step="0.1" value=${share} aria-label="How much of A is shown"
+    onInput=${({ target }) => setShare(Number(target.value))} onPointerUp=${({ target }) => target.closest('dialog').focus()} />`;
+  return html`<div class="overlay ${mode} ${isHeld ? 'held' : ''} ${isBright ? 'bright' : ''}"
+    style=${{ '--at': `${share}%`, '--ratio': larger.ratio }}>
+    ${picture('a', a)}${picture('b', b)}${mode === 'blink' && SIDES.map((side) => html`<${SideMark} side=${side} />`)}${mode === 'slider' && handle}
+  </div>`;
 }

@@ -1,6 +1,6 @@
 // The pairs of a comparison: what the page carries, which of them are shown in which order, and the card of one.
 
-import { html, Terms } from './parts.js';
+import { html, Terms, toneOf } from './parts.js';
 import { readColumns } from './data.js';
 import { NoPicture, SmallFile } from './files.js';
 import { count, factsText } from './text.js';
@@ -74,7 +74,8 @@ export function addressOf(facts, side, half, nth = 0) {
 
 /** @param {{ pair: ShownPair }} props */
 export function PairBadge({ pair: { a, b, same } }) {
-  if (a.outcome !== b.outcome) return html`<span class="pill unknown">outcome differs</span>`;
+  if (a.outcome !== b.outcome)
+    return html`<span class="pill" style=${toneOf('unknown')}>outcome differs</span>`;
   return same ? html`<span class="pill">identical</span>` : null;
 }
 
@@ -110,15 +111,14 @@ export function pairCell(room) {
 
 /** @param {{ facts: ComparisonFacts, pair: ShownPair, cell: Cell }} props */
 export function PairCard({ facts, pair, cell }) {
-  const width = Math.floor((cell.width - 6) / 2);
   const height = cell.height - AROUND.head - AROUND.caption - AROUND.changes;
   const half = (side) => {
     const path = addressOf(facts, side, pair[side]);
-    const own = { path, width, height, label: `${side.toUpperCase()}: ${pair.key}` };
+    const label = `${side.toUpperCase()}: ${pair.key}`;
     const files = pair[side].files.length;
     return html`<figure key=${side}>
       <div class="frame" style=${{ height: `${height}px` }}>
-        ${path === undefined ? html`<${NoFile} half=${pair[side]} />` : html`<${SmallFile} ...${own} />`}
+        ${path === undefined ? html`<${NoFile} half=${pair[side]} />` : html`<${SmallFile} ...${{ path, label }} />`}
         ${files > 1 && html`<span class="pill badge files">${files}</span>`}
       </div>
       <figcaption class="facts clamp"><${SideMark} side=${side} /> ${factsText(pair[side])}</figcaption>

@@ -27,6 +27,17 @@ export function useWidth(box) {
   return width;
 }
 
+/** Whether the viewer prefers dark colours, now and when it changes. */
+export function useDark() {
+  const query = matchMedia('(prefers-color-scheme: dark)');
+  const [isDark, setDark] = useState(query.matches);
+  useEffect(() => {
+    query.onchange = ({ matches }) => setDark(matches);
+    return () => void (query.onchange = null);
+  }, []);
+  return isDark;
+}
+
 /** Hears an event of the window. @type {(types: readonly string[], hear: (event: any) => void) => void} */
 export function useWindow(types, hear) {
   const latest = useRef();
@@ -38,35 +49,35 @@ export function useWindow(types, hear) {
   }, []);
 }
 
+/** Opens what the address names, now and when it changes. @param {(name: string) => void} open */
+export function useNamed(open) {
+  const look = () => open(decodeURIComponent(location.hash.slice(1)));
+  useEffect(look, []);
+  useWindow(['hashchange'], look);
+}
+
 /** `name`: its classes; `of`: what a screen reader says. @param {{ name?: string, of?: string, children?: Children, [other: string]: unknown }} props */
 export const Button = ({ name = 'button', of, children, ...rest }) =>
   html`<button type="button" class=${name} aria-label=${of} ...${rest}>${children}</button>`;
+
+/** The colour of an outcome. @param {string} outcome */
+export const toneOf = (outcome) => ({ '--tone': `var(--${outcome})` });
 
 /** Copies a text; the button says so for a moment. @param {{ label: string, text: string, of?: string, name?: string }} props */
 export function Copy({ label, text, of, name }) {
   const [said, say] = useState('');
   const copy = async () => {
-    say((await copyText(text)) ? 'Copied' : 'Press Ctrl-C');
-    setTimeout(() => say(''), 1_200);
+    try {
+      await navigator.clipboard.writeText(text);
+      say('Copied');
+      setTimeout(() => say(''), 1_200);
+    } catch {
+      // A browser may give the clipboard to no page of a folder.
+      globalThis.prompt('Copy this text:', text);
+    }
   };
   const own = { name, of: said === '' ? of : undefined, title: text.slice(0, 200), onClick: copy };
   return html`<${Button} ...${own}>${said || label}<//>`;
-}
-
-/** @type {(text: string) => Promise<boolean>} */
-async function copyText(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    // A page that was opened from a folder may have no clipboard.
-    const area = Object.assign(document.createElement('textarea'), { value: text });
-    (document.querySelector('dialog[open]') ?? document.body).append(area);
-    area.select();
-    const isCopied = document.execCommand('copy');
-    area.remove();
-    return isCopied;
-  }
 }
 
 /** Saves a file that the page made. @type {(name: string, content: Blob) => void} */
@@ -94,16 +105,16 @@ export const Terms = ({ id, name, entries }) =>
 export const Section = ({ title, isEmpty = false, head = 'h3', children }) =>
   isEmpty ? null : html`<section><${head}>${title}<//>${children}</section>`;
 
-/** `lines`: a head, and what stands in its cells.
- * @param {{ heads: readonly Children[], lines: readonly (readonly [head: string, ...cells: { text: Children, name?: string }[]])[] }} props
+/** `lines`: a head, and what stands in its cells, with the outcome that colours it.
+ * @param {{ heads: readonly Children[], lines: readonly (readonly [head: string, ...cells: { text: Children, outcome?: string }[]])[] }} props
  */
 export const Lines = ({ heads, lines }) =>
-  html`<table>
+  html`<table class="lines">
     <thead><tr>${heads.map((one) => (one === '' ? html`<td></td>` : html`<th scope="col">${one}</th>`))}</tr></thead>
     <tbody>
       ${lines.map(
         ([head, ...cells]) =>
-          html`<tr><th scope="row">${head}</th>${cells.map(({ text, name }) => html`<td class=${name}>${text}</td>`)}</tr>`,
+          html`<tr><th scope="row">${head}</th>${cells.map(({ text, outcome = '' }) => html`<td class="tone" style=${toneOf(outcome)}>${text}</td>`)}</tr>`,
       )}
     </tbody>
   </table>`;
@@ -127,7 +138,7 @@ export const Chips = ({ label, all, chosen, choose, isOutcome = false }) =>
     ${all.map(
       ([name, text, many]) =>
         html`<${Button} key=${name} name="button chip" data-choice=${name} aria-pressed=${name === chosen}
-          onClick=${() => choose(name)}>${isOutcome && name !== '' && html`<i class=${name}></i>`}${text} <small>${count(many)}</small><//>`,
+          onClick=${() => choose(name)}>${isOutcome && name !== '' && html`<i style=${toneOf(name)}></i>`}${text} <small>${count(many)}</small><//>`,
     )}
   </span>`;
 

@@ -2,7 +2,7 @@
 
 import { csvCell } from './text.js';
 
-/** @typedef {{ mark?: 'picked' | 'rejected', stars?: number }} Pick */
+/** @typedef {{ mark?: 'picked' | 'rejected' | undefined, stars?: number | undefined }} Pick */
 /** @typedef {'picked' | 'rejected' | number} Choice */
 
 export class Picks {
@@ -27,13 +27,11 @@ export class Picks {
 
   /** The same choice again takes it back. @type {(key: string, choice: Choice) => void} */
   toggle = (key, choice) => {
-    const { mark, stars } = this.of(key);
-    const next =
-      typeof choice === 'number'
-        ? { ...(mark && { mark }), ...(stars === choice ? {} : { stars: choice }) }
-        : { ...(mark === choice ? {} : { mark: choice }), ...(stars && { stars }) };
-    if (Object.keys(next).length === 0) this.#picks.delete(key);
-    else this.#picks.set(key, next);
+    const known = this.of(key);
+    const name = typeof choice === 'number' ? 'stars' : 'mark';
+    const next = { ...known, [name]: known[name] === choice ? undefined : choice };
+    if (next.mark || next.stars) this.#picks.set(key, next);
+    else this.#picks.delete(key);
     try {
       localStorage.setItem(this.#name, JSON.stringify(Object.fromEntries(this.#picks)));
     } catch {

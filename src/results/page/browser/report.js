@@ -1,20 +1,21 @@
 // The page of a batch, ended or under way: its views, and what is shown in them.
 
-import { Button, html, render, save, useEffect, useMemo, useRef, useState, useWindow } from './parts.js';
+import { Button, html, render, save, useEffect, useMemo, useRef, useNamed, useState } from './parts.js';
 import { arrange, EVERYTHING } from './arrange.js';
 import { Charts } from './charts.js';
 import { Costs } from './costs.js';
 import { detailFiles, readColumns, servedDetail, smallCopies } from './data.js';
+import { kindOf } from './files.js';
 import { Filters } from './filters.js';
 import { Gallery } from './gallery.js';
 import { axesOf, Grid } from './grid.js';
 import { Head } from './head.js';
 import { follow } from './live.js';
 import { choiceOf, Picks } from './picks.js';
-import { Printed } from './printed.js';
 import { cellIn, RowCard } from './row-card.js';
 import { RowView } from './row-view.js';
 import { Table } from './table.js';
+import { count } from './text.js';
 
 /** @import { ReportFacts } from '../report.ts' */
 /** @import { Running } from './live.js' */
@@ -25,6 +26,7 @@ import { Table } from './table.js';
 /** @typedef {ReturnType<typeof detailFiles>['file']} ReadFile */
 
 const FEW_ROWS = 12;
+const PRINTED_MOST = 500;
 const VIEWS = { rows: 'Rows', grid: 'Grid', times: 'Time', costs: 'Cost' };
 
 /** @type {(facts: ReportFacts, page: HTMLElement) => Promise<void>} */
@@ -69,13 +71,10 @@ function Report({ source, file, running }) {
     const all = isShown ? order : arrange(table, EVERYTHING, picks);
     setOpened({ order: all, place: all.indexOf(row), attempt });
   };
-  const openNamed = () => {
-    const key = decodeURIComponent(location.hash.slice(1));
+  useNamed((key) => {
     const row = key === '' || opened ? -1 : table.key.indexOf(key);
     if (row >= 0) open(row);
-  };
-  useEffect(openNamed, []);
-  useWindow(['hashchange'], openNamed);
+  });
   const onPick = () => setPicked((times) => times + 1);
   const onClose = () => {
     setOpened(undefined);
@@ -114,7 +113,7 @@ function Rows({ source, order, wish, change, setOpened, onPick, port }) {
   };
   const download = () => save('picks.csv', new Blob([picks.csv(table.key)], { type: 'text/csv' }));
   const print = () => setPrinted(Array.from(order));
-  const nothing = html`<p id="nothing">No row is like that. <${Button} onClick=${() => change(EVERYTHING)}>Show all<//></p>`;
+  const nothing = html`<p id="nothing" class="wrap">No row is like that. <${Button} onClick=${() => change(EVERYTHING)}>Show all<//></p>`;
   return html`<${Filters} ...${{ table, picks, wish, change, density, setDensity, print, download }} shown=${order.length} />
     <${Gallery} key=${serial.current} name="density-${density}" version=${table.version} length=${order.length}
       cellOf=${(room) => cellIn(density, room)} placeOf=${(row) => order.indexOf(row)} onKey=${onKey} port=${port}
@@ -138,11 +137,10 @@ function drawRow(source, row, density, cell) {
 /** Arrow keys go from one to the next. @param {{ view: string, setView: (view: string) => void, hasGrid: boolean }} props */
 function Tabs({ view, setView, hasGrid }) {
   const shown = Object.entries(VIEWS).filter(([name]) => name !== 'grid' || hasGrid);
+  const names = shown.map(([name]) => name);
   const press = ({ key }) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[key] ?? 0;
-    const [next] = shown[(shown.findIndex(([name]) => name === view) + by + shown.length) % shown.length] ?? [
-      'rows',
-    ];
+    const [next = 'rows'] = shown.at((names.indexOf(view) + by) % names.length) ?? [];
     if (by === 0) return;
     setView(next);
     document.getElementById(`tab-${next}`)?.focus();
@@ -189,4 +187,30 @@ async function rowsWith(wanted, file, rowsEach, search) {
     if (rows.length < rowsEach) break;
   }
   return found;
+}
+
+/** Prints the rows that are shown, once their pictures are there. @param {{ table: Table, rows: readonly number[], done: () => void }} props */
+function Printed({ table, rows, done }) {
+  const box = useRef();
+  const printed = async () => {
+    await Promise.all(
+      [...box.current.querySelectorAll('img')].map((image) => image.decode().catch(() => undefined)),
+    );
+    globalThis.print();
+    done();
+  };
+  useEffect(() => void printed(), []);
+  const rest = rows.length - PRINTED_MOST;
+  const picture = (row, src) =>
+    kindOf(src) === 'picture'
+      ? html`<img src=${src} alt="" />`
+      : html`<p>${table.reason[row] || table.outcomeName(row)}</p>`;
+  const card = (row) =>
+    html`<div>
+      ${picture(row, table.file[row] ?? '')}<b>${table.title(row)}</b><p>${table.caption(row)}</p>
+      <small>${table.factsText(row)}</small>
+    </div>`;
+  return html`<div id="printed" ref=${box}>
+    ${rows.slice(0, PRINTED_MOST).map(card)}${rest > 0 && html`<p>and ${count(rest)} more rows</p>`}
+  </div>`;
 }

@@ -55,7 +55,7 @@ export function RowCard({ source, row, density, cell: { width, height } }) {
       return isShown ? [/** @type {const} */ ([name, cell])] : [];
     });
     return html`<${Frame} ...${{ source, row }} width=${Math.min(LINE_PICTURE, width * 0.36)} height=${LINE_PICTURE} />
-      <div class="line-text"><b>${table.title(row)}</b>${facts}${prompt}<${Terms} name="cells wrap" entries=${cells} /></div>`;
+      <div class="line-text"><b>${table.title(row)}</b>${facts}${prompt}<${Terms} name="cells wrap note" entries=${cells} /></div>`;
   }
   const caption = DENSITIES[density]?.caption ?? 0;
   const title = html`<b class="clip">${table.title(row)}</b>`;
@@ -86,5 +86,5 @@ function Picture({ source, row, width, height }) {
   // `runsheet open` makes it.
   const copy = `report/small/${path.replace(/^outputs\//, '')}.webp`;
   const label = labelOf(source, row);
-  return html`<${SmallFile} ...${{ path, width, height, label }} small=${isSmall && table.small[row] ? copy : undefined} />`;
+  return html`<${SmallFile} ...${{ path, label }} small=${isSmall && table.small[row] ? copy : undefined} />`;
 }

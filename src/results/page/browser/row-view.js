@@ -1,6 +1,6 @@
 // The enlarged view of a row: its files, all of its cells and its attempts.
 
-import { Button, Copy, html, NewTab, Section, Terms, useEffect, useRef, useState } from './parts.js';
+import { Button, Copy, html, NewTab, Section, Terms, toneOf, useEffect, useRef, useState } from './parts.js';
 import { LargeFile, NoPicture, Thumb } from './files.js';
 import { choiceOf } from './picks.js';
 import { commandOf, dateOf, joined, money, size, span } from './text.js';
@@ -100,7 +100,7 @@ function Detail({ source: { table }, row, detail, path, attempt }) {
   const retry = commandOf(table.facts, 'retry', `--row ${row + 1}`);
   const link = ({ path: href, bytes, name }) =>
     html`<li><${NewTab} href=${href} text=${href} /> ${size(bytes)} · ${name}</li>`;
-  return html`${reason !== undefined && html`<p class="reason">${reason}</p>`}
+  return html`${reason !== undefined && html`<p class="reason box" style=${toneOf('failed')}>${reason}</p>`}
     ${reused !== undefined && html`<p class="note">Reused from ${reused}; not bought again.</p>`}
     <${Cells} title="Inputs" cells=${Object.entries(inputs)} />
     <${Cells} title="Other columns" cells=${Object.entries(data)} />
@@ -146,7 +146,7 @@ function Attempt({ given, isMeant }) {
     cost_usd > 0 ? money(cost_usd) : '',
   ]);
   return html`<li ref=${item} class=${isMeant ? 'meant' : ''}>
-    <p><b class="tone ${outcome}">${attempt}. ${outcome}</b> ${facts}</p>
+    <p><b class="tone" style=${toneOf(outcome)}>${attempt}. ${outcome}</b> ${facts}</p>
     ${reason && outcome !== 'succeeded' && html`<p class="note">${reason}</p>`}
     <p class="note">${joined([run_id, ended_at && dateOf(ended_at)])}</p>
   </li>`;

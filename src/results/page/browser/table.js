@@ -1,12 +1,17 @@
 // What the page knows of all rows, as columns. Rows are counted from 0 here and from 1 everywhere that people read.
 
-import { Attempts } from './attempts.js';
 import { factsText } from './text.js';
 
-/** @import { Attempt } from './attempts.js' */
 /** @import { Columns } from './data.js' */
 /** @import { LiveRow } from '../report-row.ts' */
 /** @import { ReportFacts } from '../report.ts' */
+
+/**
+ * Times in milliseconds since 1970 (0: not known), durations in seconds (-1: not known); `nth`: of its row, from 1.
+ * @typedef {{ row: number, nth: number, created: number, ended: number, queue: number, cold: number, run: number, cost: number, gpu: number, outcome: number, kind: number }} Attempt
+ */
+/** What is not known of an attempt. */
+const NONE = { created: 0, ended: 0, queue: -1, cold: -1, run: -1, cost: 0, gpu: 0, outcome: 255, kind: 0 };
 
 /** The outcome of a row that has none. */
 export const OPEN = 127;
@@ -28,17 +33,17 @@ const COLUMNS = /** @type {const} */ ({
 
 export class Table {
   rows = 0;
-  attempts = new Attempts();
-  key = /** @type {readonly string[]} */ ([]);
-  file = /** @type {readonly string[]} */ ([]);
-  reason = /** @type {readonly string[]} */ ([]);
+  /** In the order in which the page learned of them. */
+  attempts = /** @type {Attempt[]} */ ([]);
+  key = /** @type {string[]} */ ([]);
+  file = /** @type {string[]} */ ([]);
+  reason = /** @type {string[]} */ ([]);
   /** Whether the row has a small copy of its picture. */
   small = new Uint8Array();
   of = /** @type {Numbers} */ ({});
   /** Grows with every change, so that what was computed from the rows is computed again. */
   version = 0;
-  /** @type {number | undefined} */
-  #caption;
+  #caption = -1;
 
   /** @param {ReportFacts} facts */
   constructor(facts) {
@@ -62,7 +67,7 @@ export class Table {
   /** The columns of an ended batch. @param {Columns} columns */
   load(columns) {
     const numbers = (name) => /** @type {Uint32Array} */ (columns[name] ?? []);
-    const texts = (name) => /** @type {readonly string[]} */ (columns[name] ?? []);
+    const texts = (name) => /** @type {string[]} */ (columns[name] ?? []);
     const { tickMs, leadMs, costUnit, startedAt } = this.facts;
     this.version += 1;
     this.key = texts('key');
@@ -74,7 +79,7 @@ export class Table {
     this.of.bytes = new Uint32Array(numbers('bytes'));
     this.of.same = new Uint32Array(numbers('same'));
     const tries = numbers('attempts');
-    const [created, ended, queue, cold, run, cost, gpu, outcome, kind] = Attempts.SENT.map((name) =>
+    const [created, ended, queue, cold, run, cost, gpu, outcome, kind] = Object.keys(NONE).map((name) =>
       numbers(`a.${name}`),
     );
     let time = 0;
@@ -104,23 +109,17 @@ export class Table {
     const row = number - 1;
     if (row >= this.rows) return;
     this.version += 1;
-    if (this.of.outcome[row] !== OPEN) this.attempts.remove(row);
-    for (const [texts, text] of [
-      [this.key, key],
-      [this.reason, reason],
-      [this.file, file],
-      ...cells.map((cell, column) => [this.cells[column], cell]),
-    ])
-      Object.assign(texts ?? [], { [row]: text });
-    const numbers = {
-      outcome: this.outcomeNumber(outcome),
-      files: Math.min(files, 255),
-      bytes,
-      tries: 0,
-      cost: 0,
-    };
-    for (const [name, value] of Object.entries(numbers))
-      this.of[/** @type {keyof Numbers} */ (name)][row] = value;
+    // Attempts of a row that was sent again come once more, with the new ones.
+    if (this.of.outcome[row] !== OPEN) this.attempts = this.attempts.filter((one) => one.row !== row);
+    this.key[row] = key;
+    this.reason[row] = reason;
+    this.file[row] = file;
+    for (const [column, cell] of cells.entries()) Object.assign(this.cells[column] ?? [], { [row]: cell });
+    this.of.outcome[row] = this.outcomeNumber(outcome);
+    this.of.files[row] = Math.min(files, 255);
+    this.of.bytes[row] = bytes;
+    this.of.tries[row] = 0;
+    this.of.cost[row] = 0;
     for (const { outcome: one, gpu, kind, climbed, ...rest } of attempts)
       this.#attempt({
         ...rest,
@@ -177,8 +176,7 @@ export class Table {
   }
 
   get captionColumn() {
-    if (this.#caption === undefined || (this.#caption < 0 && this.key.length > 0))
-      this.#caption = captionOf(this);
+    if (this.#caption < 0) this.#caption = captionOf(this);
     return this.#caption;
   }
 
@@ -190,10 +188,12 @@ export class Table {
 
   /** @param {{ [N in keyof Attempt]?: Attempt[N] | undefined } & { row: number }} given */
   #attempt(given) {
-    this.attempts.add(given);
-    const { row, cost = 0, outcome, gpu = 0, run = -1, queue = -1, ended = 0 } = given;
-    const of = this.of;
-    of.tries[row] = (of.tries[row] ?? 0) + 1;
+    const { of } = this;
+    const nth = (of.tries[given.row] ?? 0) + 1;
+    const attempt = /** @type {Attempt} */ ({ ...NONE, ...given, nth });
+    this.attempts.push(attempt);
+    const { row, cost, outcome, gpu, run, queue, ended } = attempt;
+    of.tries[row] = nth;
     of.cost[row] = (of.cost[row] ?? 0) + cost;
     // A row keeps its result if a later attempt did not succeed.
     const succeeded = this.outcomeNumber('succeeded');
