@@ -20,3 +20,11 @@ export function programName(file = process.argv[1] ?? '', folder = process.cwd()
   const own = relative(folder, file);
   return `node ${shellWord(own.startsWith('..') ? file : own)}`;
 }
+
+/** The same from any folder, as a page needs it: npx finds a program of its cache everywhere, but one of a project only there. */
+export function programAnywhere(file = process.argv[1] ?? ''): string {
+  if (/[\\/]_npx[\\/]/.test(file)) return `npx ${PROGRAM}`;
+  const isFile =
+    basename(file) === `${PROGRAM}.mjs` || /[\\/]node_modules[\\/]\.bin[\\/]runsheet$/.test(file);
+  return isFile ? `node ${shellWord(file)}` : PROGRAM;
+}

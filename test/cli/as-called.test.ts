@@ -5,7 +5,7 @@ import type { CommandContext, RouteMap } from '@stricli/core';
 import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
 import { asCalled, COMMANDS } from '../../src/cli/context.ts';
-import { programName } from '../../src/host/package-version.ts';
+import { programAnywhere, programName } from '../../src/host/package-version.ts';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
 
@@ -20,6 +20,16 @@ describe('the name of the program', () => {
     ['', 'runsheet'],
   ])('of a process that was started as %j is %s', (file, name) => {
     expect(programName(file, '/clone')).toBe(name);
+  });
+
+  it.each([
+    ['/usr/local/bin/runsheet', 'runsheet'],
+    ['/home/me/project/node_modules/.bin/runsheet', 'node /home/me/project/node_modules/.bin/runsheet'],
+    ['/home/me/.npm/_npx/7f3a/node_modules/runsheet/bin/runsheet.mjs', 'npx runsheet'],
+    ['/clone/bin/runsheet.mjs', 'node /clone/bin/runsheet.mjs'],
+    ['/my app/worker.js', 'runsheet'],
+  ])('of a process that was started as %j is %s in any folder', (file, name) => {
+    expect(programAnywhere(file)).toBe(name);
   });
 
   it('replaces the name in commands, not in sentences and paths', () => {

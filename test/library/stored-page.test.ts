@@ -1,7 +1,7 @@
 // The pages of ended batches as a server gives them to a browser, after someone else has written to the place of the batches.
 
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
@@ -77,6 +77,12 @@ describe('the page of an ended batch', () => {
     expect(answer.headers.get('content-security-policy')).toBe(LIVE);
     const html = await answer.text();
     expect([html.includes(pageSource().script), html.includes(HOSTILE)]).toEqual([true, false]);
+  });
+
+  it('is told where its batch is, because its address does not say so', async () => {
+    const html = await (await get('/')).text();
+    expect(html).toContain(`<div id="place" data-out="${dirname(folder)}" hidden></div>\n<div id="page">`);
+    expect(readFileSync(page, 'utf8')).not.toContain('id="place"');
   });
 
   it('gets its rows from a script that is nothing but data', async () => {

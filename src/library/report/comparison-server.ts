@@ -31,7 +31,7 @@ export async function serveComparison(
         return;
       }
       const [place, page] = isReport ? [store, name] : [openStore(dirname(path)), basename(path)];
-      const sent = await sendPage(place, page, response);
+      const sent = await sendPage(place, page, response, out);
       if (sent === 'absent') response.writeHead(404).end();
       if (sent === 'other script')
         refusePage(response, isReport ? `open ${batch}` : `compare ${a} ${b} --serve`);

@@ -1,5 +1,6 @@
 // The page of a batch, as a program opens it.
 
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import { makeSmallCopies } from '../../results/page/small-copies.ts';
@@ -82,7 +83,11 @@ async function answer({ feed, found }: Served, request: IncomingMessage, respons
   };
   switch (url.pathname) {
     case '/':
-      if (feed.summary && (await sendPage(found.store, 'report.html', response)) === 'sent') return;
+      if (
+        feed.summary &&
+        (await sendPage(found.store, 'report.html', response, dirname(found.folder))) === 'sent'
+      )
+        return;
       response.writeHead(200, pageHeaders(true));
       response.end(feed.html);
       return;

@@ -6,7 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { mediaTypeOf } from '../../host/media-types.ts';
 import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { problem } from '../../errors/error.ts';
-import { pageSource } from '../../results/page/page-source.ts';
+import { markupText } from '../../errors/outside-text.ts';
+import { PAGE, pageSource } from '../../results/page/page-source.ts';
 
 /** Names as the store has them: no empty, hidden or parent folder, no other separator. */
 const SAFE =
@@ -89,12 +90,23 @@ export const pageHeaders = (isServed: boolean): Readonly<Record<string, string>>
 /** A page with another script would be shown without its rows, so it is not sent. */
 type Sent = 'sent' | 'absent' | 'other script';
 
-export async function sendPage(store: Files, name: string, response: ServerResponse): Promise<Sent> {
+/** `out`: where its batch is, which a page that was not opened from its folder cannot know. */
+export async function sendPage(
+  store: Files,
+  name: string,
+  response: ServerResponse,
+  out: string,
+): Promise<Sent> {
   const bytes = await bytesOf(store, name, MOST_BYTES.page);
   if (bytes === undefined) return 'absent';
   if (!bytes.includes(`<script>${pageSource().script}</script>`)) return 'other script';
   response.writeHead(200, pageHeaders(false));
-  response.end(bytes);
+  const at = bytes.indexOf(PAGE);
+  if (at > 0) {
+    response.write(bytes.subarray(0, at));
+    response.write(`<div id="place" data-out="${markupText(out)}" hidden></div>\n`);
+  }
+  response.end(bytes.subarray(Math.max(0, at)));
   return 'sent';
 }
 

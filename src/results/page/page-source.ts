@@ -79,6 +79,9 @@ const library = (name: string, file: string) => readFileSync(join(dirname(resolv
 
 const digestOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`;
 
+/** Where the script draws the page. */
+export const PAGE = '<div id="page"></div>';
+
 // The frame of a page that opens offline: its style, script and policy, and what it knows as data.
 
 type HtmlPage = {
@@ -112,7 +115,7 @@ export async function* htmlPage({
 <title>${markupText(title)}</title>
 <style>${style}</style>
 </head>
-<div id="page"></div>
+${PAGE}
 <noscript>This page is drawn by a script of its own.</noscript>
 <script type="application/json" id="data">${htmlJson(facts)}</script>
 `;

@@ -2,7 +2,7 @@
 // from sheets and services is data in it, never markup: the page's script inserts it as text.
 
 import { dirname } from 'node:path';
-import { programName } from '../../host/package-version.ts';
+import { programAnywhere } from '../../host/package-version.ts';
 import type { Idle, Summary } from '../summary.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
@@ -103,7 +103,7 @@ const factsOf = (
   deployment: terminalLine(file.deployment.name ?? file.deployment.id),
   rehearsal: file.service.rehearsal,
   sheet: { name: file.sheet.name, sha256: file.sheet.sha256 },
-  program: programName(),
+  program: programAnywhere(),
   ...(file.sheet.grid && { axes: file.sheet.grid }),
   ...known,
 });

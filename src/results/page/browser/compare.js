@@ -33,6 +33,8 @@ import { count, factsText, joined, money, plural, span } from './text.js';
 /** @import { ComparisonFacts, ShownPair, ShownSingle } from '../comparison-page.ts' */
 
 const ONLY_SHOWN = 200;
+/** Of a pair on paper. */
+const PRINTED = { height: 310 };
 /** @type {PairWish} */
 const EVERYTHING = { show: '', text: '', sort: 'change' };
 
@@ -71,7 +73,7 @@ function Comparison({ facts, pairs, only }) {
         <p id="count" class="note" role="status">${shown}${plural(pairs.length, 'pair')}</p>
       </div>
       <${Gallery} key=${JSON.stringify(wish)} name="pairs" version=${0} length=${order.length} cellOf=${pairCell}
-        draw=${(at, cell) => drawPair(facts, /** @type {ShownPair} */ (order[at]), at, cell)} placeOf=${(at) => at} onOpen=${open} port=${port} />
+        draw=${(at, cell) => drawPair(facts, /** @type {ShownPair} */ (order[at]), at, cell)} placeOf=${(at) => at} printed=${(at) => html`<${PairCard} ...${{ facts, pair: order[at], cell: PRINTED }} />`} onOpen=${open} port=${port} />
       ${order.length === 0 && nothing}
       <${Only} facts=${facts} only=${only} />
     </main>

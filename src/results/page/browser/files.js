@@ -28,8 +28,10 @@ function SmallPicture({ path, small, label }) {
   return html`<img src=${source} alt=${label} loading="lazy" decoding="async" onError=${onError} />`;
 }
 
+/** Whoever wants no motion plays films on purpose only. */
+const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
 const play = ({ currentTarget, type }) =>
-  type === 'mouseover' ? void currentTarget.play().catch(() => undefined) : currentTarget.pause();
+  type === 'mouseover' && !isCalm ? void currentTarget.play().catch(() => undefined) : currentTarget.pause();
 
 /** A small view of a file. @param {SmallProps} props */
 export function SmallFile(props) {
@@ -47,7 +49,8 @@ export function LargeFile({ path, label }) {
   const own = { key: path, src: path };
   const kind = kindOf(path);
   if (kind === 'picture') return html`<img ...${own} alt=${label} draggable=${false} />`;
-  if (kind === 'video') return html`<video ...${own} aria-label=${label} controls autoplay loop></video>`;
+  if (kind === 'video')
+    return html`<video ...${own} aria-label=${label} controls autoplay=${!isCalm} loop></video>`;
   if (kind === 'audio') return html`<audio ...${own} aria-label=${label} controls></audio>`;
   return html`<a class="button" href=${path} download>Open ${path.split('/').at(-1)}</a>`;
 }

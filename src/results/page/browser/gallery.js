@@ -1,19 +1,21 @@
 // Cards of very many rows or pairs. Only those near the window are on the page; the others are room. Browsers limit the height of an
 // element, so they are shown in blocks.
 
-import { Button, html, useLayoutEffect, useRef, useState, useWidth, useWindow } from './parts.js';
+import { Button, html, render, useLayoutEffect, useRef, useState, useWidth, useWindow } from './parts.js';
 import { count } from './text.js';
 
+/** @import { Children } from './parts.js' */
 /** @typedef {{ columns: number, width: number, height: number, gap: number, line: number }} Cell `line`: from one line to the next */
-/** @typedef {{ id: number, name: string, href: string, content: import('./parts.js').Children }} Card */
+/** @typedef {{ id: number, name: string, href: string, content: Children }} Card */
 
 const BLOCK = 10_000;
+const PRINTED_MOST = 500;
 
 /**
- * `placeOf`: where the row with an id is now; `version`: grows when rows were added; `onKey`: says whether the key did something.
+ * `placeOf`: where the row with an id is now; `printed`: what stands on paper, where all of them have room; `version`: grows when rows were added; `onKey`: says whether the key did something.
  * @param {{ length: number, cellOf: (room: number) => Cell, draw: (place: number, cell: Cell) => Card, [other: string]: any }} props
  */
-export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, name, version }) {
+export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, name, version, printed }) {
   const box = useRef();
   const room = useWidth(box);
   const [block, setBlock] = useState(0);
@@ -41,7 +43,8 @@ export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, na
     if (!isSeen) scrollTo({ top: Math.max(0, top - innerHeight / 3) });
     look();
   };
-  port.current = { reveal };
+  const { paper, print } = usePaper(length, printed);
+  port.current = { reveal, print };
   useLayoutEffect(() => {
     const card = wanted.current < 0 ? null : box.current?.querySelector(`[data-place="${wanted.current}"]`);
     if (!card) return;
@@ -75,7 +78,28 @@ export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, na
     box.current?.scrollIntoView();
   };
   return html`<ul id="cards" class=${name} ref=${box} style=${{ height: `${height}px` }}>${room > 0 && cards}</ul>
-    <${Blocks} length=${length} block=${block} go=${go} />`;
+    <div id="printed" ref=${paper}></div><${Blocks} length=${length} block=${block} go=${go} />`;
+}
+
+/** All cards in the room that paper has, only while they are printed. @type {(length: number, printed: (place: number) => Children) => { paper: { current: any }, print: () => Promise<void> }} */
+function usePaper(length, printed) {
+  const paper = useRef();
+  const layOut = () => {
+    const places = Array.from({ length: Math.min(length, PRINTED_MOST) }, (_, place) => place);
+    const cards = places.map((place) => html`<div key=${place}>${printed(place)}</div>`);
+    const rest = length - places.length;
+    render(html`${cards}${rest > 0 && html`<p>and ${count(rest)} more</p>`}`, paper.current);
+  };
+  useWindow(['beforeprint'], layOut);
+  useWindow(['afterprint'], () => render(null, paper.current));
+  const print = async () => {
+    layOut();
+    const pictures = [...paper.current.querySelectorAll('img')];
+    for (const picture of pictures) picture.loading = 'eager';
+    await Promise.allSettled(pictures.map((picture) => picture.decode()));
+    globalThis.print();
+  };
+  return { paper, print };
 }
 
 /** `here`: in the block. */

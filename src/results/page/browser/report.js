@@ -5,7 +5,6 @@ import { arrange, EVERYTHING } from './arrange.js';
 import { Charts } from './charts.js';
 import { Costs } from './costs.js';
 import { detailFiles, readColumns, servedDetail, smallCopies } from './data.js';
-import { kindOf } from './files.js';
 import { Filters } from './filters.js';
 import { Gallery } from './gallery.js';
 import { axesOf, Grid } from './grid.js';
@@ -15,7 +14,6 @@ import { choiceOf, Picks } from './picks.js';
 import { cellIn, RowCard } from './row-card.js';
 import { RowView } from './row-view.js';
 import { Table } from './table.js';
-import { count } from './text.js';
 
 /** @import { ReportFacts } from '../report.ts' */
 /** @import { Running } from './live.js' */
@@ -26,12 +24,14 @@ import { count } from './text.js';
 /** @typedef {ReturnType<typeof detailFiles>['file']} ReadFile */
 
 const FEW_ROWS = 12;
-const PRINTED_MOST = 500;
+/** Of a card on paper. */
+const PRINTED = { density: 2, cell: { width: 220, height: 290 } };
 const VIEWS = { rows: 'Rows', grid: 'Grid', times: 'Time', costs: 'Cost' };
 
 /** @type {(facts: ReportFacts, page: HTMLElement) => Promise<void>} */
 export async function startReport(facts, page) {
-  const table = new Table(facts);
+  const { out = facts.out } = document.getElementById('place')?.dataset ?? {};
+  const table = new Table({ ...facts, ...(out && { out }) });
   const files = detailFiles(facts.rowsEach);
   const source = { table, picks: new Picks(facts.mark), read: facts.isServed ? servedDetail : files.read };
   const file = facts.isServed ? undefined : files.file;
@@ -100,7 +100,6 @@ function Rows({ source, order, wish, change, setOpened, onPick, port }) {
   const { table, picks } = source;
   // Few cards have room.
   const [density, setDensity] = useState(table.facts.rows <= FEW_ROWS && innerWidth > 640 ? 2 : 1);
-  const [printed, setPrinted] = useState(/** @type {readonly number[] | undefined} */ (undefined));
   // A live page keeps the cards of the rows that it shows; another wish has new ones.
   const serial = useRef(0);
   useMemo(() => (serial.current += 1), [wish, density]);
@@ -112,15 +111,15 @@ function Rows({ source, order, wish, change, setOpened, onPick, port }) {
     return true;
   };
   const download = () => save('picks.csv', new Blob([picks.csv(table.key)], { type: 'text/csv' }));
-  const print = () => setPrinted(Array.from(order));
+  const print = () => port.current.print();
+  const printed = (place) => html`<${RowCard} ...${{ source, row: order[place] ?? 0, ...PRINTED }} />`;
   const nothing = html`<p id="nothing" class="wrap">No row is like that. <${Button} onClick=${() => change(EVERYTHING)}>Show all<//></p>`;
   return html`<${Filters} ...${{ table, picks, wish, change, density, setDensity, print, download }} shown=${order.length} />
     <${Gallery} key=${serial.current} name="density-${density}" version=${table.version} length=${order.length}
-      cellOf=${(room) => cellIn(density, room)} placeOf=${(row) => order.indexOf(row)} onKey=${onKey} port=${port}
+      cellOf=${(room) => cellIn(density, room)} placeOf=${(row) => order.indexOf(row)} onKey=${onKey} port=${port} printed=${printed}
       draw=${(place, cell) => drawRow(source, order[place] ?? 0, density, cell)}
       onOpen=${(place) => setOpened({ order, place, attempt: 0 })} />
-    ${order.length === 0 && nothing}
-    ${printed && html`<${Printed} table=${table} rows=${printed} done=${() => setPrinted(undefined)} />`}`;
+    ${order.length === 0 && nothing}`;
 }
 
 /** @type {(source: Source, row: number, density: number, cell: Cell) => Card} */
@@ -187,30 +186,4 @@ async function rowsWith(wanted, file, rowsEach, search) {
     if (rows.length < rowsEach) break;
   }
   return found;
-}
-
-/** Prints the rows that are shown, once their pictures are there. @param {{ table: Table, rows: readonly number[], done: () => void }} props */
-function Printed({ table, rows, done }) {
-  const box = useRef();
-  const printed = async () => {
-    await Promise.all(
-      [...box.current.querySelectorAll('img')].map((image) => image.decode().catch(() => undefined)),
-    );
-    globalThis.print();
-    done();
-  };
-  useEffect(() => void printed(), []);
-  const rest = rows.length - PRINTED_MOST;
-  const picture = (row, src) =>
-    kindOf(src) === 'picture'
-      ? html`<img src=${src} alt="" />`
-      : html`<p>${table.reason[row] || table.outcomeName(row)}</p>`;
-  const card = (row) =>
-    html`<div>
-      ${picture(row, table.file[row] ?? '')}<b>${table.title(row)}</b><p>${table.caption(row)}</p>
-      <small>${table.factsText(row)}</small>
-    </div>`;
-  return html`<div id="printed" ref=${box}>
-    ${rows.slice(0, PRINTED_MOST).map(card)}${rest > 0 && html`<p>and ${count(rest)} more rows</p>`}
-  </div>`;
 }
