@@ -91,8 +91,12 @@ async function look(source: SheetSource, options: SheetOptions, quote: Quoting):
 class RowsTakenIn {
   readonly #delimiter: string | undefined;
   readonly #widths = new Map<number, number>();
-  readonly #sample: (readonly string[])[] = [];
-  readonly #suspects: { readonly line: number; readonly lines: readonly (readonly string[])[] }[] = [];
+  readonly #sample: Shape[] = [];
+  readonly #suspects: {
+    readonly line: number;
+    readonly lines: number;
+    readonly shapes: ReadonlySet<Shape>;
+  }[] = [];
 
   constructor(delimiter: string | undefined) {
     this.#delimiter = delimiter;
@@ -104,10 +108,12 @@ class RowsTakenIn {
     if (width === 1 && this.#widths.size === 0) return;
     this.#widths.set(width, (this.#widths.get(width) ?? 0) + 1);
     if (raw === undefined) {
-      if (this.#sample.length < SAMPLED) this.#sample.push(fields);
+      if (this.#sample.length < SAMPLED) this.#sample.push(shapeOf(fields));
     } else if (this.#delimiter !== undefined && this.#suspects.length < SAMPLED) {
-      const lines = raw.split(/\r\n?|\n/).map((one) => one.split(this.#delimiter as string));
-      this.#suspects.push({ line, lines });
+      const delimiter = this.#delimiter;
+      const lines = raw.split(/\r\n?|\n/);
+      const shapes = new Set(lines.map((one) => shapeOf(one.replaceAll('"', '').split(delimiter))));
+      this.#suspects.push({ line, lines: lines.length, shapes });
     }
   }
 
@@ -122,17 +128,26 @@ class RowsTakenIn {
 
   get found(): Found['takesIn'] {
     const width = this.#width;
-    const [, ...rows] = this.#sample.filter((fields) => fields.length === width);
-    const isNumeric = (at: number) => rows.length > 0 && rows.every((fields) => isNumber(fields[at] ?? ''));
-    const numbers = Array.from({ length: width }, (_, at) => isNumeric(at));
-    const isRow = (fields: readonly string[]): boolean =>
-      fields.length === width &&
-      fields.every((text, at) => !numbers[at] || isNumber(text.replaceAll('"', '')));
+    const [, ...rows] = this.#sample.filter((shape) => shape.length === width);
+    const numbers = Array.from(
+      { length: width },
+      (_, at) => rows.length > 0 && rows.every((shape) => shape[at] === 'n'),
+    );
+    const isRow = (shape: Shape): boolean =>
+      shape.length === width && numbers.every((isNumeric, at) => !isNumeric || shape[at] === 'n');
     const real =
-      width > 2 || numbers.includes(true) ? this.#suspects.filter(({ lines }) => lines.every(isRow)) : [];
+      width > 2 || numbers.includes(true)
+        ? this.#suspects.filter(({ shapes }) => [...shapes].every(isRow))
+        : [];
     const [first] = real;
-    return first && { line: first.line, lines: first.lines.length, count: real.length };
+    return first && { line: first.line, lines: first.lines, count: real.length };
   }
 }
+
+/** A letter for each field: n for a number. Rows of megabytes are not kept. */
+type Shape = string;
+
+const shapeOf = (fields: readonly string[]): Shape =>
+  fields.map((text) => (isNumber(text) ? 'n' : 't')).join('');
 
 const isNumber = (text: string): boolean => /^\s*(?:[-+]?[\d.,]+)?\s*$/.test(text);
