@@ -35,6 +35,8 @@ const LONGEST = [
   'cli/over-rehearsal',
   'cli/batches',
   'cli/interrupt',
+  'workflows/copied-payloads',
+  'errors/quick',
   'simulation/simulation',
   'histories/replay',
   'webhook/half-open',
