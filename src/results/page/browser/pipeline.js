@@ -29,7 +29,7 @@ function Pipeline({ pipeline, program, stages }) {
 
 /** @param {{ stage: Stage, program: string }} props */
 const Help = ({ stage: { name, reason, help }, program }) =>
-  html`<li class="between"><span><b>${name}</b> ${reason}<br /><code>${asCalled(help, program)}</code></span>
+  html`<li class="wrap"><span><b>${name}</b> ${reason}<br /><code>${asCalled(help, program)}</code></span>
     <${Copy} label="Copy" of=${`Copy the command for ${name}`} text=${asCalled(help, program)} /></li>`;
 
 /** @type {(stage: Stage) => readonly [head: string, ...cells: { text: any }[]]} */
