@@ -1,6 +1,7 @@
 // Finds Temporal by its standard settings (`TEMPORAL_*` and profiles, as for the temporal command). It connects to nothing, so a
 // command that needs no server does not load the client.
 
+import type { ConnectionOptions } from '@temporalio/client';
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 
 export type TemporalAddress = {
@@ -8,7 +9,8 @@ export type TemporalAddress = {
   readonly namespace: string;
   /** Which setting the address comes from, for messages. */
   readonly from: string;
-  readonly options: ReturnType<typeof loadClientConnectConfig>['connectionOptions'];
+  /** Those of Temporal's settings; not by the type of their package, which would name that of its workers in our own. */
+  readonly options: Pick<ConnectionOptions, 'tls' | 'metadata'> & { readonly apiKey?: string };
 };
 
 /** undefined if no setting names a server; then the embedded one is used. */
