@@ -1,4 +1,5 @@
-// Every command of the pages is one of this version, with flags that exist. Only parsed: placeholders stand for values.
+// Every command of the pages is one of this version, with flags that exist. Only parsed: placeholders stand for values; as-pasted.long.test.ts runs
+// those of the first pages.
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { globSync, readFileSync } from 'node:fs';
