@@ -172,8 +172,8 @@ const COLUMNS: readonly Case[] = [
   },
   {
     code: 'E203',
-    name: 'no column provides an input, and the one that is left may be anything',
-    arrange: sheet('left.csv', "seed,artist's words\n1,a\n"),
+    name: 'no column provides an input, and the one that is left has only numbers',
+    arrange: sheet('left.csv', "seed,artist's words\n1,2\n"),
     args: plan('left.csv'),
     leads: [],
     says: /columns of this sheet: seed, artist's words; add --map prompt=<column>/,
