@@ -25,8 +25,7 @@ export const outsideCalls = <T>(work: () => T): T => calls.run(undefined, work);
 export const throwIfCallAborted = (): void => callSignal()?.throwIfAborted();
 
 /** A moment that ends with the call. */
-export const waitInCall = (ms: number): Promise<void> =>
-  wait(ms, undefined, definedSignal(callSignal())) as Promise<void>;
+export const waitInCall = (ms: number): Promise<void> => wait(ms, undefined, definedSignal(callSignal()));
 
 /** Aborted with the first of them, or with the call. */
 export const withCallSignal = (signal: AbortSignal): AbortSignal =>

@@ -6,7 +6,7 @@ import { callWith, readWith } from '../host/call-signal.ts';
 export type { Abortable } from '../host/call-signal.ts';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
-type Reading = (this: unknown, ...args: unknown[]) => AsyncGenerator<unknown>;
+type Reading = (this: unknown, ...args: unknown[]) => AsyncGenerator;
 
 /** Makes the methods of an object, or of a class by its prototype, take a signal. They never see it. */
 export function takeSignals<T extends object>(methods: T): T {
@@ -29,9 +29,10 @@ function takingSignal(method: Method): Method {
 const AsyncGeneratorFunction = async function* () {}.constructor as FunctionConstructor;
 
 /** Throws E602 for a signal that is none. */
-function withoutSignal<T extends readonly unknown[]>(
-  given: T,
-): { readonly signal?: AbortSignal; readonly args: unknown[] } {
+function withoutSignal(given: readonly unknown[]): {
+  readonly signal?: AbortSignal;
+  readonly args: unknown[];
+} {
   const last: unknown = given.at(-1);
   if (!isPlain(last) || !('signal' in last)) return { args: [...given] };
   const { signal, ...options } = last;

@@ -284,7 +284,7 @@ async function checkAll(checks: Checks): Promise<Readiness> {
   return { isReady: results.every(([, result]) => result === OK), checks: Object.fromEntries(results) };
 }
 
-export const OK = 'ok';
+const OK = 'ok';
 
 /** A check that does not end is a failed one: Temporal may be unreachable without an error. */
 async function resultOf(check: Check): Promise<string> {

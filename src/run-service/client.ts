@@ -123,7 +123,7 @@ const AGAIN_MS = 1_000;
  * Its address; undefined if the service takes no files. Throws E301 if it refuses the key, E304 if it cannot be reached or refuses the
  * file, and what `open` throws.
  */
-export async function sendFile(at: ServiceConnection, file: FileToSend): Promise<string | undefined> {
+async function sendFile(at: ServiceConnection, file: FileToSend): Promise<string | undefined> {
   for (let tries = 1; ; tries += 1) {
     const answer = await sendOnce(at, file, tries === TRIES);
     const isLate = answer === undefined || answer.status >= 500 || answer.status === 429;

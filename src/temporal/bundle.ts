@@ -39,6 +39,7 @@ const ONE_FRAME = 'Error.stackTraceLimit = 1;';
 /** What stands before it has the lines and columns of the map. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=/;
 
+/** @public The package is built with it. */
 export async function makeBundle(): Promise<string> {
   const workflowFile = (name: string): string => join(WORKFLOWS, `${name}.${isSource ? 'ts' : 'js'}`);
   const quiet = { trace() {}, debug() {}, info() {}, warn() {}, error() {}, log() {} };

@@ -68,7 +68,8 @@ describe('a row that could hurt others', () => {
     );
     expect(results[1]?.['reason']).toContain('body.inputs.runsheet_faults');
     const prompts = (await bought('poison')).map(({ inputs }) => inputs?.['prompt']);
-    expect(prompts.toSorted()).toEqual(accepted.toSorted());
+    expect(prompts).toHaveLength(accepted.length);
+    expect(new Set(prompts)).toEqual(new Set(accepted));
   });
 });
 

@@ -38,7 +38,7 @@ const complete: [
 /** Makes a handle, and neither waits nor reads. */
 const MAKES = new Set(['getHandle']);
 
-type Call = (this: unknown, ...args: readonly unknown[]) => Promise<unknown> | AsyncGenerator<unknown>;
+type Call = (this: unknown, ...args: readonly unknown[]) => Promise<unknown> | AsyncGenerator;
 
 const callsOf = (name: string, methods: object): readonly (readonly [string, () => unknown])[] =>
   Object.entries(Object.getOwnPropertyDescriptors(methods)).flatMap(([method, { value }]) =>
@@ -50,7 +50,7 @@ const callsOf = (name: string, methods: object): readonly (readonly [string, () 
 const REASON = new Error('the program ends');
 const ABORTED = AbortSignal.abort(REASON);
 
-async function settled(called: Promise<unknown> | AsyncGenerator<unknown>): Promise<unknown> {
+async function settled(called: Promise<unknown> | AsyncGenerator): Promise<unknown> {
   try {
     return Symbol.asyncIterator in called ? await called.next() : await called;
   } catch (error) {

@@ -123,7 +123,7 @@ const MARKED =
 const LONGEST = 60;
 
 /** The number in a cell, which may have a currency, a percent sign and separators; undefined for other texts. */
-export function numberIn(text: string, decimalComma: boolean | undefined): Numeric | 'unclear' | undefined {
+function numberIn(text: string, decimalComma: boolean | undefined): Numeric | 'unclear' | undefined {
   const own = text.trim();
   if (own.length > LONGEST) return undefined;
   if (PLAIN.test(own) && (decimalComma === false || !/\d\.\d/.test(own))) return numeric(own);

@@ -1,6 +1,6 @@
 // The processes that are killed.
 
-export const VICTIMS = {
+const VICTIMS = {
   worker: 'one worker; on a cluster, the other one continues',
   workers: 'all workers',
   receiver: 'the receiver of the webhooks (cluster only)',
