@@ -11,7 +11,7 @@ import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import { costOf, DEFAULT_PRICES } from '../src/options/gpu.ts';
 import { recordsBefore } from '../src/results/batch-rows.ts';
-import { outputNames, type OutputNames } from '../src/results/output-names.ts';
+import { outputNames, type OutputNames } from '../src/results/output-paths.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import {
   recordAgain,

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../src/errors/error.ts';
 import { shortened } from '../src/errors/outside-text.ts';
-import { type OutputNames, outputStem } from '../src/results/output-names.ts';
+import { type OutputNames, outputStem } from '../src/results/output-paths.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile, Run } from '../src/run-service/contract/run.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';

@@ -1,5 +1,5 @@
 // The AbortSignal of a call of the library. The call runs in its context, so that whatever waits, reads or sends on the way can end
-// early without being given the signal. When the call is over nothing hears the signal any more, so a page that it opened stays open.
+// early without being given the signal. When the call is over nothing listens to the signal any more, so a page that it opened stays open.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -50,7 +50,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal = callSignal()):
 /** Calls `work` in the context of the signal. What was interrupted fails in words of its own, so the reason of the signal is thrown. */
 export async function callWith<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
   using call = callOf(signal);
-  // Awaited here, because the signal is heard until this returns.
+  // Awaited here, because the signal counts until this returns.
   return await call.step(work);
 }
 

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RunsheetError } from '../../src/errors/error.ts';
-import { outputNames, outputStem } from '../../src/results/output-names.ts';
+import { outputNames, outputStem } from '../../src/results/output-paths.ts';
 import { readPage } from '../../src/sheet/pages.ts';
 import { RowFileNames } from '../../src/sheet/output-name.ts';
 import { layOut } from '../../src/sheet/sheet.ts';

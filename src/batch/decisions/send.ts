@@ -16,7 +16,7 @@ import {
 } from '../state/lanes.ts';
 import { firstAllowed, mayReserve } from '../sending-limits/budget.ts';
 import { freeOn } from '../sending-limits/adaptive-cap.ts';
-import { allowance } from '../sending-limits/limits.ts';
+import { allowance } from '../sending-limits/strictest-limit.ts';
 import { spendRate, spendStarts } from '../sending-limits/rate-limit.ts';
 import { probed } from '../pausing/pauses.ts';
 import { put } from '../state/put-row.ts';

@@ -2,7 +2,7 @@
 
 import { wantedSlots } from '../pool/membership.ts';
 import { usedSlots, type State } from '../state/state.ts';
-import { FREE, NEVER, type Allowance } from './limit.ts';
+import { FREE, NEVER, type Allowance } from './allowance.ts';
 
 export function grant(state: State): Allowance {
   if (state.membership === undefined) return FREE;

@@ -3,7 +3,7 @@
 
 import type { BatchParams } from '../params.ts';
 import { NO_LIMIT, type State } from '../state/state.ts';
-import { type Allowance, FREE } from './limit.ts';
+import { type Allowance, FREE } from './allowance.ts';
 
 /** The gap between two attempts while the service throttles; a gap below the minimum becomes none. */
 export const RATE_GAP_FIRST_MS = 40;

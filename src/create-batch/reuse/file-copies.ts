@@ -3,7 +3,7 @@
 import pMap from 'p-map';
 import { problem } from '../../errors/error.ts';
 import { shortened } from '../../errors/outside-text.ts';
-import { OUTPUTS } from '../../results/output-names.ts';
+import { OUTPUTS } from '../../results/output-paths.ts';
 import { isBatchName, locationOf } from '../../store/batch-folders.ts';
 import { linesOf } from '../../store/pieces.ts';
 import { openStore } from '../../store/open-store.ts';

@@ -11,7 +11,7 @@
 import { constants } from 'node:fs';
 import { copyFile, link, mkdir, rename } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
-import { outputNames, OUTPUTS, outputStem } from '../../results/output-names.ts';
+import { outputNames, OUTPUTS, outputStem } from '../../results/output-paths.ts';
 import { parsePart, PARTS, partName, REUSED_PASS } from '../../results/parts.ts';
 import type { FileRecord, PartRecord } from '../../results/row-record.ts';
 import { readPage, type SheetRow } from '../../sheet/pages.ts';

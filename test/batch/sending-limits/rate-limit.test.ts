@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FREE } from '../../../src/batch/sending-limits/limit.ts';
+import { FREE } from '../../../src/batch/sending-limits/allowance.ts';
 import {
   adaptRate,
   RATE_GAP_FIRST_MS,

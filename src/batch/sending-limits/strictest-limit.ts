@@ -5,7 +5,7 @@ import { isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { freeSlots, type State } from '../state/state.ts';
 import { circuitBreaker } from './circuit-breaker.ts';
 import { grant } from './grant.ts';
-import { type Allowance, FREE, type Limit, NEVER } from './limit.ts';
+import { type Allowance, FREE, type Limit, NEVER } from './allowance.ts';
 import { rateLimit, startsPerMinute } from './rate-limit.ts';
 
 /** Limits sending to the free slots. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
-import { slots } from '../../../src/batch/sending-limits/limits.ts';
+import { slots } from '../../../src/batch/sending-limits/strictest-limit.ts';
 import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
