@@ -165,10 +165,10 @@ describe('what a watched sheet leaves out', () => {
     await watching.says(/saved [\d:]+: 1 new → 1 run[^]*waiting for the next save/);
     expect(await prompts()).toEqual(['new', 'one', 'two']);
     stage.write('orders.csv', 'prompt,price\nnew,4\none,1\nno row,\ntwo,2\nTotal,7\nGrand total,9\n');
-    const right = `runsheet run --skip-rows 4,6-7 ${command.slice(1).join(' ')}`;
+    const right = `runsheet run --totals skip --skip-rows 4 ${command.slice(1).join(' ')}`;
     await watching.says(new RegExp(`E111[^]*hint: if they are right: ${right}`));
     expect((await watching.kill('SIGINT')).code).toBe(130);
-    const again = stage.start([...command, '--skip-rows', '4,6-7']);
+    const again = stage.start([...command, '--totals', 'skip', '--skip-rows', '4']);
     await again.says(/waiting for the next save/);
     stage.write(
       'orders.csv',

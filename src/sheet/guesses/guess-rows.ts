@@ -100,7 +100,9 @@ export function rowGuesses(
   const kinds = [...new Set(survey.totals.values())];
   const isKnown = answer === 'skip' || kinds.every((kind) => leftOut?.totals.has(kind));
   const guess = isKnown ? said : toConfirm;
-  guesses.push(guess('rows', totalsText(survey), '--totals', 'skip'));
+  // Rows of an earlier save have other numbers now.
+  const moved = leftOut === undefined || skipRows.length === 0 ? [] : ['--skip-rows', rangesText(skipRows)];
+  guesses.push(guess('rows', totalsText(survey), '--totals', 'skip', ...moved));
   return { options: { skipRows: ranges }, guesses };
 }
 
