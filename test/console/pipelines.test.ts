@@ -1,8 +1,9 @@
 // A job file with stages: what can be known before anything runs is refused, by name.
 
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Console } from './console.ts';
+import { endBatch } from './ended-batch.ts';
 
 const STAGES = `
 [[stage]]
@@ -29,7 +30,34 @@ async function planned(job: string, ...more: readonly string[]) {
   return console.run('plan', join(console.folder, 'poster.job.toml'), ...more);
 }
 
+/** What is planned if an earlier batch has done a row of the sheet, and the settings name another folder than the job. */
+async function plannedAfter(above: string, ofStage: string): Promise<string> {
+  const console = await Console.open();
+  await endBatch(
+    await console.batch(console.write('prompts.csv', 'number,prompt\n1,a fox\n2,an owl\n'), 'done'),
+  );
+  const job = console.write(
+    'poster.job.toml',
+    `out = "batches"\n${above}\n${STAGES.replace('\n\n', `\n${ofStage}\n\n`)}`,
+  );
+  vi.stubEnv('RUNSHEET_OUT', join(console.folder, 'elsewhere'));
+  return (await console.run('plan', job)).stderr;
+}
+
 describe('a job file with stages', () => {
+  it.each([
+    ['', '', true],
+    ['again = true', '', false],
+    ['again = true', 'again = false', true],
+    ['reuse = true', 'again = false', false],
+    ['reuse = true', 'reuse = false', true],
+  ])(
+    'with %j above and %j in a stage asks about earlier rows in its own folder: %j',
+    async (above, own, asks) => {
+      expect(/^ {2}asks /m.test(await plannedAfter(above, own))).toBe(asks);
+    },
+  );
+
   it('is planned as a whole: the rows that are known, and what comes after which stage', async () => {
     const { code, stdout, stderr } = await planned(
       `max_cost = 3\n${STAGES.replaceAll('"portraits"', '"portraits"\nmax_cost = 1')}`,

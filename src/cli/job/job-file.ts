@@ -25,7 +25,8 @@ export type Job = {
   readonly schedule: readonly JobFlag[] | undefined;
 };
 
-export type JobFlag = { readonly flag: string; readonly values: readonly string[] };
+/** `isOff`: a switch that is false, which takes no word; a stage is without it although it stands above the stages. */
+export type JobFlag = { readonly flag: string; readonly values: readonly string[]; readonly isOff?: boolean };
 
 /** `from`: the name of another stage, a sheet, or nothing for rows of a grid alone. */
 export type JobStage = {
@@ -168,9 +169,10 @@ export function flagsBeside(
 ): readonly JobFlag[] {
   const flagged = words.map((word, index) => flagIn(word, letters, words[index + 1]));
   const given = new Set(flagged.map(({ flag }) => flag?.replace(/^--no-/, '--')));
-  return flags.flatMap(({ flag, values }) => {
+  return flags.flatMap((own) => {
+    const { flag, values } = own;
     if (INSTEAD[flag]?.some((other) => given.has(other))) return [];
-    if (!given.has(flag.replace(/^--no-/, '--'))) return [{ flag, values }];
+    if (!given.has(flag.replace(/^--no-/, '--'))) return [own];
     if (!OF_INPUTS.has(flag)) return [];
     // Of inputs, those that the words do not give.
     const left = values.filter((value) => {
@@ -193,8 +195,8 @@ export function flagIn(
   return { flag, value: value ?? next, isOwn: value !== undefined };
 }
 
-export const wordsOf = ({ flag, values }: JobFlag): readonly string[] =>
-  values.length === 0 ? [flag] : values.flatMap((value) => [flag, value]);
+export const wordsOf = ({ flag, values, isOff = false }: JobFlag): readonly string[] =>
+  values.length === 0 ? (isOff ? [] : [flag]) : values.flatMap((value) => [flag, value]);
 
 /** One value an input; others are whole, also if they contain a `=`. */
 const OF_INPUTS: ReadonlySet<string> = new Set(['--set', '--map', '--type', '--grid']);
@@ -232,8 +234,8 @@ function flagsOf(
     const parameter = known[flag] as Parameter;
     if (parameter.kind === 'boolean') {
       if (typeof value !== 'boolean') throw wrong(place, name, 'is true or false');
-      if (value) return [{ flag: flagOf(flag), values: [] }];
-      return parameter.withNegated ? [{ flag: negated(flagOf(flag)), values: [] }] : [];
+      if (!value && parameter.withNegated) return [{ flag: negated(flagOf(flag)), values: [] }];
+      return [{ flag: flagOf(flag), values: [], isOff: !value }];
     }
     const values = valuesOf(place, name, value, parameter.variadic === true);
     return [{ flag: flagOf(flag), values: values.map((one) => withPath(flag, one, inFolder)) }];

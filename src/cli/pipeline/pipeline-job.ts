@@ -25,11 +25,8 @@ export type AskedStage = {
 };
 
 export type AskedJob = {
-  readonly job: Job;
   readonly pipeline: string;
   readonly stages: readonly AskedStage[];
-  /** The most that all stages may cost. */
-  readonly maxCostNano: number | undefined;
 };
 
 /** The flags of a command that mean a whole pipeline. */
@@ -39,25 +36,31 @@ const OF_ALL: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Throws E602 for stages that can never run, and for a flag that stands in the file. */
-export async function askedJob(context: Context, servers: Servers, path: string): Promise<AskedJob> {
+/** Those of the whole pipeline: of the command, and above the stages of its file. */
+export const pipelineFlags = (context: Context, path: string): Promise<SheetFlags> =>
+  parsedFlags(context, PARAMETERS, wordsIn(wordsBeside(context, path), readJob(path).flags));
+
+const wordsBeside = ({ args = [] }: Context, path: string): readonly string[] =>
+  args.slice(1).filter((word) => word !== path);
+
+/** `all`: those of the whole pipeline. Throws E602 for stages that can never run, and for a flag that stands in the file. */
+export async function askedJob(
+  context: Context,
+  servers: Servers,
+  path: string,
+  all: SheetFlags,
+): Promise<AskedJob> {
   const job = readJob(path);
   const { stages = [] } = job;
   refuseOrder(job, stages);
-  const words = (context.args ?? []).slice(1).filter((word) => word !== path);
+  const words = wordsBeside(context, path);
   refuseOther(words);
   const asked: AskedStage[] = [];
   for (const stage of stages) asked.push(await askedStage(context, servers, { job, stage, words }));
-  const all = await parsedFlags<SheetFlags>(context, PARAMETERS, wordsIn(words, job.flags));
   const { maxCost } = all as { readonly maxCost?: unknown };
   refuseCost(job, asked, typeof maxCost === 'number' ? maxCost : undefined);
   const sheets = asked.flatMap(({ definition: { sheet } }) => (sheet === undefined ? [] : [sheet]));
-  return {
-    job,
-    pipeline: all.name ?? pipelineNameOf(job.name, sheets),
-    stages: asked,
-    maxCostNano: typeof maxCost === 'number' ? maxCost : undefined,
-  };
+  return { pipeline: all.name ?? pipelineNameOf(job.name, sheets), stages: asked };
 }
 
 const PARAMETERS = { flags: { ...sheetFlags, ...fromFlags } } as never;
@@ -135,7 +138,8 @@ async function askedStage(
   const { name, from, pick, partial } = stage;
   const isStage = job.stages?.some((one) => one.name === from) ?? false;
   // Of a stage, flags win over those above all stages, and those of the command over both.
-  const above = job.flags.filter(({ flag }) => flag !== '--max-cost' && flag !== '--name');
+  const off = new Set(stage.flags.filter(({ isOff }) => isOff).map(({ flag }) => flag));
+  const above = job.flags.filter(({ flag }) => flag !== '--max-cost' && flag !== '--name' && !off.has(flag));
   const inFile = [...flagsBeside(stage.flags.flatMap(wordsOf), LETTERS, above), ...stage.flags];
   const ofAll = words.filter((_, at) => !isName(words, at));
   const given = await parsedFlags<SheetFlags>(context, PARAMETERS, wordsIn(ofAll, inFile));

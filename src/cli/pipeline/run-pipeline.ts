@@ -26,13 +26,14 @@ import { fromNotes } from '../run/from.ts';
 import { policyOf } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
 import { followPipeline } from './follow-pipeline.ts';
-import { askedJob, type AskedJob, type AskedStage } from './pipeline-job.ts';
+import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
 
 /** Shows all stages: what those with a sheet would be, and when the others follow. */
 export async function planPipeline(context: Context, flags: SheetFlags, path: string): Promise<void> {
   const printer = printerFor(context, flags);
-  await using servers = serversFor(configOf(flags), printer);
-  const asked = await askedJob(context, servers, path);
+  const all = await pipelineFlags(context, path);
+  await using servers = serversFor(configOf(all), printer);
+  const asked = await askedJob(context, servers, path, all);
   const definition = definitionOf(asked);
   const made = await madeStages(servers, definition);
   const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
@@ -99,8 +100,9 @@ type Then = (
 
 async function started(context: Context, flags: SheetFlags, path: string, then: Then): Promise<number> {
   const printer = printerFor(context, flags);
-  await using servers = serversFor(configOf(flags), printer);
-  const asked = await askedJob(context, servers, path);
+  const all = await pipelineFlags(context, path);
+  await using servers = serversFor(configOf(all), printer);
+  const asked = await askedJob(context, servers, path, all);
   const definition = definitionOf(asked);
   const made = await madeStages(servers, definition);
   await checkAll(servers, asked, made);
