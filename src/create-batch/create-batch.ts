@@ -17,7 +17,7 @@ import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
-import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store/batch-file.ts';
+import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within, type Store } from '../store/store.ts';
@@ -41,7 +41,7 @@ import {
 import type { LocalFiles } from './files/local-files.ts';
 import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
-import { findSame, knownName, nameOf, taken } from './reuse/reuse.ts';
+import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
 import { isFree } from './stale-folders.ts';
 
 export type CreateParams = BatchSpec & {
@@ -277,7 +277,7 @@ export class NewBatch implements Disposable {
       const store = openStore(folder);
       const file = { ...draft.file, batch };
       const other = await this.#batchIn({ batch, folder, store });
-      if (other !== undefined) return joined(other, file);
+      if (other !== undefined) return { ...joined(other, file), laidOut: undefined };
       const layout = `${LAYOUT}/${file.mark}`;
       from = await store.bring(layout, from);
       if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
@@ -293,7 +293,7 @@ export class NewBatch implements Disposable {
       const winner = await this.#batchIn({ batch, folder, store });
       // What was moved here is moved on to the next name.
       if (winner !== undefined || store.localPath === undefined) await store.clear(layout);
-      if (winner !== undefined) return joined(winner, file);
+      if (winner !== undefined) return { ...joined(winner, file), laidOut: undefined };
     }
     throw new Error(`no free name for ${draft.batch}`);
   }
@@ -323,12 +323,6 @@ export class NewBatch implements Disposable {
       hint: 'choose another --name or another --out',
     });
   }
-}
-
-/** Throws E602 if the name belongs to another batch. */
-function joined(other: BatchFolder, { content }: Pick<BatchFile, 'content'>): CreatedBatch {
-  if (other.file.content !== content) throw taken(other);
-  return { ...other, laidOut: undefined };
 }
 
 /** The names that the batch may have; the first free one is taken. */

@@ -16,7 +16,7 @@ import { checkName, refusePast } from './check-request.ts';
 import type { CreatedBatch } from './create-batch.ts';
 import { propose, type Needed, type Source } from './propose.ts';
 import { answersTo, asOption, type ReuseWish } from './questions.ts';
-import { nameOf, taken } from './reuse/reuse.ts';
+import { nameOf, ofOther } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
 import { settle } from './settle.ts';
 import { readableSheet, sheetAt, sheetNameAt } from './sheet-address.ts';
@@ -75,7 +75,7 @@ const nameFor = ({ sheet, callId }: BatchCall): string =>
 
 async function findMade(out: string, name: string, callId: string): Promise<BatchFolder | undefined> {
   const found = await openBatchFolder(out, name);
-  if (found !== undefined && found.file.madeFor !== callId) throw taken(found);
+  if (found !== undefined && found.file.madeFor !== callId) throw ofOther(found);
   return found;
 }
 
@@ -93,8 +93,8 @@ async function create(maker: Maker, call: BatchCall, name: string): Promise<Batc
       source,
       around,
     );
-    const created = (await settle(proposal, { words: asOption })) as CreatedBatch;
-    return created.file.madeFor === callId ? created : await Promise.reject(taken(created));
+    // Awaited here, because the proposal is disposed of on return.
+    return (await settle(proposal, { words: asOption })) as CreatedBatch;
   } catch (error) {
     // An earlier call whose worker was cut off may have made it meanwhile, of an older sheet.
     const made = await findMade(config.out, name, callId);

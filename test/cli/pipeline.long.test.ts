@@ -1,6 +1,6 @@
 // A pipeline of three stages from a job file alone, while its command, its worker, the run service and Temporal are killed ten times.
 
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deploymentsOf, Stage, until, type Ended, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
@@ -154,6 +154,12 @@ describe('a pipeline from a job file', () => {
     const last = await stage.run(given);
     expect([last.code, last.code === 0 ? '' : last.stderr]).toEqual([0, '']);
     expect(await shown()).toMatch(/drafts +finished +3 of 3 rows, .*\n +finals +finished +2 of 2 rows/);
+
+    // Somebody may have corrected the job since it was read.
+    const written = () => statSync(stage.path('batches', 'repaired', 'pipeline.json'), { bigint: true });
+    const { ino, mtimeNs } = written();
+    expect((await stage.run(['pipeline', 'follow', 'repaired'])).code).toBe(0);
+    expect(written()).toMatchObject({ ino, mtimeNs });
   }, 300_000);
 
   it('that is cancelled cancels the batch that runs, and begins no other stage', async () => {

@@ -71,7 +71,13 @@ export class Console {
   }
 
   /** A batch that was made and never started. */
-  batch(sheet: string, name: string, deployment = 'portraits', keyColumn?: string): Promise<CreatedBatch> {
+  batch(
+    sheet: string,
+    name: string,
+    deployment = 'portraits',
+    keyColumn?: string,
+    madeFor?: string,
+  ): Promise<CreatedBatch> {
     const config = loadConfig();
     return withCopy(sheet, { out: this.out, stdin: Readable.from([]) }, async (copy) => {
       const request = {
@@ -83,6 +89,7 @@ export class Console {
         again: true,
         answers: { ...AGAIN, otherGpu: 'accept' as const },
         name,
+        ...(madeFor && { madeFor }),
       };
       return createBatch({ ...(await createParams(config, copy, request)), home: config.home });
     });

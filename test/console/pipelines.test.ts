@@ -1,5 +1,6 @@
 // A job file with stages: what can be known before anything runs is refused, by name.
 
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Console } from './console.ts';
@@ -152,6 +153,43 @@ describe('a job file with stages', () => {
     );
     expect(stderr).toContain('may cost $3 together, more than its max_cost of $2');
     expect(code).toBe(2);
+  });
+
+  it('is written down before its first batch is made, which keeps its settings', async () => {
+    const console = await Console.open();
+    vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
+    const sheet = console.write('prompts.csv', 'prompt\na fox\nan owl\n');
+    const run = (style: string) => {
+      const stages = STAGES.replace('"prompts.csv"', `"prompts.csv"\nset = { style = "${style}" }`);
+      return console.run('run', console.write('poster.job.toml', `name = "poster"\n${stages}`));
+    };
+    expect((await run('oil')).stderr).toContain('error[E401]');
+    await console.batch(sheet, 'poster-drafts', 'portraits', undefined, 'pipeline poster stage drafts');
+    const { code, stderr } = await run('plain');
+    expect(stderr).toContain('error[E566]');
+    expect(stderr).toContain('set.style "oil" → "plain"');
+    expect(code).toBe(2);
+  });
+
+  describe('with again gives a stage exactly its name, where', () => {
+    const job = `again = true\nname = "poster"\n${STAGES}`;
+
+    it('a killed command has left its layout', async () => {
+      const console = await Console.open();
+      console.write('prompts.csv', 'prompt\na fox\n');
+      mkdirSync(join(console.out, 'poster-drafts', 'layout', '0123456789abcdef'), { recursive: true });
+      const { code, stderr } = await console.run('plan', console.write('poster.job.toml', job));
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/batch +poster-drafts ·/)]);
+    });
+
+    it('another command has made a batch of the same rows', async () => {
+      const console = await Console.open();
+      await console.batch(console.write('prompts.csv', 'prompt\na fox\n'), 'poster-drafts');
+      const path = console.write('poster.job.toml', job);
+      const { code, stderr } = await console.run('run', path);
+      expect(stderr).toContain('the batch "poster-drafts" was made by another command');
+      expect(code).toBe(2);
+    });
   });
 
   it('takes no flag that is about one batch', async () => {

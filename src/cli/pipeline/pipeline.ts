@@ -8,7 +8,7 @@ import {
   type PipelineFolder,
   type StageStatus,
 } from '../../library/pipeline/pipeline-status.ts';
-import { startPipeline } from '../../library/pipeline/started-pipeline.ts';
+import { isLocal, startPipeline } from '../../library/pipeline/started-pipeline.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { ShownFlags } from '../flags/flags.ts';
@@ -70,12 +70,12 @@ export async function follow(
 export async function continuePipeline(
   context: Context,
   flags: Place & { readonly quiet: boolean },
-  { file }: PipelineFolder,
+  known: PipelineFolder,
 ): Promise<number> {
   const printer = printerFor(context, flags);
   await using servers = serversFor(configOf(flags), printer);
-  const opened = await startPipeline(servers, file);
-  const session = await servers.open(file.stages.some(({ request }) => request.service.base === 'local'));
+  const opened = await startPipeline(servers, known);
+  const session = await servers.open(isLocal(known.file));
   const command = pipelineCommand('follow', opened);
   const { out } = servers.config;
   // Awaited here, because the servers are left on return.

@@ -9,7 +9,9 @@ import { money } from '../format.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
 import { makeBatch } from '../../library/start/start-batch.ts';
 import {
+  isLocal,
   madeStages,
+  recordPipeline,
   requestOfStage,
   startPipeline,
   type AskedPipeline,
@@ -35,7 +37,7 @@ export async function planPipeline(context: Context, flags: SheetFlags, path: st
   await using servers = serversFor(configOf(all), printer);
   const asked = await askedJob(context, servers, path, all);
   const definition = definitionOf(asked);
-  const made = await madeStages(servers, definition);
+  const { made } = await madeStages(servers, definition);
   const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
   printer.data(terminalLine(asked.pipeline));
   for (const { definition: stage, rows } of asked.stages) {
@@ -104,14 +106,14 @@ async function started(context: Context, flags: SheetFlags, path: string, then: 
   await using servers = serversFor(configOf(all), printer);
   const asked = await askedJob(context, servers, path, all);
   const definition = definitionOf(asked);
-  const made = await madeStages(servers, definition);
+  const { known, made } = await madeStages(servers, definition);
   await checkAll(servers, asked, made);
+  const recorded = await recordPipeline(servers, definition, known);
   for (const stage of asked.stages)
     if (!made.has(stage.definition.name)) await makeStage(context, servers, { printer, flags, asked, stage });
-  const opened = await startPipeline(servers, definition);
-  const isLocal = definition.stages.some(({ request }) => request.service.base === 'local');
+  const opened = await startPipeline(servers, recorded);
   // Awaited here, because the servers are left on return.
-  return await then(servers, opened, await servers.open(isLocal));
+  return await then(servers, opened, await servers.open(isLocal(definition)));
 }
 
 const definitionOf = ({ pipeline, stages }: AskedJob): AskedPipeline => ({

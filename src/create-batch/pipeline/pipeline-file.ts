@@ -76,9 +76,15 @@ export async function listPipelines(out: string): Promise<readonly PipelineFolde
     .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));
 }
 
+/** False if another command has written it. */
+export const createPipeline = (store: Store, file: PipelineFile): Promise<boolean> =>
+  store.create(FILE, textOf(file));
+
 /** Writes what it is asked for, instead of what it was asked for before. */
 export const writePipeline = (store: Store, file: PipelineFile): Promise<void> =>
-  store.write(FILE, `${JSON.stringify(file, undefined, 2)}\n`, 'synced');
+  store.write(FILE, textOf(file), 'synced');
+
+const textOf = (file: PipelineFile): string => `${JSON.stringify(file, undefined, 2)}\n`;
 
 /** Why the stage has made no batch. */
 export type StageFailure = { readonly code?: string; readonly message: string };

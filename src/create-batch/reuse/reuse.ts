@@ -7,25 +7,33 @@ import { LOCAL } from '../../run-service/local-address.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
 import { openStore } from '../../store/open-store.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
 import { sheetOptionsOf, type BatchSpec, type Settings } from '../batch-spec.ts';
 
 export type Earlier = {
   readonly out: string;
   readonly name?: string;
+  readonly madeFor?: string;
   readonly batches: readonly BatchFolder[];
 };
 
 /**
  * The batch with this content: the one with this name, or the oldest one. Throws E602 if the name belongs to other
- * content.
+ * content, or to another call.
  */
 export async function findSame(
-  { out, name, batches }: Earlier,
+  { out, name, madeFor, batches }: Earlier,
   content: string,
 ): Promise<BatchFolder | undefined> {
   if (name === undefined) return batches.findLast(({ file }) => file.content === content);
   const named = await openBatchFolder(out, name);
-  if (named !== undefined && named.file.content !== content) throw taken(named);
+  return named && joined(named, { content, ...(madeFor === undefined ? {} : { madeFor }) });
+}
+
+/** Throws E602 if the name belongs to other content, or to another call. */
+export function joined(named: BatchFolder, asked: Pick<BatchFile, 'content' | 'madeFor'>): BatchFolder {
+  if (named.file.content !== asked.content) throw taken(named);
+  if (asked.madeFor !== undefined && asked.madeFor !== named.file.madeFor) throw ofOther(named);
   return named;
 }
 
@@ -46,10 +54,17 @@ export const knownName = async (out: string, { content, batch }: Drawn): Promise
 
 type Drawn = { readonly content: string; readonly batch: string };
 
-export const taken = ({ batch, file }: BatchFolder) =>
+const taken = ({ batch, file }: BatchFolder) =>
   problem('E602', {
     what: `the batch "${batch}" has other rows or another deployment (${file.sheet.name}, ${file.createdAt})`,
     hint: 'choose another --name, or add --again to make a new batch beside it',
+  });
+
+/** The batch of a call is found again by its name, so that it has no other. */
+export const ofOther = ({ batch, file }: BatchFolder) =>
+  problem('E602', {
+    what: `the batch "${batch}" was made by another command or call (${file.sheet.name}, ${file.createdAt})`,
+    hint: 'choose another name',
   });
 
 type Unchanged = Pick<BatchSpec, 'copy' | 'options'> & {

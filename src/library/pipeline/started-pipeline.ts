@@ -6,6 +6,7 @@ import { withCopy } from '../../create-batch/copy-sheet.ts';
 import {
   batchOfStage,
   callOfStage,
+  createPipeline,
   failureOf,
   openPipeline,
   writePipeline,
@@ -45,24 +46,21 @@ export const pipelineNameOf = (job: string, sheets: readonly string[]): string =
   `${job}-${createHash('sha256').update(JSON.stringify(sheets)).digest('hex').slice(0, HASH_DIGITS)}`;
 
 /** What the batch of a stage is asked for; the call finds it again. */
-export const requestOfStage = (
-  pipeline: string,
-  { name, request, reuse }: StageDefinition,
-): BatchRequest => ({
+export const requestOfStage = (pipeline: string, { name, request }: StageDefinition): BatchRequest => ({
   ...request,
   name: batchOfStage(pipeline, name),
   madeFor: callOfStage(pipeline, name),
-  again: reuse === 'again',
+  // A new batch beside one that has the name would not be found; the answers say that its rows are bought again.
+  again: false,
 });
 
-/** The batches of its stages that exist. Throws E566 if one was made with other settings. */
+/** What an earlier command wrote down, and the batches of its stages that exist. Throws E566 if one was made with other settings. */
 export async function madeStages(
   { config: { out } }: Servers,
   { pipeline, stages }: AskedPipeline,
-): Promise<ReadonlyMap<string, FoundBatch>> {
+): Promise<Made> {
   const known = await openPipeline(out, pipeline);
-  const file = { pipeline, stages, mark: '', createdAt: '' };
-  const states = await stageStates(out, known ?? { file, ...placeOf(out, pipeline) });
+  const states = known === undefined ? [] : await stageStates(out, known);
   const made = new Map<string, FoundBatch>();
   for (const { stage, found } of states) {
     if (found === undefined) continue;
@@ -72,8 +70,13 @@ export async function madeStages(
     if (changes.length > 0) throw problem('E566', { pipeline, stage: stage.name, changes });
     made.set(stage.name, found);
   }
-  return made;
+  return { known, made };
 }
+
+type Made = {
+  readonly known: PipelineFolder | undefined;
+  readonly made: ReadonlyMap<string, FoundBatch>;
+};
 
 /** Each command says anew how long from now a deadline is. */
 function lasting({ request, ...stage }: StageDefinition): object {
@@ -81,40 +84,65 @@ function lasting({ request, ...stage }: StageDefinition): object {
   return { ...stage, request: { ...request, settings } };
 }
 
-const placeOf = (out: string, pipeline: string) => {
-  const folder = locationOf(out, pipeline);
-  return { folder, store: openStore(folder) };
-};
-
 /** What its workflow was started with. */
 const orderOf = ({ stages }: Pick<AskedPipeline, 'stages'>): string =>
   stages.map(({ name, from }) => (from === undefined ? name : `${name} from ${from}`)).join(', ');
 
-/** Writes down what is asked for, and starts the workflow unless it runs or has nothing left to do. Throws E602 if it runs with other stages. */
-export async function startPipeline(servers: Servers, asked: AskedPipeline): Promise<PipelineFolder> {
-  const { out } = servers.config;
+/** Writes down what is asked for, before a batch is made of it. Throws E602 if the pipeline runs with other stages. */
+export async function recordPipeline(
+  servers: Servers,
+  asked: AskedPipeline,
+  known: PipelineFolder | undefined,
+): Promise<PipelineFolder> {
+  if (known === undefined) return recordFirst(servers, asked);
+  if (orderOf(known.file) !== orderOf(asked)) {
+    const session = await servers.open(isLocal(asked));
+    if ((await session.pipelines.status(known.file)) === 'RUNNING')
+      throw problem('E602', {
+        what: `pipeline ${asked.pipeline} runs with other stages: ${orderOf(known.file)}`,
+        hint: `cancel it first, then give this command again: runsheet pipeline cancel ${asked.pipeline}`,
+      });
+  }
+  const file = { ...known.file, ...asked };
+  await writePipeline(known.store, file);
+  return { ...known, file };
+}
+
+/** Another command may be faster. */
+async function recordFirst({ config: { out } }: Servers, asked: AskedPipeline): Promise<PipelineFolder> {
   const { pipeline, stages } = asked;
-  const known = await openPipeline(out, pipeline);
-  const { folder, store } = placeOf(out, pipeline);
-  const mark = known?.file.mark ?? randomBytes(8).toString('hex');
-  const createdAt = known?.file.createdAt ?? new Date().toISOString();
-  const file = { pipeline, mark, createdAt, stages };
-  const session = await servers.open(stages.some(({ request }) => request.service.base === 'local'));
-  const isRunning = (await session.pipelines.status({ pipeline, mark })) === 'RUNNING';
-  if (isRunning && known !== undefined && orderOf(known.file) !== orderOf(file))
-    throw problem('E602', {
-      what: `pipeline ${pipeline} runs with other stages: ${orderOf(known.file)}`,
-      hint: `cancel it first, then give this command again: runsheet pipeline cancel ${pipeline}`,
-    });
-  await writePipeline(store, file);
-  const opened = { file, store, folder };
+  const folder = locationOf(out, pipeline);
+  const store = openStore(folder);
+  const file = { ...asked, mark: randomBytes(8).toString('hex'), createdAt: new Date().toISOString() };
+  if (await createPipeline(store, file)) return { file, store, folder };
+  const other = await openPipeline(out, pipeline);
+  const changes =
+    other && settingsChanged({ stages: other.file.stages.map(lasting) }, { stages: stages.map(lasting) });
+  if (other !== undefined && changes?.length === 0) return other;
+  throw problem('E602', {
+    what: `another command has begun pipeline ${pipeline} with other settings`,
+    hint: `follow it: runsheet pipeline follow ${pipeline}`,
+  });
+}
+
+export const isLocal = ({ stages }: Pick<AskedPipeline, 'stages'>): boolean =>
+  stages.some(({ request }) => request.service.base === 'local');
+
+/** Starts the workflow unless it runs or has nothing left to do. */
+export async function startPipeline(servers: Servers, recorded: PipelineFolder): Promise<PipelineFolder> {
+  const { out } = servers.config;
+  const session = await servers.open(isLocal(recorded.file));
+  // Another command may have corrected it since it was read.
+  const opened = (await openPipeline(out, recorded.file.pipeline)) ?? recorded;
+  const { pipeline, mark, stages } = opened.file;
   const states = await stageStates(out, opened);
   if (states.every(({ summary }) => summary !== undefined)) return opened;
-  if (!isRunning) for (const { name } of stages) await store.remove(failureOf(name));
+  if ((await session.pipelines.status(opened.file)) !== 'RUNNING')
+    for (const { name } of stages) await opened.store.remove(failureOf(name));
   await session.pipelines.start({
     pipeline,
     mark,
-    folder,
+    folder: opened.folder,
     stages: stages.map(({ name, from, request }) => ({ name, from, workerTag: request.settings.workerTag })),
   });
   return opened;
