@@ -83,11 +83,7 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
   const params = { found, columns, where, each, addressed, picks, limit: options.limit };
   const { sha256, bytes, ...counts } = await writeRows(openStore(folder), ROWS, params);
   if (counts.written === 0) throw noRow(asked, summary);
-  // Cells name files as they did in the sheet of the batch; the picks may add columns with others.
-  const { folder: ofSheet = process.cwd() } = found.file.sheet.files ?? {};
-  const ofPicks = asked.picks === undefined ? [] : [dirname(resolve(asked.picks.path))];
-  const { within } = asked;
-  const beside = { folders: [ofSheet, ...ofPicks], ...(within && { within }) };
+  const beside = besideOf(asked);
   const request = createHash('sha256').update(
     JSON.stringify([sha256, inOneOrder({ ...options, format: 'jsonl' })]),
   );
@@ -95,12 +91,29 @@ export async function readFromSheet(asked: FromAsked, folder: string): Promise<F
     ...counts,
     found,
     columns,
-    copy: { name: `from-${found.batch}.jsonl`, folder, file: ROWS, format: 'jsonl', sha256, bytes, beside },
+    copy: {
+      name: `from-${found.batch}.jsonl`,
+      folder,
+      file: ROWS,
+      format: 'jsonl',
+      sha256,
+      bytes,
+      ...beside,
+    },
     from: { batch: found.batch, pass, request: request.digest('hex') },
     picked: picks?.rows,
     where: asked.where ?? USUAL_WHERE,
     isAddressed: addressed.size > 0,
   };
+}
+
+/** Cells name files as they did in the sheet of the batch, so none if that was downloaded; the picks may add columns with others. */
+function besideOf({ found, picks, within }: FromAsked): Pick<SheetCopy, 'beside'> {
+  const { files } = found.file.sheet;
+  if (files === undefined) return {};
+  const ofPicks = picks && (picks.folder ?? dirname(resolve(picks.path)));
+  const folders = [files.folder, ...(ofPicks === undefined ? [] : [ofPicks])];
+  return { beside: { folders, ...(within && { within }) } };
 }
 
 const ROWS = 'from.jsonl';

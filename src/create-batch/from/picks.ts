@@ -14,6 +14,8 @@ import { OUTPUT } from './source-rows.ts';
 
 export type PicksParams = {
   readonly path: string;
+  /** Where its cells name files (default: beside it). */
+  readonly folder?: string;
   /** How to read the file. */
   readonly reading: Pick<SheetOptions, 'delimiter' | 'encoding'>;
   /** Whether a row may be picked several times, because another column names the new rows. */
