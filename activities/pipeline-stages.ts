@@ -14,6 +14,7 @@ import {
   failureOf,
   openPipeline,
   PAGE,
+  pickedInOf,
   picksOf,
   type PipelineFolder,
   type StageDefinition,
@@ -96,7 +97,8 @@ async function callFor(
 ): Promise<BatchCall> {
   const batch = batchOfStage(pipeline, name);
   const found = from === undefined ? undefined : await openBatchFolder(out, batchOfStage(pipeline, from));
-  const picks = pick ? { path: join(folder, 'picks') } : undefined;
+  const pickedIn = pick ? await store.read(pickedInOf(name)) : undefined;
+  const picks = pick ? definedOnly({ path: join(folder, 'picks'), folder: pickedIn }) : undefined;
   if (picks !== undefined) await piped(store.open(picksOf(name)), createWriteStream(picks.path));
   return {
     sheet: batch,

@@ -2,6 +2,7 @@
 //
 //   poster/pipeline.json        what it was asked for
 //   poster/picks/finals         the rows that somebody has picked for a stage
+//   poster/picked-in/finals     the folder in which their cells name files
 //   poster/failures/finals.json why a stage made no batch
 //   poster/index.html           its page
 
@@ -42,6 +43,7 @@ export type PipelineFolder = {
 const FILE = 'pipeline.json';
 export const PAGE = 'index.html';
 export const picksOf = (stage: string): string => `picks/${stage}`;
+export const pickedInOf = (stage: string): string => `picked-in/${stage}`;
 export const failureOf = (stage: string): string => `failures/${stage}.json`;
 
 export const batchOfStage = (pipeline: string, stage: string): string => `${pipeline}-${stage}`;

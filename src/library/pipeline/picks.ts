@@ -2,11 +2,11 @@
 // the pipeline, where its workflow looks for them.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { withIncoming, preparingIn } from '../../create-batch/copy-sheet.ts';
 import { readFromSheet } from '../../create-batch/from/from-sheet.ts';
-import { picksOf, type PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
+import { pickedInOf, picksOf, type PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
 import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
 import type { RowRange } from '../../options/batch-kinds.ts';
@@ -19,7 +19,7 @@ type Given = {
   readonly rows?: readonly RowRange[] | undefined;
 };
 
-/** Returns how many rows it takes. Throws E551 to E556 for picks that the batch does not have, E602 for a stage that takes none. */
+/** Returns how many rows it takes. Throws E551 to E556 for picks that the batch does not have, E602 for a stage that takes none, or has a batch. */
 export async function givePicks(
   config: Config,
   opened: PipelineFolder,
@@ -54,9 +54,15 @@ export async function givePicks(
     );
     const text = await readFile(file);
     await rm(file);
-    if (await opened.store.create(picksOf(name), text)) return written;
-    if (text.toString() !== (await opened.store.read(picksOf(name))))
-      throw problem('E602', { what: `stage ${name} of ${pipeline} has its picks already` });
+    const { store } = opened;
+    if (state.found === undefined) {
+      // The picks come last, because a worker takes them once they are there.
+      if (path !== undefined) await store.write(pickedInOf(name), dirname(resolve(path)));
+      await store.write(picksOf(name), text);
+    } else if (text.toString() !== (await store.read(picksOf(name))))
+      throw problem('E602', {
+        what: `stage ${name} of ${pipeline} has its picks already, and a batch of them`,
+      });
     return written;
   });
 }
