@@ -42,15 +42,21 @@ type FileParams = {
   readonly signal?: AbortSignal | undefined;
 };
 
-type Found = { readonly full: string; readonly sha256: string; readonly bytes: number };
+/** `real`: without links, because one may change until the file is sent. */
+type Found = {
+  readonly full: string;
+  readonly real: string;
+  readonly sha256: string;
+  readonly bytes: number;
+};
 /** `not`: why it is none of these. */
 type Read = { readonly fault: NoFile } | (Found & { readonly not: Partial<Record<Media, string>> });
 /** `outside`: where it really is, if the sheet names it only outside of its folder. */
-type Named = FileToUpload & { readonly outside: string | undefined };
+type Named = FileToUpload & Pick<Found, 'real'> & { readonly outside: string | undefined };
 
 const TABLE = `
   PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8000; BEGIN;
-  CREATE TABLE file (path TEXT PRIMARY KEY, sha256 TEXT, full TEXT, bytes INTEGER, outside TEXT, read TEXT) WITHOUT ROWID;
+  CREATE TABLE file (path TEXT PRIMARY KEY, sha256 TEXT, full TEXT, real TEXT, bytes INTEGER, outside TEXT, read TEXT) WITHOUT ROWID;
   CREATE INDEX content ON file (sha256);
 `;
 
@@ -63,7 +69,7 @@ export class LocalFiles implements InputFiles, Disposable {
   readonly #find;
   readonly #insert;
   #memory: UploadMemory | undefined;
-  #addresses: FileAddresses<FileToUpload> | undefined;
+  #addresses: FileAddresses<Named> | undefined;
   #near = 0;
   #isUploaded = false;
 
@@ -71,7 +77,7 @@ export class LocalFiles implements InputFiles, Disposable {
     this.#params = params;
     this.#database.exec(TABLE);
     this.#find = this.#database.prepare('SELECT read FROM file WHERE path = ?');
-    this.#insert = this.#database.prepare('INSERT INTO file VALUES (?, ?, ?, ?, ?, ?)');
+    this.#insert = this.#database.prepare('INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?)');
   }
 
   read(path: string, isOwn: boolean): Promise<void> | undefined {
@@ -133,7 +139,7 @@ export class LocalFiles implements InputFiles, Disposable {
     const { toUpload } = found;
     let done = 0;
     if (toUpload.files > 0) onProgress?.({ ...toUpload, done });
-    const send = async (file: FileToUpload): Promise<boolean> => {
+    const send = async (file: Named): Promise<boolean> => {
       this.#params.signal?.throwIfAborted();
       const isNew = this.#at.known(file) === undefined;
       await this.#at.of(file);
@@ -154,11 +160,12 @@ export class LocalFiles implements InputFiles, Disposable {
 
   *#contents(): Generator<Named> {
     const all = this.#database.prepare(
-      'SELECT sha256, min(full) AS full, bytes, iif(count(outside) = count(*), min(outside), NULL) AS outside FROM file WHERE sha256 IS NOT NULL GROUP BY sha256',
+      'SELECT sha256, min(full) AS full, coalesce(min(iif(outside IS NULL, real, NULL)), min(real)) AS real, bytes, iif(count(outside) = count(*), min(outside), NULL) AS outside FROM file WHERE sha256 IS NOT NULL GROUP BY sha256',
     );
-    for (const { sha256, full, bytes, outside } of all.iterate())
+    for (const { sha256, full, real, bytes, outside } of all.iterate())
       yield {
         path: String(full),
+        real: String(real),
         sha256: String(sha256),
         bytes: Number(bytes),
         outside: outside === null ? undefined : String(outside),
@@ -166,7 +173,7 @@ export class LocalFiles implements InputFiles, Disposable {
   }
 
   /** Opened once a row names a file. */
-  get #at(): FileAddresses<FileToUpload> {
+  get #at(): FileAddresses<Named> {
     if (this.#addresses !== undefined) return this.#addresses;
     const { config, service: spoken, deadlineAt } = this.#params;
     const service = openServices(config, openTransport(IN_FLIGHT)).at(spoken);
@@ -176,7 +183,7 @@ export class LocalFiles implements InputFiles, Disposable {
       service,
       memory,
       deadlineAt,
-      open: ({ path }) => createReadStream(path),
+      open: ({ real }) => createReadStream(real),
       changed: ({ path }) => problem('E107', { name: path }),
       atService: ({ path }) =>
         Promise.reject(problem('E555', { file: path, why: 'the run service takes no files' })),
@@ -191,10 +198,10 @@ export class LocalFiles implements InputFiles, Disposable {
 
   async #read(path: string, isOwn: boolean): Promise<void> {
     const read = await this.#look(path);
-    const { sha256 = null, full = null, bytes = null } = 'fault' in read ? {} : read;
+    const { sha256 = null, full = null, real = null, bytes = null } = 'fault' in read ? {} : read;
     const folders = this.#params.beside?.folders ?? [];
-    const outside = full === null || isOwn ? null : await placeOutside(full, folders);
-    this.#insert.run(path, sha256, full, bytes, outside, JSON.stringify(read));
+    const outside = real === null || isOwn ? null : await placeOutside(real, folders);
+    this.#insert.run(path, sha256, full, real, bytes, outside, JSON.stringify(read));
   }
 
   async #look(path: string): Promise<Read> {
@@ -215,7 +222,8 @@ export class LocalFiles implements InputFiles, Disposable {
   /** undefined if there is no such file. */
   async #readFile(full: string): Promise<Read | undefined> {
     try {
-      const facts = await stat(full);
+      const real = await realpath(full);
+      const facts = await stat(real);
       if (!facts.isFile()) return notAFile(`${full} is no file`);
       if (facts.size === 0) return notAFile(`${full} is empty`);
       if (facts.size > BYTES_MOST)
@@ -223,12 +231,12 @@ export class LocalFiles implements InputFiles, Disposable {
       const hash = createHash('sha256');
       let bytes = 0;
       const head = Buffer.alloc(Math.min(HEAD_BYTES, facts.size));
-      for await (const chunk of createReadStream(full) as AsyncIterable<Buffer>) {
+      for await (const chunk of createReadStream(real) as AsyncIterable<Buffer>) {
         if (bytes < head.length) chunk.copy(head, bytes);
         bytes += chunk.length;
         hash.update(chunk);
       }
-      return { full, sha256: hash.digest('hex'), bytes, not: await kindsOf(head, full) };
+      return { full, real, sha256: hash.digest('hex'), bytes, not: await kindsOf(head, full) };
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
@@ -264,9 +272,8 @@ function pathsOf(path: string, folders: readonly string[]): readonly string[] | 
   return folders.flatMap((folder) => names.map((name) => resolve(folder, name)));
 }
 
-/** Where the file really is, unless it is in one of the folders and not hidden there. */
-async function placeOutside(file: string, folders: readonly string[]): Promise<string | null> {
-  const real = await realpath(file).catch(() => file);
+/** The file, unless it is in one of the folders and not hidden there. */
+async function placeOutside(real: string, folders: readonly string[]): Promise<string | null> {
   for (const folder of folders) {
     const path = relative(await realpath(folder).catch(() => folder), real);
     if (!isAbsolute(path) && !path.split(sep).some((name) => name.startsWith('.'))) return null;

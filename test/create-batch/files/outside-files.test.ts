@@ -1,9 +1,9 @@
-import { symlinkSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { QuestionsOpen } from '../../../src/create-batch/questions.ts';
-import { openScene, picture } from './scene.ts';
+import { contentAt, openScene, photosOf, picture } from './scene.ts';
 
 describe('a file outside of the folder of the sheet', () => {
   const OUTSIDE: [string, string, ((place: Scene['place']) => void)?][] = [
@@ -50,6 +50,22 @@ describe('a file outside of the folder of the sheet', () => {
     // It has left this machine.
     place.write('s/further.csv', `photo,prompt\n${written},a\n`);
     expect((await make('s/further.csv')).file.sheet.rows).toBe(1);
+  });
+
+  it('behind a link that changes after the question is not sent', async () => {
+    const scene = await openScene();
+    const { place, proposed } = scene;
+    const secret = arrange(scene);
+    const link = join(place.folder, 's/moving.png');
+    symlinkSync(join(place.folder, 's/own.png'), link);
+    place.write('s/sheet.csv', 'photo\nmoving.png\n');
+    const made = await proposed('s/sheet.csv', {}, (proposal) => {
+      rmSync(link);
+      symlinkSync(secret, link);
+      return proposal.carryOut();
+    });
+    const [photo = ''] = await photosOf(made);
+    expect(await contentAt(photo)).toEqual(picture(2));
   });
 
   it('that the command itself names is no question, and neither is one beside a sheet that is a link', async () => {
