@@ -117,6 +117,8 @@ export type Stale = {
   readonly remove?: () => Promise<void>;
   /** Why it cannot be read; so nothing is removed there. */
   readonly fault?: string;
+  /** Why it is not removed, although it is old. */
+  readonly kept?: string;
 };
 
 /** Everything that was written before this time. */

@@ -2,11 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import pMap from 'p-map';
+import { openPipeline, pipelineOfCall } from '../create-batch/pipeline/pipeline-file.ts';
+import { stageStates } from '../create-batch/pipeline/stage-states.ts';
 import { staleIn, type Stale } from '../create-batch/stale-folders.ts';
 import { errorMessage, problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
-import { readSummary } from '../results/summary.ts';
-import { listBatchFolders } from '../store/batch-folders.ts';
+import { readSummary, type Summary } from '../results/summary.ts';
+import { listBatchFolders, type BatchFolder } from '../store/batch-folders.ts';
 import { discardFolders, type Discarded, type NotRemoved } from '../store/discard-folder.ts';
 import { livingRecord } from '../temporal/embedded/stack-file.ts';
 
@@ -32,7 +34,8 @@ export async function findStale(
   return isStateMeant ? [...stale, ...stateOf(config.home)] : stale;
 }
 
-export type Removed = Discarded & { readonly paths: readonly string[] };
+/** `kept`: what is old, but still needed. */
+export type Removed = Discarded & { readonly paths: readonly string[]; readonly kept: readonly NotRemoved[] };
 
 /** Without settings only what would be removed. `say`: each path, before its removal begins. */
 export async function removeStale(
@@ -41,12 +44,13 @@ export async function removeStale(
   say: (path: string) => void,
 ): Promise<Removed> {
   const unread = all.flatMap(({ path, fault }) => (fault === undefined ? [] : [{ path, reason: fault }]));
-  const stale = all.filter(({ fault }) => fault === undefined);
+  const kept = all.flatMap(({ path, kept: reason }) => (reason === undefined ? [] : [{ path, reason }]));
+  const stale = all.filter(({ fault, kept: reason }) => fault === undefined && reason === undefined);
   for (const { path } of stale) say(path);
   const { isOver, failed } = config ? await removedSoon(stale, config) : { isOver: true, failed: [] };
-  const kept = new Set(failed.map(({ path }) => path));
-  const paths = stale.map(({ path }) => path).filter((path) => !kept.has(path));
-  return { paths, isOver, failed: [...unread, ...failed] };
+  const left = new Set(failed.map(({ path }) => path));
+  const paths = stale.map(({ path }) => path).filter((path) => !left.has(path));
+  return { paths, kept, isOver, failed: [...unread, ...failed] };
 }
 
 async function removedSoon(stale: readonly Stale[], { environment }: Config): Promise<Discarded> {
@@ -65,21 +69,42 @@ async function removedElsewhere({ path, remove }: Stale): Promise<readonly NotRe
   }
 }
 
+type IsOld = (summary: Summary | undefined) => boolean;
+
 /** Ended batches that are older than the given time; none without a time. */
 async function oldBatches(out: string, olderThanMs: number | undefined): Promise<readonly Stale[]> {
   if (olderThanMs === undefined) return [];
-  const old: Stale[] = [];
-  for (const { folder, store } of await listBatchFolders(out)) {
-    try {
-      const summary = await readSummary(store);
-      if (summary && Date.now() - Date.parse(summary.ended_at) >= olderThanMs)
-        old.push({ path: folder, ...(store.localPath === undefined && { remove: () => store.clear('') }) });
-    } catch (error) {
-      old.push({ path: folder, fault: errorMessage(error) });
-    }
-  }
-  return old;
+  const isOld: IsOld = (summary) =>
+    summary !== undefined && Date.now() - Date.parse(summary.ended_at) >= olderThanMs;
+  const old = new Map<string, Stale>();
+  for (const found of await listBatchFolders(out))
+    for (const one of await ifOld(out, found, isOld)) old.set(one.path, one);
+  return [...old.values()];
 }
+
+/** Batches of a pipeline are removed together, and with its folder: without one, its command would buy those rows again. */
+async function ifOld(out: string, found: BatchFolder, isOld: IsOld): Promise<readonly Stale[]> {
+  const { folder, store, file } = found;
+  try {
+    if (!isOld(await readSummary(store))) return [];
+    const name = pipelineOfCall(file.madeFor);
+    const pipeline = name === undefined ? undefined : await openPipeline(out, name);
+    if (pipeline === undefined) return [removable(found)];
+    const stages = await stageStates(out, pipeline);
+    const needing = stages.find(({ summary }) => !isOld(summary));
+    if (needing === undefined) return [removable(pipeline), removable(found)];
+    const { summary, stage } = needing;
+    const why = summary === undefined ? 'has not ended' : 'ended later';
+    return [{ path: folder, kept: `stage ${stage.name} of pipeline ${name} ${why}` }];
+  } catch (error) {
+    return [{ path: folder, fault: errorMessage(error) }];
+  }
+}
+
+const removable = ({ folder, store }: Pick<BatchFolder, 'folder' | 'store'>): Stale => ({
+  path: folder,
+  ...(store.localPath === undefined && { remove: () => store.clear('') }),
+});
 
 function stateOf(home: string): readonly Stale[] {
   if (livingRecord(home) !== undefined) {

@@ -96,7 +96,7 @@ describe('a folder that clean cannot remove', () => {
     const path = undeletable(LEFT);
     const { code, stdout } = await console.run(...CLEAN, '-o', 'json');
     const failed = [{ path, reason: expect.stringContaining('ENAMETOOLONG') }];
-    expect([code, JSON.parse(stdout)]).toEqual([1, { removed: true, paths: [], failed }]);
+    expect([code, JSON.parse(stdout)]).toEqual([1, { removed: true, paths: [], kept: [], failed }]);
   });
 });
 
@@ -130,6 +130,38 @@ describe('a folder that clean cannot read', () => {
   it('is no fault if it is lost+found', async () => {
     old('lost+found', '.0123456789ab-1.part');
     expect(await console.run(...CLEAN)).toMatchObject({ code: 0, stdout: '' });
+  });
+});
+
+describe('clean and the batches of a pipeline', () => {
+  const pipeline = async () => {
+    const stages = [{ name: 'drafts' }, { name: 'finals', from: 'drafts' }];
+    const file = { pipeline: 'poster', mark: '0123456789abcdef', createdAt: '', stages };
+    mkdirSync(at('poster'));
+    writeFileSync(at('poster', 'pipeline.json'), JSON.stringify(file));
+    const sheet = console.write('s.csv', 'prompt\na hen\n');
+    const made = async (stage: string) =>
+      endBatch(
+        await console.batch(sheet, `poster-${stage}`, undefined, undefined, `pipeline poster stage ${stage}`),
+      );
+    await made('drafts');
+    return made;
+  };
+
+  it('keeps them until all stages have ended, and says why', async () => {
+    await pipeline();
+    const { code, stdout, stderr } = await console.run(...CLEAN);
+    expect([code, stdout, existsSync(at('poster-drafts'))]).toEqual([0, '', true]);
+    expect(stderr).toContain(`kept: ${at('poster-drafts')}: stage finals of pipeline poster has not ended`);
+  });
+
+  it('removes them together, with the folder of the pipeline', async () => {
+    const made = await pipeline();
+    await made('finals');
+    const { code, stdout } = await console.run(...CLEAN);
+    const names = ['poster', 'poster-drafts', 'poster-finals'];
+    expect([code, stdout.trim().split('\n').sort()]).toEqual([0, names.map((name) => at(name))]);
+    expect(readdirSync(console.out).filter((name) => !name.startsWith('.'))).toEqual([]);
   });
 });
 

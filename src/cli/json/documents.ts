@@ -34,6 +34,9 @@ export const checkSchema = z.object({
 export const cleanupSchema = z.object({
   removed: z.boolean().describe('false without --yes: nothing was removed'),
   paths: z.array(z.string()).describe('what was removed, or would be'),
+  kept: z
+    .array(z.object({ path: z.string(), reason: z.string() }))
+    .describe('old batches of pipelines that still need them'),
   failed: z
     .array(z.object({ path: z.string(), reason: z.string() }))
     .describe('what cannot be removed, or cannot be read'),

@@ -51,6 +51,10 @@ export const batchOfStage = (pipeline: string, stage: string): string => `${pipe
 /** The name of the call that makes the batch of a stage. */
 export const callOfStage = (pipeline: string, stage: string): string => `pipeline ${pipeline} stage ${stage}`;
 
+/** The name of the pipeline that the call makes a batch for; undefined for all other calls. */
+export const pipelineOfCall = (call: string | undefined): string | undefined =>
+  /^pipeline (\S+) stage \S+$/.exec(call ?? '')?.[1];
+
 /** Its other parts were checked when it was written. */
 const fileSchema = z.looseObject({
   pipeline: z.string(),
