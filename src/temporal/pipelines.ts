@@ -6,7 +6,8 @@ import {
   type Client,
   type WorkflowExecutionStatusName,
 } from '@temporalio/client';
-import { pipelineIdOf } from '../batch/workflow-ids.ts';
+import type { BatchName } from '../batch/batch-ref.ts';
+import { pipelineIdOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { PipelineInput, runsheetPipeline } from '../../workflows/pipeline.ts';
 import { taggedQueueOf } from '../../workflows/task-queues.ts';
 
@@ -27,10 +28,27 @@ type Made = { readonly taskQueue: string; readonly encrypted: boolean; readonly 
 
 /** `reach` returns the current client, because an embedded server may restart on another port. */
 export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignoresTags }: Made) {
-  const handleOf = (ref: PipelineRef) =>
-    reach().workflow.getHandle<typeof runsheetPipeline>(pipelineIdOf(ref));
   const queueOf = (tag: string | undefined): string =>
     taggedQueueOf(taskQueue, ignoresTags ? undefined : tag);
+  const statusOf = async (workflowId: string): Promise<WorkflowExecutionStatusName | undefined> => {
+    try {
+      return (await reach().workflow.getHandle(workflowId).describe()).status.name;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  };
+  /** False if it has ended: Temporal accepts the cancellation of a workflow that was cancelled. */
+  const cancelled = async (workflowId: string): Promise<boolean> => {
+    if ((await statusOf(workflowId)) !== 'RUNNING') return false;
+    try {
+      await reach().workflow.getHandle(workflowId).cancel();
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  };
   return {
     /** Starts it unless it runs. One that has ended finds again what it has made. */
     start: async ({ mark, ...input }: Started & PipelineRef): Promise<void> => {
@@ -54,24 +72,18 @@ export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignor
     },
 
     /** undefined if Temporal does not know it, or no longer. */
-    status: async (ref: PipelineRef): Promise<WorkflowExecutionStatusName | undefined> => {
-      try {
-        return (await handleOf(ref).describe()).status.name;
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return undefined;
-        throw error;
-      }
-    },
+    status: (ref: PipelineRef): Promise<WorkflowExecutionStatusName | undefined> =>
+      statusOf(pipelineIdOf(ref)),
 
-    /** Its batch and the runs of that are cancelled too. False if it has ended. */
-    cancel: async (ref: PipelineRef): Promise<boolean> => {
-      try {
-        await handleOf(ref).cancel();
-        return true;
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return false;
-        throw error;
-      }
+    /**
+     * It cancels the batch that it runs, with its runs. `batches` are cancelled too, because a retry may have continued one after the
+     * end of the pipeline. False if all have ended.
+     */
+    cancel: async (ref: PipelineRef, batches: readonly BatchName[]): Promise<boolean> => {
+      const isCancelled = [await cancelled(pipelineIdOf(ref))];
+      // Only now, because the pipeline begins another stage when a batch has ended.
+      for (const batch of batches) isCancelled.push(await cancelled(workflowIdOf(batch)));
+      return isCancelled.includes(true);
     },
   };
 }

@@ -21,6 +21,8 @@ export type FollowParams = {
   readonly session: Session;
   /** The command that continues it. */
   readonly command: string;
+  /** Follows it until this is true, whatever its stages wait for. */
+  readonly isEnded?: () => Promise<boolean>;
 };
 
 const LOOK_MS = 500;
@@ -35,13 +37,15 @@ export async function followPipeline(params: FollowParams): Promise<number> {
   try {
     for (;;) {
       session.stack?.assertDiskSpace();
+      const isEnded = await params.isEnded?.();
       const stages = await pipelineStatus(params.out, opened, session);
       for (const stage of stages) {
         const line = stageLine(stage);
         if (shown.get(stage.stage) !== line) printer.notice(line);
         shown.set(stage.stage, line);
       }
-      const code = await endOf(params, stages);
+      if (isEnded === true) return EXIT.ok;
+      const code = isEnded === undefined ? await endOf(params, stages) : undefined;
       if (code !== undefined) return code;
       if (isInterrupted) {
         printer.notice(

@@ -29,7 +29,7 @@ export const onPipelines = buildRouteMap({
     cancel: command(
       async () => (await import('./pipeline.ts')).cancel,
       { positional: named, flags: { out } },
-      'begin no more stages, and cancel the batch that runs with its runs',
+      'begin no more stages, and cancel the batches that run with their runs',
     ),
   },
   defaultCommand: 'list',

@@ -1,6 +1,8 @@
-// pipeline list, show, follow, cancel. Only follow starts servers.
+// pipeline list, show, follow, cancel. Only follow and cancel start servers.
 
+import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
+import { refOf } from '../../library/handle/found-batch.ts';
 import {
   findPipeline,
   listPipelines,
@@ -82,17 +84,29 @@ export async function continuePipeline(
   return await followPipeline({ process: context.process, printer, out, opened, session, command });
 }
 
-export async function cancel(this: Context, flags: Place, name: string): Promise<void> {
+export async function cancel(this: Context, flags: Place, name: string): Promise<number> {
   const printer = printerFor(this);
-  const { file } = await findPipeline(configOf(flags).out, name);
+  const opened = await findPipeline(configOf(flags).out, name);
+  const { file } = opened;
   await using servers = serversFor(configOf(flags), printer);
   const session = await servers.open(file.stages.some(({ request }) => request.service.base === 'local'));
-  const isCancelled = await session.pipelines.cancel(file);
+  const { out } = servers.config;
+  const stages = await pipelineStatus(out, opened, session);
+  const batches = stages.flatMap(({ found }) => (found === undefined ? [] : [refOf(found)]));
+  const isCancelled = await session.pipelines.cancel(file, batches);
   printer.notice(
     isCancelled
-      ? `${file.pipeline} is cancelled: the batch that runs ends with its runs, and no other stage begins`
+      ? `${file.pipeline} is cancelled: batches that run end with their runs, and no other stage begins`
       : `${file.pipeline} has ended already`,
   );
+  if (session.stack === undefined) return EXIT.ok;
+  // Embedded servers end with this command, so it waits until nothing of the pipeline runs.
+  const isEnded = async (): Promise<boolean> => {
+    const running = await Promise.all(batches.map((batch) => session.batches.isRunning(batch)));
+    return (await session.pipelines.status(file)) !== 'RUNNING' && !running.includes(true);
+  };
+  const command = pipelineCommand('cancel', opened);
+  return await followPipeline({ process: this.process, printer, out, opened, session, command, isEnded });
 }
 
 const pipelineCommand = (verb: string, { file, folder }: PipelineFolder): string =>
