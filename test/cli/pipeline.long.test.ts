@@ -162,6 +162,17 @@ describe('a pipeline from a job file', () => {
     expect(written()).toMatchObject({ ino, mtimeNs });
   }, 300_000);
 
+  it('makes no batch if a later stage names a pool that does not exist', async () => {
+    stage.write(
+      'pooled.job.toml',
+      'deployment = "portraits"\nagain = true\n[[stage]]\nname = "drafts"\nfrom = "sheet.csv"\n[[stage]]\nname = "finals"\nfrom = "drafts"\npool = "nobody"\n',
+    );
+    const { code, stderr } = await stage.run(['submit', 'pooled.job.toml', '--name', 'pooled']);
+    expect(stderr).toContain('error[E540]');
+    expect(code).toBeGreaterThan(0);
+    expect(existsSync(stage.path('batches', 'pooled-drafts'))).toBe(false);
+  }, 100_000);
+
   it('that is cancelled cancels the batch that runs, and begins no other stage', async () => {
     stage.write(
       'stopped.job.toml',

@@ -122,6 +122,13 @@ describe('a job file with stages', () => {
       'did you mean portraits?',
     ],
     [
+      'name = "prints"',
+      'name = "prints"\nnotify = "slack:nobody"',
+      'to notify slack:nobody',
+      'RUNSHEET_SLACK',
+    ],
+    ['name = "prints"', `name = "${'p'.repeat(100)}"`, 'the name of a batch is', 'use '],
+    [
       '\n[[stage]]\nname = "drafts"',
       '\nmax_cost = 3\n[[stage]]\nname = "drafts"',
       'its stage drafts has none',

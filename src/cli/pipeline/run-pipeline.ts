@@ -52,7 +52,7 @@ export async function planPipeline(context: Context, flags: SheetFlags, path: st
     for (const { text } of questions) printer.notice(terminalLine(`  asks      ${text}`));
     for (const line of forecastLines(estimate)) printer.notice(line);
   }
-  await checkStages(servers, definition.stages, known);
+  await checkStages({ servers, made, isPlan: true }, definition, known);
   printer.notice('nothing was sent');
   printer.next(['run', sameCommand(context.args ?? [], 'run')]);
 }
@@ -124,20 +124,16 @@ const definitionOf = ({ pipeline, stages }: AskedJob): AskedPipeline => ({
 /** Before the first batch is made: a later stage that can never run would leave it alone. */
 async function checkAll(
   servers: Servers,
-  { pipeline, stages }: AskedJob,
+  asked: AskedJob,
   made: ReadonlyMap<string, FoundBatch>,
 ): Promise<void> {
   const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
-  for (const { definition, rows } of stages) {
+  for (const { definition, rows } of asked.stages) {
     if (rows === undefined || known.has(definition.name)) continue;
-    await using planned = await planBatch(servers, requestOfStage(pipeline, definition), await rows());
+    await using planned = await planBatch(servers, requestOfStage(asked.pipeline, definition), await rows());
     known.set(definition.name, planned.draft.file);
   }
-  await checkStages(
-    servers,
-    stages.map(({ definition }) => definition),
-    known,
-  );
+  await checkStages({ servers, made }, definitionOf(asked), known);
 }
 
 type Making = {

@@ -4,27 +4,45 @@
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
+import { checkRequest, checkSettings } from '../../create-batch/check-request.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
 import type { StageDefinition } from '../../create-batch/pipeline/pipeline-file.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { Servers } from '../servers.ts';
+import { requestOfStage, type AskedPipeline } from './started-pipeline.ts';
 
 export type { SourceBatch };
 
 /** `isOpen`: picks may add columns that only they name. */
 type Shape = SourceBatch & { readonly isOpen?: boolean };
 
+type Checking = {
+  readonly servers: Servers;
+  /** By stage: batches keep what they were made with. */
+  readonly made: ReadonlyMap<string, unknown>;
+  /** A plan starts no servers to look for pools. */
+  readonly isPlan?: boolean;
+};
+
 /**
- * `known`: batches and drafts of stages with a sheet of their own. Throws E302 for a deployment that the service does not have, and E602
- * for a column or an input that a stage names and that is not there.
+ * `known`: batches and drafts of stages with a sheet of their own. Throws E302 for a deployment that the service does not have, E540 for a pool
+ * that does not exist, and E602 for settings that no batch may have, and for a column or an input that a stage names and that is not there.
  */
 export async function checkStages(
-  servers: Servers,
-  stages: readonly StageDefinition[],
+  { servers, made, isPlan = false }: Checking,
+  { pipeline, stages }: AskedPipeline,
   known: ReadonlyMap<string, SourceBatch>,
 ): Promise<void> {
+  for (const stage of stages) {
+    if (made.has(stage.name)) continue;
+    const request = requestOfStage(pipeline, stage);
+    checkRequest(request);
+    const around = servers.around(request.service);
+    const pools = async () => (await around.servers()).pools;
+    await checkSettings(request.settings, { ...around, ...(!isPlan && { pools }) });
+  }
   const shapes = new Map<string, Shape>(known);
   const left = new Set(stages);
   while (left.size > 0) {
