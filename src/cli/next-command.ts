@@ -4,6 +4,7 @@
 import { dirname } from 'node:path';
 import { shellWord } from '../errors/outside-text.ts';
 import type { FoundBatch } from '../library/handle/found-batch.ts';
+import { retryOf, type Summary } from '../results/summary.ts';
 import { configOf } from './flags/batch-options.ts';
 import type { Next, Printer } from './context.ts';
 
@@ -33,11 +34,16 @@ export function sameCommand(
     .join(' ');
 }
 
-/** What a user does with a batch that has ended; `again`: words of the retry of rows that may be sent again. */
-export const nextOfEnded = (found: Named, again?: string): readonly Next[] => [
-  ...(again === undefined
-    ? []
-    : [['again', nextCommand('retry', found, again === '' ? {} : { more: again })] as const]),
+/** Sends again the rows of a batch that has ended, if some may be. */
+export function toRetry(found: Named, summary: Summary): readonly Next[] {
+  const again = retryOf(summary);
+  if (again === undefined) return [];
+  return [['again', nextCommand('retry', found, again === '' ? {} : { more: again })]];
+}
+
+/** What a user does with a batch that has ended. */
+export const nextOfEnded = (found: Named, summary: Summary): readonly Next[] => [
+  ...toRetry(found, summary),
   ['open', nextCommand('open', found)],
   ['export', nextCommand('export', found, { more: '--as xlsx' })],
 ];

@@ -259,6 +259,12 @@ export const writeSummary = (
 export const notSucceeded = ({ outcomes }: Pick<Summary, 'outcomes'>): number =>
   OUTCOMES.reduce((sum, outcome) => sum + outcomes[outcome], 0) - outcomes.succeeded;
 
+/** The words of the retry of rows that may be sent again; undefined without such rows. Rows that were refused would be refused again, and those without a known end may have been paid for. */
+export function retryOf({ outcomes }: Pick<Summary, 'outcomes'>): string | undefined {
+  if (outcomes.failed + outcomes['timed-out'] > 0) return '';
+  return outcomes.cancelled > 0 ? '--outcome cancelled' : undefined;
+}
+
 // When a batch had ended and was not continued yet: between an end and the pass that a later retry adds. It did not work then, so
 // this is no part of its time. A pause is part of it, because runs go on in it.
 

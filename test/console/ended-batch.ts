@@ -1,7 +1,7 @@
 // Gives a batch of a console the parts and results of an end, as the worker writes them.
 
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
-import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
+import { NO_OUTCOMES, type Outcome } from '../../src/batch/outcome.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
@@ -16,9 +16,9 @@ import { paramsOf } from '../batch/params.ts';
 const T = Date.UTC(2026, 10, 22, 10);
 const time = (seconds: number): string => new Date(T + seconds * 1_000).toISOString();
 
-const recordOf = (row: number, isFailed: boolean): PartRecord => ({
+const recordOf = (row: number, isFailed: boolean, failed: Outcome): PartRecord => ({
   row,
-  outcome: isFailed ? 'failed' : 'succeeded',
+  outcome: isFailed ? failed : 'succeeded',
   ...(isFailed && { reason: 'the run failed at: KSampler' }),
   attempts: [
     {
@@ -38,11 +38,15 @@ const recordOf = (row: number, isFailed: boolean): PartRecord => ({
   files: [],
 });
 
-/** The last row fails. `isOver`: its results are written. */
-export async function endBatch({ store, file }: CreatedBatch, isOver = true): Promise<void> {
+/** The last row ends as `last`. `isOver`: its results are written. */
+export async function endBatch(
+  { store, file }: CreatedBatch,
+  isOver = true,
+  last: Outcome = 'failed',
+): Promise<void> {
   const { rows } = file.sheet;
   await createStarted(store, { at: time(0), workflow: { workflowId: 'w', runId: 'r' } });
-  const records = Array.from({ length: rows }, (_, at) => recordOf(at + 1, at + 1 === rows));
+  const records = Array.from({ length: rows }, (_, at) => recordOf(at + 1, at + 1 === rows, last));
   await store.write(partName(1, 1), records.map((one) => `${JSON.stringify(one)}\n`).join(''));
   await writeEvents(store, 1, [
     { at: T + 500, event: 'paused', kind: 'user', by: 'me@here', reason: 'paused by me@here: lunch' },
@@ -59,7 +63,7 @@ export async function endBatch({ store, file }: CreatedBatch, isOver = true): Pr
     confirm: async () => undefined,
     file,
     store,
-    progress: publishedOf(rows),
+    progress: publishedOf(rows, last),
     startedAt: T,
     endedAt: T + 60_000,
     reading: { lists: 'none', duplicates: { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] } },
@@ -68,10 +72,10 @@ export async function endBatch({ store, file }: CreatedBatch, isOver = true): Pr
   });
 }
 
-const publishedOf = (rows: number): Progress => ({
+const publishedOf = (rows: number, last: Outcome): Progress => ({
   ...progress(begin(paramsOf({ rows }), WRITES, 1_000)),
   tally: {
-    outcomes: { ...NO_OUTCOMES, succeeded: rows - 1, failed: 1 },
+    outcomes: { ...NO_OUTCOMES, succeeded: rows - 1, [last]: 1 },
     gpus: { A10G: { runs: rows, seconds: rows * 4, costUsd: rows * 0.001 } },
   },
   ledger: { ...NO_LEDGER, sent: rows, accepted: rows },

@@ -3,6 +3,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import type { Outcome } from '../../src/batch/outcome.ts';
+import { callOfStage, writePipeline } from '../../src/create-batch/pipeline/pipeline-file.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { Console } from './console.ts';
 import { endBatch } from './ended-batch.ts';
 
@@ -44,6 +47,30 @@ async function plannedAfter(above: string, ofStage: string): Promise<string> {
   vi.stubEnv('RUNSHEET_OUT', join(console.folder, 'elsewhere'));
   return (await console.run('plan', job)).stderr;
 }
+
+describe('a stage whose source has rows without success', () => {
+  it.each<[Outcome, string]>([
+    ['failed', 'runsheet retry poster-drafts'],
+    ['cancelled', 'runsheet retry poster-drafts --outcome cancelled'],
+    ['unknown', 'runsheet rows poster-drafts'],
+  ])('that are %s names the command for them', async (last, helps) => {
+    const console = await Console.open();
+    const sheet = console.write('prompts.csv', 'number,prompt\n1,a fox\n2,an owl\n');
+    const madeFor = callOfStage('poster', 'drafts');
+    const drafts = await console.batch(sheet, 'poster-drafts', undefined, undefined, madeFor);
+    await endBatch(drafts, true, last);
+    const file = { pipeline: 'poster', mark: '0123456789abcdef', createdAt: '2026-11-22T10:00:00.000Z' };
+    const stages = [{ name: 'drafts' }, { name: 'finals', from: 'drafts', pick: false, partial: false }];
+    const store = openStore(join(console.out, 'poster'));
+    await writePipeline(store, { ...file, stages } as never);
+    const helped = async () =>
+      / helps +(.*)/.exec((await console.run('pipeline', 'show', 'poster')).stderr)?.[1];
+    expect(await helped()).toBe(helps);
+    // Then its file has to be corrected: to follow it as it is would fail in the same way.
+    await store.write('failures/finals.json', '{"message": "no row is left"}', 'synced');
+    expect(await helped()).toBeUndefined();
+  });
+});
 
 describe('a job file with stages', () => {
   it.each([

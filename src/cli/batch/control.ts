@@ -10,7 +10,6 @@ import { configOf, limitsOf } from '../flags/batch-options.ts';
 import type { LimitFlags } from '../flags/option-flags.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
-import { retryOf } from '../follow/batch-end.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded } from '../next-command.ts';
 import { money, plural } from '../format.ts';
 import { printBatchJson } from './status.ts';
@@ -97,7 +96,7 @@ export async function hasEnded(found: FoundBatch, printer: Printer, verb: string
   const summary = await summaryOfDone(found);
   if (summary === undefined) return false;
   printer.notice(`${found.batch} has ended; there is nothing to ${verb}`);
-  printer.next(...nextOfEnded(found, retryOf(summary)));
+  printer.next(...nextOfEnded(found, summary));
   await printBatchJson(printer, found);
   return true;
 }

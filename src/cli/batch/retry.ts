@@ -15,9 +15,8 @@ import { printBatchJson } from './status.ts';
 import { configOf, inputsSet } from '../flags/batch-options.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { toContinue, nextCommand, sayLeft } from '../next-command.ts';
+import { toContinue, nextCommand, sayLeft, toRetry } from '../next-command.ts';
 import { commandOptions } from './control.ts';
-import { retryOf } from '../follow/batch-end.ts';
 import { follow } from '../follow/follow.ts';
 import { money, plural } from '../format.ts';
 import { serversFor } from '../session.ts';
@@ -63,8 +62,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
 async function sayNone(printer: Printer, flags: Flags, found: FoundBatch): Promise<void> {
   printer.notice(`no row of ${found.batch} matches; nothing is sent again`);
   const summary = flags.outcome === undefined ? await summaryOfDone(found) : undefined;
-  const again = summary && retryOf(summary);
-  if (again) printer.next(['again', nextCommand('retry', found, { more: again })]);
+  if (summary !== undefined) printer.next(...toRetry(found, summary));
   printer.next(['rows', nextCommand('rows', found)]);
   await printBatchJson(printer, found);
 }

@@ -27,7 +27,7 @@ import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { noWorkerText, workerCommand } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
-import { costText, retryOf } from '../follow/batch-end.ts';
+import { costText } from '../follow/batch-end.ts';
 import { askLiving, type Session } from '../session.ts';
 import { allowedNow, foundText, spentText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
@@ -176,7 +176,7 @@ function canaryLines({ progress, canary }: BatchStatus): readonly string[] {
 
 function nextOf(found: FoundBatch, { state, progress, summary, unattended }: BatchStatus): readonly Next[] {
   const { batch } = found;
-  if (summary !== undefined) return nextOfEnded(found, retryOf(summary));
+  if (summary !== undefined) return nextOfEnded(found, summary);
   if (unattended) return [['start', workerCommand(found)]];
   const kind = progress?.pauses[0]?.kind;
   if (state === 'paused' && kind !== 'user' && kind !== 'deadline')

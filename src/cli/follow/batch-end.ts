@@ -31,7 +31,7 @@ export function printEnd(
   printClosingLine?.(closingLine(summary));
   if (printer.output === 'json') printer.json(batchJson(found, endOf(found, summary, canary)));
   else if (printer.output === 'text') printer.name(found.folder);
-  if (!isRemoved) printer.next(...nextOfEnded(found, retryOf(summary)));
+  if (!isRemoved) printer.next(...nextOfEnded(found, summary));
   return notSucceeded(summary) === 0 ? EXIT.ok : EXIT.someRowsFailed;
 }
 
@@ -61,12 +61,6 @@ export function closing(summary: Summary, path: string, paint: Paint): string {
     closingLine(summary),
   ];
   return `\n${lines.join('\n')}\n`;
-}
-
-/** Rows that were refused would be refused again, and those without a known end may have been paid for. */
-export function retryOf({ outcomes }: Pick<Summary, 'outcomes'>): string | undefined {
-  if (outcomes.failed + outcomes['timed-out'] > 0) return '';
-  return outcomes.cancelled > 0 ? '--outcome cancelled' : undefined;
 }
 
 const reusedLine = ({ reused, rows, runs, total_cost_usd: usd }: Summary): string =>

@@ -10,7 +10,7 @@ import {
 import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { type Printer, nextLine } from '../context.ts';
-
+import { toRetry } from '../next-command.ts';
 import { helpOf, stageLine } from './pipeline-text.ts';
 
 export type FollowParams = {
@@ -82,8 +82,8 @@ async function endOf(
   printer.name(opened.folder);
   if (isOver) {
     const failed = stages.some(({ notSucceeded }) => notSucceeded > 0);
-    for (const { found, notSucceeded } of stages)
-      if (found !== undefined && notSucceeded > 0) printer.next(['again', `runsheet retry ${found.batch}`]);
+    for (const { found, status: ended } of stages)
+      if (found !== undefined && ended?.summary !== undefined) printer.next(...toRetry(found, ended.summary));
     return failed ? EXIT.someRowsFailed : EXIT.ok;
   }
   printer.next(['continue', command]);

@@ -8,7 +8,7 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { checkFlags, configOf } from '../flags/batch-options.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
-import { printEnd, retryOf } from '../follow/batch-end.ts';
+import { printEnd } from '../follow/batch-end.ts';
 import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft } from '../next-command.ts';
@@ -48,7 +48,7 @@ export async function submit(this: Context, flags: SheetFlags, sheet?: string): 
   return send(given, {
     done: async ({ printer }, found, summary) => {
       await printSubmitted(printer, flags, found);
-      printer.next(...nextOfEnded(found, retryOf(summary)));
+      printer.next(...nextOfEnded(found, summary));
       return EXIT.ok;
     },
     next: async ({ printer }, session, found) => {

@@ -1,7 +1,7 @@
 // How far the stages of a pipeline are, by its folder and those of its batches: nothing else keeps it.
 
 import { waitsFor, type StageBatch, type WaitsFor } from '../../batch/pipeline/stages.ts';
-import { notSucceeded, readSummary, type Summary } from '../../results/summary.ts';
+import { notSucceeded, readSummary, retryOf, type Summary } from '../../results/summary.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
 import {
@@ -19,6 +19,8 @@ export type StageState = {
   readonly batch: string;
   readonly found: BatchFolder | undefined;
   readonly summary: Summary | undefined;
+  /** Of the stage that it is from. */
+  readonly source: Summary | undefined;
   readonly waitsFor: WaitsFor | undefined;
   readonly failure: StageFailure | undefined;
 };
@@ -40,12 +42,16 @@ export async function stageStates(
       return { stage, batch, found: isOwn ? found : undefined, summary, failure, isPicked };
     }),
   );
-  const batches = new Map(read.map((one) => [one.stage.name, stageBatch(one)]));
   return read.map(({ isPicked, ...state }) => {
-    const { name, from, pick, partial } = state.stage;
-    const source = from === undefined ? undefined : batches.get(from);
-    const facts = { batch: batches.get(name), source, hasSource: from !== undefined };
-    return { ...state, waitsFor: waitsFor({ ...facts, pick, isPicked, partial }) };
+    const { from, pick, partial } = state.stage;
+    const before = read.find(({ stage }) => stage.name === from);
+    const source = before && stageBatch(before);
+    const facts = { batch: stageBatch(state), source, hasSource: from !== undefined };
+    return {
+      ...state,
+      source: before?.summary,
+      waitsFor: waitsFor({ ...facts, pick, isPicked, partial }),
+    };
   });
 }
 
@@ -64,11 +70,16 @@ export function reasonOf({ stage: { from = '' }, failure, found, waitsFor: what 
   return what === 'repair' ? `for the rows of ${from} that did not succeed` : '';
 }
 
-/** The command that helps where a stage waits for somebody; '' if it does not. */
-export function helpFor(pipeline: string, { stage, failure, found, waitsFor: what }: StageState): string {
-  if (found !== undefined) return '';
-  if (failure !== undefined) return `runsheet pipeline follow ${shellWord(pipeline)}`;
+/** The command that helps where a stage waits for somebody; '' if it does not, or if its file has to be corrected first. */
+export function helpFor(
+  pipeline: string,
+  { stage, failure, found, source, waitsFor: what }: StageState,
+): string {
+  if (found !== undefined || failure !== undefined) return '';
   if (what === 'picks')
     return `runsheet pick ${shellWord(pipeline)} ${shellWord(stage.name)} --picks picks.csv`;
-  return what === 'repair' ? `runsheet retry ${shellWord(batchOfStage(pipeline, stage.from ?? ''))}` : '';
+  if (what !== 'repair') return '';
+  const again = source && retryOf(source);
+  const words = [again === undefined ? 'rows' : 'retry', shellWord(batchOfStage(pipeline, stage.from ?? ''))];
+  return ['runsheet', ...words, ...(again ? [again] : [])].join(' ');
 }
