@@ -138,10 +138,10 @@ function pageStage(pipeline: string, state: StageState): PipelineStage {
   const word =
     summary !== undefined
       ? 'finished'
-      : found !== undefined
-        ? 'running'
-        : failure !== undefined
-          ? 'failed'
+      : failure !== undefined
+        ? 'failed'
+        : found !== undefined
+          ? 'running'
           : state.waitsFor === undefined
             ? 'starting'
             : 'waiting';

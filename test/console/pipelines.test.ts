@@ -1,6 +1,6 @@
 // A job file with stages: what can be known before anything runs is refused, by name.
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Outcome } from '../../src/batch/outcome.ts';
@@ -231,4 +231,19 @@ describe('a job file with stages', () => {
     expect(stderr).toContain('--max-cost is about one batch');
     expect(code).toBe(2);
   });
+});
+
+it('a stage whose batch was lost says why, and the command that continues the batch', async () => {
+  const console = await Console.open();
+  const sheet = console.write('s.csv', 'prompt\na hen\n');
+  await console.batch(sheet, 'poster-drafts', undefined, undefined, 'pipeline poster stage drafts');
+  const stages = [{ name: 'drafts' }];
+  const file = { pipeline: 'poster', mark: '0123456789abcdef', createdAt: '', stages };
+  const folder = join(console.out, 'poster');
+  mkdirSync(join(folder, 'failures'), { recursive: true });
+  writeFileSync(join(folder, 'pipeline.json'), JSON.stringify(file));
+  writeFileSync(join(folder, 'failures', 'drafts.json'), '{"code":"E508","message":"it has no results"}');
+  const { stdout, stderr } = await console.run('pipeline', 'show', 'poster');
+  expect(stdout).toMatch(/drafts +interrupted .*E508: it has no results/);
+  expect(stderr).toMatch(/helps +runsheet resume poster-drafts\n/);
 });

@@ -62,7 +62,12 @@ export async function followPipeline(params: FollowParams): Promise<number> {
 }
 
 /** States that nothing but a command changes. */
-const STANDS: ReadonlySet<StageStatus['state']> = new Set(['failed', 'finished', 'unreadable']);
+const STANDS: ReadonlySet<StageStatus['state']> = new Set([
+  'failed',
+  'finished',
+  'interrupted',
+  'unreadable',
+]);
 
 /** undefined as long as a stage advances automatically. */
 async function endOf(

@@ -62,9 +62,11 @@ const stageBatch = ({ found, summary }: Pick<StageState, 'found' | 'summary'>): 
   };
 
 /** Why a stage does not advance; '' if it does. */
-export function reasonOf({ stage: { from = '' }, failure, found, waitsFor: what }: StageState): string {
+export function reasonOf({ stage, failure, found, summary, waitsFor: what }: StageState): string {
+  const { from = '' } = stage;
+  if (failure !== undefined && summary === undefined)
+    return [failure.code, failure.message].filter(Boolean).join(': ');
   if (found !== undefined) return '';
-  if (failure !== undefined) return [failure.code, failure.message].filter(Boolean).join(': ');
   if (what === 'source') return `after ${from}`;
   if (what === 'picks') return `for picks of ${from}`;
   return what === 'repair' ? `for the rows of ${from} that did not succeed` : '';
@@ -73,8 +75,10 @@ export function reasonOf({ stage: { from = '' }, failure, found, waitsFor: what 
 /** The command that helps where a stage waits for somebody; '' if it does not, or if its file has to be corrected first. */
 export function helpFor(
   pipeline: string,
-  { stage, failure, found, source, waitsFor: what }: StageState,
+  { stage, batch, failure, found, summary, source, waitsFor: what }: StageState,
 ): string {
+  if (failure !== undefined && found !== undefined && summary === undefined)
+    return `runsheet resume ${shellWord(batch)}`;
   if (found !== undefined || failure !== undefined) return '';
   if (what === 'picks')
     return `runsheet pick ${shellWord(pipeline)} ${shellWord(stage.name)} --picks picks.csv`;

@@ -6,7 +6,7 @@ import {
   openPipeline,
   type PipelineFolder,
 } from '../../create-batch/pipeline/pipeline-file.ts';
-import { helpFor, reasonOf, stageStates } from '../../create-batch/pipeline/stage-states.ts';
+import { helpFor, reasonOf, stageStates, type StageState } from '../../create-batch/pipeline/stage-states.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { WaitsFor } from '../../batch/pipeline/stages.ts';
 import { notSucceeded } from '../../results/summary.ts';
@@ -75,11 +75,17 @@ export async function pipelineStatus(
         waitsFor,
         found,
         status,
-        ...(paused(session, status) ?? { reason: reasonOf(one), help: helpFor(opened.file.pipeline, one) }),
+        ...(paused(session, status) ?? stands(opened, one, state)),
         notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
       };
     }),
   );
+}
+
+/** Why a stage stands. A failure of the pipeline is over once something runs its batch. */
+function stands({ file }: PipelineFolder, one: StageState, state: StageStatus['state']) {
+  const isOver = one.found !== undefined && state !== 'interrupted';
+  return isOver ? { reason: '', help: '' } : { reason: reasonOf(one), help: helpFor(file.pipeline, one) };
 }
 
 /** Of a batch that waits. */
