@@ -76,7 +76,7 @@ describe('totals that were left out of the first save', () => {
     await expect(save(batch, text, { skipRows: at(3, 4) })).rejects.toMatchObject({
       code: 'E111',
       exit: 5,
-      hint: 'if they are right: again with --totals skip',
+      hint: 'if they are right: again with --totals skip --skip-rows 4',
     });
   });
 
