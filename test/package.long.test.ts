@@ -102,7 +102,7 @@ describe('the packed tarball, installed in an empty folder', () => {
     );
   });
 
-  // With the newest types of Node: nobody names a version of them in his own project.
+  // With the newest types of Node: an application usually pins no version of them.
   it('is a library whose types are complete in a strict project', async () => {
     copyFileSync(join(installed, 'examples', 'library', 'portraits.ts'), join(home, 'portraits.ts'));
     const compilerOptions = {

@@ -1,5 +1,5 @@
 // A pipeline: batches whose sheets are the results of others. Each stage makes its batch and runs it, once the stage before it has
-// ended and what it waits for is there. It may wait for days: for picks, or for rows that somebody sends again.
+// ended and what it waits for is there. It may wait for days: for picks, or for rows that the user sends again.
 
 import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';

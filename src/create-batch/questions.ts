@@ -238,7 +238,7 @@ export function manyRows({ sheet: { name, rows, options } }: BatchFile, few = FE
   return isMany ? [{ id: 'manyRows', sheet: name, rows }] : [];
 }
 
-/** A sheet of somebody else may name any file. Those that were uploaded before have left this machine. */
+/** A sheet from another person may name any file. Those that were uploaded before have left this machine. */
 export function outsideFiles(sheet: string, found: FilesFound | undefined): readonly Question[] {
   if (found === undefined || found.outside.files === 0) return [];
   return [{ id: 'outsideFiles', sheet, ...found.outside }];

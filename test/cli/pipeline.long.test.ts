@@ -155,7 +155,7 @@ describe('a pipeline from a job file', () => {
     expect([last.code, last.code === 0 ? '' : last.stderr]).toEqual([0, '']);
     expect(await shown()).toMatch(/drafts +finished +3 of 3 rows, .*\n +finals +finished +2 of 2 rows/);
 
-    // Somebody may have corrected the job since it was read.
+    // The job may have been corrected since it was read.
     const written = () => statSync(stage.path('batches', 'repaired', 'pipeline.json'), { bigint: true });
     const { ino, mtimeNs } = written();
     expect((await stage.run(['pipeline', 'follow', 'repaired'])).code).toBe(0);

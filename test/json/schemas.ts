@@ -61,7 +61,7 @@ export function jobSchema(): string {
       properties: {
         name: { type: 'string', description: 'names its batch, after the name of the pipeline' },
         from: { type: 'string', description: 'another stage, whose results are its sheet; or a sheet' },
-        pick: { type: 'boolean', description: 'waits until somebody picks the rows that it takes' },
+        pick: { type: 'boolean', description: 'waits until the user picks the rows that it takes' },
         partial: {
           type: 'boolean',
           description: 'begins with the rows that succeeded, although others did not',

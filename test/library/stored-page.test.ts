@@ -79,7 +79,7 @@ describe('the page of an ended batch', () => {
     expect([html.includes(pageSource().script), html.includes(HOSTILE)]).toEqual([true, false]);
   });
 
-  it('is told where its batch is, because its address does not say so', async () => {
+  it('gets the place of its batch, because its address does not say so', async () => {
     const html = await (await get('/')).text();
     expect(html).toContain(`<div id="place" data-out="${dirname(folder)}" hidden></div>\n<div id="page">`);
     expect(readFileSync(page, 'utf8')).not.toContain('id="place"');

@@ -44,7 +44,7 @@ export type StageFacts = {
   /** That of the stage before it. */
   readonly source: StageBatch | undefined;
   readonly hasSource: boolean;
-  /** Whether it takes only the rows that somebody picks, and whether they are picked. */
+  /** Whether it takes only the rows that the user picks, and whether they are picked. */
   readonly pick: boolean;
   readonly isPicked: boolean;
   /** Whether it begins with the rows that succeeded, although others did not. */
@@ -52,8 +52,8 @@ export type StageFacts = {
 };
 
 /**
- * `source`: for the end of the stage before it. `repair`: that stage has rows without success. `picks`: somebody has to choose.
- * undefined: for nothing. Whoever picks has seen what failed.
+ * `source`: for the end of the stage before it. `repair`: that stage has rows without success. `picks`: the user has to choose.
+ * undefined: for nothing. The user who picks has seen what failed.
  */
 export type WaitsFor = 'source' | 'repair' | 'picks';
 

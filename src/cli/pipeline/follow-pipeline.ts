@@ -1,4 +1,4 @@
-// Follows a pipeline until it has ended, waits for somebody, or the user presses Ctrl-C. It prints a line whenever a stage changes.
+// Follows a pipeline until it has ended, waits for the user, or the user presses Ctrl-C. It prints a line whenever a stage changes.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT } from '../../errors/error.ts';

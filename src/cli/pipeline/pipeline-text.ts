@@ -24,7 +24,7 @@ function rowsText({ status }: StageStatus): string {
   return `${count(succeeded)} of ${plural(status.rows, 'row')}${failed > 0 ? `, ${count(failed)} without success` : ''}${cost}`;
 }
 
-/** What helps where stages wait for somebody, each once. */
+/** What helps where stages wait for the user, each once. */
 export function helpOf({ folder }: PipelineFolder, stages: readonly StageStatus[]): readonly Next[] {
   const own = dirname(folder);
   const place = own === configOf({}).out ? '' : ` --out ${shellWord(own)}`;

@@ -1,7 +1,7 @@
 // The folder of a pipeline, beside those of its batches. Everything that a pipeline needs to continue is in it or in its batches.
 //
 //   poster/pipeline.json        what it was asked for
-//   poster/picks/finals         the rows that somebody has picked for a stage
+//   poster/picks/finals         the rows that the user has picked for a stage
 //   poster/picked-in/finals     the folder in which their cells name files
 //   poster/failures/finals.json why a stage made no batch
 //   poster/index.html           its page

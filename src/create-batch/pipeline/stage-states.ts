@@ -72,7 +72,7 @@ export function reasonOf({ stage, failure, found, summary, waitsFor: what }: Sta
   return what === 'repair' ? `for the rows of ${from} that did not succeed` : '';
 }
 
-/** The command that helps where a stage waits for somebody; '' if it does not, or if its file has to be corrected first. */
+/** The command that helps where a stage waits for the user; '' if it does not, or if its file has to be corrected first. */
 export function helpFor(
   pipeline: string,
   { stage, batch, failure, found, summary, source, waitsFor: what }: StageState,

@@ -1,4 +1,4 @@
-// The rows that somebody picks for a stage. They are checked against the batch from which they are taken, and kept in the folder of
+// The rows that the user picks for a stage. They are checked against the batch from which they are taken, and kept in the folder of
 // the pipeline, where its workflow looks for them.
 
 import { readFile, rm, writeFile } from 'node:fs/promises';

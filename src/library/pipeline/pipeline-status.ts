@@ -25,7 +25,7 @@ export type StageStatus = {
   /** Its batch, once it is made. */
   readonly found: FoundBatch | undefined;
   readonly status: BatchStatus | undefined;
-  /** Why it does not advance, and the command that helps; '' if it does, or if nobody has to help. */
+  /** Why it does not advance, and the command that helps; '' if it does, or if no help is needed. */
   readonly reason: string;
   readonly help: string;
   /** Rows that ended without success, once it has ended. */

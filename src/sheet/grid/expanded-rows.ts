@@ -40,7 +40,7 @@ export const withAdded = (own: readonly Column[], options: SheetOptions): readon
 export const ownWidth = (options: SheetOptions, names: readonly string[]): number =>
   names.length - addedColumns(options).length;
 
-/** Whether a row of the sheet is a row of the batch; or why nobody can tell. */
+/** Whether a row of the sheet is a row of the batch; or why that is unclear. */
 export function whereOf(
   { where, decimalComma }: Pick<SheetOptions, 'where' | 'decimalComma'>,
   own: readonly string[],

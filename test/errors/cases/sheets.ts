@@ -297,7 +297,7 @@ export const LARGE: readonly Case[] = [
 const FILES: readonly Case[] = [
   {
     code: 'E120',
-    name: 'a sheet of somebody else names a hidden file',
+    name: 'a sheet from another person names a hidden file',
     arrange: (console) => {
       console.write('.my $KEY', 'a key');
       console.write('from "ann".csv', 'prompt\n.my $KEY\n');

@@ -28,7 +28,7 @@ function SmallPicture({ path, small, label }) {
   return html`<img src=${source} alt=${label} loading="lazy" decoding="async" onError=${onError} />`;
 }
 
-/** Whoever wants no motion plays films on purpose only. */
+/** With reduced motion, films play only when the user starts them. */
 const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
 const play = ({ currentTarget, type }) =>
   type === 'mouseover' && !isCalm ? void currentTarget.play().catch(() => undefined) : currentTarget.pause();
