@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM, DESKTOP, openBrowser, openPage } from '../results/page/browser.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';
 
 const INPUTS = [
@@ -21,6 +23,7 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
     `style=${styles}`,
   ];
   const bought = async (): Promise<number> => (await stage.truth()).length;
+  let folder = '';
 
   beforeAll(async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
@@ -41,7 +44,7 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
     await first.killTree();
     const second = await stage.run(['run', ...command('oil,ink,chalk')]);
     expect([second.code, second.stderr]).toEqual([0, expect.stringMatching(/600 of 600 rows succeeded/)]);
-    const folder = second.stdout.trim();
+    folder = second.stdout.trim();
     const runs = (await stage.truth()).map(({ inputs }) => JSON.stringify(inputs));
     expect([runs.length, new Set(runs).size]).toEqual([600, 600]);
     const results = stage.results(folder);
@@ -57,10 +60,39 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
     expect(stage.batchFile(folder).sheet.grid).toEqual(['seed', 'style']);
   }, 180_000);
 
+  it.skipIf(CHROMIUM === undefined)('has a page whose picks are the rows of another batch', async () => {
+    const browser = await openBrowser();
+    const page = await openPage(browser, pathToFileURL(join(folder, 'report.html')).href, DESKTOP);
+    await page.click('#tab-grid');
+    await page.focus('[data-cell="0,0"]');
+    for (const key of ['p', 'ArrowRight', 'ArrowDown', 'PageDown', 'p']) await page.keyboard.press(key);
+    await page.click('#tab-rows');
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('#picks-download')]);
+    const picks = stage.path('picks.csv');
+    await download.saveAs(picks);
+    await browser.close();
+    const [head, ...picked] = readFileSync(picks, 'utf8').trim().split('\n');
+    expect([head, picked.length]).toEqual(['key,stars', 2]);
+    const before = await bought();
+    const from = ['--from', basename(folder), '--pick', picks, '-d', 'portraits', '--again'];
+    const { code, stdout } = await stage.run(['run', ...from]);
+    expect([code, await bought()]).toEqual([0, before + 2]);
+    const keys = picked.map((line) => line.split(',')[0] ?? '');
+    expect(stage.results(stdout.trim()).map(({ key }) => key)).toEqual(keys);
+    const wanted = keys.map((key) =>
+      key.replace(/^thing-(\d+)-(\d)-(\w+)$/, 'a red, no. $1 thing in $3, seed $2'),
+    );
+    const sent = (await stage.truth()).slice(-2).map(({ inputs }) => inputs ?? {});
+    expect(sent.map(({ prompt, seed }) => `${String(prompt)}, seed ${String(seed)}`).toSorted()).toEqual(
+      wanted.toSorted(),
+    );
+  });
+
   it('with another style buys only the 200 rows of that style', async () => {
+    const before = await bought();
     const { code, stderr, stdout } = await stage.run(['run', ...command('oil,ink,chalk,pastel'), '--reuse']);
     expect([code, stderr]).toEqual([0, expect.stringMatching(/reused 600 of 800; 200 runs bought/)]);
-    expect(await bought()).toBe(800);
+    expect(await bought()).toBe(before + 200);
     const { requests } = JSON.parse(readFileSync(join(stdout.trim(), 'summary.json'), 'utf8')) as {
       readonly requests: { readonly accepted: number };
     };

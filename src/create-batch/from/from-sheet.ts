@@ -252,6 +252,9 @@ async function withAddresses(
 // where the deployment has it.
 type Options = BatchSpec['options'];
 
+/** The column that the page writes into its picks; every other one of theirs has to be an input. */
+const STARS = 'stars';
+
 /** The options that were given, with a key for each row and without the columns that are no inputs. */
 function fromOptions(
   options: Options,
@@ -273,8 +276,9 @@ function fromOptions(
     return known !== undefined || !source.sheet.inputs.some(({ input }) => input === name);
   };
   const carried = columns.carried.map(({ name }) => name).filter(isIgnored);
+  const ofPage = columns.added.filter((name) => name === STARS && isIgnored(name));
   const own = mapped.has(columns.output) ? [] : [columns.output];
-  const dropped = [...given.drop, ...carried, ...own];
+  const dropped = [...given.drop, ...carried, ...ofPage, ...own];
   return { ...given, keyColumn: given.keyColumn ?? resultIn(columns, 'key'), drop: [...new Set(dropped)] };
 }
 
