@@ -89,7 +89,7 @@ export async function cancel(this: Context, flags: Place, name: string): Promise
   const opened = await findPipeline(configOf(flags).out, name);
   const { file } = opened;
   await using servers = serversFor(configOf(flags), printer);
-  const session = await servers.open(file.stages.some(({ request }) => request.service.base === 'local'));
+  const session = await servers.open(isLocal(file));
   const { out } = servers.config;
   const stages = await pipelineStatus(out, opened, session);
   const batches = stages.flatMap(({ found }) => (found === undefined ? [] : [refOf(found)]));

@@ -2,7 +2,7 @@
 // once the workflow of the pipeline starts them.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { withCopy } from '../../create-batch/copy-sheet.ts';
+import { preparingIn, withCopy } from '../../create-batch/copy-sheet.ts';
 import {
   batchOfStage,
   callOfStage,
@@ -14,7 +14,6 @@ import {
   type StageDefinition,
 } from '../../create-batch/pipeline/pipeline-file.ts';
 import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
-import { preparingIn } from '../../create-batch/copy-sheet.ts';
 import type { Source } from '../../create-batch/propose.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
 import { problem } from '../../errors/error.ts';
