@@ -3,8 +3,15 @@
 
 import { knownRuns } from '../accounting/request-ledger.ts';
 import { readBack } from '../clock.ts';
+import { provesFrom } from '../on-event/list-read.ts';
 import { unconfirmedRows } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
+
+/**
+ * So much further back reads a list that may prove absence: the service's clock may have been back by that much while it
+ * made the run, and no answer may have shown it.
+ */
+export const PROOF_BACK_MS = 3_600_000;
 
 export const reconcile: Decision = {
   name: 'reconcile',
@@ -16,10 +23,12 @@ export const reconcile: Decision = {
     state.reconcile.controlAt = state.control?.at;
     const control = state.control === undefined ? {} : { control: state.control.runId };
     const attempts = rows.map(({ place, attempt }) => ({ place, attempt }));
-    const back = readBack(state, {
+    const { agoMs, ...clocks } = readBack(state, {
       at: Math.min(...rows.map(({ askedAt }) => askedAt)),
       wallAt: Math.min(...rows.map(({ askedWallAt }) => askedWallAt)),
     });
+    const mayProve = rows.some((row) => state.now >= provesFrom(state, row, true));
+    const back = { agoMs: agoMs + (mayProve ? PROOF_BACK_MS : 0), ...clocks };
     // The list may not contain the latest runs yet.
     const least = Math.max(0, knownRuns(state.ledger) - state.peakConcurrency);
     return [{ type: 'reconcile', attempts, back, least, ...control }];

@@ -36,9 +36,10 @@ export function onListRead(state: State, reading: ListReading): void {
 }
 
 function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {
-  const { requestedAt } = reading;
+  const { requestedAt, hasControl, controlAt } = reading;
   if (reading.answer !== 'complete') return applyUserRule(state, row, reading);
-  if (requestedAt < countsFrom(state, row, reading)) return;
+  const isControlled = hasControl && controlAt !== undefined && controlAt > row.sentBy;
+  if (requestedAt < provesFrom(state, row, isControlled)) return;
   if (row.missedAt === undefined) amend(state, { ...row, missedAt: requestedAt });
   else if (requestedAt >= row.missedAt + state.params.timing.listGapMs) proveAbsent(state, row);
 }
@@ -54,9 +55,8 @@ function applyUserRule(state: State, row: Unconfirmed, { answer, requestedAt }: 
 }
 
 /** The time from which a list without the run counts as proof of absence. */
-function countsFrom(state: State, row: Unconfirmed, { hasControl, controlAt }: Reading): number {
-  const { postDeadlineMs, settleMs, settleWithoutControlMs } = state.params.timing;
-  const isControlled = hasControl && controlAt !== undefined && controlAt > row.sentBy;
+export function provesFrom({ params: { timing } }: State, row: Unconfirmed, isControlled: boolean): number {
+  const { postDeadlineMs, settleMs, settleWithoutControlMs } = timing;
   return row.sentBy + postDeadlineMs + (isControlled ? settleMs : settleWithoutControlMs);
 }
 

@@ -4,7 +4,7 @@ import { CANCEL_PATIENCE_MS, CANCEL_RUNS } from '../../../src/batch/decisions/ca
 import { reconcile } from '../../../src/batch/decisions/reconcile.ts';
 import { RECONCILE_MAX_MS } from '../../../src/batch/on-event/list-read.ts';
 import { TIMING } from '../params.ts';
-import { running, runOfFirst, unconfirmed } from '../scenes.ts';
+import { PROOF_MS, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 
 const cancelled = ({ cancels }: World): readonly string[] =>
@@ -178,6 +178,20 @@ describe('reconcile', () => {
     world.read('incomplete');
     world.pass(1_000);
     expect(world.readings[0]).toMatchObject({ control: 'run-32' });
+  });
+
+  it("a reading that may prove absence goes an hour further back: the service's clock may have been back meanwhile", () => {
+    const world = new World({ rows: 1, concurrency: 1 });
+    const readAfter = (ms: number) => {
+      world.pass(ms);
+      const { back } = world.readings[0]!;
+      world.read('incomplete');
+      return back.agoMs;
+    };
+    world.answer(0, ['lost']);
+    expect([readAfter(0), readAfter(TIMING.listGapMs)]).toEqual([0, TIMING.listGapMs]);
+    readAfter(PROOF_MS);
+    expect(readAfter(TIMING.listGapMs)).toBeGreaterThan(3_600_000);
   });
 
   it('reading the run lists goes back to the oldest of several unconfirmed attempts', () => {
