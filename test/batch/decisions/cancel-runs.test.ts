@@ -184,9 +184,9 @@ describe('reconcile', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     const readAfter = (ms: number) => {
       world.pass(ms);
-      const { back } = world.readings[0]!;
+      const agoMs = world.readings[0]?.back.agoMs;
       world.read('incomplete');
-      return back.agoMs;
+      return agoMs;
     };
     world.answer(0, ['lost']);
     expect([readAfter(0), readAfter(TIMING.listGapMs)]).toEqual([0, TIMING.listGapMs]);
