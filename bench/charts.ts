@@ -9,7 +9,7 @@ export function chartsOf({
   shortRuns = [],
   throughput,
   rates = [],
-  memory,
+  command = [],
 }: Figures): ReadonlyMap<string, string> {
   const charts = new Map<string, string>();
   if (shortRuns.length > 0)
@@ -45,12 +45,14 @@ export function chartsOf({
         }),
       ),
     );
-  if (memory.length > 0)
+  if (command.length > 0)
     charts.set(
       'memory',
       barsOf(
         'Peak memory of the worker, MB',
-        memory.map(({ rows, peakMb }) => bar(`${rows.toLocaleString('en')} rows`, peakMb, peakMb.toFixed(0))),
+        command.map(({ rows, peakMb }) =>
+          bar(`${rows.toLocaleString('en')} rows`, peakMb, peakMb.toFixed(0)),
+        ),
       ),
     );
   return charts;

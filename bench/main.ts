@@ -1,4 +1,4 @@
-// npm run bench [-- --postgres] [--only throughput|shortRuns|start|steady|rates|memory|million|service|kills] [--cycles N] [--rows N]: measures, and
+// npm run bench [-- --postgres] [--only command|throughput|shortRuns|start|steady|rates|million|service|kills] [--cycles N] [--rows N]: measures, and
 // writes docs/benchmarks.md. What is not measured this time keeps the figures of the last time, which lie beside the
 // page.
 
@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { chartsOf } from './charts.ts';
+import { measureCommand } from './command.ts';
 import { measureKills } from './kills.ts';
-import { measureMemory } from './memory.ts';
 import { pageOf, type Figures } from './page.ts';
 import type { Backend } from './place.ts';
 import { measureRates } from './rates.ts';
@@ -35,8 +35,9 @@ const docs = join(import.meta.dirname, '..', 'docs');
 const kept = join(import.meta.dirname, 'figures.json');
 let figures: Figures = existsSync(kept)
   ? (JSON.parse(readFileSync(kept, 'utf8')) as Figures)
-  : { throughput: [], start: undefined, steady: [], memory: [] };
+  : { throughput: [], start: undefined, steady: [] };
 
+if (wants('command')) figures = { ...figures, command: await measureCommand() };
 if (wants('throughput')) {
   const measured: Throughput[] = [];
   for (const backend of backends)
@@ -68,7 +69,6 @@ if (values.only?.includes('million')) {
   const others = figures.million?.filter(({ backend }) => !backends.includes(backend)) ?? [];
   figures = { ...figures, million: [...measured, ...others] };
 }
-if (wants('memory')) figures = { ...figures, memory: await measureMemory('dev server') };
 
 mkdirSync(docs, { recursive: true });
 writeFileSync(kept, `${JSON.stringify(figures, undefined, 2)}\n`);

@@ -1,9 +1,9 @@
 // Writes the page of the benchmarks.
 
 import { availableParallelism } from 'node:os';
+import type { Command } from './command.ts';
 import type { Kills } from './kills.ts';
 import { USD_PER_MILLION_ACTIONS } from './history-costs.ts';
-import type { Memory } from './memory.ts';
 import { sumOf, type Rates } from './rates.ts';
 import type { ShortRuns } from './rivals/short-runs.ts';
 import type { Million } from './million.ts';
@@ -13,10 +13,10 @@ import type { Steady } from './steady.ts';
 import type { Throughput } from './throughput.ts';
 
 export type Figures = {
+  readonly command?: readonly Command[];
   readonly throughput: readonly Throughput[];
   readonly start: Start | undefined;
   readonly steady: readonly Steady[];
-  readonly memory: readonly Memory[];
   readonly service?: readonly ServiceLoad[];
   readonly kills?: readonly Kills[];
   readonly rates?: readonly Rates[];
@@ -28,7 +28,7 @@ export function pageOf({
   throughput,
   start,
   steady,
-  memory,
+  command = [],
   service = [],
   kills = [],
   rates = [],
@@ -40,9 +40,11 @@ export function pageOf({
     '',
     `Written by \`npm run bench\` on ${availableParallelism()} cores, which also carry the run service, Temporal and its database. Absolute figures are this machine's; the ratios are what to compare.`,
     '',
-    '## Many short runs',
+    ...commandSection(command),
+    ...startSection(start),
+    '## With a worker of its own',
     '',
-    'Runs of 0.1 s. The loop is what people write by hand: p-limit, POST, Get Run every 50 ms, the same files, a line of JSON. Medians of rounds in turn; "to the loop" is the median of the rounds\' own ratios.',
+    'A worker that has run for a while, beside a Temporal of its own. Runs of 0.1 s. The loop is what people write by hand: p-limit, POST, Get Run every 50 ms, the same files, a line of JSON. Medians of rounds in turn; "to the loop" is the median of the rounds\' own ratios.',
     '',
     table(
       [
@@ -112,35 +114,52 @@ export function pageOf({
     '',
     ...ratesSection(rates),
     ...pictureOf('events', rates),
-    '## Memory of the worker',
-    '',
-    table(
-      ['rows', 'peak MB', 'rows/s, files and results included'],
-      memory.map((one) => [String(one.rows), one.peakMb.toFixed(0), one.rowsPerSecond.toFixed(0)]),
-    ),
-    '',
-    ...pictureOf('memory', memory),
     ...million.flatMap(millionSection),
     ...serviceSection(service),
     ...killsSection(kills),
-    '## Starting',
+  ].join('\n');
+}
+
+function commandSection(command: readonly Command[]): readonly string[] {
+  if (command.length === 0) return [];
+  return [
+    '## As a user starts it',
+    '',
+    'One command in a new folder, `runsheet run sheet.csv -d short -c 200`, which starts Temporal and the worker itself; runs of 0.1 s at a service beside it. The loop is what people write by hand, started anew in turn: p-limit, POST, Get Run every 50 ms, the same files, a line of JSON. Rows/s: from the first queued run to the last ended run; medians of three rounds, one of 100,000 rows.',
     '',
     table(
-      ['what', 'seconds'],
-      start === undefined
-        ? []
-        : [
-            [
-              'from the command to the first queued run, including the start of the embedded Temporal',
-              start.firstRunSeconds.toFixed(2),
-            ],
-            ['three rows, from the command to its end', start.threeRowsSeconds.toFixed(2)],
-            ['`--help`', start.helpSeconds.toFixed(3)],
-            ['an empty Node, for comparison', start.nodeSeconds.toFixed(3)],
-          ],
+      ['rows', 'rows/s', 'loop rows/s', 'to the loop', 'whole command, s', 'peak of the worker, MB'],
+      command.map((one) => [
+        one.rows.toLocaleString('en'),
+        one.perSecond.toFixed(0),
+        one.loopPerSecond.toFixed(0),
+        one.toLoop.toFixed(2),
+        one.seconds.toFixed(1),
+        one.peakMb.toFixed(0),
+      ]),
     ),
     '',
-  ].join('\n');
+    ...pictureOf('memory', command),
+  ];
+}
+
+function startSection(start: Start | undefined): readonly string[] {
+  if (start === undefined) return [];
+  return [
+    table(
+      ['start', 'seconds'],
+      [
+        [
+          'from the command to the first queued run, with the start of Temporal',
+          start.firstRunSeconds.toFixed(2),
+        ],
+        ['three rows, from the command to its end', start.threeRowsSeconds.toFixed(2)],
+        ['`--help`', start.helpSeconds.toFixed(3)],
+        ['an empty Node, for comparison', start.nodeSeconds.toFixed(3)],
+      ],
+    ),
+    '',
+  ];
 }
 
 const pictureOf = (name: string, figures: readonly unknown[]): readonly string[] =>
@@ -151,7 +170,7 @@ function shortRunsSection(runs: readonly ShortRuns[]): readonly string[] {
   return [
     '## Beside other programs',
     '',
-    'In turn in the same place, with the dev server: 200 runs of 0.1 s outstanding. Each program starts anew for each of three rounds; the median counts, from the first queued run to the last ended run. BullMQ: one job a row, its files and lines as the loop. GNU parallel: a shell script for each row with curl (`bench/rivals/parallel.sh`).',
+    'In turn in the same place: 200 runs of 0.1 s outstanding. runsheet is the command with its own servers. Each program starts anew for each of three rounds; the median counts, from the first queued run to the last ended run. BullMQ: one job a row, its files and lines as the loop. GNU parallel: a shell script for each row with curl (`bench/rivals/parallel.sh`).',
     '',
     table(
       ['program', 'rows', 'rows/s'],

@@ -1,12 +1,12 @@
 // The same many short runs with each of the programs that people use instead, in one place. Each program starts anew for each of
 // some rounds, because a process becomes faster while it runs.
 
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { spanOf } from '../batch.ts';
+import { assertEnds, runCommand } from '../command.ts';
 import { deploymentIdOf } from '../loop.ts';
 import { median } from '../median.ts';
 import { Place, type Backend } from '../place.ts';
@@ -73,9 +73,7 @@ async function speedOf(place: Place, { program, rows, run }: Program, deployment
 }
 
 async function runsheet(place: Place, deployment: string, rows: number): Promise<void> {
-  const worker = place.worker();
-  await place.batch({ deployment, rows, cap: CAP });
-  await worker.stop();
+  await runCommand({ folder: place.folder, base: place.base, deployment, rows, cap: CAP });
 }
 
 async function ofRival(
@@ -84,7 +82,7 @@ async function ofRival(
 ): Promise<void> {
   const rival = await open(groundIn(place, deployment, rows));
   if (rival === undefined) throw new Error('a program is no longer installed');
-  await ended(rival.start());
+  await assertEnds(rival.start());
   await rival.close();
 }
 
@@ -94,11 +92,6 @@ function groundIn(place: Place, deployment: string, rows: number): Ground {
   return { folder, base: place.base, deployment, rows, cap: CAP, pollMs: 50 };
 }
 
-async function ended(child: ChildProcess): Promise<void> {
-  const [code] = (await once(child, 'exit')) as [number | null];
-  if (code !== 0) throw new Error(`a program ended with ${code}`);
-}
-
 async function parallel(...where: Parameters<Program['run']>): Promise<void> {
   const { base, deployment, folder, rows } = groundIn(...where);
   const DEPLOYMENT = await deploymentIdOf(base, deployment);
@@ -106,7 +99,7 @@ async function parallel(...where: Parameters<Program['run']>): Promise<void> {
   const args = ['--will-cite', '-j', String(CAP), join(import.meta.dirname, 'parallel.sh')];
   const child = spawn('parallel', args, { stdio: ['pipe', 'ignore', 'inherit'], env });
   Readable.from(Array.from({ length: rows }, (_, at) => `${at + 1}\n`)).pipe(child.stdin);
-  await ended(child);
+  await assertEnds(child);
 }
 
 function isInstalled({ program, needs }: Program): boolean {
