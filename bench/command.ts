@@ -119,10 +119,10 @@ export async function runCommand(ground: Ground): Promise<Pick<Round, 'seconds' 
 
 const SAMPLE_MS = 50;
 
-/** 0 while no worker runs. */
+/** 0 while no worker runs; one that has just ended shows no memory. */
 function peakOfWorker(home: string): number {
   try {
-    return peakMb(readRecord(home)?.worker?.pid);
+    return peakMb(readRecord(home)?.worker?.pid) || 0;
   } catch {
     return 0;
   }
