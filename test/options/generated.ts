@@ -1,8 +1,7 @@
 // The files that npm run docs writes from the table of options, wholly or between two marks.
 
-import { formOf } from '../../src/options/read.ts';
 import { OPTIONS, type AnyOption } from '../../src/options/table.ts';
-import { inProgram, programTypes } from './program-types.ts';
+import { programTypes } from './program-types.ts';
 
 type Generated = { readonly path: string; readonly written: (before: string) => string };
 
@@ -20,24 +19,12 @@ function between(before: string, text: string): string {
   return `${before.slice(0, start + START.length)}\n\n${text}\n\n${before.slice(end)}`;
 }
 
+/** The names by the groups of `--help all`; their texts stand with the types, where an editor shows them. */
 function optionList(): string {
-  return Object.entries<AnyOption>(OPTIONS)
-    .map(([option, row]) => {
-      const value = valueText(row);
-      const usual = inProgram(row.usual ?? '');
-      const rest = ['', 'none'].includes(usual)
-        ? ''
-        : usual === 'required'
-          ? '; required'
-          : `; default: ${usual}`;
-      return `- \`${option}\`${value}: ${inProgram(row.help)}${rest}`;
-    })
+  const groups = Map.groupBy(Object.entries<AnyOption>(OPTIONS), ([, { group }]) => group);
+  return [...groups]
+    .map(([group, rows]) => `- ${group}: ${rows.map(([option]) => `\`${option}\``).join(', ')}`)
     .join('\n');
-}
-
-/** What its flag takes. */
-function valueText({ kind, form = formOf(kind).form(kind) }: AnyOption): string {
-  return form === '' ? '' : ` (\`${form}\`)`;
 }
 
 /** As the formatter aligns a table. */

@@ -48,7 +48,7 @@ function typeOf(kind: Kind): string {
 }
 
 /** Help names flags; a program has options of the same words. */
-export const inProgram = (text: string): string =>
+const inProgram = (text: string): string =>
   text.replaceAll(/--([a-z-]+)/g, (_, name: string) => {
     const option = name.replaceAll(/-([a-z])/g, (__, letter: string) => letter.toUpperCase());
     return `\`${option}\``;

@@ -36,12 +36,20 @@ export function killsText(): string {
     '',
     `${kinds.map((kind) => `_${kind}_: ${FINDINGS[kind]}`).join('; ')}.`,
     '',
-    `Killed: ${counted(aims)}.`,
+    `Killed: ${by(aims, /^\S+ (.*) at /)}; at these moments: ${by(aims, / at (.*)$/)}.`,
     '',
-    `Injected meanwhile: ${counted(faults)}. \`src/service/faults.ts\` describes each fault.`,
+    `Disturbed meanwhile: ${Object.values(faults).reduce((all, count) => all + count, 0)} times; \`src/service/faults.ts\` describes each kind.`,
     '',
   ].join('\n');
 }
+
+/** How many, by a part of the names. */
+const by = (times: Readonly<Record<string, number>>, part: RegExp): string =>
+  counted(
+    Object.entries(times)
+      .map(([name, count]) => ({ [part.exec(name)?.[1] ?? name]: count }))
+      .reduce(sum, {}),
+  );
 
 const counted = (times: Readonly<Record<string, number>>): string =>
   Object.entries(times)
