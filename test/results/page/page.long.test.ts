@@ -1,6 +1,6 @@
 // The report as a person uses it, opened from its folder in a real browser.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -12,8 +12,10 @@ import { writeScene } from './scene.ts';
 
 const ROWS = 240;
 const LAST = `SKU-0${ROWS}`;
-/** A row whose first attempt timed out. */
+/** A row whose first attempt timed out, and one whose picture moves. */
 const LATE = 5;
+const MOVING = 9;
+const GIF = movingGif();
 
 describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped without Chromium)', () => {
   let folder = '';
@@ -32,8 +34,11 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
           ? { ...record, key: hostile }
           : record.row === LATE
             ? { ...record, attempts: [late(record.attempts[0]), ...record.attempts] }
-            : record,
+            : record.row === MOVING
+              ? { ...record, files: [{ path: 'outputs/moving.gif', bytes: 1, sha256: '0', name: 'm.gif' }] }
+              : record,
     });
+    writeFileSync(join(folder, 'outputs/moving.gif'), GIF);
     address = pathToFileURL(path).href;
     browser = await openBrowser();
   });
@@ -287,6 +292,16 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     expect(moving).toBe(0);
   });
 
+  it('shows a picture that moves as its beginning to a viewer who wants no motion', async () => {
+    const card = `.card[data-row="${MOVING - 1}"]`;
+    const page = await open('', { reducedMotion: 'reduce' });
+    expect(await page.$(`${card} img`)).toBeNull();
+    await expect.poll(() => page.$eval(`${card} canvas`, ({ width }) => width)).toBe(1);
+    const moving = await open();
+    expect(await moving.$(`${card} canvas`)).toBeNull();
+    expect(await moving.getAttribute(`${card} img`, 'src')).toBe('outputs/moving.gif');
+  });
+
   it('has commands that work from any folder', async () => {
     const page = await open();
     const title = await page.getAttribute('#failures .button', 'title');
@@ -301,3 +316,10 @@ const late = (one: AttemptRecord | undefined): AttemptRecord => ({
   outcome: 'timed-out',
   reason: 'the run reported nothing for 600 s',
 });
+
+/** A pixel that is red, then blue. */
+function movingGif(): Buffer {
+  const frame = (pixel: string): string => `21f90400050000002c00000000010001000002 02${pixel}0100`;
+  const head = `${Buffer.from('GIF89a').toString('hex')}01000100800000ff00000000ff`;
+  return Buffer.from(`${head}${frame('44')}${frame('4c')}3b`.replaceAll(' ', ''), 'hex');
+}

@@ -5,30 +5,20 @@ import { OPEN } from './table.js';
 /** @import { Table } from './table.js' */
 /** @import { Picks } from './picks.js' */
 
-/**
- * @typedef {object} Wish
- * @property {string} text
- * @property {string} outcome an outcome, `others` for all but succeeded, or nothing
- * @property {string} gpu
- * @property {number} column -1: none
- * @property {string} value
- * @property {number} same a group of the same picture; 0: all
- * @property {string} picked `picked`, `rejected`, `1` to `5` stars at least, or nothing
- * @property {string} sort
- * @property {boolean} down
- * @property {ReadonlySet<number> | undefined} [deep] rows whose full cells contain the text
- */
+/** `deep`: rows whose full cells contain the text. @typedef {typeof EVERYTHING & { deep?: ReadonlySet<number> | undefined }} Wish */
 /** @typedef {(row: number) => boolean} Test */
-/** @typedef {(a: number, b: number, sign: number) => number} Order */
 
-/** @type {Wish} */
 export const EVERYTHING = {
   text: '',
+  /** An outcome, `others` for all but succeeded, or nothing. */
   outcome: '',
   gpu: '',
+  /** -1: none. */
   column: -1,
   value: '',
+  /** A group of the same picture; 0: all. */
   same: 0,
+  /** `picked`, `rejected`, `1` to `5` stars at least, or nothing. */
   picked: '',
   sort: 'row',
   down: false,
@@ -45,9 +35,11 @@ export function arrange(table, wish, picks) {
   const rows = found.slice(0, length);
   const sign = wish.down ? -1 : 1;
   if (wish.sort === 'row') return wish.down ? rows.reverse() : rows;
-  const order = orderOf(table, wish.sort, picks);
+  const values = valuesOf(table, wish.sort, picks);
+  const isNone = (row) => Number(values[row] === '' || Number.isNaN(values[row]));
+  const order = (a, b) => (values[a] < values[b] ? -sign : values[a] > values[b] ? sign : 0);
   // Rows without a value come last in both directions; equal ones keep the order of the sheet.
-  return rows.sort((a, b) => order(a, b, sign) || a - b);
+  return rows.sort((a, b) => isNone(a) - isNone(b) || order(a, b) || a - b);
 }
 
 /** @type {(table: Table, wish: Wish, picks: Picks) => Test[]} */
@@ -76,41 +68,26 @@ function testsOf(table, { outcome, column, value, gpu, same, picked, text, deep 
 /** Numbers that are 0 if a row has none. */
 const MAY_MISS = new Set(['seconds', 'ended', 'queue', 'stars']);
 
-/** @type {(table: Table, sort: string, picks: Picks) => Order} */
-function orderOf({ of, key, cells: columns, rows }, sort, picks) {
+/** What rows are sorted by; NaN and the empty text: the row has none.
+ * @type {(table: Table, sort: string, picks: Picks) => ArrayLike<any>}
+ */
+function valuesOf({ of, key, cells, rows }, sort, picks) {
   /** @type {Record<string, ArrayLike<number>>} */
   const numbers = {
     ...of,
     outcome: of.outcome.map((one) => (one === 0 ? 120 : one)),
     stars: key.map((one) => picks.weight(one)),
   };
-  const known = numbers[sort];
-  if (known) return byNumber(known, MAY_MISS.has(sort) ? 0 : -1);
-  const cells = sort === 'key' ? key : (columns[Number(sort.slice(1))] ?? []);
-  const values = Float64Array.from({ length: rows }, (_, row) => numberIn(cells[row] ?? ''));
-  if (cells.every((cell, row) => cell === '' || !Number.isNaN(values[row])))
-    return byNumber(values, Number.NaN);
-  const texts = Array.from({ length: rows }, (_, row) => (cells[row] ?? '').toLowerCase());
-  return (a, b, sign) => {
-    const [one = '', other = ''] = [texts[a], texts[b]];
-    return lastIfEmpty(one === '', other === '') ?? sign * (one < other ? -1 : Number(one > other));
-  };
+  const none = MAY_MISS.has(sort) ? 0 : -1;
+  if (numbers[sort]) return Float64Array.from(numbers[sort], (one) => (one === none ? Number.NaN : one));
+  const column = sort === 'key' ? key : (cells[Number(sort.slice(1))] ?? []);
+  const texts = Array.from({ length: rows }, (_, row) => (column[row] ?? '').toLowerCase());
+  const values = Float64Array.from(texts, numberIn);
+  return texts.every((text, row) => text === '' || !Number.isNaN(values[row])) ? values : texts;
 }
 
 /** @param {string} cell */
 const numberIn = (cell) => (cell.trim() === '' ? Number.NaN : Number(cell));
-
-/** `none`: the value of a row without one.
- * @type {(values: ArrayLike<number>, none: number) => Order}
- */
-const byNumber = (values, none) => (a, b, sign) => {
-  const [one = none, other = none] = [values[a], values[b]];
-  return lastIfEmpty(Object.is(one, none), Object.is(other, none)) ?? sign * (one - other);
-};
-
-/** @type {(isEmpty: boolean, isOtherEmpty: boolean) => number | undefined} */
-const lastIfEmpty = (isEmpty, isOtherEmpty) =>
-  isEmpty || isOtherEmpty ? Number(isEmpty) - Number(isOtherEmpty) : undefined;
 
 /** @typedef {{ column: number, name: string, values: Map<string, number> }} FewValues how many rows have each value */
 

@@ -1,17 +1,7 @@
 // The course of the batch over time, with one crosshair for all charts, and a bar for each attempt as long as bars can be
 // distinguished. Times are counted from the first run, without the time in which the batch had ended.
 
-import {
-  html,
-  Plot,
-  toneOf,
-  useDark,
-  useLayoutEffect,
-  useMemo,
-  useRef,
-  useState,
-  useWidth,
-} from './parts.js';
+import { html, Plot, toneOf, useDark, useEffect, useMemo, useRef, useState, useWidth } from './parts.js';
 import { BUCKETS, courseOf, lanesOf, smooth } from './course.js';
 import { count, money, rough, span } from './text.js';
 
@@ -71,12 +61,12 @@ function Chart({ title, course, series, text }) {
   const width = useWidth(box);
   const isDark = useDark();
   const data = useMemo(() => dataOf(course, series), [course]);
-  useLayoutEffect(() => {
+  useEffect(() => {
     if (width === 0) return undefined;
     plot.current = new Plot(optionsOf({ own: box.current, width, series, text }), data, box.current);
     return () => plot.current.destroy();
   }, [width, isDark, series.length]);
-  useLayoutEffect(() => plot.current?.setData(data), [data]);
+  useEffect(() => plot.current?.setData(data), [data]);
   const most = Math.max(0, ...series.flatMap(({ values }) => Array.from(values)));
   return html`<figure class="chart">
     <figcaption><b>${title}</b><span class="hidden">, at most ${text(most)}</span></figcaption>

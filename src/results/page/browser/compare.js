@@ -1,40 +1,17 @@
 // The page of a comparison: head, filters, the pairs, and what only one of the batches has.
 
-import {
-  Button,
-  Chips,
-  Choices,
-  html,
-  render,
-  Search,
-  Terms,
-  useMemo,
-  useNamed,
-  useRef,
-  useState,
-} from './parts.js';
+import { Chips, Choices, html, render, Search, Terms, useMemo, useNamed, useRef, useState } from './parts.js';
 import { Gallery } from './gallery.js';
-import {
-  arranged,
-  ORDERS,
-  PairCard,
-  pairCell,
-  readPairs,
-  reportOf,
-  SHOWN,
-  SideMark,
-  SIDES,
-} from './pairs.js';
+import { arranged, cellIn, drawPair, ORDERS, readPairs, reportOf, SHOWN, SideMark, SIDES } from './pairs.js';
 import { PairView } from './pair-view.js';
 import { count, factsText, joined, money, plural, span } from './text.js';
 
-/** @import { Card, Cell } from './gallery.js' */
 /** @import { PairWish } from './pairs.js' */
 /** @import { ComparisonFacts, ShownPair, ShownSingle } from '../comparison-page.ts' */
 
 const ONLY_SHOWN = 200;
-/** Of a pair on paper. */
-const PRINTED = { height: 310 };
+/** A pair on paper. */
+const PAPER = { width: 440, height: 310 };
 /** @type {PairWish} */
 const EVERYTHING = { show: '', text: '', sort: 'change' };
 
@@ -61,7 +38,6 @@ function Comparison({ facts, pairs, only }) {
     port.current?.reveal(place);
   };
   const shown = order.length === pairs.length ? '' : `${count(order.length)} of `;
-  const nothing = html`<p id="nothing" class="wrap">No pair is like that. <${Button} id="reset" onClick=${() => setWish(EVERYTHING)}>Show all<//></p>`;
   return html`<${Head} ...${facts} />
     <main>
       <div id="toolbar">
@@ -72,21 +48,13 @@ function Comparison({ facts, pairs, only }) {
         <${Chips} label="Which pairs" all=${chips} chosen=${wish.show} choose=${(show) => change({ show })} />
         <p id="count" class="note" role="status">${shown}${plural(pairs.length, 'pair')}</p>
       </div>
-      <${Gallery} key=${JSON.stringify(wish)} name="pairs" version=${0} length=${order.length} cellOf=${pairCell}
-        draw=${(at, cell) => drawPair(facts, /** @type {ShownPair} */ (order[at]), at, cell)} placeOf=${(at) => at} printed=${(at) => html`<${PairCard} ...${{ facts, pair: order[at], cell: PRINTED }} />`} onOpen=${open} port=${port} />
-      ${order.length === 0 && nothing}
+      <${Gallery} key=${JSON.stringify(wish)} name="pairs" version=${0} length=${order.length} cellOf=${cellIn}
+        draw=${(at, cell) => drawPair(facts, /** @type {ShownPair} */ (order[at]), at, cell)} placeOf=${(at) => at}
+        ...${{ port, paper: PAPER, onOpen: open, nothing: 'No pair is like that.' }} showAll=${() => setWish(EVERYTHING)} />
       <${Only} facts=${facts} only=${only} />
     </main>
     ${place >= 0 && html`<${PairView} ...${{ facts, order, place, onClose }} go=${open} />`}`;
 }
-
-/** @type {(facts: ComparisonFacts, pair: ShownPair, at: number, cell: Cell) => Card} */
-const drawPair = (facts, pair, at, cell) => ({
-  id: at,
-  name: 'pair',
-  href: `#${encodeURIComponent(pair.key)}`,
-  content: html`<${PairCard} ...${{ facts, pair, cell }} />`,
-});
 
 /** @param {ComparisonFacts} props */
 function Head({ a, b, sums, verdict, unmeasured }) {

@@ -26,18 +26,18 @@ export function courseOf(table) {
   const times = { from, to, each: (to - from) / BUCKETS };
   const [queued, busy, waits, cost, starts] = [zeros(), zeros(), zeros(), zeros(), zeros()];
   /** @type {Map<string, Float64Array>} */
-  const ends = new Map();
+  const ended = new Map();
   /** @type {Map<number, Float64Array>} */
   const gpus = new Map();
   for (const attempt of timed) {
-    const { created, ended, queue, cost: usd, gpu } = attempt;
+    const { created, ended: end, queue, cost: usd, gpu } = attempt;
     const wait = Math.max(0, queue);
-    const start = Math.min(ended, created + wait * 1_000);
+    const start = Math.min(end, created + wait * 1_000);
     spread(queued, times, created, start);
-    spread(busy, times, start, ended);
-    spread(of(gpus, gpu), times, start, ended);
-    add(of(ends, fateOf(table, attempt)), bucketOf(times, ended), 1);
-    add(cost, bucketOf(times, ended), usd);
+    spread(busy, times, start, end);
+    spread(of(gpus, gpu), times, start, end);
+    add(of(ended, fateOf(table, attempt)), bucketOf(times, end), 1);
+    add(cost, bucketOf(times, end), usd);
     add(waits, bucketOf(times, created), wait);
     add(starts, bucketOf(times, created), 1);
   }
@@ -46,15 +46,8 @@ export function courseOf(table) {
     const begun = starts[bucket] ?? 0;
     waits[bucket] = begun > 0 ? (waits[bucket] ?? 0) / begun : (waits[bucket - 1] ?? 0);
   }
-  return {
-    ...times,
-    queued,
-    busy,
-    ended: ends,
-    waits,
-    cost,
-    gpus: new Map([...gpus].sort(([a], [b]) => a - b)),
-  };
+  const sorted = new Map([...gpus].sort(([a], [b]) => a - b));
+  return { ...times, queued, busy, ended, waits, cost, gpus: sorted };
 }
 
 /** @type {<N>(all: Map<N, Float64Array>, name: N) => Float64Array} */

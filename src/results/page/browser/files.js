@@ -1,6 +1,6 @@
 // Shows a file of a row by its kind, which its extension tells: the worker that stored the file chose it from its first bytes.
 
-import { html, toneOf, useState } from './parts.js';
+import { html, toneOf, useEffect, useRef, useState } from './parts.js';
 
 /** @type {(path: string) => 'picture' | 'video' | 'audio' | 'other'} */
 export function kindOf(path) {
@@ -18,18 +18,41 @@ export const NoPicture = ({ outcome, text }) =>
     <b class="tone">${outcome === 'open' ? 'not done yet' : outcome}</b><span class="clamp">${text}</span>
   </div>`;
 
+/** With reduced motion, films play only when the user starts them, and pictures that move stay at their beginning. */
+const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+const mayMove = (path) => /\.(gif|apng|webp|avif)$/.test(path);
+
 /** @typedef {{ path: string, label: string, small?: string | undefined }} SmallProps */
 
-/** `small`: a small copy, which may be missing. @param {SmallProps} props */
+/** `small`: a small copy, which may be missing, and does not move. @param {SmallProps} props */
 function SmallPicture({ path, small, label }) {
   const [source, setSource] = useState(small ?? path);
   if (source === '') return html`<small>picture not found</small>`;
   const onError = () => setSource(source === path ? '' : path);
+  if (isCalm && source === path && mayMove(path)) return html`<${Still} ...${{ path, label, onError }} />`;
   return html`<img src=${source} alt=${label} loading="lazy" decoding="async" onError=${onError} />`;
 }
 
-/** With reduced motion, films play only when the user starts them. */
-const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+/** A canvas takes the first picture of those that move. */
+function Still({ path, label, onError }) {
+  const canvas = useRef();
+  const draw = (picture) => {
+    const { width, height } = picture;
+    Object.assign(canvas.current ?? {}, { width, height })
+      .getContext?.('2d')
+      .drawImage(picture, 0, 0);
+  };
+  useEffect(() => void loaded(path).then(draw, onError), []);
+  return html`<canvas ref=${canvas} role="img" aria-label=${label}></canvas>`;
+}
+
+/** @param {string} path */
+export async function loaded(path) {
+  const image = Object.assign(new Image(), { src: path });
+  await image.decode();
+  return image;
+}
+
 const play = ({ currentTarget, type }) =>
   type === 'mouseover' && !isCalm ? void currentTarget.play().catch(() => undefined) : currentTarget.pause();
 

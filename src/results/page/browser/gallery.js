@@ -5,17 +5,17 @@ import { Button, html, render, useLayoutEffect, useRef, useState, useWidth, useW
 import { count } from './text.js';
 
 /** @import { Children } from './parts.js' */
-/** @typedef {{ columns: number, width: number, height: number, gap: number, line: number }} Cell `line`: from one line to the next */
+/** `line`: from one line to the next. @typedef {{ density?: number, columns: number, width: number, height: number, gap: number, line: number }} Cell */
 /** @typedef {{ id: number, name: string, href: string, content: Children }} Card */
 
 const BLOCK = 10_000;
 const PRINTED_MOST = 500;
 
 /**
- * `placeOf`: where the row with an id is now; `printed`: what stands on paper, where all of them have room; `version`: grows when rows were added; `onKey`: says whether the key did something.
+ * `placeOf`: where the row with an id is now; `paper`: a cell on paper, where all of them have room; `version`: grows when rows were added; `onKey`: says whether the key did something.
  * @param {{ length: number, cellOf: (room: number) => Cell, draw: (place: number, cell: Cell) => Card, [other: string]: any }} props
  */
-export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, name, version, printed }) {
+export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, name, version, ...rest }) {
   const box = useRef();
   const room = useWidth(box);
   const [block, setBlock] = useState(0);
@@ -43,8 +43,11 @@ export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, na
     if (!isSeen) scrollTo({ top: Math.max(0, top - innerHeight / 3) });
     look();
   };
-  const { paper, print } = usePaper(length, printed);
-  port.current = { reveal, print };
+  const printed = useRef();
+  port.current = {
+    reveal,
+    print: usePaper(printed, length, rest.paper, draw),
+  };
   useLayoutEffect(() => {
     const card = wanted.current < 0 ? null : box.current?.querySelector(`[data-place="${wanted.current}"]`);
     if (!card) return;
@@ -56,7 +59,6 @@ export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, na
   const idAt = (place) => (place < length ? draw(place, cell).id : -1);
   useSamePlace({ version, cell, place: start + begin, idAt, placeOf, isBelow: () => topOf() < 0 });
   const press = (event, place) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const { columns } = cell;
     const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }[event.key];
     const to = { Home: 0, End: length - 1 }[event.key] ?? (by === undefined ? -1 : place + by);
@@ -78,28 +80,41 @@ export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, na
     box.current?.scrollIntoView();
   };
   return html`<ul id="cards" class=${name} ref=${box} style=${{ height: `${height}px` }}>${room > 0 && cards}</ul>
-    <div id="printed" ref=${paper}></div><${Blocks} length=${length} block=${block} go=${go} />`;
+    <div id="printed" ref=${printed}></div><${Blocks} length=${length} block=${block} go=${go} />
+    ${length === 0 && html`<p id="nothing" class="wrap">${rest.nothing} <${Button} onClick=${rest.showAll}>Show all<//></p>`}`;
 }
 
-/** All cards in the room that paper has, only while they are printed. @type {(length: number, printed: (place: number) => Children) => { paper: { current: any }, print: () => Promise<void> }} */
-function usePaper(length, printed) {
-  const paper = useRef();
+/** Puts all cards on the paper, only while it is printed; returns what prints. @type {(paper: { current: any }, length: number, cell: Cell, draw: (place: number, cell: Cell) => Card) => () => Promise<void>} */
+function usePaper(paper, length, cell, draw) {
   const layOut = () => {
     const places = Array.from({ length: Math.min(length, PRINTED_MOST) }, (_, place) => place);
-    const cards = places.map((place) => html`<div key=${place}>${printed(place)}</div>`);
+    const style = { width: `${cell.width}px` };
+    const cards = places.map((place) => html`<div style=${style}>${draw(place, cell).content}</div>`);
     const rest = length - places.length;
     render(html`${cards}${rest > 0 && html`<p>and ${count(rest)} more</p>`}`, paper.current);
   };
   useWindow(['beforeprint'], layOut);
   useWindow(['afterprint'], () => render(null, paper.current));
-  const print = async () => {
+  return async () => {
     layOut();
     const pictures = [...paper.current.querySelectorAll('img')];
     for (const picture of pictures) picture.loading = 'eager';
     await Promise.allSettled(pictures.map((picture) => picture.decode()));
     globalThis.print();
   };
-  return { paper, print };
+}
+
+/** A card that opens what it shows, and hears keys; those with a modifier are the browser's.
+ * @param {{ name: string, onOpen: () => void, onKey: (event: KeyboardEvent) => void, children?: Children, [other: string]: any }} props
+ */
+export function CardLink({ name, onOpen, onKey, children, ...rest }) {
+  const isOwn = ({ ctrlKey, metaKey, altKey }) => !(ctrlKey || metaKey || altKey);
+  const click = (event) => {
+    if (!isOwn(event) || event.shiftKey) return;
+    event.preventDefault();
+    onOpen();
+  };
+  return html`<a class="card ${name}" ...${rest} onClick=${click} onKeyDown=${(event) => isOwn(event) && onKey(event)}>${children}</a>`;
 }
 
 /** `here`: in the block. */
@@ -107,14 +122,9 @@ function Item({ card: { id, name, href, content }, here, place, length, cell, ta
   const left = (here % cell.columns) * (cell.width + cell.gap);
   const transform = `translate(${left}px, ${Math.floor(here / cell.columns) * cell.line}px)`;
   const style = { width: `${cell.width}px`, height: `${cell.height}px`, transform };
-  const open = (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    onOpen(place);
-  };
   return html`<li aria-posinset=${place + 1} aria-setsize=${length} style=${style}>
-    <a class="card ${name}" href=${href} data-place=${place} data-row=${id} tabindex=${tabindex}
-      onClick=${open} onKeyDown=${(event) => press(event, place)}>${content}</a>
+    <${CardLink} ...${{ name, href, tabindex }} data-place=${place} data-row=${id}
+      onOpen=${() => onOpen(place)} onKey=${(event) => press(event, place)}>${content}<//>
   </li>`;
 }
 

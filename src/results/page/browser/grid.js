@@ -2,7 +2,8 @@
 
 import { Button, Choices, html, save, useMemo, useRef, useState } from './parts.js';
 import { fewValues, valueText } from './arrange.js';
-import { kindOf } from './files.js';
+import { kindOf, loaded } from './files.js';
+import { CardLink } from './gallery.js';
 import { choiceOf, pickText } from './picks.js';
 import { Frame } from './row-card.js';
 import { count, joined } from './text.js';
@@ -76,7 +77,6 @@ export function Grid({ source, axes, open, onPick }) {
   const bestIn = (line, column) =>
     [...cells.rows(line, column)].sort((a, b) => weight(b) - weight(a) || a - b)[0];
   const press = (event, line, column) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const choice = choiceOf(event.key.toLowerCase());
     const row = bestIn(line, column);
     const down = { ArrowUp: -1, ArrowDown: 1 }[event.key] ?? 0;
@@ -93,10 +93,15 @@ export function Grid({ source, axes, open, onPick }) {
   };
   const cell = (line, column) => {
     const [row, name] = [bestIn(line, column), `${line},${column}`];
-    const own = { row, name, many: cells.rows(line, column).length, source, side };
+    const many = cells.rows(line, column).length;
+    const key = row === undefined ? '' : (table.key[row] ?? '');
     const onOpen = () => row !== undefined && open({ order, place: order.indexOf(row), attempt: 0 });
-    return html`<td key=${column}><${Cell} ...${own} tabindex=${focused === name ? 0 : -1} onOpen=${onOpen}
-      onFocus=${() => setFocused(name)} onKey=${(event) => press(event, line, column)} /></td>`;
+    return html`<td key=${column}><${CardLink} name=${picks.of(key).mark ?? ''} data-cell=${name}
+      href="#${encodeURIComponent(key)}" tabindex=${focused === name ? 0 : -1} onOpen=${onOpen}
+      onFocus=${() => setFocused(name)} onKey=${(event) => press(event, line, column)}>
+      ${row === undefined ? '–' : html`<${Frame} ...${{ source, row }} width=${side} height=${side} />`}
+      ${many > 1 && html`<span class="pill badge more" aria-hidden="true">${count(many)} rows</span>`}
+    <//></td>`;
   };
   const head = (scope) => (value) =>
     html`<th scope=${scope} key=${value} title=${value}><span class="clamp">${valueText(value)}</span></th>`;
@@ -112,22 +117,6 @@ export function Grid({ source, axes, open, onPick }) {
         </tbody>
       </table>
     </div>`;
-}
-
-/** The best of its rows. */
-function Cell({ name, row, many, source, side, tabindex, onOpen, onFocus, onKey }) {
-  const key = row === undefined ? '' : (source.table.key[row] ?? '');
-  const click = (event) => {
-    event.preventDefault();
-    onOpen();
-  };
-  const frame = html`<${Frame} ...${{ source, row }} width=${side} height=${side} />`;
-  return html`<a class="card ${source.picks.of(key).mark ?? ''}" data-cell=${name} tabindex=${tabindex}
-    href="#${encodeURIComponent(key)}"
-    onFocus=${onFocus} onClick=${click} onKeyDown=${onKey}>
-    ${row === undefined ? '–' : frame}
-    ${many > 1 && html`<span class="pill badge more" aria-hidden="true">${count(many)} rows</span>`}
-  </a>`;
 }
 
 /** What the axes are, which page is shown, and how large. */
@@ -187,13 +176,6 @@ function SaveSheet(props) {
     ${isFolder && folder}<span class="note" role="status">${said}</span>`;
 }
 
-/** @type {ReadPicture} */
-async function loaded(path) {
-  const image = Object.assign(new Image(), { src: path });
-  await image.decode();
-  return image;
-}
-
 /** @type {(props: SheetProps, read: ReadPicture) => Promise<Blob | undefined>} */
 async function draw({ table, picks, cells: { lines, columns }, page, bestIn, heads }, read) {
   const fit = Math.min(
@@ -249,15 +231,15 @@ function place(context, picture, x, y, side) {
 
 /** Words in lines of a width; what does not fit is cut. @type {(context: CanvasRenderingContext2D, words: string, x: number, y: number, width: number, most: number) => void} */
 function write(context, words, x, y, width, most) {
-  let rest = words.slice(0, 400);
-  for (let line = 0; line < most && rest !== ''; line += 1) {
-    let end = rest.length;
-    while (end > 1 && context.measureText(rest.slice(0, end)).width > width) end -= 1;
-    const space = rest.lastIndexOf(' ', end);
-    if (end < rest.length && space > 0) end = space;
-    const isCut = line === most - 1 && end < rest.length;
-    const shown = isCut ? `${rest.slice(0, Math.max(1, end - 1))}…` : rest.slice(0, end);
-    context.fillText(shown, x, y + line * 19);
-    rest = rest.slice(end).trimStart();
+  const lines = /** @type {string[]} */ ([]);
+  for (const word of words.slice(0, 400).match(/\S{1,20}/g) ?? []) {
+    const longer = `${lines.at(-1)} ${word}`;
+    const fits = lines.length > 0 && context.measureText(longer).width <= width;
+    if (fits) lines.pop();
+    lines.push(fits ? longer : word);
+  }
+  for (const [nth, line] of lines.slice(0, most).entries()) {
+    const isCut = nth === most - 1 && lines.length > most;
+    context.fillText(isCut ? `${line}…` : line, x, y + nth * 19, width);
   }
 }

@@ -1,6 +1,6 @@
 // The head of the page: how the batch goes or ended in one sentence, what failed and why, and pictures that look wrong.
 
-import { Button, Copy, html, Terms, toneOf, useMemo, useState } from './parts.js';
+import { Button, Copy, html, Terms, toneOf, useMemo } from './parts.js';
 import { failureGroups, sameGroups } from './arrange.js';
 import { asCalled, commandOf, count, dateOf, joined, money, plural, rough, rowRanges, span } from './text.js';
 import { OPEN } from './table.js';
@@ -101,7 +101,6 @@ function costText(usd, unpriced) {
 
 /** What one should look at. On a phone it is one line, which opens. @param {HeadProps} props */
 function Attention({ table, filter, open }) {
-  const [isOpen, setOpen] = useState(innerWidth > 640);
   const [groups, same] = useMemo(() => [failureGroups(table), sameGroups(table)], [table.version]);
   const all = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   const alike = same.reduce((sum, [, rows]) => sum + rows, 0);
@@ -117,7 +116,7 @@ function Attention({ table, filter, open }) {
       ${count(rows)} rows with different inputs gave the same picture${seed === undefined ? '' : `; is ${seed} wired?`}
       <${Button} onClick=${() => filter({ same: group })}>Show them<//>
     </p>`;
-  return html`<details id="attention" class="box" style=${toneOf('failed')} open=${isOpen} onToggle=${({ currentTarget }) => setOpen(currentTarget.open)}>
+  return html`<details id="attention" class="box" style=${toneOf('failed')} open=${innerWidth > 640}>
     <summary><h2>${title}</h2></summary>
     <ul id="failures" class="lined">
       ${groups.slice(0, GROUPS_SHOWN).map((group) => html`<${GroupItem} ...${{ table, filter, open, group }} />`)}

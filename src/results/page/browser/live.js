@@ -17,7 +17,7 @@ const AWAY = { state: 'the server does not answer', reason: 'Is runsheet open st
 
 /** `onNews`: without `running`, the batch has ended. @type {(table: Table, onNews: (running: Running | undefined) => void) => Promise<void>} */
 export async function follow(table, onNews) {
-  const same = new SameFiles();
+  const shas = /** @type {string[]} */ ([]);
   for (let cursor = ''; ;) {
     const news = await ask(cursor);
     if (news === undefined) {
@@ -29,8 +29,9 @@ export async function follow(table, onNews) {
     table.grow(news.total);
     for (const row of news.rows) {
       table.put(row);
-      same.add(table, row);
+      shas[row.row - 1] = row.sha ?? '';
     }
+    if (news.rows.length > 0) markSame(table, shas);
     const isOver = news.summary !== undefined && !news.hasMore;
     if (isOver) Object.assign(table.facts, { summary: news.summary });
     onNews(isOver ? undefined : (news.running ?? { state: 'loading' }));
@@ -40,33 +41,19 @@ export async function follow(table, onNews) {
 }
 
 /** @type {(cursor: string) => Promise<News | undefined>} */
-async function ask(cursor) {
-  try {
-    const answer = await fetch(`rows?after=${encodeURIComponent(cursor)}`);
-    return answer.ok ? await answer.json() : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const ask = (cursor) =>
+  fetch(`rows?after=${encodeURIComponent(cursor)}`)
+    .then((answer) => (answer.ok ? answer.json() : undefined))
+    .catch(() => undefined);
 
 /** @param {number} ms */
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Groups of rows whose pictures are the same and whose cells differ. */
-class SameFiles {
-  /** @type {Map<string, { rows: number[], cells: Set<string>, number: number }>} */
-  #groups = new Map();
-  #number = 0;
-
-  /** @type {(table: Table, row: LiveRow) => void} */
-  add = ({ of: { same } }, { row, sha, cells }) => {
-    same[row - 1] = 0;
-    if (sha === undefined) return;
-    const group = this.#groups.get(sha) ?? { rows: [], cells: new Set(), number: (this.#number += 1) };
-    group.rows.push(row - 1);
-    group.cells.add(JSON.stringify(cells));
-    this.#groups.set(sha, group);
-    if (group.cells.size < 2) return;
-    for (const one of group.rows) same[one] = group.number;
-  };
+/** Numbers the groups of rows whose pictures are the same and whose cells differ. @type {(table: Table, shas: readonly string[]) => void} */
+function markSame({ of: { same }, cells }, shas) {
+  const cellsOf = (row) => JSON.stringify(cells.map((column) => column[row]));
+  same.fill(0);
+  for (const [first = 0, ...rows] of Map.groupBy(shas.keys(), (row) => shas[row] || row).values())
+    if (rows.some((row) => cellsOf(row) !== cellsOf(first)))
+      for (const row of [first, ...rows]) same[row] = first + 1;
 }

@@ -55,13 +55,10 @@ export function PairView({ facts, order, place, go, onClose }) {
   </div>`;
   const over = html`<${Overlay} key=${a} ...${{ mode, a, b, isHeld, isBright }} label=${key} />`;
   const pathsOf = (near) => SIDES.map((side) => addressOf(facts, side, near[side]) ?? '');
-  const files = Array.from(
-    { length: Math.max(pair.a.files.length, pair.b.files.length) },
-    (_, nth) => `${nth + 1}`,
-  );
-  return html`<${Viewer} ...${{ place, go, onClose, onKey, onPress, file, files, modes }} length=${order.length} name=${key}
+  const { files: most } = pair.a.files.length > pair.b.files.length ? pair.a : pair.b;
+  return html`<${Viewer} ...${{ place, go, onClose, onKey, onPress, file, modes }} length=${order.length} name=${key}
     paths=${(one) => order.slice(one, one + 1).flatMap(pathsOf)} onKeyUp=${(pressed) => pressed === ' ' && hold(false)}
-    setFile=${(nth) => setChosen({ key, file: nth })} stageName=""
+    setFile=${(nth) => setChosen({ key, file: nth })} stageName="" files=${most.map((_, nth) => `${nth + 1}`)}
     stage=${mode === 'beside' ? SIDES.map(half) : over} side=${html`<${PairSide} facts=${facts} pair=${pair} />`} />`;
 }
 
@@ -89,7 +86,7 @@ function PairSide({ facts, pair }) {
     <p class="facts">row ${pair.a.row} of A, row ${pair.b.row} of B <${PairBadge} pair=${pair} /></p>
     <${Lines} heads=${['', ...SIDES.map(mark)]} lines=${lines} />
     ${SIDES.map((side) => pair[side].reason !== '' && html`<p class="reason box" style=${toneOf('failed')}><${SideMark} side=${side} /> ${pair[side].reason}</p>`)}
-    <${Section} title="Inputs that differ" isEmpty=${pair.changes.length === 0}><${Changes} pair=${pair} most=${pair.changes.length} /><//>
+    <${Section} title="Inputs that differ" isEmpty=${pair.changes.length === 0}><${Changes} pair=${pair} most=${pair.changes.length} name="lined" /><//>
     <${Section} title="Other inputs" isEmpty=${pair.inputs.length === 0}><${Terms} name="cells lined" entries=${pair.inputs} /><//>
     ${SIDES.flatMap((side) => pair[side].texts.map((text) => html`<pre tabindex="0"><${SideMark} side=${side} />${'\n'}${text}</pre>`))}
     <div class="actions wrap">${SIDES.map(link)}</div>`;

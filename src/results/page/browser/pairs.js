@@ -7,7 +7,7 @@ import { count, factsText } from './text.js';
 
 /** @import { Side } from '../../compare/compared-pair.ts' */
 /** @import { ComparisonFacts, ShownHalf, ShownPair, ShownSingle } from '../comparison-page.ts' */
-/** @import { Cell } from './gallery.js' */
+/** @import { Card, Cell } from './gallery.js' */
 /** @typedef {{ show: string, text: string, sort: string }} PairWish */
 
 /** @type {readonly Side[]} */
@@ -38,9 +38,7 @@ export const ORDERS = {
 export async function readPairs() {
   const columns = await readColumns();
   const read = (name) =>
-    /** @type {string[]} */ (columns[name] ?? [])
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
+    /** @type {string[]} */ (columns[name] ?? []).flatMap((line) => (line ? [JSON.parse(line)] : []));
   return { pairs: read('pairs'), only: read('only') };
 }
 
@@ -67,10 +65,8 @@ export const SideMark = ({ side }) => html`<span class="mark mark-${side}">${sid
 export const reportOf = (facts, side, key) => `${facts[side].base}report.html#${encodeURIComponent(key)}`;
 
 /** @type {(facts: ComparisonFacts, side: Side, half: ShownHalf, nth?: number) => string | undefined} */
-export function addressOf(facts, side, half, nth = 0) {
-  const file = half.files[nth];
-  return file === undefined ? undefined : facts[side].base + file.path;
-}
+export const addressOf = (facts, side, { files }, nth = 0) =>
+  files[nth] && facts[side].base + files[nth].path;
 
 /** @param {{ pair: ShownPair }} props */
 export function PairBadge({ pair: { a, b, same } }) {
@@ -85,13 +81,13 @@ export function NoFile({ half: { outcome, reason, texts } }) {
   return html`<${NoPicture} outcome=${isGood ? '' : outcome} text=${reason || (texts[0] ?? (isGood ? 'no file' : ''))} />`;
 }
 
-/** @param {{ pair: ShownPair, most: number }} props */
-export function Changes({ pair: { changes }, most }) {
+/** @param {{ pair: ShownPair, most: number, name?: string }} props */
+export function Changes({ pair: { changes }, most, name = '' }) {
   const entries = changes
     .slice(0, most)
     .map(([input, a, b]) => [input, html`<del>${a || '(none)'}</del> → <ins>${b || '(none)'}</ins>`]);
   const more = changes.length - entries.length;
-  return html`${entries.length > 0 && html`<${Terms} name="changes lined" entries=${entries} />`}
+  return html`${entries.length > 0 && html`<${Terms} name="changes ${name}" entries=${entries} />`}
     ${more > 0 && html`<small>and ${count(more)} more</small>`}`;
 }
 
@@ -102,15 +98,15 @@ const LEAST = 440;
 const GAP = 36;
 
 /** @type {(room: number) => Cell} */
-export function pairCell(room) {
+export function cellIn(room) {
   const columns = Math.max(1, Math.floor((room + GAP) / (LEAST + GAP)));
   const width = Math.floor((room - GAP * (columns - 1)) / columns);
   const height = Math.min(260, Math.round(width / 2)) + AROUND.head + AROUND.caption + AROUND.changes;
   return { columns, width, height, gap: GAP, line: height + 20 };
 }
 
-/** @param {{ facts: ComparisonFacts, pair: ShownPair, cell: Cell }} props */
-export function PairCard({ facts, pair, cell }) {
+/** @type {(facts: ComparisonFacts, pair: ShownPair, id: number, cell: Cell) => Card} */
+export function drawPair(facts, pair, id, cell) {
   const height = cell.height - AROUND.head - AROUND.caption - AROUND.changes;
   const half = (side) => {
     const path = addressOf(facts, side, pair[side]);
@@ -124,7 +120,8 @@ export function PairCard({ facts, pair, cell }) {
       <figcaption class="facts clamp"><${SideMark} side=${side} /> ${factsText(pair[side])}</figcaption>
     </figure>`;
   };
-  return html`<div class="pair-head wrap"><b class="clip">${pair.key}</b><${PairBadge} pair=${pair} /></div>
+  const content = html`<div class="pair-head wrap"><b class="clip">${pair.key}</b><${PairBadge} pair=${pair} /></div>
     <div class="halves">${SIDES.map(half)}</div>
     <${Changes} pair=${pair} most=${CHANGES_SHOWN} />`;
+  return { id, name: 'pair', href: `#${encodeURIComponent(pair.key)}`, content };
 }

@@ -13,11 +13,9 @@ export class Picks {
   /** @param {string} mark */
   constructor(mark) {
     this.#name = `runsheet-picks-${mark}`;
-    try {
+    ifStored(() => {
       this.#picks = new Map(Object.entries(JSON.parse(localStorage.getItem(this.#name) ?? '{}')));
-    } catch {
-      // Without a store, the choice lasts as long as the page.
-    }
+    });
   }
 
   /** @param {string} key @returns {Pick} */
@@ -32,11 +30,7 @@ export class Picks {
     const next = { ...known, [name]: known[name] === choice ? undefined : choice };
     if (next.mark || next.stars) this.#picks.set(key, next);
     else this.#picks.delete(key);
-    try {
-      localStorage.setItem(this.#name, JSON.stringify(Object.fromEntries(this.#picks)));
-    } catch {
-      // As above.
-    }
+    ifStored(() => localStorage.setItem(this.#name, JSON.stringify(Object.fromEntries(this.#picks))));
   };
 
   /** Stars mean that a row is picked too, unless it was rejected. @type {(key: string, wanted: string) => boolean} */
@@ -62,6 +56,15 @@ export class Picks {
   csv(keys) {
     const rows = keys.filter((key) => this.isPicked(key, 'picked'));
     return `key,stars\n${rows.map((key) => `${csvCell(key)},${this.of(key).stars ?? ''}\n`).join('')}`;
+  }
+}
+
+/** @param {() => void} use */
+function ifStored(use) {
+  try {
+    use();
+  } catch {
+    // Without a store, the choice lasts as long as the page.
   }
 }
 

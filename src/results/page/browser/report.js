@@ -24,8 +24,8 @@ import { Table } from './table.js';
 /** @typedef {ReturnType<typeof detailFiles>['file']} ReadFile */
 
 const FEW_ROWS = 12;
-/** Of a card on paper. */
-const PRINTED = { density: 2, cell: { width: 220, height: 290 } };
+/** A card on paper. */
+const PAPER = { density: 2, width: 220, height: 290 };
 const VIEWS = { rows: 'Rows', grid: 'Grid', times: 'Time', costs: 'Cost' };
 
 /** @type {(facts: ReportFacts, page: HTMLElement) => Promise<void>} */
@@ -112,24 +112,22 @@ function Rows({ source, order, wish, change, setOpened, onPick, port }) {
   };
   const download = () => save('picks.csv', new Blob([picks.csv(table.key)], { type: 'text/csv' }));
   const print = () => port.current.print();
-  const printed = (place) => html`<${RowCard} ...${{ source, row: order[place] ?? 0, ...PRINTED }} />`;
-  const nothing = html`<p id="nothing" class="wrap">No row is like that. <${Button} onClick=${() => change(EVERYTHING)}>Show all<//></p>`;
   return html`<${Filters} ...${{ table, picks, wish, change, density, setDensity, print, download }} shown=${order.length} />
     <${Gallery} key=${serial.current} name="density-${density}" version=${table.version} length=${order.length}
-      cellOf=${(room) => cellIn(density, room)} placeOf=${(row) => order.indexOf(row)} onKey=${onKey} port=${port} printed=${printed}
-      draw=${(place, cell) => drawRow(source, order[place] ?? 0, density, cell)}
-      onOpen=${(place) => setOpened({ order, place, attempt: 0 })} />
-    ${order.length === 0 && nothing}`;
+      cellOf=${(room) => cellIn(density, room)} placeOf=${(row) => order.indexOf(row)} onKey=${onKey} port=${port} paper=${PAPER}
+      draw=${(place, cell) => drawRow(source, order[place] ?? 0, cell)}
+      onOpen=${(place) => setOpened({ order, place, attempt: 0 })}
+      nothing="No row is like that." showAll=${() => change(EVERYTHING)} />`;
 }
 
-/** @type {(source: Source, row: number, density: number, cell: Cell) => Card} */
-function drawRow(source, row, density, cell) {
+/** @type {(source: Source, row: number, cell: Cell) => Card} */
+function drawRow(source, row, cell) {
   const key = source.table.key[row] ?? '';
   return {
     id: row,
     name: source.picks.of(key).mark ?? '',
     href: `#${encodeURIComponent(key)}`,
-    content: html`<${RowCard} ...${{ source, row, density, cell }} />`,
+    content: html`<${RowCard} ...${{ source, row, cell }} />`,
   };
 }
 

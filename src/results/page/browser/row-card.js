@@ -14,11 +14,10 @@ export const DENSITIES = /** @type {const} */ ([
   { name: 'Contact sheet', least: 104, gap: 6, caption: 0, ratio: 1 },
   { name: 'Small', least: 160, gap: 14, caption: 64, ratio: 1 },
   { name: 'Large', least: 300, gap: 28, caption: 96, ratio: 0.9 },
-  { name: 'One a line', least: 0, gap: 1, caption: 0, ratio: 0 },
+  { name: 'One a line', least: Infinity, gap: 1, caption: 188, ratio: 0 },
 ]);
 
-/** The height of a row, and the width of its picture, where each has its own line. */
-const LINE_HEIGHT = 188;
+/** The picture of a row that has its own line. */
 const LINE_PICTURE = 168;
 /** Pixels of a card that shows the small copy, whose longest side has 320. */
 const SMALL_COPY_MOST = 400;
@@ -28,11 +27,10 @@ const SMALL_COPY_MOST = 400;
 /** @type {(density: number, room: number) => Cell} */
 export function cellIn(density, room) {
   const { least, gap, caption, ratio } = DENSITIES[density] ?? DENSITIES[0];
-  if (density === 3) return { columns: 1, width: room, height: LINE_HEIGHT, gap, line: LINE_HEIGHT + gap };
   const columns = Math.max(1, Math.floor((room + gap) / (least + gap)));
   const width = Math.floor((room - gap * (columns - 1)) / columns);
   const height = Math.round(width * ratio) + caption;
-  return { columns, width, height, gap, line: height + gap };
+  return { density, columns, width, height, gap, line: height + gap };
 }
 
 /** What a screen reader says of a row. @type {(source: Source, row: number) => string} */
@@ -43,8 +41,8 @@ function labelOf({ table, picks }, row) {
   return `${table.title(row)}, ${outcome === 'open' ? 'not done yet' : outcome}${pick}`;
 }
 
-/** @param {{ source: Source, row: number, density: number, cell: Cell }} props */
-export function RowCard({ source, row, density, cell: { width, height } }) {
+/** @param {{ source: Source, row: number, cell: Cell }} props */
+export function RowCard({ source, row, cell: { density = 0, width, height } }) {
   const { table } = source;
   const facts = html`<span class="facts clamp">${table.factsText(row)}</span>`;
   const prompt = html`<span class="prompt clamp">${table.caption(row)}</span>`;

@@ -74,10 +74,8 @@ export class Table {
     this.file = texts('file');
     this.reason = texts('reason');
     this.cells = this.facts.columns.map((_, at) => texts(`c${at}`));
-    this.of.outcome = new Uint8Array(numbers('outcome'));
-    this.of.files = new Uint8Array(numbers('files'));
-    this.of.bytes = new Uint32Array(numbers('bytes'));
-    this.of.same = new Uint32Array(numbers('same'));
+    for (const name of /** @type {const} */ (['outcome', 'files', 'bytes', 'same']))
+      this.of[name].set(numbers(name));
     const tries = numbers('attempts');
     const [created, ended, queue, cold, run, cost, gpu, outcome, kind] = Object.keys(NONE).map((name) =>
       numbers(`a.${name}`),
@@ -170,14 +168,17 @@ export class Table {
     return this.gpus[this.of.gpu[row] ?? 0] ?? '';
   }
 
-  /** The picture's caption: the longest cell says most. @param {number} row */
+  /** The picture's caption. @param {number} row */
   caption(row) {
     return this.cells[this.captionColumn]?.[row] ?? '';
   }
 
+  /** The column with the longest text in the first rows says most; -1: none has any. */
   get captionColumn() {
-    if (this.#caption < 0) this.#caption = captionOf(this);
-    return this.#caption;
+    if (this.#caption >= 0) return this.#caption;
+    const lengths = this.cells.map((column) => column.slice(0, 200).join('').length);
+    const most = Math.max(0, ...lengths);
+    return (this.#caption = most === 0 ? -1 : lengths.indexOf(most));
   }
 
   /** @param {string} name */
@@ -214,10 +215,3 @@ export class Table {
 
 /** @param {number | undefined} milliseconds one more than they are; 0: not known */
 const secondsOf = (milliseconds = 0) => (milliseconds === 0 ? -1 : (milliseconds - 1) / 1_000);
-
-/** The column with the longest text in the first rows. @param {Table} table */
-function captionOf({ cells }) {
-  const lengths = cells.map((column) => column.slice(0, 200).reduce((sum, cell) => sum + cell.length, 0));
-  const most = Math.max(0, ...lengths);
-  return most === 0 ? -1 : lengths.indexOf(most);
-}

@@ -48,9 +48,9 @@ export function Viewer(props) {
       ${files.length > 1 && html`<div id="strip">${files.map(thumb)}</div>`}
       ${arrow('before', 'Previous', -1, '←')} ${arrow('after', 'Next', 1, '→')}
       <span id="position" class="note" aria-live="polite">${count(place + 1)} of ${count(length)}</span>
+      <${Button} id="close" of="Close" title="key Esc" onClick=${close}>×<//>
     </div>
     <div id="side" tabindex="0" role="region" aria-label="About ${name}">${side}</div>
-    <${Button} id="close" of="Close" title="key Esc" onClick=${close}>×<//>
   </dialog>`;
 }
 
