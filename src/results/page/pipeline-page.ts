@@ -22,10 +22,12 @@ export type PipelineStage = {
 const factsOf = (pipeline: string, stages: readonly PipelineStage[]) => ({
   pipeline: terminalLine(pipeline),
   program: programName(),
-  stages: stages.map(({ deployment, reason, ...stage }) => ({
+  stages: stages.map(({ name, deployment, reason, help, ...stage }) => ({
     ...stage,
+    name: terminalLine(name),
     deployment: terminalLine(deployment),
     reason: terminalLine(reason),
+    help: terminalLine(help),
   })),
 });
 export type PipelineFacts = ReturnType<typeof factsOf>;

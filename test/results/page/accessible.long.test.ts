@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compareBatches } from '../../../src/library/report/compared-batches.ts';
 import { writeTwoBatches } from '../compare/compared-scene.ts';
 import { CHROMIUM, DESKTOP, openBrowser, openPage, PHONE } from './browser.ts';
+import { writePipelinePage } from './pipeline-page.ts';
 import { writeScene } from './scene.ts';
 
 type Act = (page: Page) => Promise<unknown>;
@@ -29,6 +30,7 @@ const REPORT: readonly (readonly [view: string, act: Act])[] = [
   ],
   ['a row that failed', (page) => page.keyboard.press('Escape').then(() => openFailed(page))],
 ];
+const PIPELINE: readonly (readonly [view: string, act: Act])[] = [['stages', async () => undefined]];
 const COMPARISON: readonly (readonly [view: string, act: Act])[] = [
   ['pairs', async () => undefined],
   ['a pair', (page) => page.click('[data-place="1"]')],
@@ -46,12 +48,14 @@ describe.skipIf(CHROMIUM === undefined)('the pages without a violation (skipped 
   let folder = '';
   let report = '';
   let comparison = '';
+  let pipeline = '';
   let browser: Browser;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'runsheet-accessible-'));
     report = pathToFileURL(await writeScene(join(folder, 'one'), { rows: 90, pictures: 12, same: 14 })).href;
     writeTwoBatches(folder, 12);
     comparison = (await compareBatches(folder, ['slow', 'fast'])).page.href;
+    pipeline = await writePipelinePage(folder, 'finals');
     browser = await openBrowser();
   });
   afterAll(async () => {
@@ -65,6 +69,8 @@ describe.skipIf(CHROMIUM === undefined)('the pages without a violation (skipped 
       ['a batch on a phone', () => report, REPORT, PHONE],
       ['a comparison on a desktop', () => comparison, COMPARISON, DESKTOP],
       ['a comparison on a phone', () => comparison, COMPARISON, PHONE],
+      ['a pipeline on a desktop', () => pipeline, PIPELINE, DESKTOP],
+      ['a pipeline on a phone', () => pipeline, PIPELINE, PHONE],
     ] as const)('%s', async (_, address, views, options) => {
       const page = await openPage(browser, address(), { ...options, colorScheme });
       await page.evaluate(axe.source);

@@ -1,7 +1,7 @@
 // The page of a pipeline: a line for each stage, with its own page, and what helps where one waits.
 
 import { Copy, html, Lines, NewTab, render, Section } from './parts.js';
-import { asCalled, count, money, plural } from './text.js';
+import { asCalled, count, joined, money, plural } from './text.js';
 
 /** @import { PipelineFacts } from '../pipeline-page.ts' */
 /** @typedef {PipelineFacts['stages'][number]} Stage */
@@ -16,15 +16,17 @@ function Pipeline({ pipeline, program, stages }) {
   const ended = stages.filter(({ state }) => state === 'finished').length;
   const cost = stages.reduce((sum, { costUsd = 0 }) => sum + costUsd, 0);
   const waiting = stages.filter(({ help }) => help !== '');
-  return html`<div id="head">
+  return html`<header id="head">
       <p class="wrap"><b id="title">${pipeline}</b></p>
       <h1 id="sentence">${count(ended)} of ${plural(stages.length, 'stage')} ended</h1>
       <p class="note">${money(cost)} estimated so far; this page is written anew when a stage changes</p>
-    </div>
-    <div class="scroll"><${Lines} heads=${['', 'State', 'Rows', 'Succeeded', 'Others', 'Cost', 'Page']} lines=${stages.map(lineOf)} /></div>
-    <${Section} title="What helps" head="h2" isEmpty=${waiting.length === 0}>
-      <ul class="lined">${waiting.map((stage) => html`<${Help} ...${{ stage, program }} />`)}</ul>
-    <//>`;
+    </header>
+    <main class="columns">
+      <div class="scroll"><${Lines} heads=${['', 'State', 'Rows', 'Succeeded', 'Others', 'Cost', 'Page']} lines=${stages.map(lineOf)} /></div>
+      <${Section} title="What helps" head="h2" isEmpty=${waiting.length === 0}>
+        <ul class="lined">${waiting.map((stage) => html`<${Help} ...${{ stage, program }} />`)}</ul>
+      <//>
+    </main>`;
 }
 
 /** @param {{ stage: Stage, program: string }} props */
@@ -33,12 +35,12 @@ const Help = ({ stage: { name, reason, help }, program }) =>
     <${Copy} label="Copy" of=${`Copy the command for ${name}`} text=${asCalled(help, program)} /></li>`;
 
 /** @type {(stage: Stage) => readonly [head: string, ...cells: { text: any }[]]} */
-function lineOf({ name, deployment, state, rows, outcomes, costUsd, batch, reason }) {
+function lineOf({ name, deployment, state, rows, outcomes, costUsd, batch, reason, help }) {
   const { succeeded = 0, ...others } = outcomes ?? {};
   const failed = Object.values(others).reduce((sum, one) => sum + one, 0);
   return [
-    `${name} · ${deployment}`,
-    { text: reason === '' ? state : `${state}: ${reason}` },
+    joined([name, deployment, help === '' ? reason : '']),
+    { text: state },
     { text: rows === undefined ? '' : count(rows) },
     { text: outcomes === undefined ? '' : count(succeeded) },
     { text: outcomes === undefined ? '' : count(failed) },
