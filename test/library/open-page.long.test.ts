@@ -1,100 +1,126 @@
-// The page of a batch that runs, in a real browser: rows appear as they end, and the end shows without a reload.
+// The page of a batch of 2,000 fast rows, followed in a real browser from its first rows to its end, and its file from the folder.
 
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, type Runsheet } from '../../src/index.ts';
-import type { Page } from 'playwright-core';
-import { CHROMIUM, DESKTOP, openBrowser } from '../results/page/browser.ts';
-import { Stage } from '../stage/stage.ts';
+import { CHROMIUM, DESKTOP, openBrowser, openPage } from '../results/page/browser.ts';
+import { deploymentsOf, KEY, Stage } from '../stage/stage.ts';
 
-const ROWS = 40;
-/** Pixels of a line of cards; it may change its place in the line. */
-const LINE = 240;
-const PATIENT = { timeout: 180_000, interval: 200 };
+const ROWS = 2_000;
+const SLOTS = 60;
+const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: SLOTS, runSeconds: 0.3, runSpread: 0.5 });
+/** Pixels of a line of cards: an odd number of new rows moves one of two columns by a line, and no number by more. */
+const LINE = 251;
+const PATIENT = { timeout: 120_000, interval: 100 };
 
-describe.skipIf(CHROMIUM === undefined)('the page of a running batch (skipped without Chromium)', () => {
+describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped without Chromium)', () => {
   const stage = new Stage();
   let runsheet: Runsheet;
+  let browser: Browser;
   beforeAll(async () => {
+    const { base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     runsheet = await connect({
       store: stage.path('batches'),
       home: stage.path('home'),
-      service: 'local',
+      service: { url: base, apiKey: KEY },
       embedded: true,
     });
+    browser = await openBrowser();
   });
   afterAll(async () => {
+    await browser.close();
     await runsheet[Symbol.asyncDispose]();
     await stage.close();
   });
 
-  it('grows while the batch runs, and is complete when it has ended', async () => {
+  it('shows what the batch does, keeps its rows in place, and ends as the file in the folder begins', async () => {
     const rows = Array.from({ length: ROWS }, (_, at) => ({ prompt: `portrait ${at + 1}`, seed: at + 1 }));
-    const batch = await runsheet.start(rows, { deployment: 'portraits', concurrency: 2 });
+    const batch = await runsheet.start(rows, { deployment: 'portraits', concurrency: SLOTS });
     await using report = await batch.report();
     expect(report.path).toBeUndefined();
-    const browser = await openBrowser();
-    try {
-      const page = await browser.newPage(DESKTOP);
-      await page.goto(report.address.href);
-      const done = async (): Promise<number> =>
-        Number(/^(?:All )?(\d+)/.exec((await page.textContent('#sentence')) ?? '')?.[1]);
-      const seen = new Set<number>();
-      const most = async (): Promise<number> => Math.max(...seen.add(await done()));
-      const until = async (rowsDone: number): Promise<void> => {
-        await expect.poll(most, PATIENT).toBeGreaterThanOrEqual(rowsDone);
-      };
-      await until(12);
-      const facts = async (): Promise<string> => (await page.textContent('#facts')) ?? '';
-      await expect.poll(facts, PATIENT).toMatch(/Outstanding[12] of 2\d+ waiting/);
-      await expect.poll(facts, PATIENT).toMatch(/about [\d.]+ (?:s|min \d+ s) left.*about \$[\d.]+ in total/);
+    const page = await browser.newPage(DESKTOP);
+    const errors: unknown[] = [];
+    page.on('pageerror', (error) => errors.push(error));
+    await page.goto(report.address.href);
+    const until = (done: number) => expect.poll(() => doneOn(page), PATIENT).toBeGreaterThanOrEqual(done);
 
-      // The row that ended last comes first: those that one looks at stay where they are.
-      await page.setViewportSize({ width: 390, height: 600 });
-      await page.click('#filter-toggle');
-      await page.click('[data-choice=succeeded]');
-      await page.selectOption('#sort', 'ended');
-      await page.click('#direction');
-      await page.evaluate(
-        "scrollTo(0, document.querySelector('#cards').getBoundingClientRect().top + scrollY + 300)",
-      );
-      const [row, top] = await topOf(page);
-      const before = await done();
-      await until(before + 6);
-      await expect.poll(async () => Math.abs((await topOf(page, row))[1] - top)).toBeLessThan(LINE);
+    await until(150);
+    expect(await page.textContent('#sentence')).toMatch(/^[\d,]+ of 2,000 rows done$/);
+    const known = [
+      /So far[\d.]+ (?:s|min \d+ s)about [\d.]+ (?:s|min \d+ s) left/,
+      /Cost, estimated\$[\d.]+about \$[\d.]+ in total/,
+      /Speed[\d,.]+rows\/min/,
+      new RegExp(`Outstanding\\d+ of ${SLOTS}[\\d,]+ waiting`),
+    ];
+    for (const fact of known) await expect.poll(() => page.textContent('#facts'), PATIENT).toMatch(fact);
 
-      await batch.pause('to look at the first ones');
-      await page.waitForSelector('#trouble');
-      expect(await page.textContent('#trouble')).toContain('to look at the first ones');
-      expect(await page.getAttribute('#trouble button', 'title')).toBe(
-        `runsheet resume ${batch.batchId} --out ${stage.path('batches')}`,
-      );
-      await batch.resume();
-      await until(ROWS);
-      expect([...seen].filter((rowsDone) => rowsDone > 0 && rowsDone < ROWS).length).toBeGreaterThan(1);
-      await page.setViewportSize(DESKTOP.viewport);
-      await page.click('#reset');
-      await expect
-        .poll(() => page.textContent('#sentence'), { timeout: 30_000 })
-        .toBe('All 40 rows succeeded');
-      expect(await page.$('#state')).toBeNull();
-      await page.waitForSelector('.card img');
-      await page.click('.card[data-place="3"]');
-      await page.waitForSelector('#side dl');
-      expect(await page.textContent('#side dl')).toContain('portrait 4');
-    } finally {
-      await browser.close();
-    }
-    // Its file shows the same.
-    expect((await batch.report()).path).toMatch(/report\.html$/);
+    // The rows that ended last come first, so hundreds of them appear above the one in the window of a phone.
+    await page.setViewportSize({ width: 390, height: 600 });
+    await page.click('#filter-toggle');
+    await page.click('[data-choice=succeeded]');
+    await page.selectOption('#sort', 'ended');
+    await page.click('#direction');
+    await page.evaluate(
+      "scrollTo(0, document.querySelector('#cards').getBoundingClientRect().top + scrollY + 300)",
+    );
+    const [row, top] = await topOf(page);
+    const [doneBefore, scrolledBefore] = [await doneOn(page), await page.evaluate<number>('scrollY')];
+    await until(doneBefore + 200);
+    const [, topNow] = await topOf(page, row);
+    expect(Math.abs(topNow - top)).toBeLessThan(LINE);
+    expect(await page.evaluate<number>('scrollY')).toBeGreaterThan(scrolledBefore + 2 * LINE);
+
+    await batch.pause('to look closer');
+    await page.waitForSelector('#trouble');
+    expect(await page.textContent('#state')).toBe('paused');
+    expect(await page.textContent('#trouble')).toContain('to look closer');
+    expect(await page.getAttribute('#trouble button', 'title')).toBe(
+      `runsheet resume ${batch.batchId} --out ${stage.path('batches')}`,
+    );
+    await expect.poll(() => page.textContent('#facts'), PATIENT).toContain('Outstanding0 of');
+    const paused = await doneOn(page);
+    expect(paused).toBeLessThan(ROWS);
+    await batch.resume();
+    await page.setViewportSize(DESKTOP.viewport);
+
+    await expect
+      .poll(() => page.textContent('#sentence'), { ...PATIENT, timeout: 240_000 })
+      .toBe('All 2,000 rows succeeded');
+    expect(await page.$('#state')).toBeNull();
+    const { runs, total_cost_usd: cost } = await batch.result();
+    expect([runs, errors]).toEqual([ROWS, []]);
+    const facts = await page.$$eval('#facts > div', (all) => all.map((one) => one.textContent ?? ''));
+    expect(facts).toEqual(expect.arrayContaining(['Runs2,000', 'Bought twice0']));
+    expect(facts.find((fact) => fact.startsWith('Cost'))).toContain(`$${cost.toFixed(2)}`);
+
+    await page.click('#reset');
+    await page.click('.card[data-place="3"]');
+    await page.waitForSelector('#side dl');
+    expect(await page.textContent('#side dl')).toContain('portrait 4');
+
+    // A double click on the file.
+    const { path = '' } = await batch.report();
+    const file = await openPage(browser, pathToFileURL(path).href);
+    expect(await file.textContent('#sentence')).toBe('All 2,000 rows succeeded');
+    expect(await file.textContent('#count')).toBe('2,000 rows');
+    expect(await file.$$eval('#facts > div', (all) => all.map((one) => one.textContent ?? ''))).toEqual(
+      facts,
+    );
+    await expect.poll(() => file.$$eval('.card img', (all) => all.every((one) => one.complete))).toBe(true);
   });
 });
+
+/** How many rows have ended, as the page says. */
+const doneOn = async (page: Page): Promise<number> =>
+  Number(/[\d,]+/.exec((await page.textContent('#sentence')) ?? '')?.[0].replaceAll(',', ''));
 
 /** A row, or the first one below the bar, and how far it is from the top of the window. */
 async function topOf(page: Page, wanted?: string): Promise<readonly [row: string, top: number]> {
   const tops = await page.$$eval('.card', (cards) =>
     cards.map((card) => [card.getAttribute('data-row') ?? '', card.getBoundingClientRect().top] as const),
   );
-  const [first = ['', 0]] = tops
+  const [first = ['', Infinity]] = tops
     .filter(([row, top]) => (wanted === undefined ? top > 60 : row === wanted))
     .toSorted(([, a], [, b]) => a - b);
   return first as readonly [string, number];
