@@ -254,11 +254,7 @@ describe('a finished batch', () => {
   });
 
   it.each<readonly [string, Partial<RequestLedger>, readonly string[]]>([
-    [
-      'more requests than their answers',
-      { sent: 7 },
-      ['requests sent are accepted, rejected, throttled, blocked or unconfirmed'],
-    ],
+    ['more requests than their answers', { sent: 7 }, ['requests, each accounted for']],
     [
       'an unconfirmed request without a decision',
       { sent: 7, unconfirmed: 1 },

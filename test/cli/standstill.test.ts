@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Standstill, workerCommand } from '../../src/cli/follow/standstill.ts';
+import { Standstill } from '../../src/cli/follow/standstill.ts';
+import { workerCommand } from '../../src/library/handle/found-batch.ts';
 
 const AWAY = 'Temporal is away';
 const ALONE = 'no worker takes its tasks';

@@ -17,7 +17,7 @@ import {
   type BatchStatus as PublishedStatus,
   type ShownProgress,
 } from '../../library/handle/batch-status.ts';
-import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
+import { findBatch, workerCommand, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
 import { aboutCostUsd } from '../../library/handle/progress-speed.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
@@ -25,7 +25,7 @@ import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
-import { noWorkerText, workerCommand } from '../follow/standstill.ts';
+import { noWorkerText } from '../follow/standstill.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
 import { costText } from '../follow/batch-end.ts';
 import { askLiving, type Session } from '../session.ts';

@@ -29,10 +29,5 @@ export class Standstill {
   }
 }
 
-type Tagged = { readonly file: Pick<FoundBatch['file'], 'workerTag'> };
-
-export const noWorkerText = ({ file: { workerTag } }: Tagged): string =>
+export const noWorkerText = ({ file: { workerTag } }: FoundBatch): string =>
   `no worker${workerTag === undefined ? '' : ` with the tag ${workerTag}`} takes this batch's tasks`;
-
-export const workerCommand = ({ file: { workerTag } }: Tagged): string =>
-  workerTag === undefined ? 'runsheet worker' : `RUNSHEET_WORKER_TAGS=${workerTag} runsheet worker`;

@@ -11,7 +11,7 @@ import { list } from '../../errors/error.ts';
 export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
   if (source === 'prices')
-    return [`  cost      no run of this deployment is known here: ${perSecondText(estimate)}`];
+    return [`  cost      unknown: no run of this deployment is known here; ${ifShort(estimate)}`];
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
   const isDetailed = gpus.length > 1 || cost_usd === null;
   return [
@@ -32,9 +32,9 @@ function gpuText(gpu: string, shown: ShownAmounts): string {
   const name = terminalLine(`${gpu} × ${count(rows)}`);
   if (seconds === null) {
     const known = runs === 0 ? 'no run is known' : `only ${plural(runs, 'run')} known`;
-    return `${name}: ${known} here, ${perSecondText(shown)}`;
+    return `${name}: ${known} here; ${ifShort(shown)}`;
   }
-  const cost = cost_usd === null ? perSecondText(shown) : shortText(cost_usd, money);
+  const cost = cost_usd === null ? ifShort(shown) : shortText(cost_usd, money);
   return `${name}: ${cost}, alone ${shortText(seconds, duration)}`;
 }
 
@@ -47,8 +47,9 @@ function sourceText({ source, runs, batches: [newest = '', ...older] }: Estimate
 const shortText = ({ low, expected, high }: Interval, text: (number: number) => string): string =>
   `${text(expected)} (${text(low)} to ${text(high)})`;
 
-const perSecondText = ({ usd_per_run_second: usd }: ShownAmounts): string =>
-  usd === null ? 'no price is known' : `$${Number(usd.toPrecision(3))} per second of run time`;
+/** What all rows cost if their runs take a few seconds. */
+const ifShort = ({ usd_per_run_second: usd }: ShownAmounts): string =>
+  usd === null ? 'no price is known' : `if each run takes 5 s: about ${money(usd * 5)} in total`;
 
 export const canaryReportLines = ({
   rows,

@@ -12,7 +12,7 @@ import { idleBefore, idleTimes, type Idle, type Summary } from '../../results/su
 import type { BatchStatus } from '../handle/batch-status.ts';
 import { EndedRows } from '../handle/ended-rows.ts';
 import { followBatch } from '../handle/followed-batch.ts';
-import type { FoundBatch } from '../handle/found-batch.ts';
+import { workerCommand, type FoundBatch } from '../handle/found-batch.ts';
 import { aboutCostUsd, openSpeedometer, type Speed } from '../handle/progress-speed.ts';
 import type { Servers } from '../servers.ts';
 
@@ -161,13 +161,13 @@ export class ReportFeed {
 }
 
 function reasonOf(
-  { batch }: FoundBatch,
+  found: FoundBatch,
   progress: BatchStatus['progress'],
   isUnattended = false,
 ): Pick<Running, 'reason' | 'hint'> {
-  if (isUnattended) return { reason: 'no worker takes its tasks', hint: 'start one: runsheet worker' };
+  if (isUnattended) return { reason: 'waiting for a worker', hint: `start one: ${workerCommand(found)}` };
   if (progress?.reason === undefined) return {};
   const { pauses, reason, maxCostNano } = progress;
   const [first] = pauses;
-  return { reason, ...(first && { hint: pauseHint(batch, first.kind, false, maxCostNano) }) };
+  return { reason, ...(first && { hint: pauseHint(found.batch, first.kind, false, maxCostNano) }) };
 }

@@ -281,7 +281,9 @@ const MOST_NAMED = 8;
 export function keptAsData(data: readonly string[]): readonly Guess[] {
   if (data.length === 0) return [];
   const more = data.length > MOST_NAMED ? ` and ${data.length - MOST_NAMED} more` : '';
-  const text = `${data.length === 1 ? 'column' : 'columns'} kept as data, sent to no input: ${list(data.slice(0, MOST_NAMED))}${more}`;
+  const what =
+    data.length === 1 ? 'is not an input and changes nothing' : 'are not inputs and change nothing';
+  const text = `${list(data.slice(0, MOST_NAMED))}${more} ${what}`;
   return [said('columns', text, ...(more === '' ? data.flatMap((name) => ['--drop', name]) : []))];
 }
 

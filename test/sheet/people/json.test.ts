@@ -63,7 +63,7 @@ describe('a row of JSON', () => {
       rows: TWO,
       guesses: [
         'the inputs of a row are in its object inputs (--unwrap inputs)',
-        'column kept as data, sent to no input: id (--drop id)',
+        'id is not an input and changes nothing (--drop id)',
       ],
     });
   });

@@ -76,16 +76,16 @@ describe('a sheet of another shape', () => {
   it('has columns without a name: an index is data, and empty ones at the end are left out', async () => {
     expect(await read('a.csv', ',prompt,seed,,\n0,a,1,,\n1,b,2,,\n')).toEqual({
       rows: ['{"prompt":"a","seed":1}', '{"prompt":"b","seed":2}'],
-      guesses: ["column kept as data, sent to no input: column A (--drop 'column A')"],
+      guesses: ["column A is not an input and changes nothing (--drop 'column A')"],
     });
     expect((await read('a.csv', 'prompt,,\na,x,\nb,,\n')).guesses).toEqual([
-      "column kept as data, sent to no input: column B (--drop 'column B')",
+      "column B is not an input and changes nothing (--drop 'column B')",
     ]);
   });
 
   it('has two columns of one name, which are data, but no inputs', async () => {
     expect((await read('a.csv', 'prompt,style,style\na,oil,ink\n')).guesses).toEqual([
-      'columns kept as data, sent to no input: style, style.2 (--drop style --drop style.2)',
+      'style, style.2 are not inputs and change nothing (--drop style --drop style.2)',
     ]);
     await expect(read('a.csv', 'prompt,seed,prompt\na,1,b\n')).rejects.toMatchObject({
       code: 'E208',
