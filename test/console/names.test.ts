@@ -49,6 +49,15 @@ describe('on a terminal, a name has no control characters in the output of', () 
   });
 });
 
+it('the keys of a file of picks are shown as text, and not all of a long one', async () => {
+  await endBatch(await console.batch(console.write('t.csv', 'prompt\na cow\n'), 'cows'));
+  const picks = console.write('picks.csv', `key\n"<b>\u202E${'long'.repeat(500)}"\n`);
+  const { code, stderr } = await console.run('plan', '--from', 'cows', '--pick', picks, '-d', 'portraits');
+  expect([code, stderr]).toEqual([5, expect.stringContaining('<b>')]);
+  expect(stderr).not.toContain('\u202E');
+  expect(stderr.length).toBeLessThan(3_000);
+});
+
 it('programs get the exact name', async () => {
   expect((await console.run('clean', '--older-than', '0d')).stdout).toBe(`${folder}\n`);
 });

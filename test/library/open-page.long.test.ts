@@ -43,7 +43,9 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
     const errors: unknown[] = [];
     page.on('pageerror', (error) => errors.push(error));
     await page.goto(report.address.href);
-    const until = (done: number) => expect.poll(() => doneOn(page), PATIENT).toBeGreaterThanOrEqual(done);
+    const until = async (done: number): Promise<void> => {
+      await expect.poll(() => doneOn(page), PATIENT).toBeGreaterThanOrEqual(done);
+    };
 
     await until(150);
     expect(await page.textContent('#sentence')).toMatch(/^[\d,]+ of 2,000 rows done$/);
