@@ -64,7 +64,7 @@ async function withoutJob(words: readonly string[]): Promise<readonly string[]> 
   const [name = ''] = words;
   const isNamed =
     ['run', 'plan', 'submit'].includes(name) && words.some((word) => word.endsWith('.job.toml'));
-  return isNamed ? (await import('./job/job-file.ts')).withJob(words, LETTERS) : words;
+  return isNamed ? (await import('./job/job-words.ts')).withJob(words, LETTERS) : words;
 }
 
 /** The page of help that is asked for; undefined if none is, or if there is no such command. */

@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LETTERS } from '../../src/cli/command.ts';
-import { withJob, writeJob } from '../../src/cli/job/job-file.ts';
+import { withJob } from '../../src/cli/job/job-words.ts';
+import { writeJob } from '../../src/cli/job/write-job.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
 /** The file of a job in another folder than the command's, and the words that it becomes. */
@@ -71,6 +72,16 @@ describe('a job of a command', () => {
     const path = join(freshFolder(), 'a.job.toml');
     writeJob(path, own, '-', [], LETTERS);
     expect(withJob(['run', path, ...given], LETTERS)).toEqual(['run', ...given]);
+  });
+
+  it.each([
+    [['--reuse'], ['--again=false'], ['--reuse', '--again=false']],
+    [['--again'], ['--again=no'], ['--again=no']],
+    [['--reuse'], ['--again=yes'], ['--again=yes']],
+  ])('with %j beside %j is %j', (own, given, words) => {
+    const path = join(freshFolder(), 'a.job.toml');
+    writeJob(path, own, '-', [], LETTERS);
+    expect(withJob(['run', path, ...given], LETTERS)).toEqual(['run', ...words]);
   });
 
   it('is not the file that --write=… names', () => {

@@ -1,17 +1,15 @@
 // A job is a file, `nightly.job.toml`: a sheet, the flags of `run` by their names in snake_case, and when it runs. It becomes the words of
 // a command, so that each value is read as its flag is.
 
-import { readFileSync, existsSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join, resolve, relative } from 'node:path';
-import { parse as parseToml, TomlDate, TomlError, type TomlValue, stringify } from 'smol-toml';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
 import { flagOf } from '../../create-batch/given-options.ts';
 import { errorMessage, list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { named } from '../../options/kinds.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
-import type { Guess } from '../../sheet/guesses/guess.ts';
-import { NO_SHEET } from '../flags/batch-options.ts';
 
 export type Job = {
   readonly path: string;
@@ -141,78 +139,6 @@ function stageOf(
   };
 }
 
-/**
- * The words of a command in which a job stands, with its sheet and flags in its place; flags of the command win. `letters`: `-c` and the
- * like with their flags.
- */
-export function withJob(
-  words: readonly string[],
-  letters: Readonly<Record<string, string>>,
-): readonly string[] {
-  const at = words.findIndex(
-    (word, index) => isJob(word) && !word.startsWith('-') && words[index - 1] !== '--write',
-  );
-  const path = words[at];
-  if (path === undefined) return words;
-  const { sheet, flags, stages } = readJob(path);
-  // A pipeline is more than one command.
-  if (stages !== undefined) return words;
-  const own = flagsBeside(words, letters, flags).flatMap(wordsOf);
-  return [...words.slice(0, at), ...(sheet === undefined ? [] : [sheet]), ...own, ...words.slice(at + 1)];
-}
-
-/** What the words leave of these flags: they take the place of the same flag, of inputs only for the same input. */
-export function flagsBeside(
-  words: readonly string[],
-  letters: Readonly<Record<string, string>>,
-  flags: readonly JobFlag[],
-): readonly JobFlag[] {
-  const flagged = words.map((word, index) => flagIn(word, letters, words[index + 1]));
-  const given = new Set(flagged.map(({ flag }) => flag?.replace(/^--no-/, '--')));
-  return flags.flatMap((own) => {
-    const { flag, values } = own;
-    if (INSTEAD[flag]?.some((other) => given.has(other))) return [];
-    if (!given.has(flag.replace(/^--no-/, '--'))) return [own];
-    if (!OF_INPUTS.has(flag)) return [];
-    // Of inputs, those that the words do not give.
-    const left = values.filter((value) => {
-      const [input] = /^[^=]+=/.exec(value) ?? [];
-      return input !== undefined && !flagged.some((one) => one.flag === flag && one.value?.startsWith(input));
-    });
-    return left.length === 0 ? [] : [{ flag, values: left }];
-  });
-}
-
-/** The flag in a word, as the parser reads it, and its value: `-c=3` and `--maxCost=3` too. `next`: the word behind it. */
-export function flagIn(
-  word: string,
-  letters: Readonly<Record<string, string>>,
-  next: string | undefined,
-): { readonly flag?: string; readonly value?: string | undefined; readonly isOwn?: boolean } {
-  const [, name, value] = /^(-[a-z]|--[a-z][\w.-]+)(?:=(.*))?$/is.exec(word) ?? [];
-  if (name === undefined) return {};
-  const flag = (letters[name] ?? name).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return { flag, value: value ?? next, isOwn: value !== undefined };
-}
-
-export const wordsOf = ({ flag, values, isOff = false }: JobFlag): readonly string[] =>
-  values.length === 0 ? (isOff ? [] : [flag]) : values.flatMap((value) => [flag, value]);
-
-/** One value an input; others are whole, also if they contain a `=`. */
-const OF_INPUTS: ReadonlySet<string> = new Set(['--set', '--map', '--type', '--grid']);
-
-/** Other flags of the command that take the place of one of the job. */
-const INSTEAD: Readonly<Record<string, readonly string[]>> = {
-  '--reuse': ['--again'],
-  '--again': ['--reuse'],
-  '--ladder': ['--gpu'],
-  '--gpu': ['--ladder'],
-  '--workflow': ['--deployment'],
-  '--deployment': ['--workflow'],
-  '--service': ['--local', '--api'],
-  '--api': ['--local', '--service'],
-};
-
 /** `part`: of the file. */
 type Where = { readonly path: string; readonly part?: string };
 
@@ -312,89 +238,4 @@ function noName(place: string, name: string, known: readonly string[]): Runsheet
     what: `${place} names ${name}, which is nothing that a job has`,
     hint: near === undefined ? `names: ${list(known)}` : `did you mean ${near}?`,
   });
-}
-
-type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
-
-/** Throws E602 for a file that is no job, or that exists. */
-export function refuseJobFile(path: string): void {
-  if (!isJob(path))
-    throw problem('E602', {
-      what: `--write ${path} is no name of a job`,
-      hint: 'for example --write nightly.job.toml',
-    });
-  if (existsSync(path))
-    throw problem('E602', { what: `${path} exists`, hint: 'choose another name, or remove the file' });
-}
-
-/** Paths in the file count from its folder. Throws the fault of a file that cannot be written. */
-export function writeJob(
-  path: string,
-  words: readonly string[],
-  sheet: string,
-  guesses: readonly Guess[],
-  letters: Readonly<Record<string, string>>,
-): void {
-  const folder = dirname(resolve(path));
-  const answers = guesses.filter(({ flags }) => !flags.includes('include'));
-  const given = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
-  const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
-  const table: Record<string, Value> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
-  try {
-    writeFileSync(path, stringify({ ...table, ...flagTable(given, shown) }), { flag: 'wx' });
-  } catch (error) {
-    throw fileFault(error, { path }) ?? error;
-  }
-}
-
-/** Flags as lines of a job file, each of which can stand alone. */
-export const jobLines = (words: readonly string[]): readonly string[] =>
-  Object.entries(flagTable(flagsIn(words, {}), String)).map(([name, value]) =>
-    typeof value === 'object' && !Array.isArray(value)
-      ? `${name} = { ${stringify(value).trim().replaceAll('\n', ', ')} }`
-      : stringify({ [name]: value }).trim(),
-  );
-
-function flagTable(given: ReadonlyMap<string, readonly string[]>, shown: (place: string) => string) {
-  const table: Record<string, Value> = {};
-  for (const [flag, { kind, variadic }] of Object.entries(JOB_FLAGS)) {
-    const values = given.get(flagOf(flag))?.map((value) => withPath(flag, value, shown));
-    if (values !== undefined) table[snake(flag)] = valueOf(values, kind === 'boolean', variadic === true);
-  }
-  return table;
-}
-
-/** The last value of a flag counts, all of one that may be repeated are kept. */
-function flagsIn(words: readonly string[], letters: Readonly<Record<string, string>>) {
-  const found = new Map<string, readonly string[]>();
-  const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [flagOf(flag), one]));
-  const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));
-  for (const [at, word] of words.entries()) {
-    const { flag = '', value = '', isOwn } = flagIn(word, letters, words[at + 1]);
-    const isOff = off.get(flag);
-    if (isOff !== undefined && !kinds.has(flag)) found.set(isOff, ['false']);
-    const parameter = kinds.get(flag);
-    if (parameter === undefined) continue;
-    const before = parameter.variadic === true ? (found.get(flag) ?? []) : [];
-    if (parameter.kind === 'boolean') found.set(flag, [String(isOwn !== true || YES.test(value))]);
-    else found.set(flag, [...new Set([...before, value])]);
-  }
-  return found;
-}
-
-/** What the parser takes for a switch that is on. */
-const YES = /^(?:true|t|yes|y|on|1)$/i;
-
-/** Pairs are a table, other repeated values a list, and a plain number is one. */
-function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boolean): Value {
-  const [first = ''] = values;
-  if (isSwitch) return first !== 'false';
-  const pairs = values.map(
-    (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,
-  );
-  // A name such as 2024.10 keeps its zero.
-  if (!isRepeated)
-    return /^\d+(?:\.\d+)?$/.test(first) && String(Number(first)) === first ? Number(first) : first;
-  const table = pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : {};
-  return Object.keys(table).length === values.length ? table : values;
 }

@@ -13,7 +13,8 @@ import type { Context } from '../context.ts';
 import { checkFlags, configOf, NO_SHEET, requestOf } from '../flags/batch-options.ts';
 import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
-import { flagIn, flagsBeside, readJob, wordsOf, type Job, type JobStage } from '../job/job-file.ts';
+import { readJob, type Job, type JobStage } from '../job/job-file.ts';
+import { flagIn, flagsBeside, wordsOf } from '../job/job-words.ts';
 import { parsedFlags } from '../job/parsed-flags.ts';
 import { sourceOf } from '../run/from.ts';
 

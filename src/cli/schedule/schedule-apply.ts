@@ -14,7 +14,9 @@ import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
-import { isJob, jobLines, readJob, wordsOf, type Job } from '../job/job-file.ts';
+import { isJob, readJob, type Job } from '../job/job-file.ts';
+import { wordsOf } from '../job/job-words.ts';
+import { jobLines } from '../job/write-job.ts';
 import { appliedSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 

@@ -1,0 +1,95 @@
+// Writes the flags of a command as a job file.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { stringify } from 'smol-toml';
+import { flagOf } from '../../create-batch/given-options.ts';
+import { problem } from '../../errors/error.ts';
+import { fileFault } from '../../errors/file-fault.ts';
+import { isAddress } from '../../errors/redact.ts';
+import type { Guess } from '../../sheet/guesses/guess.ts';
+import { NO_SHEET } from '../flags/batch-options.ts';
+import { isJob, JOB_FLAGS, negated, snake, withPath } from './job-file.ts';
+import { flagIn } from './job-words.ts';
+
+type Value = string | number | boolean | readonly string[] | Readonly<Record<string, string>>;
+
+/** Throws E602 for a file that is no job, or that exists. */
+export function refuseJobFile(path: string): void {
+  if (!isJob(path))
+    throw problem('E602', {
+      what: `--write ${path} is no name of a job`,
+      hint: 'for example --write nightly.job.toml',
+    });
+  if (existsSync(path))
+    throw problem('E602', { what: `${path} exists`, hint: 'choose another name, or remove the file' });
+}
+
+/** Paths in the file count from its folder. Throws the fault of a file that cannot be written. */
+export function writeJob(
+  path: string,
+  words: readonly string[],
+  sheet: string,
+  guesses: readonly Guess[],
+  letters: Readonly<Record<string, string>>,
+): void {
+  const folder = dirname(resolve(path));
+  const answers = guesses.filter(({ flags }) => !flags.includes('include'));
+  const given = flagsIn([...answers.flatMap(({ flags }) => flags), ...words], letters);
+  const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
+  const table: Record<string, Value> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
+  try {
+    writeFileSync(path, stringify({ ...table, ...flagTable(given, shown) }), { flag: 'wx' });
+  } catch (error) {
+    throw fileFault(error, { path }) ?? error;
+  }
+}
+
+/** Flags as lines of a job file, each of which can stand alone. */
+export const jobLines = (words: readonly string[]): readonly string[] =>
+  Object.entries(flagTable(flagsIn(words, {}), String)).map(([name, value]) =>
+    typeof value === 'object' && !Array.isArray(value)
+      ? `${name} = { ${stringify(value).trim().replaceAll('\n', ', ')} }`
+      : stringify({ [name]: value }).trim(),
+  );
+
+function flagTable(given: ReadonlyMap<string, readonly string[]>, shown: (place: string) => string) {
+  const table: Record<string, Value> = {};
+  for (const [flag, { kind, variadic }] of Object.entries(JOB_FLAGS)) {
+    const values = given.get(flagOf(flag))?.map((value) => withPath(flag, value, shown));
+    if (values !== undefined) table[snake(flag)] = valueOf(values, kind === 'boolean', variadic === true);
+  }
+  return table;
+}
+
+/** The last value of a flag counts, all of one that may be repeated are kept. */
+function flagsIn(words: readonly string[], letters: Readonly<Record<string, string>>) {
+  const found = new Map<string, readonly string[]>();
+  const kinds = new Map(Object.entries(JOB_FLAGS).map(([flag, one]) => [flagOf(flag), one]));
+  const off = new Map([...kinds.keys()].map((flag) => [negated(flag), flag]));
+  for (const [at, word] of words.entries()) {
+    const { flag = '', value = '', isOff: isSwitchedOff } = flagIn(word, letters, words[at + 1]);
+    const isOff = off.get(flag);
+    if (isOff !== undefined && !kinds.has(flag)) found.set(isOff, ['false']);
+    const parameter = kinds.get(flag);
+    if (parameter === undefined) continue;
+    const before = parameter.variadic === true ? (found.get(flag) ?? []) : [];
+    if (parameter.kind === 'boolean') found.set(flag, [String(isSwitchedOff !== true)]);
+    else found.set(flag, [...new Set([...before, value])]);
+  }
+  return found;
+}
+
+/** Pairs are a table, other repeated values a list, and a plain number is one. */
+function valueOf(values: readonly string[], isSwitch: boolean, isRepeated: boolean): Value {
+  const [first = ''] = values;
+  if (isSwitch) return first !== 'false';
+  const pairs = values.map(
+    (value) => /^([^=]+)=(.*)$/s.exec(value)?.slice(1) as [string, string] | undefined,
+  );
+  // A name such as 2024.10 keeps its zero.
+  if (!isRepeated)
+    return /^\d+(?:\.\d+)?$/.test(first) && String(Number(first)) === first ? Number(first) : first;
+  const table = pairs.every((pair) => pair !== undefined) ? Object.fromEntries(pairs) : {};
+  return Object.keys(table).length === values.length ? table : values;
+}
