@@ -46,6 +46,8 @@ export type Deps = {
   };
   /** The status of the batch's workflow; undefined if Temporal does not know it. */
   statusOf(ref: BatchRef): Promise<WorkflowExecutionStatusName | undefined>;
+  /** Makes the workflow of a pipeline look again, if one runs. */
+  wakePipeline(pipeline: { readonly pipeline: string; readonly mark: string }): Promise<unknown>;
   /** What Temporal knows about missed times of a schedule, before a firing. */
   missedSoFar(schedule: string, nominalTime: number): Promise<MissedSoFar>;
   readonly notices: NoticeSettings;

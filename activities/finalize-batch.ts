@@ -10,7 +10,7 @@ import type { ReadBack } from '../src/batch/commands.ts';
 import type { BatchEvent } from '../src/batch/event-log.ts';
 import { NO_OUTCOMES, OUTCOMES } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
-import { writeSnapshot } from '../src/store/passes.ts';
+import { FIRST_PASS, writeSnapshot } from '../src/store/passes.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import { writeEvents } from '../src/results/all-events.ts';
 import { writeResults } from '../src/results/results.ts';
@@ -19,6 +19,7 @@ import { newestRecords } from '../src/results/parts.ts';
 import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
 import { confirmOurs, StoreConflict, withStore } from './final-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
+import { wakePipeline } from './pipeline-stages.ts';
 import type { BatchRef } from '../src/batch/batch-ref.ts';
 import { EVIDENCE } from '../src/store/batch-file.ts';
 import { linesOf } from '../src/store/pieces.ts';
@@ -64,6 +65,8 @@ export async function finalizeBatch(deps: Deps, input: FinalizeInput): Promise<v
       over.abort();
       await settled;
     }
+    // The workflow of the pipeline awaits the first end itself.
+    if (throughPass > FIRST_PASS) await wakePipeline(deps, input, file);
   });
 }
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline as piped } from 'node:stream/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { BatchCall } from '../src/create-batch/create-once.ts';
 import {
   batchOfStage,
@@ -16,6 +17,7 @@ import {
   PAGE,
   pickedInOf,
   picksOf,
+  pipelineOfCall,
   type PipelineFolder,
   type StageDefinition,
   type StageFailure,
@@ -30,6 +32,7 @@ import { pipelinePage, type PipelineStage } from '../src/results/page/pipeline-p
 import { errorMessage, problem } from '../src/errors/error.ts';
 import { definedOnly } from '../src/options/defined-only.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
+import type { BatchFile } from '../src/store/batch-file.ts';
 import { openBatchFolder } from '../src/store/batch-folders.ts';
 import { createFrom, type NewBatch } from './create-batch.ts';
 import { refuseElsewhere } from './create-firing.ts';
@@ -42,6 +45,8 @@ type Making = Pick<Deps, 'log' | 'maker'>;
 
 /** Fails until the stage may begin, and Temporal retries it. */
 export async function awaitStage(deps: Making, { stage, ...ref }: StageRef): Promise<void> {
+  // An earlier try may have failed.
+  await (await pipelineAt(deps, ref)).store.remove(failureOf(stage));
   const states = await showStages(deps, ref);
   const waiting = states.find((one) => one.stage.name === stage)?.waitsFor;
   if (waiting === undefined) return;
@@ -61,6 +66,7 @@ export async function createStage(
   const stage = opened.file.stages.find((one) => one.name === name);
   if (stage === undefined)
     throw finalFailure(problem('E504', { what: `pipeline ${ref.pipeline} has no stage ${name}` }));
+  await opened.store.remove(failureOf(name));
   const { base, api } = stage.request.service;
   refuseElsewhere(deps.maker.config, ref.folder, base);
   const ofStage = base === LOCAL ? {} : { apiUrl: base, api };
@@ -108,6 +114,22 @@ async function callFor(
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     ...(found && { from: definedOnly({ found, each, picks, within }) }),
   };
+}
+
+/** Its stages may wait for the rows of the batch. If that fails, they look later. */
+export async function wakePipeline(
+  deps: Pick<Deps, 'wakePipeline' | 'log'>,
+  { batch, folder }: BatchRef,
+  { madeFor }: Pick<BatchFile, 'madeFor'>,
+): Promise<void> {
+  const pipeline = pipelineOfCall(madeFor);
+  if (pipeline === undefined) return;
+  try {
+    const found = await openPipeline(dirname(folder), pipeline);
+    if (found !== undefined) await deps.wakePipeline(found.file);
+  } catch (error) {
+    deps.log.warn({ batch, pipeline, error: errorMessage(error) }, 'the pipeline was not told of the end');
+  }
 }
 
 /** Keeps why a stage has made no batch, and writes the page of the pipeline. */

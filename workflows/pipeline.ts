@@ -1,11 +1,20 @@
 // A pipeline: batches whose sheets are the results of others. Each stage makes its batch and runs it, once the stage before it has
 // ended and what it waits for is there. It may wait for days: for picks, or for rows that the user sends again.
 
-import { CancellationScope, isCancellation, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  isCancellation,
+  patched,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import { errorsOf, type Failure } from '../src/batch/notices/schedule-notice.ts';
 import { dueStages, type Stage, type StageState } from '../src/batch/pipeline/stages.ts';
 import { FINDING, MAKING, runMade } from './awaited-batch.ts';
+import { lookAgain } from './signals.ts';
 import { filesQueueOf, workQueueOf } from './task-queues.ts';
 
 export type PipelineInput = {
@@ -17,41 +26,66 @@ export type PipelineInput = {
 /** `taskQueue`: of workers with a tag. */
 type PipelineStage = Stage & { readonly taskQueue?: string };
 
-/** Resolves when each stage has ended. Throws the first error of a stage that made no batch; others end before. */
+/**
+ * Resolves when each stage has ended. Throws the first error of a stage that made no batch; others end before. `lookAgain` takes up
+ * stages that failed, and makes those that wait look immediately.
+ */
 export async function runsheetPipeline({ pipeline, folder, stages }: PipelineInput): Promise<void> {
   const states = new Map<string, StageState>(stages.map(({ name }) => [name, 'waiting']));
-  const failures: unknown[] = [];
+  const failures = new Map<string, unknown>();
   const ref = { pipeline, folder };
+  let looks = 0;
   const begin = async (): Promise<void> => {
     const due = dueStages(stages, states);
     for (const { name } of due) states.set(name, 'begun');
     await Promise.all(due.map(run));
   };
   const run = async (stage: PipelineStage): Promise<void> => {
+    const { name } = stage;
     try {
-      await runStage(ref, stage);
-      states.set(stage.name, 'ended');
+      failures.delete(name);
+      await runStage(ref, stage, () => looks);
+      states.set(name, 'ended');
     } catch (error) {
-      states.set(stage.name, 'failed');
-      failures.push(error);
-      await noted(ref, stage.name, error);
+      const seen = looks;
+      failures.set(name, error);
+      await noted(ref, name, error);
+      states.set(name, looks === seen || isCancellation(error) ? 'failed' : 'waiting');
     }
     await begin();
   };
-  await begin();
-  const cancelled = failures.find(isCancellation);
-  if (cancelled !== undefined)
-    for (const { name } of stages) if (states.get(name) === 'waiting') await noted(ref, name, cancelled);
-  await CancellationScope.nonCancellable(() => workOf().showPipeline(ref));
-  const [first] = failures;
+  let work: Promise<unknown> = begin();
+  setHandler(lookAgain, () => {
+    // A worker of an earlier release has dropped it.
+    if (!patched('lookAgain')) return;
+    looks += 1;
+    for (const [name, error] of failures)
+      if (states.get(name) === 'failed' && !isCancellation(error)) states.set(name, 'waiting');
+    work = Promise.all([work, begin()]);
+  });
+  let done: unknown;
+  while (done !== work) {
+    done = work;
+    await work;
+    if (done !== work) continue;
+    const cancelled = [...failures.values()].find(isCancellation);
+    if (cancelled !== undefined)
+      for (const { name } of stages) if (states.get(name) === 'waiting') await noted(ref, name, cancelled);
+    await CancellationScope.nonCancellable(() => workOf().showPipeline(ref));
+  }
+  const [first] = failures.values();
   if (first !== undefined) throw first;
 }
 
 type Ref = { readonly pipeline: string; readonly folder: string };
 
-async function runStage(ref: Ref, { name, from, taskQueue = workflowInfo().taskQueue }: PipelineStage) {
+async function runStage(
+  ref: Ref,
+  { name, from, taskQueue = workflowInfo().taskQueue }: PipelineStage,
+  looks: () => number,
+): Promise<void> {
   const input = { ...ref, stage: name };
-  if (from !== undefined) await awaitStage(input);
+  if (from !== undefined) await awaitStage(input, looks);
   const options = {
     taskQueue: filesQueueOf(taskQueue),
     heartbeatTimeout: '10s',
@@ -65,14 +99,28 @@ async function runStage(ref: Ref, { name, from, taskQueue = workflowInfo().taskQ
   await workOf().showPipeline(ref);
 }
 
+/** Looks whenever a command or the end of a batch asks for it, and seldom besides: a stage may wait for days. */
+async function awaitStage(input: Ref & { readonly stage: string }, looks: () => number): Promise<void> {
+  for (;;) {
+    const seen = looks();
+    const looking = new CancellationScope();
+    const isDue = await Promise.race([
+      looking.run(() => seldom().awaitStage(input)).then(() => true),
+      condition(() => looks() !== seen).then(() => false),
+    ]);
+    if (isDue) return;
+    looking.cancel();
+  }
+}
+
 /** Each look is a retry, because retries of an activity add no events to the history. */
-const awaitStage: Activities['awaitStage'] = (input) =>
+const seldom = () =>
   proxyActivities<Activities>({
     taskQueue: workQueueOf(workflowInfo().taskQueue),
     heartbeatTimeout: '10s',
     startToCloseTimeout: '1m',
-    retry: { initialInterval: '1s', backoffCoefficient: 1.1, maximumInterval: '10s' },
-  }).awaitStage(input);
+    retry: { initialInterval: '1s', backoffCoefficient: 1.1, maximumInterval: '10m' },
+  });
 
 const workOf = () =>
   proxyActivities<Activities>({

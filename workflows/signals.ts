@@ -64,6 +64,9 @@ export type BatchInput = BatchRef & {
   readonly snapshot?: Snapshot;
 };
 
+/** Something has changed that a stage of a pipeline may wait for, or because of which it failed. */
+export const lookAgain = defineSignal<[{ readonly mark: string }]>('lookAgain');
+
 export const usage = defineSignal<[MemberUsage]>('usage');
 
 export const resizePool = defineSignal<[{ readonly commandId: string; readonly size: number }]>('resize');

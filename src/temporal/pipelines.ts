@@ -1,14 +1,10 @@
 // Starts, finds and cancels the workflows of pipelines.
 
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  type Client,
-  type WorkflowExecutionStatusName,
-} from '@temporalio/client';
+import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } from '@temporalio/client';
 import type { BatchName } from '../batch/batch-ref.ts';
 import { pipelineIdOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { PipelineInput, runsheetPipeline } from '../../workflows/pipeline.ts';
+import { lookAgain } from '../../workflows/signals.ts';
 import { taggedQueueOf } from '../../workflows/task-queues.ts';
 
 export type PipelineRef = { readonly pipeline: string; readonly mark: string };
@@ -24,6 +20,17 @@ type Started = Omit<PipelineInput, 'stages'> & {
 };
 
 /** `ignoresTags`: the only worker of embedded servers works on everything. */
+/** Makes the workflow of the pipeline look again. False if none runs. */
+export async function makeLookAgain(client: Client, ref: PipelineRef): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(pipelineIdOf(ref)).signal(lookAgain, { mark: ref.mark });
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
 type Made = { readonly taskQueue: string; readonly encrypted: boolean; readonly ignoresTags: boolean };
 
 /** `reach` returns the current client, because an embedded server may restart on another port. */
@@ -50,25 +57,26 @@ export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignor
     }
   };
   return {
-    /** Starts it unless it runs. One that has ended finds again what it has made. */
+    /** Starts it, or if it runs, makes it look again. One that has ended finds again what it has made. */
     start: async ({ mark, ...input }: Started & PipelineRef): Promise<void> => {
       const stages = input.stages.map(({ name, from, workerTag }) => ({
         name,
         ...(from !== undefined && { from }),
         taskQueue: queueOf(workerTag),
       }));
-      try {
-        await reach().workflow.start<typeof runsheetPipeline>('runsheetPipeline', {
+      await reach().workflow.signalWithStart<typeof runsheetPipeline, [{ mark: string }]>(
+        'runsheetPipeline',
+        {
           workflowId: pipelineIdOf({ mark, ...input }),
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           taskQueue: stages[0]?.taskQueue ?? taskQueue,
           args: [{ ...input, stages }],
           memo: { folder: input.folder, ...(encrypted ? { encrypted } : {}) },
           staticSummary: input.pipeline,
-        });
-      } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-      }
+          signal: lookAgain,
+          signalArgs: [{ mark }],
+        },
+      );
     },
 
     /** undefined if Temporal does not know it, or no longer. */

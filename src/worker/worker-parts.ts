@@ -25,6 +25,7 @@ import { layoutOf } from '../store/batch-file.ts';
 import { openWorkerNotes } from '../store/workers.ts';
 import { openBatchClient } from '../temporal/batch-client.ts';
 import { batchSignals } from '../temporal/batch-control.ts';
+import { makeLookAgain, type PipelineRef } from '../temporal/pipelines.ts';
 import { openPools } from '../temporal/pools.ts';
 import { missedSoFar } from '../schedule/missed-times.ts';
 import { environmentFor } from '../host/child-environment.ts';
@@ -131,6 +132,7 @@ function openShared(
     servers: { pools: openPools(() => client), batches: reached },
     searchAttributes: async (batch: SearchedBatch) =>
       isSearchable ? searchAttributesFor(client, batch) : [],
+    wakePipeline: (ref: PipelineRef) => makeLookAgain(client, ref),
     missedSoFar: (schedule: string, nominalTime: number) => missedSoFar(client, schedule, nominalTime),
     progressOf: async (name: BatchName) => (await status(name)).progress,
     meters,
@@ -178,6 +180,7 @@ function activityDeps(
       receiver: ({ service }) => (canReachReceiver(service.base, config.webhook.url) ? url : undefined),
     },
     statusOf: async (ref) => (await find(ref))?.status,
+    wakePipeline: shared.wakePipeline,
     missedSoFar: shared.missedSoFar,
     notices: {
       ...config.notify,

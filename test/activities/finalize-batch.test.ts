@@ -12,6 +12,7 @@ import type { AttemptRun } from '../../src/batch/attempt.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/version.ts';
+import { callOfStage } from '../../src/create-batch/pipeline/pipeline-file.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
@@ -76,10 +77,16 @@ describe('the end of a batch', () => {
       }),
     } as never);
 
-  const finalize = (given = deps(), evidence: readonly AttemptRun[] = []): Promise<void> =>
+  const finalize = (
+    given = deps(),
+    evidence: readonly AttemptRun[] = [],
+    throughPass = 1,
+    at = REF.folder,
+  ): Promise<void> =>
     new MockActivityEnvironment().run(() =>
       finalizeBatch(given, {
         ...REF,
+        folder: at,
         progress: { ...progress(begin(paramsOf({ rows: ROWS }), WRITES, 0)), tally: tallyChange(RECORDS) },
         startedAt: 1_000,
         endedAt: 61_000,
@@ -88,7 +95,7 @@ describe('the end of a batch', () => {
         back: BACK,
         log: [],
         logNumber: 1,
-        throughPass: 1,
+        throughPass,
         closed: closedSnapshot(begin(paramsOf({ rows: ROWS }), WRITES, 0)),
       }),
     );
@@ -114,6 +121,26 @@ describe('the end of a batch', () => {
         readFileSync(join(folder, name), 'utf8'),
       ),
     ).toEqual(before);
+  });
+
+  it('after rows were sent again makes the workflow of its pipeline look', async () => {
+    await writePart(RECORDS);
+    const out = freshFolder();
+    const mark = 'fedcba9876543210';
+    const pipeline = { pipeline: 'poster', mark, stages: [{ name: 'drafts' }] };
+    await folderStore(join(out, 'poster')).write('pipeline.json', JSON.stringify(pipeline));
+    const woken: unknown[] = [];
+    const open = await deps().open(REF);
+    const given = {
+      ...deps(),
+      open: async () => ({ ...open, file: { ...FILE, madeFor: callOfStage('poster', 'drafts') } }),
+      wakePipeline: async (one: { readonly mark: string }) => woken.push(one.mark),
+    };
+    await finalize(given, [], 1, join(out, 'poster-drafts'));
+    expect(woken).toEqual([]);
+    await store.write('passes/00002.json', '{"at":"2026-11-23T10:00:00Z","kind":"recover","segments":[]}');
+    await finalize(given, [], 2, join(out, 'poster-drafts'));
+    expect(woken).toEqual([mark]);
   });
 
   it('lets no abandoned try overwrite the files of the current one', async () => {

@@ -152,6 +152,7 @@ const SIGNALS: Readonly<Record<string, Readonly<Record<string, readonly Shape[]>
     grant: [atLeast<Grant>({ life: number, epoch: number, limit: number }, { size: number })],
     refresh: [exactly<CommandOf<'refresh'>>(ID, ORIGIN)],
   },
+  runsheetPipeline: { lookAgain: [exactly<{ readonly mark: string }>({ mark: filled }, {})] },
   runsheetPool: {
     usage: [atLeast<MemberUsage>(USAGE, { runsEndMs: number, left: oneOf(true) })],
     resize: [exactly<{ readonly commandId: string; readonly size: number }>({ ...ID, size: number }, {})],

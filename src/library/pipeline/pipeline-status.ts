@@ -52,9 +52,9 @@ export async function pipelineStatus(
   opened: PipelineFolder,
   session: Session | undefined,
 ): Promise<readonly StageStatus[]> {
+  // In this order: a workflow that has ended wrote everything before.
+  const workflow = session && ((await session.pipelines.status(opened.file)) ?? 'forgotten');
   const states = await stageStates(out, opened);
-  // Then a batch that nothing runs yet will be started.
-  const isRunning = session !== undefined && (await session.pipelines.status(opened.file)) === 'RUNNING';
   return Promise.all(
     states.map(async (one) => {
       const { stage, found, summary, failure, waitsFor } = one;
@@ -63,11 +63,11 @@ export async function pipelineStatus(
         found === undefined || own === undefined || session === undefined
           ? own
           : await liveStatus(session, found, own);
-      const isStarting = isRunning && status?.state === 'interrupted';
+      const next = workflow === undefined || workflow === 'RUNNING' ? 'starting' : 'interrupted';
+      const isStarting = workflow === 'RUNNING' && status?.state === 'interrupted';
       const state = isStarting
         ? 'starting'
-        : (status?.state ??
-          (failure === undefined ? (waitsFor === undefined ? 'starting' : 'waiting') : 'failed'));
+        : (status?.state ?? (failure === undefined ? (waitsFor === undefined ? next : 'waiting') : 'failed'));
       return {
         stage: stage.name,
         from: stage.from,

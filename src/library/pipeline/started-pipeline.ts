@@ -127,7 +127,7 @@ async function recordFirst({ config: { out } }: Servers, asked: AskedPipeline): 
 export const isLocal = ({ stages }: Pick<AskedPipeline, 'stages'>): boolean =>
   stages.some(({ request }) => request.service.base === 'local');
 
-/** Starts the workflow unless it runs or has nothing left to do. */
+/** Starts the workflow unless it has nothing left to do. One that runs takes up the stages that failed. */
 export async function startPipeline(servers: Servers, recorded: PipelineFolder): Promise<PipelineFolder> {
   const { out } = servers.config;
   const session = await servers.open(isLocal(recorded.file));
@@ -136,8 +136,7 @@ export async function startPipeline(servers: Servers, recorded: PipelineFolder):
   const { pipeline, mark, stages } = opened.file;
   const states = await stageStates(out, opened);
   if (states.every(({ summary }) => summary !== undefined)) return opened;
-  if ((await session.pipelines.status(opened.file)) !== 'RUNNING')
-    for (const { name } of stages) await opened.store.remove(failureOf(name));
+  for (const { name } of stages) await opened.store.remove(failureOf(name));
   await session.pipelines.start({
     pipeline,
     mark,

@@ -41,6 +41,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>
     grant: [{ life: 1, epoch: 2, limit: 3, size: 4 }],
     refresh: [COMMAND],
   },
+  runsheetPipeline: { lookAgain: [{ mark: 'a' }] },
   runsheetPool: {
     usage: [{ ...USAGE, member: 'm', runsEndMs: 5, left: true }],
     resize: [{ ...COMMAND, size: 3 }],
