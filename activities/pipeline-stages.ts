@@ -18,6 +18,7 @@ import {
   pickedInOf,
   picksOf,
   pipelineOfCall,
+  requestOfStage,
   type PipelineFolder,
   type StageDefinition,
   type StageFailure,
@@ -99,8 +100,10 @@ type BatchFrom = NonNullable<BatchCall['from']>;
 async function callFor(
   { out, within, folder }: Place,
   { file: { pipeline }, store }: PipelineFolder,
-  { name, from, pick, each, reuse, request: { service, ...wanted } }: StageDefinition,
+  stage: StageDefinition,
 ): Promise<BatchCall> {
+  const { name, from, pick, each, reuse } = stage;
+  const { service, ...wanted } = requestOfStage(pipeline, stage);
   const batch = batchOfStage(pipeline, name);
   const found = from === undefined ? undefined : await openBatchFolder(out, batchOfStage(pipeline, from));
   const pickedIn = pick ? await store.read(pickedInOf(name)) : undefined;
@@ -109,7 +112,7 @@ async function callFor(
   return {
     sheet: batch,
     callId: callOfStage(pipeline, name),
-    request: { ...wanted, name: batch, answers: { elsewhere: 'again', ...wanted.answers } },
+    request: { ...wanted, answers: { elsewhere: 'again', ...wanted.answers } },
     reuse,
     ...(service.base === LOCAL ? { service: LOCAL } : {}),
     ...(found && { from: definedOnly({ found, each, picks, within }) }),

@@ -30,6 +30,8 @@ export type Policy = {
   readonly ask?: (question: Question, text: string, answers: Answers) => Promise<Answer | undefined>;
   /** Shows what is proposed: before its user is asked, else before it is carried out. */
   readonly show?: () => Promise<void>;
+  /** Called when all is answered, before the batch is made. */
+  readonly before?: () => Promise<unknown>;
   /** The error of a door of its own. */
   readonly refused?: (composed: RunsheetError, questions: readonly Question[]) => Error;
 };
@@ -59,6 +61,7 @@ export async function settle<T>(
       continue;
     }
     await show();
+    await policy.before?.();
     try {
       return await proposal.carryOut();
     } catch (error) {

@@ -1,11 +1,16 @@
 // Reads a time of day, or a duration from now. A time without a zone is on the clock of this machine.
 
+import type { Duration } from './generated.ts';
 import type { Wrong } from './kinds.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const MOST_MS = 3_650 * DAY_MS;
 const ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
+
+/** Whether it is a duration, such as `8h`. */
+export const isSpan = (given: unknown): given is Extract<Duration, string> =>
+  typeof given === 'string' && /^[\d.]+(ms|s|m|h|d)$/.test(given);
 
 /** In milliseconds since 1970. */
 export function readMoment(given: unknown, msOf: (duration: string) => number): number | Wrong | undefined {
@@ -18,7 +23,7 @@ export function readMoment(given: unknown, msOf: (duration: string) => number): 
 function momentOf(given: unknown, msOf: (duration: string) => number): number | Wrong {
   if (given instanceof Date) return given.getTime();
   if (typeof given !== 'string') return Number.NaN;
-  if (/^[\d.]+(ms|s|m|h|d)$/.test(given)) return Date.now() + msOf(given);
+  if (isSpan(given)) return Date.now() + msOf(given);
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(given) ? dateOf(given) : Number.NaN;
 }
 

@@ -13,6 +13,8 @@ import { attemptCosts } from './attempt-cost.ts';
 import { type Store, within } from './store.ts';
 
 export const BATCH_FILE = 'batch.json';
+/** Makes a folder that of a pipeline. */
+export const PIPELINE_FILE = 'pipeline.json';
 export const SUMMARY_FILE = 'summary.json';
 
 const words = z.record(z.string(), z.string());

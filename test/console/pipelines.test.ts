@@ -1,10 +1,15 @@
 // A job file with stages: what can be known before anything runs is refused, by name.
 
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { Outcome } from '../../src/batch/outcome.ts';
-import { callOfStage, writePipeline } from '../../src/create-batch/pipeline/pipeline-file.ts';
+import {
+  callOfStage,
+  openPipeline,
+  writePipeline,
+  type PipelineFolder,
+} from '../../src/create-batch/pipeline/pipeline-file.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { Console } from './console.ts';
 import { endBatch } from './ended-batch.ts';
@@ -62,13 +67,17 @@ describe('a stage whose source has rows without success', () => {
     const file = { pipeline: 'poster', mark: '0123456789abcdef', createdAt: '2026-11-22T10:00:00.000Z' };
     const stages = [{ name: 'drafts' }, { name: 'finals', from: 'drafts', pick: false, partial: false }];
     const store = openStore(join(console.out, 'poster'));
-    await writePipeline(store, { ...file, stages } as never);
+    const command = ['/jobs/my posters.job.toml', '--name', 'poster'];
+    await writePipeline(store, { ...file, stages, command } as never);
     const helped = async () =>
       / helps +(.*)/.exec((await console.run('pipeline', 'show', 'poster')).stderr)?.[1];
     expect(await helped()).toBe(helps);
     // Then its file has to be corrected: to follow it as it is would fail in the same way.
     await store.write('failures/finals.json', '{"message": "no row is left"}', 'synced');
     expect(await helped()).toBeUndefined();
+    expect((await console.run('pipeline', 'show', 'poster')).stderr).toMatch(
+      / corrected runsheet run '\/jobs\/my posters\.job\.toml' --name poster/,
+    );
   });
 });
 
@@ -193,16 +202,78 @@ describe('a job file with stages', () => {
     const console = await Console.open();
     vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
     const sheet = console.write('prompts.csv', 'prompt\na fox\nan owl\n');
-    const run = (style: string) => {
-      const stages = STAGES.replace('"prompts.csv"', `"prompts.csv"\nset = { style = "${style}" }`);
-      return console.run('run', console.write('poster.job.toml', `name = "poster"\n${stages}`));
+    const run = (set = '') => {
+      const stages = STAGES.replace('"prompts.csv"', `"prompts.csv"\ndeadline = "8h"\n${set}`);
+      return console.run('run', console.write('my posters.job.toml', stages), '--yes', '--name', 'poster');
     };
-    expect((await run('oil')).stderr).toContain('error[E401]');
+    expect((await run()).stderr).toContain('error[E401]');
+    expect(existsSync(join(console.out, 'poster', 'pipeline.json'))).toBe(false);
     await console.batch(sheet, 'poster-drafts', 'portraits', undefined, 'pipeline poster stage drafts');
-    const { code, stderr } = await run('plain');
+    expect((await run()).stderr).toContain('error[E401]');
+
+    // Its command can be given from any folder, and a deadline counts from when the stage has its batch.
+    const { file } = (await openPipeline(console.out, 'poster')) as PipelineFolder;
+    expect(file.command).toEqual([join(console.folder, 'my posters.job.toml'), '--name', 'poster']);
+    expect(file.stages[0]).toMatchObject({ deadlineMs: 28_800_000 });
+    expect(file.stages[0]?.request.settings).not.toHaveProperty('deadlineAt');
+
+    const { code, stderr } = await run('set = { style = "plain" }');
     expect(stderr).toContain('error[E566]');
-    expect(stderr).toContain('set.style "oil" → "plain"');
+    expect(stderr).toContain('set.style none → "plain"');
     expect(code).toBe(2);
+    console.write('prompts.csv', 'prompt\na fox\n');
+    expect((await run()).stderr).toContain('with other settings: its sheet had other content');
+  }, 90_000);
+
+  it('leaves nothing that looks like a pipeline, and no batch, if a question of any stage refuses it', async () => {
+    const console = await Console.open();
+    await endBatch(await console.batch(console.write('done.csv', 'prompt\na fox\nan owl\n'), 'done'));
+    console.write('prompts.csv', 'prompt\na hen\n');
+    const more = '\n[[stage]]\nname = "others"\nfrom = "done.csv"\ndeployment = "portraits"\n';
+    const path = console.write('poster.job.toml', `name = "poster"\n${STAGES}${more}`);
+    const { code, stderr } = await console.run('run', path);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('error[E530]')]);
+    expect(existsSync(join(console.out, 'poster', 'pipeline.json'))).toBe(false);
+    expect(existsSync(join(console.out, 'poster-drafts'))).toBe(false);
+  });
+
+  it('takes no folder that has other content, which clean would remove with the pipeline', async () => {
+    const console = await Console.open();
+    vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
+    console.write('prompts.csv', 'prompt\na hen\n');
+    mkdirSync(join(console.out, 'photos'), { recursive: true });
+    writeFileSync(join(console.out, 'photos', 'owl.png'), 'an owl');
+    const path = console.write('poster.job.toml', `name = "photos"\n${STAGES}`);
+    const { code, stderr } = await console.run('run', path);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('has other content: owl.png')]);
+    expect(existsSync(join(console.out, 'photos', 'pipeline.json'))).toBe(false);
+  });
+
+  it('has a folder of its own that is no batch, and one of another program hides none', async () => {
+    const console = await Console.open();
+    const store = openStore(join(console.out, 'poster'));
+    const file = {
+      pipeline: 'poster',
+      mark: '0123456789abcdef',
+      createdAt: '',
+      stages: [{ name: 'drafts' }],
+    };
+    await writePipeline(store, file as never);
+    const sheet = console.write('prompts.csv', 'prompt\na hen\n');
+    const { code, stderr } = await console.run('plan', sheet, '-d', 'portraits', '--name', 'poster');
+    expect([code, stderr]).toEqual([2, expect.stringContaining('"poster" is the name of a pipeline')]);
+    await openStore(join(console.out, 'website')).write('pipeline.json', '{"steps": []}');
+    expect((await console.run('pipeline')).stdout).toMatch(/^poster\s+drafts starting\n$/);
+  });
+
+  it('in a folder with a space gets a name that batches can have', async () => {
+    const console = await Console.open();
+    mkdirSync(join(console.folder, 'Kätzchen & Co'));
+    console.write('Kätzchen & Co/prompts.csv', 'prompt\na cat\n');
+    const path = console.write('Kätzchen & Co/Über uns.job.toml', STAGES);
+    const { code, stdout, stderr } = await console.run('plan', path);
+    expect([code, stdout.split('\n')[0]]).toEqual([0, expect.stringMatching(/^ber-uns-[0-9a-f]{8}$/)]);
+    expect(stderr).toContain(`runsheet run '${path}'`);
   });
 
   describe('with again gives a stage exactly its name, where', () => {

@@ -142,6 +142,9 @@ describe('the workflow of a pipeline', () => {
     await command('repair', [FINALS, PRINTS]);
     await handle('repair').result();
     expect([count('repair', 'makes prints'), count('repair', 'makes finals')]).toEqual([2, 1]);
+    // A worker that takes over decides the same.
+    const replaying = { taskQueue: 'replay', workflowBundle: await workflowBundle() };
+    await Worker.runReplayHistory(replaying, await handle('repair').fetchHistory());
   });
 
   it('takes up a stage whose failure is being noted when the command comes', async () => {

@@ -2,11 +2,13 @@
 
 import { z } from 'zod';
 import type { PipelineFolder, StageStatus } from '../../library/pipeline/pipeline-status.ts';
+import { jobCommand } from '../pipeline/pipeline-text.ts';
 import { count, shaped } from './shape.ts';
 
 export const pipelineSchema = z.object({
   pipeline: z.string(),
   folder: z.string(),
+  command: z.string().nullable().describe('gives the job again, for example once its file is corrected'),
   stages: z.array(
     z.object({
       stage: z.string(),
@@ -24,12 +26,13 @@ export const pipelineSchema = z.object({
 });
 
 export const pipelineJson = (
-  { file: { pipeline }, folder }: PipelineFolder,
+  opened: PipelineFolder,
   stages: readonly StageStatus[],
 ): z.infer<typeof pipelineSchema> =>
   shaped(pipelineSchema, {
-    pipeline,
-    folder,
+    pipeline: opened.file.pipeline,
+    folder: opened.folder,
+    command: jobCommand(opened) ?? null,
     stages: stages.map((one) => ({
       stage: one.stage,
       from: one.from ?? null,

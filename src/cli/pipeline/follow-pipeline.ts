@@ -21,6 +21,8 @@ export type FollowParams = {
   readonly session: Session;
   /** The command that continues it. */
   readonly command: string;
+  /** Throws if the stages are not what the command has asked for. */
+  readonly check?: ((stages: readonly StageStatus[]) => void) | undefined;
   /** Follows it until this is true, whatever its stages wait for. */
   readonly isEnded?: () => Promise<boolean>;
 };
@@ -39,6 +41,7 @@ export async function followPipeline(params: FollowParams): Promise<number> {
       session.stack?.assertDiskSpace();
       const isEnded = await params.isEnded?.();
       const stages = await pipelineStatus(params.out, opened, session);
+      params.check?.(stages);
       for (const stage of stages) {
         const line = stageLine(stage);
         if (shown.get(stage.stage) !== line) printer.notice(line);

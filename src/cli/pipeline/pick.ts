@@ -24,11 +24,11 @@ export default async function pick(
 ): Promise<number> {
   const config = configOf(flags);
   const opened = await findPipeline(config.out, name);
-  const rows = await givePicks(config, opened, stage, {
+  const { rows, refuseOther } = await givePicks(config, opened, stage, {
     path: flags.picks,
     keys: flags.key,
     rows: flags.row,
   });
   printerFor(this, flags).notice(`stage ${stage} takes ${plural(rows, 'row')}`);
-  return continuePipeline(this, flags, opened);
+  return continuePipeline(this, flags, opened, refuseOther);
 }

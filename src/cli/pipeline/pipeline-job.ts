@@ -1,11 +1,13 @@
 // What the stages of a job file ask for, by the flags that they would be as commands.
 
 import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { list, nearest, problem } from '../../errors/error.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { circleIn } from '../../batch/pipeline/stages.ts';
+import { isSpan } from '../../options/moment.ts';
 import type { Servers } from '../../library/servers.ts';
+import { durationFrom } from '../../library/start/batch-options.ts';
 import type { Source } from '../../create-batch/propose.ts';
 import { pipelineNameOf, sheetHash, type StageDefinition } from '../../library/pipeline/started-pipeline.ts';
 import { LETTERS } from '../command.ts';
@@ -27,6 +29,7 @@ export type AskedStage = {
 
 export type AskedJob = {
   readonly pipeline: string;
+  readonly command: readonly string[];
   readonly stages: readonly AskedStage[];
 };
 
@@ -61,7 +64,17 @@ export async function askedJob(
   const { maxCost } = all as { readonly maxCost?: unknown };
   refuseCost(job, asked, typeof maxCost === 'number' ? maxCost : undefined);
   const sheets = asked.flatMap(({ definition: { sheet } }) => (sheet === undefined ? [] : [sheet]));
-  return { pipeline: all.name ?? pipelineNameOf(job.name, sheets), stages: asked };
+  const pipeline = all.name ?? pipelineNameOf(job.name, sheets);
+  return { pipeline, stages: asked, command: [resolve(path), ...words.filter(isLasting)] };
+}
+
+/** The folder of the batches is that of the pipeline, and how it prints is about one command. */
+function isLasting(word: string, at: number, words: readonly string[]): boolean {
+  const { flag = '' } = flagIn(word, LETTERS, undefined);
+  const before = words[at - 1] ?? '';
+  const isValue =
+    !before.includes('=') && ['--out', '--output'].includes(flagIn(before, LETTERS, word).flag ?? '');
+  return !isValue && !['--out', '--output', '--quiet', '--yes'].includes(flag);
 }
 
 const PARAMETERS = { flags: { ...sheetFlags, ...fromFlags } } as never;
@@ -149,6 +162,9 @@ async function askedStage(
   const flags = await withOwnGpus(servers, given);
   const config = configOf(flags);
   const { again: _again, name: _name, ...request } = requestOf(config, flags);
+  const { deadlineAt, ...settings } = request.settings;
+  const [deadline = ''] = inFile.find(({ flag }) => flag === '--deadline')?.values ?? [];
+  const deadlineMs = isSpan(deadline) ? durationFrom('deadline', deadline) : undefined;
   const rows =
     sheet === undefined
       ? undefined
@@ -162,7 +178,8 @@ async function askedStage(
     partial,
     each: flags.each ?? 'row',
     reuse: flags.again ? ('again' as const) : flags.reuse ? ('reuse' as const) : ('refuse' as const),
-    request,
+    request: { ...request, settings: { ...settings, ...(deadlineMs === undefined && { deadlineAt }) } },
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
   return { definition, flags, rows };
 }

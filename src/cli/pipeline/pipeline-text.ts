@@ -25,9 +25,24 @@ function rowsText({ status }: StageStatus): string {
 }
 
 /** What helps where stages wait for the user, each once. */
-export function helpOf({ folder }: PipelineFolder, stages: readonly StageStatus[]): readonly Next[] {
-  const own = dirname(folder);
-  const place = own === configOf({}).out ? '' : ` --out ${shellWord(own)}`;
+export function helpOf(opened: PipelineFolder, stages: readonly StageStatus[]): readonly Next[] {
+  const place = placeOf(opened);
   const helps = stages.filter(({ help }) => help !== '').map(({ help }) => `${help}${place}`);
-  return [...new Set(helps)].map((help) => ['helps', help]);
+  const hasFailed = stages.some(({ state, found }) => state === 'failed' && found === undefined);
+  const command = hasFailed ? jobCommand(opened) : undefined;
+  return [
+    ...[...new Set(helps)].map((help): Next => ['helps', help]),
+    ...(command === undefined ? [] : [['corrected', command] as const]),
+  ];
+}
+
+/** The command that gives the job again; undefined if an earlier release has not kept it. */
+export const jobCommand = (opened: PipelineFolder): string | undefined => {
+  const { command } = opened.file;
+  return command && `runsheet run ${command.map(shellWord).join(' ')}${placeOf(opened)}`;
+};
+
+function placeOf({ folder }: PipelineFolder): string {
+  const own = dirname(folder);
+  return own === configOf({}).out ? '' : ` --out ${shellWord(own)}`;
 }

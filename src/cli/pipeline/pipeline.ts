@@ -17,7 +17,7 @@ import type { ShownFlags } from '../flags/flags.ts';
 import { pipelineJson } from '../json/pipeline.ts';
 import { nextCommand } from '../next-command.ts';
 import { serversFor } from '../session.ts';
-import { followPipeline } from './follow-pipeline.ts';
+import { followPipeline, type FollowParams } from './follow-pipeline.ts';
 import { helpOf, stageLine } from './pipeline-text.ts';
 
 type Place = { readonly out?: string };
@@ -73,6 +73,7 @@ export async function continuePipeline(
   context: Context,
   flags: Place & { readonly quiet: boolean },
   known: PipelineFolder,
+  check?: FollowParams['check'],
 ): Promise<number> {
   const printer = printerFor(context, flags);
   await using servers = serversFor(configOf(flags), printer);
@@ -81,7 +82,7 @@ export async function continuePipeline(
   const command = pipelineCommand('follow', opened);
   const { out } = servers.config;
   // Awaited here, because the servers are left on return.
-  return await followPipeline({ process: context.process, printer, out, opened, session, command });
+  return await followPipeline({ process: context.process, printer, out, opened, session, command, check });
 }
 
 export async function cancel(this: Context, flags: Place, name: string): Promise<number> {

@@ -2,8 +2,11 @@
 
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
+import { refusal } from '../../create-batch/question-texts.ts';
+import type { Policy } from '../../create-batch/settle.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { checkStages, type SourceBatch } from '../../library/pipeline/checked-stages.ts';
+import type { PipelineFolder } from '../../library/pipeline/pipeline-status.ts';
 import { planBatch } from '../../library/start/batch-plan.ts';
 import { money } from '../format.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
@@ -14,6 +17,7 @@ import {
   recordPipeline,
   requestOfStage,
   startPipeline,
+  withdrawPipeline,
   type AskedPipeline,
   type StageDefinition,
 } from '../../library/pipeline/started-pipeline.ts';
@@ -107,17 +111,26 @@ async function started(context: Context, flags: SheetFlags, path: string, then: 
   const asked = await askedJob(context, servers, path, all);
   const definition = definitionOf(asked);
   const { known, made } = await madeStages(servers, definition);
-  await checkAll(servers, asked, made);
-  const recorded = await recordPipeline(servers, definition, known);
-  for (const stage of asked.stages)
-    if (!made.has(stage.definition.name)) await makeStage(context, servers, { printer, flags, asked, stage });
-  const opened = await startPipeline(servers, recorded);
+  const policy = policyOf({ printer, process: context.process, asks: flags.output === 'text' });
+  await checkAll(servers, asked, made, policy);
+  let recorded: PipelineFolder | undefined;
+  const record = async () => (recorded ??= await recordPipeline(servers, definition, known));
+  try {
+    for (const stage of asked.stages)
+      if (!made.has(stage.definition.name))
+        await makeStage(servers, { printer, policy: { ...policy, before: record }, asked, stage });
+  } catch (error) {
+    if (recorded !== undefined && known === undefined) await withdrawPipeline(servers, recorded);
+    throw error;
+  }
+  const opened = await startPipeline(servers, await record());
   // Awaited here, because the servers are left on return.
   return await then(servers, opened, await servers.open(isLocal(definition)));
 }
 
-const definitionOf = ({ pipeline, stages }: AskedJob): AskedPipeline => ({
+const definitionOf = ({ pipeline, command, stages }: AskedJob): AskedPipeline => ({
   pipeline,
+  command,
   stages: stages.map(({ definition }) => definition),
 });
 
@@ -126,11 +139,13 @@ async function checkAll(
   servers: Servers,
   asked: AskedJob,
   made: ReadonlyMap<string, FoundBatch>,
+  { ask, words }: Pick<Policy, 'ask' | 'words'>,
 ): Promise<void> {
   const known = new Map<string, SourceBatch>([...made].map(([stage, { file }]) => [stage, file]));
   for (const { definition, rows } of asked.stages) {
     if (rows === undefined || known.has(definition.name)) continue;
     await using planned = await planBatch(servers, requestOfStage(asked.pipeline, definition), await rows());
+    if (ask === undefined && planned.open.length > 0) throw refusal(planned.open, words);
     known.set(definition.name, planned.draft.file);
   }
   await checkStages({ servers, made }, definitionOf(asked), known);
@@ -138,23 +153,19 @@ async function checkAll(
 
 type Making = {
   readonly printer: Printer;
-  readonly flags: SheetFlags;
+  readonly policy: Omit<Policy, 'show'>;
   readonly asked: AskedJob;
   readonly stage: AskedStage;
 };
 
 /** Makes the batch of a stage with a sheet. */
-async function makeStage(
-  context: Context,
-  servers: Servers,
-  { printer, flags, asked, stage }: Making,
-): Promise<void> {
+async function makeStage(servers: Servers, { printer, policy, asked, stage }: Making): Promise<void> {
   const rows = await stage.rows?.();
   if (rows === undefined) return;
   const { config } = servers;
   printer.notice(`stage ${stage.definition.name}`);
   await makeBatch(servers, requestOfStage(asked.pipeline, stage.definition), rows, {
-    ...policyOf({ printer, process: context.process, asks: flags.output === 'text' }),
+    ...policy,
     ...fromNotes(printer),
     show: async ({ draft }) => {
       if (draft === undefined) return;

@@ -9,7 +9,8 @@
 import { z } from 'zod';
 import { jsonIn } from '../../errors/outside-text.ts';
 import type { Stage } from '../../batch/pipeline/stages.ts';
-import { problem } from '../../errors/error.ts';
+import { isRunsheetError, problem } from '../../errors/error.ts';
+import { PIPELINE_FILE } from '../../store/batch-file.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
@@ -24,11 +25,15 @@ export type StageDefinition = Stage & {
   readonly each: 'row' | 'file';
   readonly reuse: ReuseWish;
   readonly request: Omit<BatchRequest, 'again' | 'madeFor' | 'name'>;
+  /** It counts from when the batch is made: a stage may begin days after the command. */
+  readonly deadlineMs?: number;
 };
 
 export type PipelineFile = {
   readonly pipeline: string;
   readonly stages: readonly StageDefinition[];
+  /** The words after `run` that give its job again, from any folder. */
+  readonly command?: readonly string[];
   /** Separates pipelines of one name in a cluster. */
   readonly mark: string;
   readonly createdAt: string;
@@ -40,13 +45,29 @@ export type PipelineFolder = {
   readonly folder: string;
 };
 
-const FILE = 'pipeline.json';
+const FILE = PIPELINE_FILE;
 export const PAGE = 'index.html';
 export const picksOf = (stage: string): string => `picks/${stage}`;
 export const pickedInOf = (stage: string): string => `picked-in/${stage}`;
 export const failureOf = (stage: string): string => `failures/${stage}.json`;
 
 export const batchOfStage = (pipeline: string, stage: string): string => `${pipeline}-${stage}`;
+
+/** What the batch of a stage is asked for; the call finds it again. */
+export const requestOfStage = (
+  pipeline: string,
+  { name, request, deadlineMs }: StageDefinition,
+): BatchRequest => ({
+  ...request,
+  settings: {
+    ...request.settings,
+    ...(deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs }),
+  },
+  name: batchOfStage(pipeline, name),
+  madeFor: callOfStage(pipeline, name),
+  // A new batch beside one that has the name would not be found; the answers say that its rows are bought again.
+  again: false,
+});
 
 /** The name of the call that makes the batch of a stage. */
 export const callOfStage = (pipeline: string, stage: string): string => `pipeline ${pipeline} stage ${stage}`;
@@ -73,10 +94,18 @@ export async function openPipeline(out: string, pipeline: string): Promise<Pipel
   return { file: read.data as unknown as PipelineFile, store, folder };
 }
 
-/** All pipelines, newest first. */
+/** All pipelines, newest first, without those whose file is damaged or of another program. */
 export async function listPipelines(out: string): Promise<readonly PipelineFolder[]> {
   const names = await openStore(out).folders('');
-  const found = await Promise.all(names.map((name) => openPipeline(out, name)));
+  const opened = async (name: string): Promise<PipelineFolder | undefined> => {
+    try {
+      return await openPipeline(out, name);
+    } catch (error) {
+      if (isRunsheetError(error, 'E504')) return undefined;
+      throw error;
+    }
+  };
+  const found = await Promise.all(names.map(opened));
   return found
     .filter((one) => one !== undefined)
     .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));
@@ -89,6 +118,8 @@ export const createPipeline = (store: Store, file: PipelineFile): Promise<boolea
 /** Writes what it is asked for, instead of what it was asked for before. */
 export const writePipeline = (store: Store, file: PipelineFile): Promise<void> =>
   store.write(FILE, textOf(file), 'synced');
+
+export const removePipeline = (store: Store): Promise<void> => store.remove(FILE);
 
 const textOf = (file: PipelineFile): string => `${JSON.stringify(file, undefined, 2)}\n`;
 

@@ -6,8 +6,13 @@ import { problem } from '../../errors/error.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { SheetOptions } from '../../sheet/sheet-options.ts';
 import { openStore } from '../../store/open-store.ts';
-import { listBatchFolders, openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
-import type { BatchFile } from '../../store/batch-file.ts';
+import {
+  listBatchFolders,
+  locationOf,
+  openBatchFolder,
+  type BatchFolder,
+} from '../../store/batch-folders.ts';
+import { PIPELINE_FILE, type BatchFile } from '../../store/batch-file.ts';
 import { sheetOptionsOf, type BatchSpec, type Settings } from '../batch-spec.ts';
 
 export type Earlier = {
@@ -27,6 +32,8 @@ export async function findSame(
 ): Promise<BatchFolder | undefined> {
   if (name === undefined) return batches.findLast(({ file }) => file.content === content);
   const named = await openBatchFolder(out, name);
+  if (named === undefined && (await openStore(locationOf(out, name)).exists(PIPELINE_FILE)))
+    throw problem('E602', { what: `"${name}" is the name of a pipeline`, hint: 'choose another --name' });
   return named && joined(named, { content, ...(madeFor === undefined ? {} : { madeFor }) });
 }
 

@@ -19,13 +19,21 @@ type Given = {
   readonly rows?: readonly RowRange[] | undefined;
 };
 
-/** Returns how many rows it takes. Throws E551 to E556 for picks that the batch does not have, E602 for a stage that takes none, or has a batch. */
+export type GivenPicks = {
+  readonly rows: number;
+  /** Throws E602 if the stage has a batch of other rows: it was made when these picks came. */
+  readonly refuseOther: (
+    stages: readonly { readonly stage: string; readonly found?: BatchFolder | undefined }[],
+  ) => void;
+};
+
+/** Checks the picks and keeps them. Throws E551 to E556 for picks that the batch does not have, E602 for a stage that takes none, or has a batch. */
 export async function givePicks(
   config: Config,
   opened: PipelineFolder,
   name: string,
   { path, keys, rows }: Given,
-): Promise<number> {
+): Promise<GivenPicks> {
   if ([path, keys, rows].filter((one) => one !== undefined).length !== 1)
     throw problem('E602', {
       what: 'pick needs one of --picks, --key and --row',
@@ -48,22 +56,27 @@ export async function givePicks(
     await writeFile(file, path === undefined ? listed(found, { keys, rows }) : await readFile(path));
     const asked = { ...preparingIn(config), found, each: state.stage.each };
     const { where, ...options } = state.stage.request.options;
-    const { written } = await readFromSheet(
+    const { written, from } = await readFromSheet(
       { ...asked, options, picks: { path: file }, ...(where !== undefined && { where }) },
       folder,
     );
     const text = await readFile(file);
     await rm(file);
-    const { store } = opened;
+    const refuseOther: GivenPicks['refuseOther'] = (stages) => {
+      const made = stages.find((one) => one.stage === name)?.found;
+      if (made !== undefined && made.file.from?.request !== from.request)
+        throw problem('E602', {
+          what: `stage ${name} of ${pipeline} has its picks already, and a batch of them`,
+        });
+    };
+    refuseOther([{ stage: name, found: state.found }]);
     if (state.found === undefined) {
+      const { store } = opened;
       // The picks come last, because a worker takes them once they are there.
       if (path !== undefined) await store.write(pickedInOf(name), dirname(resolve(path)));
       await store.write(picksOf(name), text);
-    } else if (text.toString() !== (await store.read(picksOf(name))))
-      throw problem('E602', {
-        what: `stage ${name} of ${pipeline} has its picks already, and a batch of them`,
-      });
-    return written;
+    }
+    return { rows: written, refuseOther };
   });
 }
 

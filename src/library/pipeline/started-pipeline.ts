@@ -4,30 +4,33 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { preparingIn, withCopy } from '../../create-batch/copy-sheet.ts';
 import {
-  batchOfStage,
-  callOfStage,
   createPipeline,
   failureOf,
   openPipeline,
+  removePipeline,
+  requestOfStage,
   writePipeline,
   type PipelineFolder,
   type StageDefinition,
 } from '../../create-batch/pipeline/pipeline-file.ts';
 import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
 import type { Source } from '../../create-batch/propose.ts';
-import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import { problem } from '../../errors/error.ts';
+import { list, problem } from '../../errors/error.ts';
+import { named } from '../../options/kinds.ts';
+import { PIPELINE_FILE } from '../../store/batch-file.ts';
+import { stemOf } from '../../create-batch/batch-id.ts';
 import { settingsChanged } from '../../schedule/definition.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
 
-export type { StageDefinition };
+export { requestOfStage, type StageDefinition };
 
 export type AskedPipeline = {
   readonly pipeline: string;
   readonly stages: readonly StageDefinition[];
+  readonly command?: readonly string[];
 };
 
 /** The hash of a sheet, which tells one pipeline of a job from another. */
@@ -40,18 +43,13 @@ export function sheetHash(
 
 const HASH_DIGITS = 8;
 
-/** `poster-5f0c2a91`: the name of the job, and the hash of its sheets. */
-export const pipelineNameOf = (job: string, sheets: readonly string[]): string =>
-  `${job}-${createHash('sha256').update(JSON.stringify(sheets)).digest('hex').slice(0, HASH_DIGITS)}`;
-
-/** What the batch of a stage is asked for; the call finds it again. */
-export const requestOfStage = (pipeline: string, { name, request }: StageDefinition): BatchRequest => ({
-  ...request,
-  name: batchOfStage(pipeline, name),
-  madeFor: callOfStage(pipeline, name),
-  // A new batch beside one that has the name would not be found; the answers say that its rows are bought again.
-  again: false,
-});
+/** `poster-5f0c2a91`: the name of the job, and the hash of its sheets; also of the job, if no batch can have its name. */
+export function pipelineNameOf(job: string, sheets: readonly string[]): string {
+  const stem = stemOf(`${job}.job`);
+  const name = named.isKept(job) ? job : stem;
+  const hashed = JSON.stringify(name === job ? sheets : [job, ...sheets]);
+  return `${name}-${createHash('sha256').update(hashed).digest('hex').slice(0, HASH_DIGITS)}`;
+}
 
 /** What an earlier command wrote down, and the batches of its stages that exist. Throws E566 if one was made with other settings. */
 export async function madeStages(
@@ -64,24 +62,25 @@ export async function madeStages(
   for (const { stage, found } of states) {
     if (found === undefined) continue;
     const asked = stages.find(({ name }) => name === stage.name);
-    const changes =
-      asked === undefined ? ['it is not in the job'] : settingsChanged(lasting(stage), lasting(asked));
+    const changes = asked === undefined ? ['it is not in the job'] : stageChanges(stage, asked);
     if (changes.length > 0) throw problem('E566', { pipeline, stage: stage.name, changes });
     made.set(stage.name, found);
   }
   return { known, made };
 }
 
+const stageChanges = (
+  { sheet, ...old }: StageDefinition,
+  { sheet: given, ...asked }: StageDefinition,
+): readonly string[] => [
+  ...(sheet === given ? [] : ['its sheet had other content']),
+  ...settingsChanged(old, asked),
+];
+
 type Made = {
   readonly known: PipelineFolder | undefined;
   readonly made: ReadonlyMap<string, FoundBatch>;
 };
-
-/** Each command says anew how long from now a deadline is. */
-function lasting({ request, ...stage }: StageDefinition): object {
-  const { deadlineAt: _deadline, ...settings } = request.settings;
-  return { ...stage, request: { ...request, settings } };
-}
 
 /** What its workflow was started with. */
 const orderOf = ({ stages }: Pick<AskedPipeline, 'stages'>): string =>
@@ -107,16 +106,28 @@ export async function recordPipeline(
   return { ...known, file };
 }
 
+/** Undoes a first record if no batch was made of it: a pipeline without one would be in the way of the next command. */
+export async function withdrawPipeline({ config }: Servers, recorded: PipelineFolder): Promise<void> {
+  const states = await stageStates(config.out, recorded);
+  if (states.every(({ found }) => found === undefined)) await removePipeline(recorded.store);
+}
+
 /** Another command may be faster. */
 async function recordFirst({ config: { out } }: Servers, asked: AskedPipeline): Promise<PipelineFolder> {
   const { pipeline, stages } = asked;
   const folder = locationOf(out, pipeline);
   const store = openStore(folder);
+  // To clean the pipeline removes its folder, so nothing else may be in it.
+  const others = [...(await store.list('')), ...(await store.folders(''))];
+  if (others.length > 0 && !others.includes(PIPELINE_FILE))
+    throw problem('E602', {
+      what: `the folder ${folder} of pipeline ${pipeline} has other content: ${list(others.slice(0, 3))}`,
+      hint: 'give the pipeline another name in its job: name = "…"',
+    });
   const file = { ...asked, mark: randomBytes(8).toString('hex'), createdAt: new Date().toISOString() };
   if (await createPipeline(store, file)) return { file, store, folder };
   const other = await openPipeline(out, pipeline);
-  const changes =
-    other && settingsChanged({ stages: other.file.stages.map(lasting) }, { stages: stages.map(lasting) });
+  const changes = other && settingsChanged({ stages: other.file.stages }, { stages });
   if (other !== undefined && changes?.length === 0) return other;
   throw problem('E602', {
     what: `another command has begun pipeline ${pipeline} with other settings`,
@@ -131,7 +142,8 @@ export const isLocal = ({ stages }: Pick<AskedPipeline, 'stages'>): boolean =>
 export async function startPipeline(servers: Servers, recorded: PipelineFolder): Promise<PipelineFolder> {
   const { out } = servers.config;
   const session = await servers.open(isLocal(recorded.file));
-  // Another command may have corrected it since it was read.
+  // Another command may have corrected it since it was read, or withdrawn it.
+  await createPipeline(recorded.store, recorded.file);
   const opened = (await openPipeline(out, recorded.file.pipeline)) ?? recorded;
   const { pipeline, mark, stages } = opened.file;
   const states = await stageStates(out, opened);

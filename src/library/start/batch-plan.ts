@@ -71,6 +71,7 @@ export type Planned = AsyncDisposable & {
   /** What there is to say about them. */
   readonly notes: readonly string[];
   readonly questions: readonly Asked[];
+  readonly open: readonly Question[];
   readonly requests: readonly object[];
   /** The batch whose results the sheet has. */
   readonly ofBatch: string | undefined;
@@ -95,6 +96,7 @@ export async function planBatch(
       earlier,
       notes: earlierNotes(earlier, draft.file.sheet),
       questions: inWords(questions),
+      open: questions,
       requests: await firstRequests(draft),
       ofBatch: ofBatch?.batch,
       [Symbol.asyncDispose]: () => proposal[Symbol.asyncDispose](),

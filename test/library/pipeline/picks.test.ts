@@ -9,6 +9,7 @@ import {
   writePipeline,
   type PipelineFolder,
 } from '../../../src/create-batch/pipeline/pipeline-file.ts';
+import { stageStates } from '../../../src/create-batch/pipeline/stage-states.ts';
 import { givePicks } from '../../../src/library/pipeline/picks.ts';
 import { openDownloads } from '../../../src/run-service/download.ts';
 import { openStore } from '../../../src/store/open-store.ts';
@@ -38,11 +39,12 @@ it('picks of a stage name files beside them, and others replace them until the s
     createdAt: new Date().toISOString(),
     stages: [
       { ...STAGE, name: 'drafts', request },
-      { ...STAGE, name: 'finals', from: 'drafts', pick: true, request },
+      { ...STAGE, name: 'finals', from: 'drafts', pick: true, request, deadlineMs: 28_800_000 },
     ],
   });
-  const pick = async (path: string) =>
-    givePicks(around.config, (await openPipeline(place.out, 'poster')) as PipelineFolder, 'finals', { path });
+  const opened = async () => (await openPipeline(place.out, 'poster')) as PipelineFolder;
+  const given = async (path: string) => givePicks(around.config, await opened(), 'finals', { path });
+  const pick = async (path: string) => (await given(path)).rows;
   const maker = {
     config: around.config,
     download: openDownloads(1),
@@ -61,10 +63,20 @@ it('picks of a stage name files beside them, and others replace them until the s
 
   place.write('chosen/fox.png', picture(1));
   const right = place.write('chosen/right.csv', 'row,photo\n1,fox.png\n');
+  const same = await given(right);
+  const late = place.write('chosen/late.csv', 'row,photo\n1,https://a.example/cat.png\n');
+  const other = await given(late);
   expect(await pick(right)).toBe(1);
+  const madeAt = Date.now();
   expect(await made()).toMatchObject({ batch: 'poster-finals', rows: 1 });
 
+  // The batch was made of other picks than those of a command that was as fast.
+  const [, state] = await stageStates(place.out, await opened());
+  const finals = [{ stage: 'finals', found: state?.found }];
+  expect(() => other.refuseOther(finals)).toThrow('has its picks already');
+  same.refuseOther(finals);
+  expect((state?.found?.file.deadlineAt ?? 0) - madeAt).toBeGreaterThan(28_790_000);
+
   expect(await pick(right)).toBe(1);
-  const late = place.write('chosen/late.csv', 'row,photo\n1,https://a.example/cat.png\n');
   await expect(pick(late)).rejects.toMatchObject({ code: 'E602' });
 });
