@@ -12,7 +12,6 @@ import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import type { Schedules } from '../../temporal/schedules.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { withOwnGpus } from '../flags/own-gpus.ts';
 import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
 import { isJob, readJob, type Job } from '../job/job-file.ts';
 import { wordsOf } from '../job/job-words.ts';
@@ -52,9 +51,8 @@ export const applyWith = (parameters: Parameters) =>
     const paths = new Map<string, string>();
     for (const job of jobsIn(place)) {
       const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out));
-      const own = await withOwnGpus(servers, given);
       paths.set(job.name, job.path);
-      definitions.set(job.name, await definitionOf(configOf(given), own, job.name, job.sheet ?? ''));
+      definitions.set(job.name, await definitionOf(servers, given, job.name, job.sheet ?? ''));
     }
     const { schedules, stack } = await servers.open(false);
     const found = await differences(schedules, definitions, flags.prune);
@@ -67,9 +65,12 @@ export const applyWith = (parameters: Parameters) =>
     if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
     if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
     const isChanged = found.some(({ how }) => how !== 'unchanged' && how !== 'left');
-    if (stack !== undefined && isChanged)
-      printer.notice('They fire while the embedded servers run (docs/schedules.md).');
-    printer.next(['list', 'runsheet schedule list']);
+    const isHere = stack !== undefined && isChanged;
+    if (isHere) printer.notice('They fire while the embedded servers run (docs/schedules.md).');
+    printer.next(...(isHere ? [['servers', 'runsheet dev'] as const] : []), [
+      'list',
+      'runsheet schedule list',
+    ]);
   };
 
 /** A job is answered in its file. */

@@ -5,7 +5,6 @@ import { definedOnly } from '../../options/defined-only.ts';
 import type { DraftBatch } from '../../create-batch/create-batch.ts';
 import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';
 import { problem } from '../../errors/error.ts';
-import type { Config } from '../../host/config.ts';
 import type { CreatedSchedule } from '../../temporal/schedules.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -13,6 +12,7 @@ import type { SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
 import { createSchedule } from '../../library/schedules.ts';
+import type { Servers } from '../../library/servers.ts';
 import { asCommand } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
 import { forecastLines } from '../run/forecast.ts';
@@ -46,9 +46,8 @@ export default async function create(
   sheet: string,
 ): Promise<void> {
   const printer = printerFor(this, flags);
-  const config = configOf(flags);
-  await using servers = serversFor(config, printer);
-  const definition = await definitionOf(config, await withOwnGpus(servers, flags), name, sheet);
+  await using servers = serversFor(configOf(flags), printer);
+  const definition = await definitionOf(servers, flags, name, sheet);
   const { handle, how, today, isEmbedded } = await createSchedule(servers, definition, {
     replace: flags.replace,
     words: asCommand(this.process.argv),
@@ -76,19 +75,21 @@ const HOW: Readonly<Record<CreatedSchedule['how'], string>> = {
 };
 
 export async function definitionOf(
-  config: Config,
+  servers: Servers,
   given: CreateFlags,
   name: string,
   sheet: string,
 ): Promise<ScheduleDefinition> {
   const { cron, tz, overlap, catchup, deadline, ...own } = given;
-  const flags: SheetFlags = { ...own, again: false, quiet: false, yes: false };
+  const asked: SheetFlags = { ...own, again: false, quiet: false, yes: false };
   if (sheet === '-')
     throw problem('E602', { what: 'a firing cannot read stdin', hint: 'give the path of a sheet' });
   // The sheet of a firing need not exist yet.
-  await checkFlags(isFilled(sheet) ? '-' : sheet, flags);
-  const { again: _, answers: __, ...asked } = requestOf(config, flags);
-  const request = { ...asked, answers: answersFrom(flags) };
+  await checkFlags(isFilled(sheet) ? '-' : sheet, asked);
+  const flags = await withOwnGpus(servers, asked);
+  const config = configOf(given);
+  const { again: _, answers: __, ...rest } = requestOf(config, flags);
+  const request = { ...rest, answers: answersFrom(flags) };
   return definitionFrom({
     name,
     cron,
