@@ -18,11 +18,7 @@ export async function photograph(path: string, names: readonly string[] = NAMES)
       if (name === undefined) return;
       const page = await openPage(browser, address, options);
       if (act !== undefined) await page.click(act);
-      await page.waitForFunction(
-        "[...document.querySelectorAll('.card canvas')].every((one) => one.classList.contains('drawn'))",
-      );
-      // The cards appear softly.
-      await page.waitForTimeout(400);
+      await page.waitForFunction('[...document.images].every(({ complete }) => complete)');
       await page.screenshot({ path: join(PICTURES, name) });
       await page.close();
     };

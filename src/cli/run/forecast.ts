@@ -10,8 +10,7 @@ import { list } from '../../errors/error.ts';
 
 export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
-  if (source === 'prices')
-    return [`  cost      unknown: no run of this deployment is known here; ${ifShort(estimate)}`];
+  if (source === 'prices') return [`  cost      unknown: no run is known here; ${ifShort(estimate)}`];
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
   const isDetailed = gpus.length > 1 || cost_usd === null;
   return [
@@ -49,7 +48,7 @@ const shortText = ({ low, expected, high }: Interval, text: (number: number) => 
 
 /** What all rows cost if their runs take a few seconds. */
 const ifShort = ({ usd_per_run_second: usd }: ShownAmounts): string =>
-  usd === null ? 'no price is known' : `if each run takes 5 s: about ${money(usd * 5)} in total`;
+  usd === null ? 'no price is known' : `if each takes 5 s: about ${money(usd * 5)} in total`;
 
 export const canaryReportLines = ({
   rows,

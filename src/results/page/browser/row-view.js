@@ -88,7 +88,7 @@ function PickBar({ pick: { mark, stars = 0 }, choose }) {
     html`<${Button} title="key ${key}" aria-pressed=${mark === choice} onClick=${() => choose(choice)}>${text}<//>`;
   const star = (nth) =>
     html`<${Button} name="star" title="key ${nth}" of="${nth} of 5 stars" aria-pressed=${nth <= stars}
-      onClick=${() => choose(nth)}>★<//>`;
+      onClick=${() => choose(nth)}>${nth <= stars ? '★' : '☆'}<//>`;
   return html`<div class="wrap" role="group" aria-label="Your choice">
     ${word('picked', 'Pick', 'P')} ${word('rejected', 'Reject', 'X')} ${[1, 2, 3, 4, 5].map(star)}
   </div>`;
