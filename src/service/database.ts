@@ -2,7 +2,7 @@
 // committed before it is visible in an answer or a webhook.
 
 import type { RunRow } from './runs/run-row.ts';
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, SQLTagStore } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/statuses.ts';
 
@@ -57,41 +57,21 @@ export type ServerRow = {
 /** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, of another version, or not a database. */
 export function openDatabase(file: string) {
   const db = openFile(file);
+  // Prepares each statement once.
+  const sql = db.createTagStore();
   const counts = new Map<string, number>();
   const countOf = (deploymentId: string, owner = ''): number => counts.get(`${deploymentId} ${owner}`) ?? 0;
   const add = (deploymentId: string, owner: string, runs: number): void => {
     for (const name of ['', owner]) counts.set(`${deploymentId} ${name}`, countOf(deploymentId, name) + runs);
   };
-  const counted = db.prepare(
-    'SELECT deploymentId, owner, count(*) AS runs FROM run GROUP BY deploymentId, owner',
-  );
+  const counted = sql.all`SELECT deploymentId, owner, count(*) AS runs FROM run GROUP BY deploymentId, owner`;
   for (const { deploymentId, owner, runs } of rows<{ deploymentId: string; owner: string; runs: number }>(
     counted,
   ))
     add(deploymentId, owner, runs);
-  let last = Number(db.prepare('SELECT coalesce(max(number), 0) AS last FROM run').get()?.['last']);
+  let last = Number(sql.get`SELECT coalesce(max(number), 0) AS last FROM run`?.['last']);
   const transaction = createTransaction(db);
-  const write = writersOf(db, transaction.begin);
-  const find = db.prepare('SELECT * FROM run WHERE id = ?');
-  const page = db.prepare(
-    'SELECT * FROM run WHERE deploymentId = ? AND place <= ? ORDER BY place DESC LIMIT ?',
-  );
-  // If several owners have runs of the deployment, each owner's places have gaps.
-  const ownPage = db.prepare(
-    'SELECT * FROM run WHERE deploymentId = ? AND owner = ? ORDER BY place DESC LIMIT ? OFFSET ?',
-  );
-  const byStatus = db.prepare('SELECT status AS name, count(*) AS total FROM run GROUP BY status');
-  // A run that lost its container was already billed for it in lostMs.
-  const sold = db.prepare(
-    `SELECT gpu AS name, sum(lostMs + iif(endedMs IS NULL OR containerId IS NULL, 0, endedMs - coalesce(queuedMs, endedMs))) / 1000.0 AS total
-     FROM run GROUP BY gpu HAVING total > 0`,
-  );
-  const deliveriesOf = db.prepare('SELECT * FROM delivery WHERE run = ? ORDER BY rowid');
-  const uploadOf = db.prepare('SELECT * FROM upload WHERE id = ?');
-  const alive = db.prepare(
-    `SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
-     owner, faults, lostMs, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`,
-  );
+  const write = writersOf(sql, transaction.begin);
   return {
     together: transaction.together,
     ...write,
@@ -100,144 +80,136 @@ export function openDatabase(file: string) {
       last = write.insert(run, countOf(run.deploymentId));
       add(run.deploymentId, run.owner, 1);
     },
-    find: (id: string) => find.get(id) as RunRow | undefined,
+    find: (id: string) => sql.get`SELECT * FROM run WHERE id = ${id}` as RunRow | undefined,
     /** The runs of a deployment that belong to an owner, newest first. */
-    page: (deploymentId: string, owner: string, limit: number, offset: number): readonly RunRow[] =>
-      countOf(deploymentId, owner) === countOf(deploymentId)
-        ? rows<RunRow>(page, deploymentId, countOf(deploymentId) - 1 - offset, limit)
-        : rows<RunRow>(ownPage, deploymentId, owner, limit, offset),
+    page: (deploymentId: string, owner: string, limit: number, offset: number): readonly RunRow[] => {
+      const all = countOf(deploymentId);
+      // If several owners have runs of the deployment, each owner's places have gaps.
+      return rows<RunRow>(
+        countOf(deploymentId, owner) === all
+          ? sql.all`SELECT * FROM run WHERE deploymentId = ${deploymentId} AND place <= ${all - 1 - offset}
+                    ORDER BY place DESC LIMIT ${limit}`
+          : sql.all`SELECT * FROM run WHERE deploymentId = ${deploymentId} AND owner = ${owner}
+                    ORDER BY place DESC LIMIT ${limit} OFFSET ${offset}`,
+      );
+    },
     count: countOf,
-    byStatus: () => totals(byStatus),
-    /** Billed GPU seconds by GPU: from the start of a run's container to the run's end. */
-    sold: () => totals(sold),
-    ...ownGpusIn(db),
+    byStatus: () => totals(sql.all`SELECT status AS name, count(*) AS total FROM run GROUP BY status`),
+    /**
+     * Billed GPU seconds by GPU: from the start of a run's container to the run's end. A run that lost its container was already billed
+     * for it in lostMs.
+     */
+    sold: () =>
+      totals(sql.all`
+        SELECT gpu AS name, sum(lostMs + iif(endedMs IS NULL OR containerId IS NULL, 0, endedMs - coalesce(queuedMs, endedMs))) / 1000.0 AS total
+        FROM run GROUP BY gpu HAVING total > 0`),
+    ...ownGpusIn(db, sql),
     /** Every run that has not ended, oldest first. */
-    alive: () => rows<LiveRow>(alive),
-    dashboardRuns: dashboardQuery(db),
-    deliveriesOf: (run: number) => rows<DeliveryRow>(deliveriesOf, run),
-    uploadOf: (id: string) => uploadOf.get(id) as UploadRow | undefined,
-    dropUploads: uploadsDropper(db),
+    alive: () =>
+      rows<LiveRow>(sql.all`
+        SELECT number, id, deploymentId, gpu, webhook, intermediate, status, createdMs, updatedMs, endedMs, containerId,
+          owner, faults, lostMs, queuedMs, startedMs, state FROM run WHERE endedMs IS NULL ORDER BY number`),
+    dashboardRuns: dashboardQuery(sql),
+    deliveriesOf: (run: number) =>
+      rows<DeliveryRow>(sql.all`SELECT * FROM delivery WHERE run = ${run} ORDER BY rowid`),
+    uploadOf: (id: string) => sql.get`SELECT * FROM upload WHERE id = ${id}` as UploadRow | undefined,
+    dropUploads: (beforeMs: number) => dropUploads(sql, beforeMs),
     close: () => db.close(),
   };
 }
 export type Database = ReturnType<typeof openDatabase>;
 
-const totals = (statement: StatementSync): Readonly<Record<string, number>> =>
-  Object.fromEntries(
-    rows<{ name: string; total: number }>(statement).map(({ name, total }) => [name, total]),
-  );
+type Found = ReturnType<SQLTagStore['all']>;
 
-const rows = <Row>(statement: StatementSync, ...values: (string | number)[]): Row[] =>
-  statement.all(...values) as Row[];
+const rows = <Row>(found: Found): Row[] => found as Row[];
 
-function writersOf(db: DatabaseSync, begin: () => void) {
-  const insert = db.prepare(
-    `INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, owner, faults)
-     VALUES ($id, $deploymentId, $place, $inputs, $gpu, $webhook, $intermediate, 'not-started', $createdMs, $createdMs, $owner, $faults)`,
-  );
-  const took = db.prepare(
-    `UPDATE run SET status = 'queued', containerId = $place, state = $state, queuedMs = $queuedMs, updatedMs = $atMs, gpu = $gpu
-     WHERE number = $number`,
-  );
-  const timed = db.prepare('UPDATE run SET queuedMs = ?, startedMs = ? WHERE number = ?');
-  const keep = db.prepare('UPDATE run SET state = ? WHERE number = ?');
-  const reached = db.prepare(
-    'UPDATE run SET status = ?, updatedMs = ?, startedMs = coalesce(?, startedMs) WHERE number = ?',
-  );
-  const ended = db.prepare(
-    'UPDATE run SET status = ?, endedMs = ?, updatedMs = ? WHERE number = ? AND endedMs IS NULL',
-  );
-  const lost = db.prepare('UPDATE run SET containerId = NULL, lostMs = lostMs + ? WHERE number = ?');
-  const waits = db.prepare('UPDATE run SET queuedMs = NULL, startedMs = NULL, state = NULL WHERE number = ?');
-  const delivered = db.prepare(
-    'INSERT INTO delivery VALUES ($run, $atMs, $method, $outcome, $tookMs, $body)',
-  );
-  const upload = db.prepare(
-    'INSERT OR REPLACE INTO upload VALUES ($id, $owner, $name, $type, $bytes, $uploadedMs)',
-  );
-  const write = (statement: StatementSync, ...values: (string | number | null)[]): void => {
+const totals = (found: Found): Readonly<Record<string, number>> =>
+  Object.fromEntries(rows<{ name: string; total: number }>(found).map(({ name, total }) => [name, total]));
+
+function writersOf(sql: SQLTagStore, begin: () => void) {
+  const write = (strings: TemplateStringsArray, ...values: SQLInputValue[]) => {
     begin();
-    statement.run(...values);
-  };
-  const writeNamed = (statement: StatementSync, values: Record<string, SQLInputValue>) => {
-    begin();
-    return statement.run(values);
+    return sql.run(strings, ...values);
   };
   return {
-    insert: (run: NewRun, place: number): number =>
-      Number(writeNamed(insert, { ...run, place }).lastInsertRowid),
-    took: (number: number, taken: Taken): void => void writeNamed(took, { number, ...taken }),
+    insert: ({ id, deploymentId, inputs, gpu, webhook, ...run }: NewRun, place: number): number =>
+      Number(
+        write`
+          INSERT INTO run (id, deploymentId, place, inputs, gpu, webhook, intermediate, status, createdMs, updatedMs, owner, faults)
+          VALUES (${id}, ${deploymentId}, ${place}, ${inputs}, ${gpu}, ${webhook}, ${run.intermediate}, 'not-started',
+            ${run.createdMs}, ${run.createdMs}, ${run.owner}, ${run.faults})`.lastInsertRowid,
+      ),
+    took: (number: number, { place, state, queuedMs, atMs, gpu }: Taken): void =>
+      void write`
+        UPDATE run SET status = 'queued', containerId = ${place}, state = ${state}, queuedMs = ${queuedMs}, updatedMs = ${atMs},
+          gpu = ${gpu} WHERE number = ${number}`,
     /** It began to execute then; what was before was no start of a machine. */
-    timed: (number: number, startedMs: number): void => write(timed, startedMs, startedMs, number),
-    keep: (number: number, state: string): void => write(keep, state, number),
+    timed: (number: number, startedMs: number): void =>
+      void write`UPDATE run SET queuedMs = ${startedMs}, startedMs = ${startedMs} WHERE number = ${number}`,
+    keep: (number: number, state: string): void =>
+      void write`UPDATE run SET state = ${state} WHERE number = ${number}`,
     /** `startedMs`: when it was started, if this is that moment. */
     reached: (number: number, status: Status, atMs: number, startedMs: number | null): void =>
-      write(reached, status, atMs, startedMs, number),
+      void write`
+        UPDATE run SET status = ${status}, updatedMs = ${atMs}, startedMs = coalesce(${startedMs}, startedMs)
+        WHERE number = ${number}`,
     ended: (number: number, status: Status, endedMs: number, atMs: number): void =>
-      write(ended, status, endedMs, atMs, number),
+      void write`
+        UPDATE run SET status = ${status}, endedMs = ${endedMs}, updatedMs = ${atMs}
+        WHERE number = ${number} AND endedMs IS NULL`,
     /** The run lost its container after `ranMs`; it waits `again` if it gets another one. */
     lost(number: number, ranMs: number, again: boolean): void {
-      write(lost, ranMs, number);
-      if (again) write(waits, number);
+      void write`UPDATE run SET containerId = NULL, lostMs = lostMs + ${ranMs} WHERE number = ${number}`;
+      if (again)
+        void write`UPDATE run SET queuedMs = NULL, startedMs = NULL, state = NULL WHERE number = ${number}`;
     },
     delivered(tries: readonly DeliveryRow[]): void {
-      for (const row of tries) writeNamed(delivered, row);
+      for (const { run, atMs, method, outcome, tookMs, body } of tries)
+        void write`INSERT INTO delivery VALUES (${run}, ${atMs}, ${method}, ${outcome}, ${tookMs}, ${body})`;
     },
     /** Reserves a file, or stores its `bytes`. */
-    upload: (file: UploadRow): void => void writeNamed(upload, file),
+    upload: ({ id, owner, name, type, bytes, uploadedMs }: UploadRow): void =>
+      void write`INSERT OR REPLACE INTO upload VALUES (${id}, ${owner}, ${name}, ${type}, ${bytes}, ${uploadedMs})`,
   };
 }
 
 /** Deletes files that were uploaded before, except those that a run needs which has not ended. */
-function uploadsDropper(db: DatabaseSync) {
-  const old = db.prepare('SELECT id FROM upload WHERE uploadedMs < ?');
-  const inputs = db.prepare('SELECT inputs FROM run INDEXED BY runAlive WHERE endedMs IS NULL');
-  const drop = db.prepare('DELETE FROM upload WHERE id = ?');
-  return (beforeMs: number): void => {
-    const ids = rows<{ id: string }>(old, beforeMs).map(({ id }) => id);
-    if (ids.length === 0) return;
-    const needed = new Set<string>();
-    for (const row of inputs.iterate() as Iterable<{ inputs: string }>)
-      for (const [, id = ''] of row.inputs.matchAll(UPLOAD)) needed.add(id);
-    for (const id of ids) if (!needed.has(id)) drop.run(id);
-  };
+function dropUploads(sql: SQLTagStore, beforeMs: number): void {
+  const ids = rows<{ id: string }>(sql.all`SELECT id FROM upload WHERE uploadedMs < ${beforeMs}`);
+  if (ids.length === 0) return;
+  const needed = new Set<string>();
+  const alive = sql.iterate`SELECT inputs FROM run INDEXED BY runAlive WHERE endedMs IS NULL`;
+  for (const row of alive as Iterable<{ inputs: string }>)
+    for (const [, id = ''] of row.inputs.matchAll(UPLOAD)) needed.add(id);
+  for (const { id } of ids) if (!needed.has(id)) void sql.run`DELETE FROM upload WHERE id = ${id}`;
 }
 /** In the address of an upload. */
 const UPLOAD = /\/files\/uploads\/([\w-]+)\//g;
 
 /** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
-function ownGpusIn(db: DatabaseSync) {
-  const servers = db.prepare('SELECT * FROM server ORDER BY rowid');
-  const keepServer = db.prepare(
-    'INSERT INTO server VALUES ($url, $kind, $gpu, $headersFile) ON CONFLICT DO UPDATE SET gpu = $gpu, headersFile = $headersFile',
-  );
-  const workflows = db.prepare('SELECT json FROM workflow ORDER BY place');
-  const keepWorkflow = db.prepare(
-    'INSERT OR REPLACE INTO workflow VALUES ($id, $json, (SELECT coalesce(max(place), 0) + 1 FROM workflow))',
-  );
-  return {
-    servers: () => rows<ServerRow>(servers),
-    keepServer: (server: ServerRow): void => void keepServer.run(server),
-    workflows: () => rows<{ json: string }>(workflows).map(({ json }) => json),
-    keepWorkflow: (id: string, json: string): void => void keepWorkflow.run({ id, json }),
-    /** From now on, what is committed survives a loss of power: real machines act on it. */
-    beDurable: () => db.exec('PRAGMA synchronous = FULL'),
-  };
-}
+const ownGpusIn = (db: DatabaseSync, sql: SQLTagStore) => ({
+  servers: () => rows<ServerRow>(sql.all`SELECT * FROM server ORDER BY rowid`),
+  keepServer: ({ url, kind, gpu, headersFile }: ServerRow): void =>
+    void sql.run`
+      INSERT INTO server VALUES (${url}, ${kind}, ${gpu}, ${headersFile})
+      ON CONFLICT DO UPDATE SET gpu = excluded.gpu, headersFile = excluded.headersFile`,
+  workflows: () =>
+    rows<{ json: string }>(sql.all`SELECT json FROM workflow ORDER BY place`).map(({ json }) => json),
+  keepWorkflow: (id: string, json: string): void =>
+    void sql.run`
+      INSERT OR REPLACE INTO workflow VALUES (${id}, ${json}, (SELECT coalesce(max(place), 0) + 1 FROM workflow))`,
+  /** From now on, what is committed survives a loss of power: real machines act on it. */
+  beDurable: () => db.exec('PRAGMA synchronous = FULL'),
+});
 
 /** `busy` is the number of active runs, with which the query can stop before it has read the whole queue. */
-function dashboardQuery(db: DatabaseSync) {
-  const alive = 'SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND';
-  const atWork = db.prepare(`${alive} containerId IS NOT NULL ORDER BY number LIMIT ?`);
-  const waiting = db.prepare(`${alive} containerId IS NULL ORDER BY number LIMIT ?`);
-  const ended = db.prepare(
-    'SELECT * FROM run WHERE endedMs IS NOT NULL AND number <= ? ORDER BY number DESC LIMIT ?',
-  );
-  const newest = db.prepare('SELECT max(number) AS number FROM run');
-  return (busy: number, most: { readonly next: number; readonly ended: number }) => {
-    const runs = Number(newest.get()?.['number'] ?? 0);
-    const working = atWork.all(busy) as RunRow[];
-    const next = waiting.all(most.next) as RunRow[];
+const dashboardQuery =
+  (sql: SQLTagStore) => (busy: number, most: { readonly next: number; readonly ended: number }) => {
+    const runs = Number(sql.get`SELECT max(number) AS number FROM run`?.['number'] ?? 0);
+    const working = rows<RunRow>(sql.all`
+      SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NOT NULL ORDER BY number LIMIT ${busy}`);
+    const next = rows<RunRow>(sql.all`
+      SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NULL ORDER BY number LIMIT ${most.next}`);
     // Of the runs queued after the last active one, only those cancelled in the queue have ended.
     const from = next.length === 0 ? runs : (working.at(-1)?.number ?? runs);
     return {
@@ -246,8 +218,8 @@ function dashboardQuery(db: DatabaseSync) {
       /** The first runs of the queue. */
       next,
       /** Newest first. */
-      ended: ended.all(from, most.ended) as RunRow[],
+      ended: rows<RunRow>(sql.all`
+        SELECT * FROM run WHERE endedMs IS NOT NULL AND number <= ${from} ORDER BY number DESC LIMIT ${most.ended}`),
       runs,
     };
   };
-}
