@@ -22,7 +22,7 @@ import {
 import { shownDeployment, type Deployment } from '../deployments.ts';
 import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
-import { notFound, readOrRefuse, route } from './refusals.ts';
+import { read, Refused, route } from './refusals.ts';
 
 /** The recommended intervals for clients; they are short, because lists are always up to date here. */
 export const profileOf = (deployment: Deployment | undefined): Shown<typeof profileShown> => ({
@@ -61,12 +61,9 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
   let asked = 0;
   route(app, ['GET'], PATHS.workflowRuns, (request, reply) => {
     service.seen('list');
-    const workflowId = readOrRefuse(reply, workflowPathSchema, 'path', request.params);
-    if (workflowId === undefined) return reply;
-    const query = readOrRefuse(reply, workflowRunsQuerySchema, 'query', request.query);
-    if (query === undefined) return reply;
+    const workflowId = read(request, 'path', workflowPathSchema);
+    const query = read(request, 'query', workflowRunsQuerySchema);
     const deploymentId = deploymentOf(service, workflowId);
-    if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
     const isShort = service.faults.shouldInject('short-page', { number: (asked += 1) });
     const limit = isShort ? Math.min(SHORT_PAGE, query.limit) : query.limit;
     const runs = pageOf(service, deploymentId, request.owner, { ...query, limit });
@@ -75,12 +72,9 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
 
   route(app, ['GET'], PATHS.lightRuns, (request, reply) => {
     service.seen('list');
-    const workflowId = readOrRefuse(reply, workflowPathSchema, 'path', request.params);
-    if (workflowId === undefined) return reply;
-    const query = readOrRefuse(reply, lightRunsQuerySchema, 'query', request.query);
-    if (query === undefined) return reply;
+    const workflowId = read(request, 'path', workflowPathSchema);
+    const query = read(request, 'query', lightRunsQuerySchema);
     const deploymentId = deploymentOf(service, workflowId);
-    if (deploymentId === undefined) return notFound(reply, 'Workflow not found');
     if (![undefined, deploymentId].includes(query.deploymentId)) return reply.send([]);
     const rows = lightRows(service, deploymentId, request.owner, query);
     return reply.send(rows.map((run) => shownBy(lightRowShown, { ...run, batch_id: null })));
@@ -88,11 +82,9 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
 
   route(app, ['GET'], PATHS.deploymentRuns, (request, reply) => {
     service.seen('list');
-    const deploymentId = readOrRefuse(reply, deploymentPathSchema, 'path', request.params);
-    if (deploymentId === undefined) return reply;
-    const query = readOrRefuse(reply, deploymentRunsQuerySchema, 'query', request.query);
-    if (query === undefined) return reply;
-    if (!service.deployments.has(deploymentId)) return notFound(reply, 'Deployment not found');
+    const deploymentId = read(request, 'path', deploymentPathSchema);
+    const query = read(request, 'query', deploymentRunsQuerySchema);
+    if (!service.deployments.has(deploymentId)) throw new Refused(404, 'Deployment not found');
     const runs = pageOf(service, deploymentId, request.owner, query);
     const total = service.database.count(deploymentId, request.owner);
     return reply.send({
@@ -104,8 +96,7 @@ function serveRunLists(app: FastifyInstance, service: Service): void {
 
 function serveDeployments(app: FastifyInstance, service: Service): void {
   route(app, ['GET'], PATHS.deployments, (request, reply) => {
-    const query = readOrRefuse(reply, deploymentsQuerySchema, 'query', request.query);
-    if (query === undefined) return reply;
+    const query = read(request, 'query', deploymentsQuerySchema);
     // A workflow that was changed replaces the one of its name; runs of the earlier one still find it by its id.
     const named = new Map([...service.deployments.values()].map((one) => [one.name, one]));
     const specs = query.isWanted ? [...named.values()] : [];
@@ -113,10 +104,8 @@ function serveDeployments(app: FastifyInstance, service: Service): void {
   });
 
   route(app, ['GET'], PATHS.deployment, (request, reply) => {
-    const deploymentId = readOrRefuse(reply, deploymentPathSchema, 'path', request.params);
-    if (deploymentId === undefined) return reply;
-    const spec = service.deployments.get(deploymentId);
-    if (spec === undefined) return notFound(reply, 'Deployment not found');
+    const spec = service.deployments.get(read(request, 'path', deploymentPathSchema));
+    if (spec === undefined) throw new Refused(404, 'Deployment not found');
     return reply.send(shownDeployment(spec, request.owner));
   });
 }
@@ -149,8 +138,11 @@ function pageOf(
 }
 
 /** Every deployment has its own workflow. */
-const deploymentOf = (service: Service, workflowId: string): string | undefined =>
-  [...service.deployments.keys()].find((id) => idsOf(id).workflowId === workflowId);
+function deploymentOf({ deployments }: Service, workflowId: string): string {
+  const found = [...deployments.keys()].find((id) => idsOf(id).workflowId === workflowId);
+  if (found === undefined) throw new Refused(404, 'Workflow not found');
+  return found;
+}
 
 /** Only the fields of the schema. */
 export const shownBy = <Fields extends z.ZodRawShape>(

@@ -6,7 +6,7 @@ import type { logLineShown, logShown, Shown } from '../../run-service/contract/s
 import { PATHS, runPathSchema, streamLogsQuerySchema } from '../../run-service/contract/paths.ts';
 import type { RunRow } from '../runs/run-row.ts';
 import type { Service } from '../service.ts';
-import { forbidden, notFound, readOrRefuse, route } from './refusals.ts';
+import { forbidden, read, Refused, route } from './refusals.ts';
 import type { DeliveryRow } from '../database.ts';
 
 const POLL_MS = 1_000;
@@ -20,9 +20,7 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
     ].toSorted((a, b) => a.atMs - b.atMs);
 
   route(app, ['GET'], PATHS.runLogs, (request, reply) => {
-    const id = readOrRefuse(reply, runPathSchema, 'path', request.params);
-    if (id === undefined) return reply;
-    const row = service.database.find(id);
+    const row = service.database.find(read(request, 'path', runPathSchema));
     // The real service reads its log store, which has no runs and no owners.
     if (row === undefined || row.owner !== request.owner) return reply.send([]);
     const log: Shown<typeof logShown> = linesOf(row).map(({ atMs, level, message }) => ({
@@ -37,11 +35,10 @@ export function serveLogs(app: FastifyInstance, service: Service): void {
   });
 
   route(app, ['GET'], PATHS.streamLogs, (request, reply) => {
-    const query = readOrRefuse(reply, streamLogsQuerySchema, 'query', request.query);
-    if (query === undefined) return reply;
+    const query = read(request, 'query', streamLogsQuerySchema);
     const row = service.database.find(query.runId);
-    if (row === undefined) return notFound(reply, 'Run not found');
-    if (row.owner !== request.owner) return forbidden(reply);
+    if (row === undefined) throw new Refused(404, 'Run not found');
+    if (row.owner !== request.owner) throw forbidden();
     const wanted = ({ level }: LogLine): boolean => query.level === undefined || level === query.level;
     return stream(reply, () => linesOf(service.database.find(row.id) ?? row).filter(wanted));
   });

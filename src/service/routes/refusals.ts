@@ -34,23 +34,29 @@ type Method = (typeof METHODS)[number];
 export const notFound = (reply: FastifyReply, what = 'Not Found'): FastifyReply =>
   reply.code(404).send({ detail: what });
 
-export const forbidden = (reply: FastifyReply): FastifyReply =>
-  reply.code(403).send({ detail: 'You are not authorized to access this resource' });
+export const forbidden = (): Refused => new Refused(403, 'You are not authorized to access this resource');
 
-export const unprocessable = (reply: FastifyReply, problems: readonly Refusal[]): FastifyReply =>
-  reply.code(422).send({ detail: problems });
+/** Thrown by a route whose request is refused. */
+export class Refused extends Error {
+  readonly statusCode: number;
+  readonly detail: string | readonly Refusal[];
 
-/** Parses a part of the address with `schema`; undefined if it was invalid and has been answered with an error. */
-export function readOrRefuse<Schema extends z.ZodType>(
-  reply: FastifyReply,
-  schema: Schema,
+  constructor(statusCode: number, detail: Refused['detail']) {
+    super();
+    [this.statusCode, this.detail] = [statusCode, detail];
+  }
+}
+
+/** A part of the address as `schema` reads it. Throws {@link Refused} for an invalid one. */
+export function read<Schema extends z.ZodType>(
+  { params, query }: FastifyRequest,
   part: 'path' | 'query',
-  given: unknown,
-): z.output<Schema> | undefined {
-  const read = schema.safeParse(given);
-  if (read.success) return read.data;
-  unprocessable(reply, refusalsOf(read.error, part, given));
-  return undefined;
+  schema: Schema,
+): z.output<Schema> {
+  const given = part === 'path' ? params : query;
+  const found = schema.safeParse(given);
+  if (found.success) return found.data;
+  throw new Refused(422, refusalsOf(found.error, part, given));
 }
 
 /** Serves `url` for these methods and answers 405 to all others. */
@@ -80,7 +86,8 @@ export function refuseTheRest(
   log: (event: string, facts: Record<string, unknown>) => void,
 ): void {
   app.setNotFoundHandler((_request, reply) => notFound(reply));
-  app.setErrorHandler((error: FastifyError, request, reply) => {
+  app.setErrorHandler((error: FastifyError | Refused, request, reply) => {
+    if (error instanceof Refused) return reply.code(error.statusCode).send({ detail: error.detail });
     const status = error.statusCode ?? 500;
     // The framework answers 4xx to unreadable requests: a body that is too large, an invalid length.
     if (status < 500) return reply.code(status).send({ detail: error.message });

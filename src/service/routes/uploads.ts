@@ -7,7 +7,7 @@ import { missingAt } from '../../run-service/contract/refusal.ts';
 import type { Shown, uploadShown, v1UploadUrlShown } from '../../run-service/contract/shown.ts';
 import { V1 } from '../auth.ts';
 import type { Service } from '../service.ts';
-import { notFound, route, unprocessable } from './refusals.ts';
+import { notFound, Refused, route } from './refusals.ts';
 
 const BYTES_MAX = 250 * 1024 * 1024;
 const TAKEN = /^(image|video|audio|application)\//;
@@ -19,10 +19,9 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
   route(app, ['POST'], PATHS.upload, async (request, reply) => {
     service.seen('upload');
     const file = await fileOf(request);
-    if (file === 'broken') return reply.code(400).send({ detail: 'There was an error parsing the body' });
-    if (file === undefined) return unprocessable(reply, [missingAt('body', 'file')]);
+    if (file === undefined) throw new Refused(422, [missingAt('body', 'file')]);
     const { name, type, bytes } = file;
-    if (!TAKEN.test(type)) return reply.code(400).send({ detail: 'Unsupported file type' });
+    if (!TAKEN.test(type)) throw new Refused(400, 'Unsupported file type');
     const id = service.newId('upload');
     service.database.upload({ id, owner: request.owner, name, type, bytes, uploadedMs: service.clock.now() });
     const stored: Shown<typeof uploadShown> = {
@@ -38,7 +37,7 @@ export async function serveUploads(app: FastifyInstance, service: Service): Prom
 type File = { readonly name: string; readonly type: string; readonly bytes: Buffer };
 
 /** The file of the form; undefined if there is none. Throws the framework's error if the file is too large. */
-async function fileOf(request: FastifyRequest): Promise<File | 'broken' | undefined> {
+async function fileOf(request: FastifyRequest): Promise<File | undefined> {
   if (!request.isMultipart()) return undefined;
   try {
     const part = await request.file();
@@ -46,8 +45,8 @@ async function fileOf(request: FastifyRequest): Promise<File | 'broken' | undefi
     return { name: part.filename, type: part.mimetype, bytes: await part.toBuffer() };
   } catch (error) {
     // For an invalid form the parser's error has no status.
-    if ((error as FastifyError).statusCode === undefined) return 'broken';
-    throw error;
+    if ((error as FastifyError).statusCode !== undefined) throw error;
+    throw new Refused(400, 'There was an error parsing the body');
   }
 }
 

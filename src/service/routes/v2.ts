@@ -3,7 +3,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PATHS, runPathSchema, runQuerySchema } from '../../run-service/contract/paths.ts';
 import type { Service } from '../service.ts';
-import { forbidden, notFound, readOrRefuse, route, unprocessable } from './refusals.ts';
+import { forbidden, read, Refused, route } from './refusals.ts';
 import { parseExactly } from '../../batch/digits.ts';
 import { errorMessage } from '../../errors/error.ts';
 import { queueRequestSchemaFor, type QueueOrder } from '../../run-service/contract/queue.ts';
@@ -29,30 +29,28 @@ export function serveRuns(app: FastifyInstance, service: Service): void {
   let asked = 0;
   route(app, ['POST'], PATHS.queue, queueing(service));
 
-  const readRun = (id: string | undefined, owner: string, reply: FastifyReply): FastifyReply => {
-    service.seen('get');
-    if (id === undefined) return reply;
-    const row = service.database.find(id);
-    if (row === undefined) return notFound(reply, 'Run not found');
-    if (row.owner !== owner) return forbidden(reply);
-    asked += 1;
-    return showRun(service, row, asked, reply);
-  };
+  const readRun =
+    (idIn: (request: FastifyRequest) => string) => (request: FastifyRequest, reply: FastifyReply) => {
+      service.seen('get');
+      const row = service.database.find(idIn(request));
+      if (row === undefined) throw new Refused(404, 'Run not found');
+      if (row.owner !== request.owner) throw forbidden();
+      asked += 1;
+      return showRun(service, row, asked, reply);
+    };
+  const inPath = (request: FastifyRequest): string => read(request, 'path', runPathSchema);
+  const inQuery = (request: FastifyRequest): string => read(request, 'query', runQuerySchema);
 
-  route(app, ['GET'], PATHS.run, (request, reply) =>
-    readRun(readOrRefuse(reply, runPathSchema, 'path', request.params), request.owner, reply),
-  );
-  route(app, ['GET'], PATHS.runByQuery, (request, reply) =>
-    readRun(readOrRefuse(reply, runQuerySchema, 'query', request.query), request.owner, reply),
-  );
+  route(app, ['GET'], PATHS.run, readRun(inPath));
+  route(app, ['GET'], PATHS.runByQuery, readRun(inQuery));
 
   route(app, ['POST'], PATHS.cancel, (request, reply) => {
     service.seen('cancel');
-    const id = readOrRefuse(reply, runPathSchema, 'path', request.params);
-    if (id === undefined) return reply;
+    const id = inPath(request);
     const row = service.database.find(id);
-    if (row !== undefined && row.owner !== request.owner) return forbidden(reply);
-    return service.runs.cancel(id) ? reply.send(CANCELLED) : notFound(reply, 'Run not found');
+    if (row !== undefined && row.owner !== request.owner) throw forbidden();
+    if (!service.runs.cancel(id)) throw new Refused(404, 'Run not found');
+    return reply.send(CANCELLED);
   });
 }
 
@@ -66,15 +64,13 @@ function queueing(
   service: Service,
 ): (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply> {
   const readOrder = orderReader(service);
-  const placed = service.behaviour.numbersInLoc ? (one: Refusal) => one : placedInWords;
   let asked = 0;
   return ({ headers, body, owner }, reply) => {
     service.seen('queue');
     asked += 1;
-    const read = readOrder(headers['content-type'], body as string | undefined);
-    if (read.kind === 'refused') return unprocessable(reply, read.problems.map(placed));
-    const target = { number: asked, faults: namedFaults(read.order.inputs).faults };
-    return goneWrong(service, target, reply) ?? queue(service, read.order, owner, reply);
+    const order = readOrder(headers['content-type'], body as string | undefined);
+    const target = { number: asked, faults: namedFaults(order.inputs).faults };
+    return goneWrong(service, target, reply) ?? queue(service, order, owner, reply);
   };
 }
 
@@ -85,10 +81,10 @@ async function queue(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const spec = service.deployments.get(order.deploymentId.toLowerCase());
-  if (spec === undefined) return notFound(reply, 'Deployment not found');
+  if (spec === undefined) throw new Refused(404, 'Deployment not found');
   const problems = service.executorOf(spec.id).refusals(spec.id, order.inputs);
-  if (problems.length > 0) return unprocessable(reply, problems);
-  if (service.executorOf(spec.id).isUnpaid(spec.id)) return reply.code(403).send({ detail: NO_CREDITS });
+  if (problems.length > 0) throw new Refused(422, problems);
+  if (service.executorOf(spec.id).isUnpaid(spec.id)) throw new Refused(403, NO_CREDITS);
   const run = await service.runs.accept(order, spec, owner);
   service.log('run-accepted', { run: run.id, number: run.number });
   if (service.faults.shouldInject('twin', run)) await service.runs.accept(order, spec, owner);
@@ -103,7 +99,7 @@ function goneWrong(
 ): FastifyReply | undefined {
   const malformed = faults.malformedAt('request', target);
   if (malformed !== undefined) return malform(malformed, reply, JSON.stringify({ run_id: NO_RUN }));
-  if (faults.shouldInject('no-credits', target)) return reply.code(403).send({ detail: NO_CREDITS });
+  if (faults.shouldInject('no-credits', target)) throw new Refused(403, NO_CREDITS);
   for (const [fault, retryAfter] of BUSY) {
     if (!faults.shouldInject(fault, target)) continue;
     return tooMany(reply, retryAfter(clock.now()));
@@ -143,53 +139,44 @@ function answer(
   return reply;
 }
 
-type Read =
-  | { readonly kind: 'order'; readonly order: QueueOrder }
-  | { readonly kind: 'refused'; readonly problems: readonly Refusal[] };
-
-const placedInWords = (one: Refusal): Refusal => ({ ...one, loc: one.loc.map(String) });
-
-const refused = (...problems: readonly Refusal[]): Read => ({ kind: 'refused', problems });
-
-/** Reads a body; checks in the real service's order: no body, wrong content type, invalid JSON, invalid fields. */
+/** Reads a body; throws in the real service's order: no body, wrong content type, invalid JSON, invalid fields. */
 function orderReader({ behaviour }: Service) {
   const schema = queueRequestSchemaFor(behaviour.gpus);
-  const read = (body: unknown): Read => {
+  const placed = (one: Refusal): Refusal =>
+    behaviour.numbersInLoc ? one : { ...one, loc: one.loc.map(String) };
+  const refused = (...problems: readonly Refusal[]) => new Refused(422, problems.map(placed));
+  const orderIn = (body: unknown): QueueOrder => {
     const order = schema.safeParse(body);
-    if (!order.success) return refused(...refusalsOf(order.error, 'body', body));
+    if (!order.success) throw refused(...refusalsOf(order.error, 'body', body));
     const { inputs } = order.data;
     const nested = behaviour.freeFormInputs ? [] : nestedInputs(inputs);
     const { unknown } = namedFaults(inputs);
     if (unknown !== undefined)
       nested.push(badValue(['body', 'inputs', FAULT_INPUT], inputs[FAULT_INPUT], faultHint(unknown)));
-    return nested.length > 0 ? refused(...nested) : { kind: 'order', order: order.data };
+    if (nested.length > 0) throw refused(...nested);
+    return order.data;
   };
-  return (contentType: FastifyRequest['headers']['content-type'], text: string | undefined): Read => {
-    if (text === undefined || text === '') return refused(emptyBody);
-    if (!isJson(contentType)) return refused(notAnObject(text));
+  const parsed = (text: string): unknown => {
+    try {
+      return parseExactly(text);
+    } catch (error) {
+      const reason = errorMessage(error);
+      // V8 omits the position if the text ends too early, or if it quotes the text instead.
+      const position = /at position (\d+)/.exec(reason)?.[1];
+      throw refused(brokenJson(position === undefined ? text.length : Number(position), reason));
+    }
+  };
+  return (contentType: FastifyRequest['headers']['content-type'], text = ''): QueueOrder => {
+    if (text === '') throw refused(emptyBody);
+    if (!isJson(contentType)) throw refused(notAnObject(text));
     const body = parsed(text);
-    if (body.kind === 'broken') return refused(brokenJson(body.offset, body.reason));
-    return body.value === null ? refused(emptyBody) : read(body.value);
+    if (body === null) throw refused(emptyBody);
+    return orderIn(body);
   };
 }
 
 const isJson = (contentType: string | undefined): boolean =>
   contentType !== undefined && /^application\/([^;]+\+)?json\s*(;|$)/i.test(contentType.trim());
-
-type Parsed =
-  | { readonly kind: 'value'; readonly value: unknown }
-  | { readonly kind: 'broken'; readonly offset: number; readonly reason: string };
-
-function parsed(text: string): Parsed {
-  try {
-    return { kind: 'value', value: parseExactly(text) };
-  } catch (error) {
-    const reason = errorMessage(error);
-    // V8 omits the position if the text ends too early, or if it quotes the text instead.
-    const position = /at position (\d+)/.exec(reason)?.[1];
-    return { kind: 'broken', offset: position === undefined ? text.length : Number(position), reason };
-  }
-}
 
 // Answers Get Run with the true run, or with an injected false one.
 
@@ -199,7 +186,7 @@ const LATE_MS = 2_000;
 function showRun(service: Service, row: RunRow, asked: number, reply: FastifyReply): FastifyReply {
   const { faults, behaviour } = service;
   const shouldInject = (fault: Fault): boolean => faults.shouldInject(fault, row, asked);
-  if (shouldInject('vanish')) return notFound(reply, 'Run not found');
+  if (shouldInject('vanish')) throw new Refused(404, 'Run not found');
   const { deployment_id: _, ...shown } = shownRun(service, row, shouldInject);
   const body = {
     ...shown,
