@@ -25,7 +25,7 @@ export type { Comparison, CompareOptions } from './library/report/compared-batch
 export type { Exported, ExportOptions } from './library/handle/exported-batch.ts';
 export type { Deployments } from './library/deployments.ts';
 export type { OpenedReport } from './library/report/opened-report.ts';
-export type { Pools } from './library/runsheet.ts';
+export type { Pools } from './library/pools.ts';
 export type { ScheduleOptions, Schedules } from './library/schedules.ts';
 export type { Pool, PoolMember } from './temporal/pools.ts';
 export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/schedules.ts';

@@ -13,7 +13,7 @@ const CONNECT_MS = 5_000;
 export async function connectClient(
   at: TemporalAddress,
   dataConverter: DataConverter = {},
-): Promise<{ client: Client; close(): Promise<void> }> {
+): Promise<AsyncDisposable & { client: Client; close(): Promise<void> }> {
   const route = clientRoute(at.address);
   try {
     const connection = await Connection.connect({
@@ -23,7 +23,8 @@ export async function connectClient(
     });
     await connection.workflowService.describeNamespace({ namespace: at.namespace });
     const client = openClient({ connection, namespace: at.namespace, dataConverter });
-    return { client, close: () => connection.close() };
+    const close = (): Promise<void> => connection.close();
+    return { client, close, [Symbol.asyncDispose]: close };
   } catch (error) {
     if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND'))
       throw problem('E402', at, { cause: error });

@@ -8,7 +8,8 @@ import { connect, type BatchHandle, type Runsheet, type ScheduleHandle } from '.
 import type { Abortable } from '../../src/library/abortable.ts';
 import { Deployments } from '../../src/library/deployments.ts';
 import { BatchHandle as Handle } from '../../src/library/handle/batch-handle.ts';
-import { Pools, Runsheet as Connection } from '../../src/library/runsheet.ts';
+import { Pools } from '../../src/library/pools.ts';
+import { Runsheet as Connection } from '../../src/library/runsheet.ts';
 import { Schedules } from '../../src/library/schedules.ts';
 import { Stage } from '../stage/stage.ts';
 

@@ -56,10 +56,9 @@ async function serve(out: string, comparison: Comparison): Promise<PageServer> {
 }
 
 async function untilInterrupted({ process }: Context, printer: Printer, { idle, close }: PageServer) {
-  const interrupts = hearInterrupts(process);
+  using interrupts = hearInterrupts(process);
   printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
   await Promise.race([interrupts.first, idle]);
-  interrupts.close();
   await close();
   return EXIT.ok;
 }

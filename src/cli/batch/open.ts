@@ -48,13 +48,12 @@ export default async function open(this: Context, flags: Flags, name: string | u
     return;
   }
   const { state } = await new BatchHandle(servers, batch, found).status();
-  const interrupts = hearInterrupts(this.process);
+  using interrupts = hearInterrupts(this.process);
   printer.notice(
     `${END_TEXT[state] ?? 'Ctrl-C ends the page, not the batch.'} Everyone who has this address can see the batch.`,
   );
   printer.next(nextOf(found, state));
   await Promise.race([interrupts.first, idle]);
-  interrupts.close();
   await report[Symbol.asyncDispose]();
   await servers[Symbol.asyncDispose]();
 }

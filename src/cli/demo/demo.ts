@@ -36,7 +36,7 @@ export default async function demo(this: Context, flags: Flags): Promise<number>
 
 async function killed({ process }: Context, printer: Printer, flags: Flags): Promise<number> {
   const { rows = ROWS.kill, kills, seed, output } = flags;
-  const interrupts = hearInterrupts(process);
+  using interrupts = hearInterrupts(process);
   const stop = new AbortController();
   void interrupts.first.then(() => stop.abort());
   const view = openKillsView(printer, process.stderr);
@@ -66,37 +66,33 @@ async function killed({ process }: Context, printer: Printer, flags: Flags): Pro
     return EXIT.interrupted;
   } finally {
     view.end();
-    interrupts.close();
   }
 }
 
 /** The rows of a sheet that is made for this, run by the command that a user would give. */
 async function runOnce({ process }: Context, printer: Printer, flags: Flags): Promise<number> {
   const { rows = ROWS.plain, output } = flags;
+  using opened = new DisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'runsheet-demo-'));
+  opened.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   // The child stops the batch; this process only waits for it.
-  const interrupts = hearInterrupts(process);
-  try {
-    writeFileSync(join(folder, 'demo.csv'), sheetText(rows));
-    const args = ['run', 'demo.csv', '-d', 'portraits', '--local', '--demo', '-o', output];
-    const { environment } = configOf({});
-    const child = spawn(process.execPath, [programFile(), ...args], {
-      cwd: folder,
-      stdio: 'inherit',
-      env: {
-        ...environment,
-        TEMPORAL_ADDRESS: '',
-        RUNSHEET_HOME: join(folder, 'state'),
-        RUNSHEET_OUT: join(folder, 'batches'),
-      },
-    });
-    const [code] = (await once(child, 'exit')) as [number | null];
-    printer.notice(`\nThe demo is over, and its folder is removed.\n${NEXT}\n${KILLS}`);
-    return code ?? EXIT.interrupted;
-  } finally {
-    interrupts.close();
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
+  opened.use(hearInterrupts(process));
+  writeFileSync(join(folder, 'demo.csv'), sheetText(rows));
+  const args = ['run', 'demo.csv', '-d', 'portraits', '--local', '--demo', '-o', output];
+  const { environment } = configOf({});
+  const child = spawn(process.execPath, [programFile(), ...args], {
+    cwd: folder,
+    stdio: 'inherit',
+    env: {
+      ...environment,
+      TEMPORAL_ADDRESS: '',
+      RUNSHEET_HOME: join(folder, 'state'),
+      RUNSHEET_OUT: join(folder, 'batches'),
+    },
+  });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  printer.notice(`\nThe demo is over, and its folder is removed.\n${NEXT}\n${KILLS}`);
+  return code ?? EXIT.interrupted;
 }
 
 const SUBJECTS = [

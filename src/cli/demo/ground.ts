@@ -65,13 +65,8 @@ export async function withGround<T>(params: GroundParams, work: (ground: Ground)
   opened.defer(async () => void (await Promise.all([services.runsheet.close(), services.loop.close()])));
   const temporal = await startTemporal(params, folder);
   opened.defer(() => ended(temporal.child, 'SIGKILL'));
-  const { client, close } = await connectClient({
-    ...temporal,
-    namespace: NAMESPACE,
-    from: 'the demo',
-    options: {},
-  });
-  opened.defer(close);
+  const at = { ...temporal, namespace: NAMESPACE, from: 'the demo', options: {} };
+  const { client } = opened.use(await connectClient(at));
   const runsheet = await connect({
     client,
     home: folder,

@@ -67,7 +67,7 @@ export async function follow(params: FollowParams): Promise<number> {
   } finally {
     done.abort();
     await beside?.catch(() => undefined);
-    if (params.interrupts === undefined) interrupts.close();
+    if (params.interrupts === undefined) interrupts[Symbol.dispose]();
   }
 }
 

@@ -3,10 +3,9 @@
 
 const ONE_PRESS_MS = 150;
 
-export type Interrupts = {
+export type Interrupts = Disposable & {
   readonly first: Promise<'interrupted'>;
   onSecond(hear: () => void): void;
-  close(): void;
 };
 
 export function hearInterrupts(process: NodeJS.Process): Interrupts {
@@ -26,7 +25,7 @@ export function hearInterrupts(process: NodeJS.Process): Interrupts {
   return {
     first: first.promise,
     onSecond: (hear) => (hearSecond = hear),
-    close: () => {
+    [Symbol.dispose]: () => {
       for (const signal of signals) process.off(signal, press);
     },
   };

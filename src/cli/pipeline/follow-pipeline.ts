@@ -32,35 +32,31 @@ const LOOK_MS = 500;
 /** Resolves with the exit code; the caller closes the session. */
 export async function followPipeline(params: FollowParams): Promise<number> {
   const { printer, opened, session, command } = params;
-  const interrupts = hearInterrupts(params.process);
+  using interrupts = hearInterrupts(params.process);
   let isInterrupted = false;
   void interrupts.first.then(() => (isInterrupted = true));
   const shown = new Map<string, string>();
-  try {
-    for (;;) {
-      session.stack?.assertDiskSpace();
-      const isEnded = await params.isEnded?.();
-      const stages = await pipelineStatus(params.out, opened, session);
-      params.check?.(stages);
-      for (const stage of stages) {
-        const line = stageLine(stage);
-        if (shown.get(stage.stage) !== line) printer.notice(line);
-        shown.set(stage.stage, line);
-      }
-      if (isEnded === true) return EXIT.ok;
-      const code = isEnded === undefined ? await endOf(params, stages) : undefined;
-      if (code !== undefined) return code;
-      if (isInterrupted) {
-        printer.notice(
-          session.stack === undefined ? '\nthe pipeline continues' : '\nstopping; nothing is lost',
-        );
-        printer.notice(nextLine(['continue', command]));
-        return EXIT.interrupted;
-      }
-      await Promise.race([wait(LOOK_MS), interrupts.first]);
+  for (;;) {
+    session.stack?.assertDiskSpace();
+    const isEnded = await params.isEnded?.();
+    const stages = await pipelineStatus(params.out, opened, session);
+    params.check?.(stages);
+    for (const stage of stages) {
+      const line = stageLine(stage);
+      if (shown.get(stage.stage) !== line) printer.notice(line);
+      shown.set(stage.stage, line);
     }
-  } finally {
-    interrupts.close();
+    if (isEnded === true) return EXIT.ok;
+    const code = isEnded === undefined ? await endOf(params, stages) : undefined;
+    if (code !== undefined) return code;
+    if (isInterrupted) {
+      printer.notice(
+        session.stack === undefined ? '\nthe pipeline continues' : '\nstopping; nothing is lost',
+      );
+      printer.notice(nextLine(['continue', command]));
+      return EXIT.interrupted;
+    }
+    await Promise.race([wait(LOOK_MS), interrupts.first]);
   }
 }
 

@@ -3,19 +3,19 @@
 import type { ShownFlags as Flags } from '../flags/flags.ts';
 import { POOL_MEMBERS_MAX } from '../../batch/bounds.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { problem } from '../../errors/error.ts';
 import type { Pool, PoolMember } from '../../temporal/pools.ts';
+import { Pools } from '../../library/pools.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { count, plural } from '../format.ts';
 import { poolJson } from '../json/documents.ts';
 
 import { keepNames } from '../completion/proposals.ts';
-import { askLiving, openSession, type Session } from '../session.ts';
+import { serversFor } from '../session.ts';
 
 export async function list(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this, flags);
-  const pools = await asked(flags, printer, (session) => session.pools.list());
+  const pools = await poolsFor(flags, printer).list();
   const names = pools.map(({ pool }) => pool);
   keepNames(configOf(flags).home, 'pools', names);
   if (flags.output === 'json') printer.json(pools.map(poolJson));
@@ -31,7 +31,7 @@ export async function list(this: Context, flags: Flags): Promise<void> {
 
 export async function show(this: Context, flags: Flags, name: string): Promise<void> {
   const printer = printerFor(this, flags);
-  print(printer, flags, await asked(flags, printer, (session) => session.pools.show(name)));
+  print(printer, flags, await poolsFor(flags, printer).show(name));
 }
 
 export async function set(
@@ -39,25 +39,20 @@ export async function set(
   flags: Flags & { readonly size: number },
   name: string,
 ): Promise<void> {
-  return changing(this, flags, (session) => session.pools.set(name, { size: flags.size }));
+  return changing(this, flags, (pools) => pools.set(name, { size: flags.size }));
 }
 
 export async function release(this: Context, flags: Flags, name: string, batch: string): Promise<void> {
-  return changing(this, flags, (session) => session.pools.release(name, batch));
+  return changing(this, flags, (pools) => pools.release(name, batch));
 }
 
-async function changing(context: Context, flags: Flags, change: (session: Session) => Promise<Pool>) {
+async function changing(context: Context, flags: Flags, change: (pools: Pools) => Promise<Pool>) {
   const printer = printerFor(context, flags);
-  await using session = await openSession(flags, printer);
-  print(printer, flags, await change(session));
+  await using servers = serversFor(configOf(flags), printer);
+  print(printer, flags, await change(new Pools(servers)));
 }
 
-/** Throws E544 if no servers of this place are running: reading starts none. */
-async function asked<T>(flags: Flags, printer: Printer, ask: (session: Session) => Promise<T>): Promise<T> {
-  const found = await askLiving(flags, printer, ask);
-  if (found === undefined) throw problem('E544', {});
-  return found;
-}
+const poolsFor = (flags: Flags, printer: Printer): Pools => new Pools(serversFor(configOf(flags), printer));
 
 function print(printer: Printer, { output }: Flags, pool: Pool): void {
   if (output === 'json') return printer.json(poolJson(pool));

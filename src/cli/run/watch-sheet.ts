@@ -82,13 +82,9 @@ export async function continueWatched(given: Given, found: FoundBatch): Promise<
 }
 
 export async function watchSheet(given: Watching, session: Session, found: FoundBatch): Promise<number> {
-  const interrupts = hearInterrupts(given.context.process);
+  using interrupts = hearInterrupts(given.context.process);
   using watcher = new SheetWatcher(given, session, found);
-  try {
-    return await watcher.run(interrupts);
-  } finally {
-    interrupts.close();
-  }
+  return await watcher.run(interrupts);
 }
 
 /** Given once more, --again would make another batch. */

@@ -41,22 +41,19 @@ export async function clusterFindings(config: Config): Promise<readonly Finding[
 async function* findingsAt(config: Config, at: TemporalAddress): AsyncGenerator<Finding> {
   const keys = payloadKeys(config, 'cluster');
   const queue = config.taskQueue ?? TASK_QUEUE;
-  const { client, close } = await connectClient(at, clientConverter(keys));
-  try {
-    // Who has other keys cannot be asked.
-    yield await finding('payload keys', async () => {
-      const found = await readWorkerKeys(client, at, membersQueueOf(queue), keys, 'activity');
-      checkWorkerKeys(found, at, keys, 'any');
-      return 'the same everywhere';
-    });
-    const encrypted = keys.keys.length > 0;
-    const members = await withFile(openStore(config.out), (file) =>
-      askMembers(client, queue, { file, encrypted }),
-    );
-    yield* await findingsOf(members, config, at);
-  } finally {
-    await close();
-  }
+  await using connected = await connectClient(at, clientConverter(keys));
+  const { client } = connected;
+  // Who has other keys cannot be asked.
+  yield await finding('payload keys', async () => {
+    const found = await readWorkerKeys(client, at, membersQueueOf(queue), keys, 'activity');
+    checkWorkerKeys(found, at, keys, 'any');
+    return 'the same everywhere';
+  });
+  const encrypted = keys.keys.length > 0;
+  const members = await withFile(openStore(config.out), (file) =>
+    askMembers(client, queue, { file, encrypted }),
+  );
+  yield* await findingsOf(members, config, at);
 }
 
 /** A file by which members recognize the place of the batches of this command. */

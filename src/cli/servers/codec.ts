@@ -27,11 +27,10 @@ export default async function codec(this: Context, flags: FlagsOf<typeof codecFl
     token: tokenIn(flags.tokenFile),
     origins: flags.origin ?? [],
   });
-  const interrupts = hearInterrupts(this.process);
+  using interrupts = hearInterrupts(this.process);
   printer.data(server.url);
   printer.notice('it decrypts for callers with the token; Ctrl-C stops it');
   await interrupts.first;
-  interrupts.close();
   server.close();
 }
 

@@ -16,7 +16,7 @@ const OFF = "off; RUNSHEET_TEMPORAL_UI=on shows Temporal's own pages";
 export default async function dev(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
-  const interrupts = hearInterrupts(this.process);
+  using interrupts = hearInterrupts(this.process);
   const stack = await followStack({ config, service: true, notice: (text) => printer.notice(text) });
   const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
@@ -44,7 +44,6 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();
-  interrupts.close();
 }
 
 /** Only commands start it. */

@@ -105,23 +105,20 @@ async function temporalText(config: Config, notice: (text: string) => void): Pro
     const stack = livingRecord(config.home)?.temporal;
     return `embedded: ${await temporalBinary({ cache, environment, notice })}${stack ? `, running at ${stack.address}` : ''}`;
   }
-  const { client, close } = await connectClient(cluster);
-  try {
-    const queue = config.taskQueue ?? TASK_QUEUE;
-    const { pollers } = await client.workflowService.describeTaskQueue({
-      namespace: cluster.namespace,
-      taskQueue: { name: queue },
-    });
-    if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
-    const reached = `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
-    const lacking =
-      isSearchWanted(config, payloadKeys(config, 'cluster')) && (await attributesCommand(client, cluster));
-    return lacking
-      ? `${reached}; it cannot search for the rows of a batch, so the same sheet in another folder is not found: ${lacking}`
-      : reached;
-  } finally {
-    await close();
-  }
+  await using connected = await connectClient(cluster);
+  const { client } = connected;
+  const queue = config.taskQueue ?? TASK_QUEUE;
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: cluster.namespace,
+    taskQueue: { name: queue },
+  });
+  if ((pollers ?? []).length === 0) throw problem('E403', { taskQueue: queue, address: cluster.address });
+  const reached = `${cluster.address} (${cluster.from}), namespace ${cluster.namespace}, ${pollers?.length} worker(s) on ${queue}`;
+  const lacking =
+    isSearchWanted(config, payloadKeys(config, 'cluster')) && (await attributesCommand(client, cluster));
+  return lacking
+    ? `${reached}; it cannot search for the rows of a batch, so the same sheet in another folder is not found: ${lacking}`
+    : reached;
 }
 
 /** Every worker needs the same keys, because Temporal may give any task to any worker. */
@@ -142,12 +139,8 @@ async function encryptionText(config: Config): Promise<string> {
 }
 
 async function refuseOtherKeys(at: TemporalAddress, queue: string, keys: PayloadKeys): Promise<void> {
-  const { client, close } = await connectClient(at);
-  try {
-    checkWorkerKeys(await readWorkerKeys(client, at, queue, keys), at, keys, 'any');
-  } finally {
-    await close();
-  }
+  await using connected = await connectClient(at);
+  checkWorkerKeys(await readWorkerKeys(connected.client, at, queue, keys), at, keys, 'any');
 }
 
 async function serviceText(config: Config): Promise<string> {

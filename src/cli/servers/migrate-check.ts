@@ -30,20 +30,16 @@ type Flags = FlagsOf<typeof migrateCheckFlags> & Pick<SheetFlags, 'deployment'>;
 
 export default async function migrateCheck(this: Context, flags: Flags): Promise<number> {
   const printer = printerFor(this, flags);
-  const interrupts = hearInterrupts(this.process);
+  using interrupts = hearInterrupts(this.process);
   const stop = new AbortController();
   void interrupts.first.then(() => stop.abort());
-  try {
-    const facts = await factsFor(flags, printer, stop.signal);
-    const findings = judge(facts);
-    if (flags.output === 'json') printer.json(migrationJson(facts, findings, isSound(findings)));
-    else printer.data(textOf(findings, printer.paint));
-    if (stop.signal.aborted) return EXIT.interrupted;
-    printer.next(nextOf(flags, isSound(findings), this.args ?? []));
-    return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
-  } finally {
-    interrupts.close();
-  }
+  const facts = await factsFor(flags, printer, stop.signal);
+  const findings = judge(facts);
+  if (flags.output === 'json') printer.json(migrationJson(facts, findings, isSound(findings)));
+  else printer.data(textOf(findings, printer.paint));
+  if (stop.signal.aborted) return EXIT.interrupted;
+  printer.next(nextOf(flags, isSound(findings), this.args ?? []));
+  return isSound(findings) ? EXIT.ok : EXIT.doesNotHold;
 }
 
 async function factsFor(flags: Flags, printer: Printer, stop: AbortSignal): Promise<Facts> {

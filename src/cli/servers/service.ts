@@ -70,7 +70,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
     tellStack({ type: 'ready', url: running.base, port, page: running.dashboardPage });
     await Promise.race([untilStackIsGone(), broken.promise]);
   } else {
-    const interrupts = hearInterrupts(this.process);
+    using interrupts = hearInterrupts(this.process);
     const base = flags.only === 'v1' ? running.legacyBase : running.base;
     const api = flags.only === 'v1' ? ' RUNSHEET_API=v1' : '';
     // It is refused to other machines, and behind a proxy the service cannot tell which machine asks.
@@ -85,7 +85,6 @@ export default async function service(this: Context, flags: Flags): Promise<void
     }
     printer.notice(`the local run service listens at ${running.url}; Ctrl-C stops it`);
     await Promise.race([interrupts.first, broken.promise]);
-    interrupts.close();
   }
   await running.close();
 }

@@ -70,7 +70,7 @@ async function serveTerminal(
   temporal: TemporalAddress,
 ): Promise<boolean> {
   const printer = printerFor(context);
-  const interrupts = hearInterrupts(context.process);
+  using interrupts = hearInterrupts(context.process);
   printer.notice(`worker at ${temporal.address} (${temporal.from}), namespace ${temporal.namespace}`);
   printer.notice(running.receiver ? `webhooks at ${running.receiver.url}` : 'no receiver in this process');
   if (running.monitorUrl) printer.notice(`metrics at ${running.monitorUrl}/metrics`);
@@ -97,6 +97,5 @@ async function serveTerminal(
         : `some work had not ended ${after}: another worker repeats it`,
     );
   }
-  interrupts.close();
   return hasEnded;
 }
