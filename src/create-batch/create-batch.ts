@@ -28,11 +28,13 @@ import { Claim, Overtaken } from './claim.ts';
 import { errorsPlaceFor } from './error-list.ts';
 import { batchesElsewhere, rememberPlace } from './known-places.ts';
 import {
-  ignoredGpus,
+  aboutGuesses,
   manyRows,
+  otherGpu,
   outsideFiles,
   QuestionsOpen,
   sumOf,
+  unanswered,
   type Answers,
   type EarlierBatches,
   type Question,
@@ -129,30 +131,24 @@ export class NewBatch implements Disposable {
 
   get questions(): readonly Question[] {
     if (this.#same !== undefined) return [];
-    const { guesses, elsewhere, otherGpu, manyRows: many, outsideFiles: outside } = this.#answers;
-    const asked: Question[] = [];
-    const all = this.#draft?.laidOut.guesses ?? this.#agreed?.guesses ?? [];
-    const open = this.#agreed?.problems.length === 0 ? unconfirmed(all) : [];
-    if (open.length > 0 && guesses !== 'accept')
-      asked.push({ id: 'guesses', sheet: this.#params.copy.name, guesses: all });
-    if (this.#whole === undefined) return asked;
-    asked.push(...this.#aboutEarlier());
-    const { rows } = this.#whole.file.sheet;
-    if (this.#elsewhere.length > 0 && elsewhere !== 'again')
-      asked.push({ id: 'elsewhere', rows, others: this.#elsewhere });
-    if (outside !== 'accept') asked.push(...outsideFiles(this.#params.copy.name, this.#whole.laidOut.files));
-    if (many !== 'accept') asked.push(...manyRows(this.#whole.file));
-    const ignored = ignoredGpus(this.#whole.file, this.#whole.laidOut.gpus);
-    if (ignored !== undefined && otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
-    return asked;
+    const { name } = this.#params.copy;
+    const guesses = this.#draft?.laidOut.guesses ?? this.#agreed?.guesses ?? [];
+    const asked = this.#agreed?.problems.length === 0 ? [...aboutGuesses(name, guesses)] : [];
+    if (this.#whole !== undefined) {
+      const { file, laidOut } = this.#whole;
+      asked.push(...this.#aboutEarlier());
+      if (this.#elsewhere.length > 0)
+        asked.push({ id: 'elsewhere', rows: file.sheet.rows, others: this.#elsewhere });
+      asked.push(...outsideFiles(name, laidOut.files), ...manyRows(file), ...otherGpu(file, laidOut.gpus));
+    }
+    return unanswered(asked, this.#answers);
   }
 
   #aboutEarlier(): readonly Question[] {
     if (this.#overlap === undefined || this.#overlap.isEmpty) return [];
     const { rows, open, done, unknown } = this.#overlap;
     if (open.length > 0 && this.#answers.open !== 'again') return [{ id: 'open', open }];
-    const isKnown = done.length + unknown.length > 0;
-    return isKnown && this.#answers.earlier === undefined ? [{ id: 'earlier', rows, done, unknown }] : [];
+    return done.length + unknown.length > 0 ? [{ id: 'earlier', rows, done, unknown }] : [];
   }
 
   /** Adds answers, and repeats what they change. Throws what they bring to light. */

@@ -5,6 +5,8 @@
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Config } from '../host/config.ts';
+import { definedOnly } from '../options/defined-only.ts';
+import { keptIn } from '../options/table.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { findBatchOfResults } from './batch-of-results.ts';
@@ -23,6 +25,8 @@ import { LocalFiles, type Uploading } from './files/local-files.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
 import {
   QuestionsOpen,
+  unanswered,
+  type Answers,
   type ChangedDeployment,
   type EarlierBatches,
   type Patch,
@@ -77,7 +81,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   #changed: ChangedDeployment | undefined;
   #params: CreateParams | undefined;
   #new: NewBatch | undefined;
-  #answers: BatchRequest['answers'];
+  #answers: Answers;
   #again: boolean;
 
   private constructor(given: Given, folder: string) {
@@ -130,25 +134,14 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
 
   get questions(): readonly Question[] {
     if (this.#unchanged !== undefined) return [];
-    const own: Question[] =
-      this.#results === undefined || this.#answers?.ofBatch === 'new'
-        ? []
-        : [
-            {
-              id: 'ofBatch',
-              sheet: this.#copy?.name ?? '',
-              batch: this.#results.batch,
-              file: this.#results.file,
-            },
-          ];
-    const changed: Question[] =
-      this.#changed === undefined ||
-      this.#again ||
-      this.#answers?.changed === 'new' ||
-      this.existing !== undefined
-        ? []
-        : [{ id: 'changed', ...this.#changed }];
-    return [...own, ...changed, ...(this.#new?.questions ?? [])];
+    const own: Question[] = [];
+    if (this.#results !== undefined) {
+      const { batch, file } = this.#results;
+      own.push({ id: 'ofBatch', sheet: this.#copy?.name ?? '', batch, file });
+    }
+    if (this.#changed !== undefined && !this.#again && this.existing === undefined)
+      own.push({ id: 'changed', ...this.#changed });
+    return [...unanswered(own, this.#answers), ...(this.#new?.questions ?? [])];
   }
 
   /** Adds answers; stages that they do not touch are kept. */
@@ -200,7 +193,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     const isFound = this.#again || request.madeFor !== undefined || (around.isPlan && 'path' in source);
     this.#unchanged = isFound ? undefined : await this.#findUnchanged();
     if (this.#unchanged !== undefined && !around.isPlan) return;
-    if ('path' in source && !this.#again && this.#answers?.earlier === undefined)
+    if ('path' in source && !this.#again && this.#answers.earlier === undefined)
       this.#results = await this.#findResults();
     // Its columns are those of results, which only the user can map.
     if (this.questions.length === 0 || around.isPlan) await this.#layOut();
@@ -221,24 +214,11 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
 
   async #findResults(): Promise<BatchFolder | undefined> {
     const { request, around } = this.#given;
-    const {
-      map: _m,
-      set: _s,
-      drop: _d,
-      types: _t,
-      gpu: _g,
-      ladder: _l,
-      gpuColumn: _c,
-      keyColumn: _k,
-      grid: _grid,
-      repeat: _repeat,
-      split: _split,
-      ...reading
-    } = request.options;
+    const { options } = request;
     const found = await findBatchOfResults({
       out: around.config.out,
       copy: this.#copy as SheetCopy,
-      reading,
+      reading: { ...keptIn('reading', options), ...definedOnly({ sheet: options.sheet }) },
       deployment: request.deployment,
     });
     // Rows cannot be added to a batch with a ladder.
@@ -259,7 +239,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
       ...asked,
       home,
       again: this.#again,
-      answers: this.#answers ?? {},
+      answers: this.#answers,
       ...(around.signal && { signal: around.signal }),
     };
     if (this.#from !== undefined) this.#files = await SheetOfFiles.of(config, this.#from, common);
@@ -282,7 +262,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
   async #onCluster({ batches }: Pick<Needed, 'batches'>): Promise<readonly RowsElsewhere[]> {
     const { config, isCluster } = this.#given.around;
     const { draft, marks } = this.#new as NewBatch;
-    const isAnswered = this.#again || this.#answers?.elsewhere === 'again';
+    const isAnswered = this.#again || this.#answers.elsewhere === 'again';
     if (draft === undefined || isAnswered || draft.file.service.rehearsal || !(await isCluster())) return [];
     const { rows, reused = 0 } = draft.file.sheet;
     const known = await batches.withContent(draft.content);
@@ -303,7 +283,7 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     }
     const isChanged = await this.#local?.upload(onUploading);
     if (copy === undefined && isChanged !== true) return;
-    this.#params = { ...(this.#params as CreateParams), ...(copy && { copy }), answers: this.#answers ?? {} };
+    this.#params = { ...(this.#params as CreateParams), ...(copy && { copy }), answers: this.#answers };
     this.#new?.[Symbol.dispose]();
     this.#new = await NewBatch.of(this.#params);
   }

@@ -229,6 +229,16 @@ export const isVersionSure = ({ done, unknown }: Question & { readonly id: 'earl
 
 export const asOption: Words = ({ option }) => option;
 
+/** Those that are not answered: an answer has the name of its question. */
+export const unanswered = (questions: readonly Question[], answers: Answers): readonly Question[] =>
+  questions.filter(({ id }) => answers[id] === undefined);
+
+export const answersIn = (patches: readonly Patch[]): Answers =>
+  Object.assign({}, ...patches.map((patch) => ('answers' in patch ? patch.answers : {})));
+
+export const aboutGuesses = (sheet: string, guesses: readonly Guess[]): readonly Question[] =>
+  unconfirmed(guesses).length === 0 ? [] : [{ id: 'guesses', sheet, guesses }];
+
 /** More rows than this are asked about, unless a limit says how many are meant. */
 const FEW_ROWS = 100_000;
 
@@ -242,6 +252,11 @@ export function manyRows({ sheet: { name, rows, options } }: BatchFile, few = FE
 export function outsideFiles(sheet: string, found: FilesFound | undefined): readonly Question[] {
   if (found === undefined || found.outside.files === 0) return [];
   return [{ id: 'outsideFiles', sheet, ...found.outside }];
+}
+
+export function otherGpu(...asked: Parameters<typeof ignoredGpus>): readonly Question[] {
+  const ignored = ignoredGpus(...asked);
+  return ignored === undefined ? [] : [{ id: 'otherGpu', ...ignored }];
 }
 
 /** undefined if no row asks for another GPU, or if it is known that the service honours it, as in a rehearsal. */

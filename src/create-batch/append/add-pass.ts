@@ -12,7 +12,15 @@ import type { Queued } from '../../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
-import { ignoredGpus, QuestionsOpen, type Answers, type Patch, type Question } from '../questions.ts';
+import {
+  answersIn,
+  otherGpu,
+  QuestionsOpen,
+  unanswered,
+  type Answers,
+  type Patch,
+  type Question,
+} from '../questions.ts';
 import { QueuePages } from '../queue-pages.ts';
 import type { Proposed } from '../settle.ts';
 import { hasPlace, placesIn } from '../watched/left-out.ts';
@@ -81,19 +89,14 @@ export class RowsAgain implements Proposed<Candidates | undefined>, Disposable {
   get questions(): readonly Question[] {
     const { rows, outcomes, boughtAgain, fetched, expectedUsd } = this.#wanted;
     const { gpu } = this.#params;
-    const asked: Question[] = [];
-    const ignored = gpu === undefined ? undefined : ignoredGpus(this.#batch.file, { [gpu]: rows - fetched });
-    if (ignored !== undefined && this.#answers.otherGpu !== 'accept')
-      asked.push({ id: 'otherGpu', ...ignored });
+    const asked = gpu === undefined ? [] : [...otherGpu(this.#batch.file, { [gpu]: rows - fetched })];
     const paid = COSTLY.reduce((sum, outcome) => sum + (outcomes[outcome] ?? 0), boughtAgain);
-    if (paid > 0 && this.#answers.boughtBefore !== 'again')
-      asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd });
-    return asked;
+    if (paid > 0) asked.push({ id: 'boughtBefore', rows: rows - fetched, paid, expectedUsd });
+    return unanswered(asked, this.#answers);
   }
 
   async with(...patches: readonly Patch[]): Promise<void> {
-    for (const patch of patches)
-      if ('answers' in patch) this.#answers = { ...this.#answers, ...patch.answers };
+    this.#answers = { ...this.#answers, ...answersIn(patches) };
   }
 
   /** Adds the pass, or none if no row is wanted. If another pass was added meanwhile, the rows are read again. Throws {@link QuestionsOpen}. */

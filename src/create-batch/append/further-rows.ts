@@ -4,7 +4,7 @@
 import { rm } from 'node:fs/promises';
 import type { Config } from '../../host/config.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
-import { unconfirmed, type Guess } from '../../sheet/guesses/guess.ts';
+import type { Guess } from '../../sheet/guesses/guess.ts';
 import { problem } from '../../errors/error.ts';
 import { STARTED_FILE, type BatchFile } from '../../store/batch-file.ts';
 import {
@@ -17,9 +17,12 @@ import {
 } from '../copy-sheet.ts';
 import { declaredInputs } from '../find-deployment.ts';
 import {
-  ignoredGpus,
+  aboutGuesses,
+  answersIn,
+  otherGpu,
   outsideFiles,
   QuestionsOpen,
+  unanswered,
   type Answers,
   type Patch,
   type Question,
@@ -99,19 +102,16 @@ export class FurtherRows implements Proposed<Appended | undefined>, AsyncDisposa
   }
 
   get questions(): readonly Question[] {
-    const { guesses, otherGpu, outsideFiles: outside } = this.#answers;
-    const asked: Question[] = [];
-    if (unconfirmed(this.#guesses).length > 0 && guesses !== 'accept')
-      asked.push({ id: 'guesses', sheet: this.copy.name, guesses: this.#guesses });
-    if (outside !== 'accept') asked.push(...outsideFiles(this.copy.name, this.#found));
-    const ignored = this.#further && ignoredGpus(this.#further.sheet.batch.file, this.#further.compared.gpus);
-    if (ignored !== undefined && otherGpu !== 'accept') asked.push({ id: 'otherGpu', ...ignored });
-    return asked;
+    const asked = [
+      ...aboutGuesses(this.copy.name, this.#guesses),
+      ...outsideFiles(this.copy.name, this.#found),
+      ...(this.#further ? otherGpu(this.#further.sheet.batch.file, this.#further.compared.gpus) : []),
+    ];
+    return unanswered(asked, this.#answers);
   }
 
   async with(...patches: readonly Patch[]): Promise<void> {
-    for (const patch of patches)
-      if ('answers' in patch) this.#answers = { ...this.#answers, ...patch.answers };
+    this.#answers = { ...this.#answers, ...answersIn(patches) };
     if (this.#failure !== undefined && this.#answers.guesses === 'accept') throw this.#failure;
   }
 
