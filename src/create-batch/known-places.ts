@@ -4,7 +4,8 @@
 
 import { jsonIn } from '../errors/outside-text.ts';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { type BatchFile } from '../store/batch-file.ts';
@@ -43,10 +44,12 @@ export async function batchesElsewhere(
 ): Promise<readonly PlacedBatch[]> {
   const folder = folderOf(home, file);
   const found: PlacedBatch[] = [];
-  for (const name of namesIn(folder)) {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((one) => one.endsWith('.json'))) {
     const mark = name.replace(/\.json$/, '');
     const path = join(folder, name);
-    const place = schema.safeParse(jsonIn(textAt(path))).data;
+    // Another command may have removed it.
+    const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
     if (place === undefined || place.out === out || here.has(mark)) continue;
     const batch = await openBatchFolder(place.out, place.batch).catch(() => undefined);
     if (batch?.file.mark === mark) found.push({ ...batch, out: place.out });
@@ -54,21 +57,4 @@ export async function batchesElsewhere(
     else if (batch === undefined && existsSync(place.out)) rmSync(path, { force: true });
   }
   return found;
-}
-
-function textAt(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // Another command has removed it.
-    return '';
-  }
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => name.endsWith('.json'));
-  } catch {
-    return [];
-  }
 }

@@ -3,6 +3,7 @@
 
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { pMapIterable } from 'p-map';
 
 const AT_A_TIME = 4;
 const QUALITY = 75;
@@ -52,11 +53,10 @@ export async function* thumbnails<T extends { readonly path: string }>(
   open: (path: string) => Readable,
   decode: Decode,
 ): AsyncGenerator<T & Thumbnail> {
-  for (let at = 0; at < wanted.length; at += AT_A_TIME) {
-    const made = wanted.slice(at, at + AT_A_TIME).map(async (one) => {
-      const thumbnail = await thumbnailOf(open(one.path), decode);
-      return thumbnail && { ...one, ...thumbnail };
-    });
-    for (const one of await Promise.all(made)) if (one !== undefined) yield one;
-  }
+  const made = async (one: T) => {
+    const thumbnail = await thumbnailOf(open(one.path), decode);
+    return thumbnail && { ...one, ...thumbnail };
+  };
+  for await (const one of pMapIterable(wanted, made, { concurrency: AT_A_TIME }))
+    if (one !== undefined) yield one;
 }

@@ -3,10 +3,14 @@
 
 import { createHash } from 'node:crypto';
 import { basename, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { problem } from '../../errors/error.ts';
+import type { Config } from '../../host/config.ts';
 import { addressExpiryMs } from '../../run-service/address-expiry.ts';
 import type { RunService } from '../../run-service/client.ts';
-import { DatabaseSync } from 'node:sqlite';
+import { openServices, type Spoken } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { openStore } from '../../store/open-store.ts';
 
 export type FileToUpload = { readonly path: string; readonly sha256: string; readonly bytes: number };
 
@@ -25,7 +29,7 @@ type AddressParams<F> = {
 /** Without a deadline, an address that ends sooner is no use. */
 const USEFUL_MS = 86_400_000;
 
-export class FileAddresses<F extends FileToUpload> {
+export class FileAddresses<F extends FileToUpload> implements Disposable {
   readonly #params: AddressParams<F>;
   readonly #inFlight = new Map<string, Promise<string>>();
   #takesFiles = true;
@@ -61,6 +65,10 @@ export class FileAddresses<F extends FileToUpload> {
     } finally {
       this.#inFlight.delete(sha256);
     }
+  }
+
+  [Symbol.dispose](): void {
+    this.#params.memory[Symbol.dispose]();
   }
 
   async #find(file: F, known: string | undefined): Promise<string> {
@@ -126,6 +134,15 @@ const UPLOADS = '.uploads.sqlite';
 
 /** Other commands may use it at the same time. */
 const BUSY_MS = 10_000;
+
+export const UPLOADS_IN_FLIGHT = 8;
+
+/** The service to which files are sent, and what it was sent before. */
+export function openUploads(config: Config, spoken: Spoken) {
+  const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(spoken);
+  const folder = openStore(config.out).localPath?.('') ?? config.home;
+  return { service, memory: new UploadMemory(folder, service.base) };
+}
 
 export class UploadMemory implements Disposable {
   readonly #database;

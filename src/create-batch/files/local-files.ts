@@ -13,18 +13,15 @@ import { errorMessage, nearest, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { kindFault } from '../../results/output-check.ts';
 import { beforeUpload, marked, type Media } from '../../run-service/contract/file-inputs.ts';
-import { openServices, type Spoken } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
+import type { Spoken } from '../../run-service/open-services.ts';
 import { said, type Guess } from '../../sheet/guesses/guess.ts';
 import type { FilesFound, InputFiles, NoFile } from '../../sheet/input-files.ts';
 import { allowedSheet } from '../../store/allowed-folders.ts';
-import { openStore } from '../../store/open-store.ts';
 import type { FilePlace } from '../copy-sheet.ts';
-import { FileAddresses, type FileToUpload, UploadMemory } from './file-addresses.ts';
+import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type FileToUpload } from './file-addresses.ts';
 
 /** What the run service takes. */
 const BYTES_MOST = 250 * 1024 * 1024;
-const IN_FLIGHT = 8;
 /** A folder is listed for so many names that are wrong. */
 const NEAR_MOST = 10;
 const HEAD_BYTES = 4_096;
@@ -68,7 +65,6 @@ export class LocalFiles implements InputFiles, Disposable {
   readonly #database = new DatabaseSync('');
   readonly #find;
   readonly #insert;
-  #memory: UploadMemory | undefined;
   #addresses: FileAddresses<Named> | undefined;
   #near = 0;
   #isUploaded = false;
@@ -145,7 +141,7 @@ export class LocalFiles implements InputFiles, Disposable {
       await this.#at.of(file);
       return isNew;
     };
-    for await (const isNew of pMapIterable(this.#contents(), send, { concurrency: IN_FLIGHT }))
+    for await (const isNew of pMapIterable(this.#contents(), send, { concurrency: UPLOADS_IN_FLIGHT }))
       if (isNew) onProgress?.({ ...toUpload, done: (done += 1) });
     this.#isUploaded = true;
     const { endsAt } = this.#at;
@@ -155,7 +151,7 @@ export class LocalFiles implements InputFiles, Disposable {
 
   [Symbol.dispose](): void {
     this.#database.close();
-    this.#memory?.[Symbol.dispose]();
+    this.#addresses?.[Symbol.dispose]();
   }
 
   *#contents(): Generator<Named> {
@@ -174,14 +170,9 @@ export class LocalFiles implements InputFiles, Disposable {
 
   /** Opened once a row names a file. */
   get #at(): FileAddresses<Named> {
-    if (this.#addresses !== undefined) return this.#addresses;
-    const { config, service: spoken, deadlineAt } = this.#params;
-    const service = openServices(config, openTransport(IN_FLIGHT)).at(spoken);
-    const memory = new UploadMemory(openStore(config.out).localPath?.('') ?? config.home, service.base);
-    this.#memory = memory;
-    this.#addresses = new FileAddresses({
-      service,
-      memory,
+    const { config, service, deadlineAt } = this.#params;
+    this.#addresses ??= new FileAddresses({
+      ...openUploads(config, service),
       deadlineAt,
       open: ({ real }) => createReadStream(real),
       changed: ({ path }) => problem('E107', { name: path }),

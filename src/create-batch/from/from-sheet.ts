@@ -8,13 +8,12 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { pMapIterable } from 'p-map';
 import { parseExactly } from '../../batch/digits.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { beforeUpload } from '../../run-service/contract/file-inputs.ts';
-import { openServices } from '../../run-service/open-services.ts';
-import { openTransport } from '../../run-service/transport.ts';
 import { readSummary, summarizedPass } from '../../results/summary.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { SheetPlaces } from '../../store/allowed-folders.ts';
@@ -25,7 +24,7 @@ import { openStore } from '../../store/open-store.ts';
 import type { BatchSpec } from '../batch-spec.ts';
 import type { Preparing, SheetCopy } from '../copy-sheet.ts';
 import type { CreateParams } from '../create-batch.ts';
-import { FileAddresses, UploadMemory } from '../files/file-addresses.ts';
+import { FileAddresses, openUploads, UPLOADS_IN_FLIGHT, type UploadMemory } from '../files/file-addresses.ts';
 import { inOneOrder } from '../reuse/reuse.ts';
 import { Picks, type PicksParams } from './picks.ts';
 import {
@@ -149,7 +148,6 @@ const noRow = (
 /** The sheet with its files as inputs: first it shows where their addresses will be, and only {@link upload} uploads them. */
 export class SheetOfFiles implements Disposable {
   readonly #sheet: FromSheet;
-  readonly #memory: UploadMemory | undefined;
   readonly #addresses: FileAddresses<WantedFile> | undefined;
   /** The options and the copy that can be laid out. */
   readonly params: Pick<CreateParams, 'options' | 'from' | 'copy'>;
@@ -157,26 +155,21 @@ export class SheetOfFiles implements Disposable {
   private constructor(
     sheet: FromSheet,
     params: SheetOfFiles['params'],
-    memory?: UploadMemory,
     addresses?: FileAddresses<WantedFile>,
   ) {
-    this.#sheet = sheet;
-    this.params = params;
-    [this.#memory, this.#addresses] = [memory, addresses];
+    [this.#sheet, this.params, this.#addresses] = [sheet, params, addresses];
   }
 
   static async of(config: Config, sheet: FromSheet, params: CreateParams): Promise<SheetOfFiles> {
     const { found, columns, copy, from } = sheet;
     const options = fromOptions(params.options, columns, found.file, params.deployment);
     if (!sheet.isAddressed) return new SheetOfFiles(sheet, { options, from, copy });
-    const service = openServices(config, openTransport(UPLOADS_IN_FLIGHT)).at(params.service);
-    const memory = new UploadMemory(openStore(config.out).localPath?.('') ?? config.home, service.base);
     const { deadlineAt } = params.settings;
-    const addresses = outputAddresses({ found, service, memory, deadlineAt });
+    const addresses = outputAddresses({ found, ...openUploads(config, params.service), deadlineAt });
     const shown = await rewritten(sheet, join(copy.folder, CHECK), ({ path, ...file }) =>
       Promise.resolve(addresses.known(file) ?? beforeUpload(path, file.sha256)),
     );
-    return new SheetOfFiles(sheet, { options, from, copy: shown }, memory, addresses);
+    return new SheetOfFiles(sheet, { options, from, copy: shown }, addresses);
   }
 
   /** The copy with the addresses of the files. Throws E504, E554 and E555. */
@@ -194,13 +187,12 @@ export class SheetOfFiles implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#memory?.[Symbol.dispose]();
+    this.#addresses?.[Symbol.dispose]();
   }
 }
 
 /** Where the sheet is checked with the paths of its files. */
 const CHECK = 'check';
-const UPLOADS_IN_FLIGHT = 8;
 
 /** The same sheet in another folder, with an address for each file. */
 async function rewritten(
@@ -210,20 +202,11 @@ async function rewritten(
 ): Promise<SheetCopy> {
   await mkdir(folder, { recursive: true });
   const sheet = new SheetWriter(openStore(folder), SHEET);
-  const write = async (lines: readonly string[]): Promise<void> => {
-    const withAll = (line: string) => withAddresses(line, columns, addressOf);
-    const rows = await Promise.all(lines.map(withAll));
-    for (const values of rows) await sheet.add(columns.all, values);
-  };
+  const withAll = (line: string) => withAddresses(line, columns, addressOf);
+  const lines = linesOf(openStore(copy.folder), copy.file);
   try {
-    let lines: string[] = [];
-    for await (const line of linesOf(openStore(copy.folder), copy.file)) {
-      lines.push(line);
-      if (lines.length < UPLOADS_IN_FLIGHT) continue;
-      await write(lines);
-      lines = [];
-    }
-    await write(lines);
+    for await (const values of pMapIterable(lines, withAll, { concurrency: UPLOADS_IN_FLIGHT }))
+      await sheet.add(columns.all, values);
     const { sha256, bytes } = await sheet.end();
     return { ...copy, folder, file: SHEET, sha256, bytes };
   } finally {
