@@ -4,8 +4,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
-  WorkflowNotFoundError,
-  isGrpcServiceError,
   type Client,
   type WorkflowExecutionStatusName,
   type WorkflowStartOptions,
@@ -22,7 +20,8 @@ import { WRITES } from '../batch/version.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
-import { INVALID, startSearchable } from './search-attributes.ts';
+import { isRefusedAs, rootOf, undefinedIfGone } from './client-errors.ts';
+import { startSearchable } from './search-attributes.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { BatchName, BatchRef, Execution } from '../batch/batch-ref.ts';
 
@@ -77,8 +76,7 @@ async function listed(client: Client, condition = ''): Promise<readonly Known[]>
 
 /** A namespace that does not know the attribute refuses the query, and has no batch with it. */
 function ofNoAttribute(error: unknown): readonly Known[] {
-  const root = error instanceof Error ? rootOf(error) : error;
-  if (isGrpcServiceError(root) && INVALID.test(root.message)) return [];
+  if (isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) return [];
   throw error;
 }
 
@@ -90,14 +88,8 @@ export function openBatchClient(
 ) {
   const handleOf = (name: BatchName) => reach().workflow.getHandle<typeof runsheetBatch>(workflowIdOf(name));
 
-  const find = async (name: BatchName): Promise<Known | undefined> => {
-    try {
-      return known(await handleOf(name).describe());
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
-  };
+  const find = (name: BatchName): Promise<Known | undefined> =>
+    handleOf(name).describe().then(known, undefinedIfGone);
 
   return {
     /** Starts the batch unless Temporal already knows it; a birth mark is never reused. `workerTag`: only for such workers. */
@@ -164,7 +156,7 @@ async function isRunning({ workflowService, options }: Client, name: BatchName):
     });
     return workflowExecutionInfo?.status === WORKFLOW_EXECUTION_STATUS_RUNNING;
   } catch (error) {
-    if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND')) return false;
+    if (isRefusedAs(error, '5 NOT_FOUND')) return false;
     throw error;
   }
 }
@@ -200,9 +192,6 @@ function endedByFailure({ batch }: BatchName, error: WorkflowFailedError): Runsh
   const { message, hint } = facts as { readonly message: string; readonly hint?: string };
   return new RunsheetError(code, message, { exit: errorTable[code].exit, hint, cause: error });
 }
-
-/** The activity's own error is the innermost cause. */
-const rootOf = (error: Error): Error => (error.cause instanceof Error ? rootOf(error.cause) : error);
 
 function known(execution: {
   workflowId: string;

@@ -2,17 +2,18 @@
 
 import { definedOnly } from '../options/defined-only.ts';
 import { randomUUID } from 'node:crypto';
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { z } from 'zod';
 import type { MemberAnswer, runsheetMembers } from '../../workflows/members.ts';
 import { membersQueueOf } from '../../workflows/task-queues.ts';
+import { isRefusedAs } from './client-errors.ts';
+import { pollersOf } from './encryption/worker-keys.ts';
 import { errorMessage } from '../errors/error.ts';
 import { terminalLine } from '../errors/outside-text.ts';
 
 const { WORKER_VERSIONING_MODE_VERSIONED } = proto.temporal.api.enums.v1.WorkerVersioningMode;
-const { TASK_QUEUE_TYPE_ACTIVITY, TASK_QUEUE_TYPE_WORKFLOW } = proto.temporal.api.enums.v1.TaskQueueType;
 
 /** A poll lasts a minute at most, so who has polled no later has ended. */
 const POLLED_MS = 75_000;
@@ -48,7 +49,7 @@ export async function askMembers(
   { file, encrypted }: { readonly file: string; readonly encrypted: boolean },
 ): Promise<Members> {
   const [workers, members] = await Promise.all([
-    pollersOf(client, queue, TASK_QUEUE_TYPE_WORKFLOW),
+    recentPollers(client, queue, 'workflow'),
     membersOf(client, queue),
   ]);
   // One that was killed may be listed for one queue only.
@@ -65,7 +66,7 @@ export async function askMembers(
 }
 
 export const membersOf = async (client: Client, queue: string): Promise<readonly string[]> =>
-  identitiesIn(await pollersOf(client, membersQueueOf(queue), TASK_QUEUE_TYPE_ACTIVITY));
+  identitiesIn(await recentPollers(client, membersQueueOf(queue), 'activity'));
 
 /** A word in the identity of every process that takes questions. */
 export const MEMBER = 'runsheet/';
@@ -77,15 +78,9 @@ type Poller = proto.temporal.api.taskqueue.v1.IPollerInfo;
 const identitiesIn = (pollers: readonly Poller[]): readonly string[] =>
   [...new Set(pollers.map(({ identity }) => terminalLine(identity ?? '')))].sort();
 
-/** Those who polled lately. */
-async function pollersOf(client: Client, name: string, taskQueueType: number): Promise<readonly Poller[]> {
-  const { namespace } = client.options;
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name },
-    taskQueueType,
-  });
-  return (pollers ?? []).filter(
+async function recentPollers(client: Client, queue: string, type: 'workflow' | 'activity') {
+  const pollers = await pollersOf(client, client.options.namespace, queue, type);
+  return pollers.filter(
     ({ lastAccessTime }) => Date.now() - (optionalTsToMs(lastAccessTime) ?? 0) < POLLED_MS,
   );
 }
@@ -120,7 +115,7 @@ async function currentBuild(client: Client, deploymentName: string): Promise<str
     return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId || undefined;
   } catch (error) {
     // Anyone who polls may name a deployment that there is not.
-    if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND')) return undefined;
+    if (isRefusedAs(error, '5 NOT_FOUND')) return undefined;
     throw error;
   }
 }

@@ -1,8 +1,9 @@
 // Connects a command to a Temporal server.
 
-import { Connection, type Client, isGrpcServiceError, type ConnectionLike } from '@temporalio/client';
+import { Connection, type Client, type ConnectionLike } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import { problem, errorMessage } from '../errors/error.ts';
+import { isRefusedAs } from './client-errors.ts';
 import { clientRoute, routeText } from './grpc-proxy.ts';
 import { openClient } from './encryption/labelled.ts';
 import type { TemporalAddress } from './temporal-address.ts';
@@ -26,13 +27,9 @@ export async function connectClient(
     const close = (): Promise<void> => connection.close();
     return { client, close, [Symbol.asyncDispose]: close };
   } catch (error) {
-    if (isGrpcServiceError(error) && error.message.startsWith('5 NOT_FOUND'))
-      throw problem('E402', at, { cause: error });
-    throw problem(
-      'E401',
-      { address: at.address, from: at.from, reason: `${errorMessage(error)}${routeText(at.address)}` },
-      { cause: error },
-    );
+    if (isRefusedAs(error, '5 NOT_FOUND')) throw problem('E402', at, { cause: error });
+    const reason = `${errorMessage(error)}${routeText(at.address)}`;
+    throw problem('E401', { ...at, reason }, { cause: error });
   }
 }
 

@@ -1,11 +1,12 @@
 // Starts, finds and cancels the workflows of pipelines.
 
-import { WorkflowNotFoundError, type Client, type WorkflowExecutionStatusName } from '@temporalio/client';
+import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
 import type { BatchName } from '../batch/batch-ref.ts';
 import { pipelineIdOf, workflowIdOf } from '../batch/workflow-ids.ts';
 import type { PipelineInput, runsheetPipeline } from '../../workflows/pipeline.ts';
 import { lookAgain } from '../../workflows/signals.ts';
 import { taggedQueueOf } from '../../workflows/task-queues.ts';
+import { undefinedIfGone } from './client-errors.ts';
 
 export type PipelineRef = { readonly pipeline: string; readonly mark: string };
 export type PipelineClient = ReturnType<typeof openPipelines>;
@@ -22,13 +23,8 @@ type Started = Omit<PipelineInput, 'stages'> & {
 /** `ignoresTags`: the only worker of embedded servers works on everything. */
 /** Makes the workflow of the pipeline look again. False if none runs. */
 export async function makeLookAgain(client: Client, ref: PipelineRef): Promise<boolean> {
-  try {
-    await client.workflow.getHandle(pipelineIdOf(ref)).signal(lookAgain, { mark: ref.mark });
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
+  const signalling = client.workflow.getHandle(pipelineIdOf(ref)).signal(lookAgain, { mark: ref.mark });
+  return (await signalling.then(() => true, undefinedIfGone)) ?? false;
 }
 
 type Made = { readonly taskQueue: string; readonly encrypted: boolean; readonly ignoresTags: boolean };
@@ -37,24 +33,13 @@ type Made = { readonly taskQueue: string; readonly encrypted: boolean; readonly 
 export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignoresTags }: Made) {
   const queueOf = (tag: string | undefined): string =>
     taggedQueueOf(taskQueue, ignoresTags ? undefined : tag);
-  const statusOf = async (workflowId: string): Promise<WorkflowExecutionStatusName | undefined> => {
-    try {
-      return (await reach().workflow.getHandle(workflowId).describe()).status.name;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
-  };
+  const statusOf = async (workflowId: string): Promise<WorkflowExecutionStatusName | undefined> =>
+    (await reach().workflow.getHandle(workflowId).describe().catch(undefinedIfGone))?.status.name;
   /** False if it has ended: Temporal accepts the cancellation of a workflow that was cancelled. */
   const cancelled = async (workflowId: string): Promise<boolean> => {
     if ((await statusOf(workflowId)) !== 'RUNNING') return false;
-    try {
-      await reach().workflow.getHandle(workflowId).cancel();
-      return true;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
-    }
+    const cancelling = reach().workflow.getHandle(workflowId).cancel();
+    return (await cancelling.then(() => true, undefinedIfGone)) ?? false;
   };
   return {
     /** Starts it, or if it runs, makes it look again. One that has ended finds again what it has made. */

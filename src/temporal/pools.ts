@@ -1,7 +1,7 @@
 // Makes, reads and changes pools: workflows that share slots between batches (workflows/pool.ts). Their memo shows their state.
 
 import { randomUUID } from 'node:crypto';
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { runsheetPool } from '../../workflows/pool.ts';
 import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workflows/signals.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
@@ -10,6 +10,7 @@ import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { waitInCall } from '../host/call-signal.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
+import { undefinedIfGone } from './client-errors.ts';
 
 export type PoolMember = Omit<ShownMember, 'member'> & {
   readonly batch: string;
@@ -79,7 +80,8 @@ export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, e
       if (found === undefined)
         throw problem('E541', { pool: name, batch, members: members.map((one) => one.batch) });
       const member = workflowIdOf(found);
-      if (await isRunning(reach(), member)) throw problem('E542', { pool: name, batch });
+      const described = await reach().workflow.getHandle(member).describe().catch(undefinedIfGone);
+      if (described?.status.name === 'RUNNING') throw problem('E542', { pool: name, batch });
       const commandId = randomUUID();
       await reach().workflow.getHandle(poolIdOf(name)).signal(releaseMember, { commandId, member });
       return confirmed(() => find(name), name, commandId);
@@ -89,14 +91,9 @@ export function openPools(reach: () => Client, taskQueue: string = TASK_QUEUE, e
 
 /** undefined if no such pool is running. */
 async function read(client: Client, name: string): Promise<ShownPool | undefined> {
-  try {
-    const { status, memo } = await client.workflow.getHandle(poolIdOf(name)).describe();
-    if (status.name !== 'RUNNING') return undefined;
-    return (memo as PoolMemo | undefined)?.pool ?? nothingYet(name);
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
+  const described = await client.workflow.getHandle(poolIdOf(name)).describe().catch(undefinedIfGone);
+  if (described?.status.name !== 'RUNNING') return undefined;
+  return (described.memo as PoolMemo | undefined)?.pool ?? nothingYet(name);
 }
 
 /** Its first workflow task was not done yet. */
@@ -109,15 +106,6 @@ const nothingYet = (pool: string): ShownPool => ({
   members: [],
   commands: [],
 });
-
-async function isRunning(client: Client, workflowId: string): Promise<boolean> {
-  try {
-    return (await client.workflow.getHandle(workflowId).describe()).status.name === 'RUNNING';
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
-}
 
 async function confirmed(find: () => Promise<ShownPool | undefined>, pool: string, commandId: string) {
   for (const until = Date.now() + CONFIRMED_MS; Date.now() < until; await waitInCall(READ_AGAIN_MS)) {

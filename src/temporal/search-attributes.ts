@@ -1,13 +1,14 @@
 // The search attributes of batches: a worker registers them where the cluster allows it, and a batch starts with them where the
 // cluster knows them.
 
-import { isGrpcServiceError, type Client, type WorkflowStartOptions } from '@temporalio/client';
+import type { Client, WorkflowStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { Logger } from 'pino';
 import { clipped } from '../options/clipped.ts';
 import { KEYWORD_BYTES, SEARCH_ATTRIBUTES, type SearchedBatch } from '../batch/shown/shown-batch.ts';
+import { isRefusedAs, rootOf } from './client-errors.ts';
 import { isCloud, type TemporalAddress } from './temporal-address.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
@@ -84,15 +85,10 @@ export async function startSearchable(
     await start(known);
   } catch (error) {
     // Another server of the cluster may not know new attributes yet.
-    const isRefused =
-      known.length > 0 && isGrpcServiceError(rootOf(error)) && INVALID.test(errorMessage(rootOf(error)));
-    if (!isRefused) throw error;
+    if (known.length === 0 || !isRefusedAs(rootOf(error), '3 INVALID_ARGUMENT')) throw error;
     await start([]);
   }
 }
-
-export const INVALID = /^3 INVALID_ARGUMENT/;
-const rootOf = (error: unknown): unknown => (error instanceof Error && error.cause) || error;
 
 /** The attributes with which a batch starts; none if the server does not know all of an earlier release. */
 export async function searchAttributesFor(

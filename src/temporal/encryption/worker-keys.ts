@@ -31,20 +31,28 @@ export type WorkerKeys = {
   readonly mismatched: readonly string[];
 };
 
+type Tasks = 'workflow' | 'activity';
+
+/** Who has polled a task queue in the last minutes. */
+export async function pollersOf(client: Client, namespace: string, name: string, type: Tasks) {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType: type === 'activity' ? TASK_QUEUE_TYPE_ACTIVITY : TASK_QUEUE_TYPE_WORKFLOW,
+  });
+  return pollers ?? [];
+}
+
 /** The workers of a task queue that Temporal has seen in the last minutes. */
 export async function readWorkerKeys(
   client: Client,
   { namespace }: Pick<TemporalAddress, 'namespace'>,
   taskQueue: string,
   keys: PayloadKeys,
-  type: 'workflow' | 'activity' = 'workflow',
+  type: Tasks = 'workflow',
 ): Promise<WorkerKeys> {
-  const { pollers } = await client.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name: taskQueue },
-    taskQueueType: type === 'activity' ? TASK_QUEUE_TYPE_ACTIVITY : TASK_QUEUE_TYPE_WORKFLOW,
-  });
-  const identities = (pollers ?? []).map(({ identity }) => identity ?? '');
+  const pollers = await pollersOf(client, namespace, taskQueue, type);
+  const identities = pollers.map(({ identity }) => identity ?? '');
   const own = readsOf(keys);
   const mismatched = identities.filter((identity) => !fit(own, readsIn(identity) ?? own));
   return { workers: identities.length, mismatched };
