@@ -50,11 +50,8 @@ export function collectRows(
     const open = await deps.open(input);
     const name = partName(input.pass, input.part);
     const before = await open.store.read(name);
-    const result =
-      before === undefined
-        ? await writePart(deps, open, { ...input, traffic }, name)
-        : resultOf({ open, input, name }, before, []);
-    return result;
+    if (before !== undefined) return resultOf({ open, input, name }, before, []);
+    return writePart(deps, open, { ...input, traffic }, name);
   });
 }
 
@@ -71,8 +68,6 @@ async function writePart(
     input.rows.map(({ place }) => place),
   );
   const recordBefore = recordsBefore(open.store);
-  const records: PartRecord[] = [];
-  const deferred: DeferredRow[] = [];
   const collected = await pMap(
     input.rows,
     (ended) =>
@@ -86,9 +81,8 @@ async function writePart(
       }),
     { concurrency: CONCURRENCY, signal },
   );
-  for (const one of collected)
-    if ('kind' in one) deferred.push(one);
-    else records.push(one);
+  const records = collected.filter((one) => !('kind' in one));
+  const deferred = collected.filter((one) => 'kind' in one);
   // If Temporal has abandoned this attempt of the activity, another one may be writing.
   signal.throwIfAborted();
   const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
@@ -189,12 +183,12 @@ async function recordFetched(
   const delivered = await deliver(deps, open, params, names);
   if ('kind' in delivered) return delivered;
   const had = { outcome: before.outcome, attempts: before.attempts.length };
-  const { place: _, reason: __, ...kept } = { ...before, ...placeOfRecord(ended, row), before: had };
-  const place = ended.place === row.row ? {} : { place: ended.place };
+  const { place: _, reason: __, ...rest } = before;
+  const kept = { ...rest, ...placeOfRecord(ended, row), before: had };
   const { outcome, reason, files, texts } = delivered;
-  if (outcome !== 'succeeded') return { ...kept, ...place, reason: whyMissing(reason ?? outcome) };
+  if (outcome !== 'succeeded') return { ...kept, reason: whyMissing(reason ?? outcome) };
   const note = reason === undefined ? {} : { reason };
-  return { ...kept, ...place, outcome, ...note, files, ...(texts.length > 0 ? { texts } : {}) };
+  return { ...kept, outcome, ...note, files, ...(texts.length > 0 ? { texts } : {}) };
 }
 
 function placeOfRecord(

@@ -10,7 +10,7 @@ import { WRITES } from '../src/batch/version.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
 import { givenFrom, refuseBoth, wishOf } from '../src/create-batch/given-options.ts';
 import { shownAddress } from '../src/errors/redact.ts';
-import { errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
+import { codedMessage, errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
 import { shortened, terminalLine } from '../src/errors/outside-text.ts';
 import { withoutSecrets } from '../src/errors/redact.ts';
 import { readSummary } from '../src/results/summary.ts';
@@ -39,7 +39,7 @@ export type WrittenCall = Pick<BatchCall, 'sheet' | 'callId' | 'findOnly'> & {
 export const createBatch = (
   deps: Pick<Deps, 'log' | 'maker'>,
   call: WrittenCall,
-): Promise<NewBatch | undefined> => createFrom(deps, call, callOf);
+): Promise<NewBatch | undefined> => createFrom(deps, call.sheet, () => callOf(call));
 
 function callOf({ options, ...call }: WrittenCall): BatchCall {
   const given = givenFrom('workflow', options);
@@ -48,14 +48,14 @@ function callOf({ options, ...call }: WrittenCall): BatchCall {
   return { ...call, ...definedOnly({ format, reuse }), request: wishOf(given) };
 }
 
-/** `read` makes a call of what was written; what it throws fails the activity too. */
-export async function createFrom<T extends Pick<BatchCall, 'sheet'>>(
+/** What `read` throws fails the activity too. */
+export async function createFrom(
   { maker, log }: Pick<Deps, 'log' | 'maker'>,
-  call: T,
-  read: (call: T) => BatchCall,
+  sheet: string,
+  read: () => BatchCall,
 ): Promise<NewBatch | undefined> {
   try {
-    const created = await createOnce({ ...maker, signal: cancellationSignal() }, read(call));
+    const created = await createOnce({ ...maker, signal: cancellationSignal() }, read());
     if (created === undefined) return undefined;
     const { batch, folder, file, store } = created;
     const { rows, reused = 0 } = file.sheet;
@@ -67,7 +67,7 @@ export async function createFrom<T extends Pick<BatchCall, 'sheet'>>(
     return { ...ref, version: WRITES, rows, reused, hasEnded, encrypted, ...shown, searchAttributes };
   } catch (error) {
     const { workflowExecution: caller } = activityInfo();
-    log.warn({ sheet: shownAddress(call.sheet), caller, error: errorMessage(error) }, 'no batch was made');
+    log.warn({ sheet: shownAddress(sheet), caller, error: errorMessage(error) }, 'no batch was made');
     throw error instanceof RunsheetError ? failureOf(error) : error;
   }
 }
@@ -93,10 +93,8 @@ const problemsOf = (error: RunsheetError): readonly RunsheetError[] =>
 
 const TEXT_MOST = 500;
 
-function textOf({ code, message, hint, place }: RunsheetError): string {
+function textOf(error: RunsheetError): string {
+  const { place } = error;
   const at = place?.line === undefined ? '' : `${place.file}:${place.line}:${place.column ?? 1} `;
-  return shortened(
-    terminalLine(`${at}${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`),
-    TEXT_MOST,
-  );
+  return shortened(terminalLine(`${at}${codedMessage(error)}`), TEXT_MOST);
 }

@@ -30,25 +30,22 @@ export async function createFiring(
   const config = { ...deps.maker.config, out, ...ofSchedule };
   refuseElsewhere(deps.maker.config, locationOf(out, name), service.base);
   const deadline = deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs };
-  return createFrom<BatchCall>(
-    { log: deps.log, maker: { ...deps.maker, config } },
-    {
-      sheet,
-      ...(format && { format }),
-      callId: `firing ${name}`,
-      request: {
-        ...wanted,
-        name,
-        settings: { ...wanted.settings, ...deadline },
-        // The schedule says what happens to rows of other batches, wherever these are.
-        answers: { ...wanted.answers, elsewhere: 'again', ofBatch: 'new' },
-      },
-      ...(service.base === LOCAL ? { service: LOCAL } : {}),
-      reuse: reuse ? 'reuse' : 'again',
-      ...(findOnly && { findOnly }),
+  const call: BatchCall = {
+    sheet,
+    ...(format && { format }),
+    callId: `firing ${name}`,
+    request: {
+      ...wanted,
+      name,
+      settings: { ...wanted.settings, ...deadline },
+      // The schedule says what happens to rows of other batches, wherever these are.
+      answers: { ...wanted.answers, elsewhere: 'again', ofBatch: 'new' },
     },
-    (one) => one,
-  );
+    ...(service.base === LOCAL ? { service: LOCAL } : {}),
+    reuse: reuse ? 'reuse' : 'again',
+    ...(findOnly && { findOnly }),
+  };
+  return createFrom({ log: deps.log, maker: { ...deps.maker, config } }, sheet, () => call);
 }
 
 /** A worker makes batches only where it may work, and only for the service that the user meant. */

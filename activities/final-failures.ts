@@ -2,7 +2,7 @@
 
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { errorMessage, isRunsheetError, type RunsheetError } from '../src/errors/error.ts';
+import { codedMessage, errorMessage, isRunsheetError, type RunsheetError } from '../src/errors/error.ts';
 import type { Deps } from './deps.ts';
 
 /** Marks errors of the store. They do not fail the batch: the workflow pauses and retries later. */
@@ -45,8 +45,7 @@ export async function confirmOurs({ completion }: Pick<Deps, 'completion'>): Pro
 }
 
 /** An error of ours that another attempt would not mend, as Temporal shows it. */
-export const finalFailure = ({ code, message, hint }: RunsheetError): ApplicationFailure =>
-  ApplicationFailure.nonRetryable(`${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`, code, {
-    message,
-    hint,
-  });
+export function finalFailure(error: RunsheetError): ApplicationFailure {
+  const { code, message, hint } = error;
+  return ApplicationFailure.nonRetryable(codedMessage(error), code, { message, hint });
+}

@@ -17,12 +17,12 @@ import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 
-type Work = Record<string, (deps: Deps, input: never) => unknown>;
+type Work = Record<string, (deps: Deps, input: never, show?: Show) => unknown>;
 type Bound<T extends Work> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => ReturnType<T[K]> };
 
-const bind = <T extends Work>(deps: Deps, work: T): Bound<T> =>
+const bind = <T extends Work>(deps: Deps, work: T, wrap = (activity: Work[string]) => activity): Bound<T> =>
   Object.fromEntries(
-    Object.entries(work).map(([name, activity]) => [name, (input: never) => activity(deps, input)]),
+    Object.entries(work).map(([name, activity]) => [name, (input: never) => wrap(activity)(deps, input)]),
   ) as unknown as Bound<T>;
 
 const HEARTBEAT_MS = 1_000;
@@ -31,8 +31,8 @@ type Show = (details: () => unknown) => void;
 
 /** Heartbeats while the work runs, however long one step takes; does not wait for cancelled work. */
 const heartbeating =
-  <I, R>(work: (deps: Deps, input: I, show: Show) => Promise<R>) =>
-  async (deps: Deps, input: I): Promise<R> => {
+  (work: Work[string]): Work[string] =>
+  async (deps, input) => {
     let details: () => unknown = () => undefined;
     const timer = setInterval(() => heartbeat(details()), HEARTBEAT_MS);
     const show: Show = (shown) => (details = shown);
@@ -46,31 +46,29 @@ const heartbeating =
 export const createSenders = (deps: Deps) => bind(deps, { queueRuns });
 
 export const createFiles = (deps: Deps) =>
-  bind(deps, {
-    collectRows: heartbeating(collectRows),
-    createBatch: heartbeating(createBatch),
-    createFiring: heartbeating(createFiring),
-    createStage: heartbeating(createStage),
-  });
+  bind(deps, { collectRows, createBatch, createFiring, createStage }, heartbeating);
 
-export const createWork = (deps: Deps) =>
-  bind(deps, {
-    // It heartbeats its observations.
-    pollRuns,
-    awaitBatch: heartbeating(awaitBatch),
-    awaitStage: heartbeating(awaitStage),
-    showPipeline: heartbeating(showPipeline),
-    findMissed: heartbeating(findMissed),
-    notifyFiring: heartbeating(notifyFiring),
-    loadBatch: heartbeating(loadBatch),
-    loadPass: heartbeating(loadPass),
-    reconcileRuns: heartbeating(reconcileRuns),
-    cancelRuns: heartbeating(cancelRuns),
-    keepEvidence: heartbeating(keepEvidence),
-    keepLog: heartbeating(keepLog),
-    notify: heartbeating(notify),
-    finalizeBatch: heartbeating(finalizeBatch),
-  });
+const WORK = {
+  awaitBatch,
+  awaitStage,
+  cancelRuns,
+  finalizeBatch,
+  findMissed,
+  keepEvidence,
+  keepLog,
+  loadBatch,
+  loadPass,
+  notify,
+  notifyFiring,
+  reconcileRuns,
+  showPipeline,
+};
+
+/** `pollRuns` heartbeats its observations. */
+export const createWork = (deps: Deps) => ({
+  ...bind(deps, { pollRuns }),
+  ...bind(deps, WORK, heartbeating),
+});
 
 export type Activities = ReturnType<typeof createSenders> &
   ReturnType<typeof createFiles> &

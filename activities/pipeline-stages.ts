@@ -78,7 +78,7 @@ export async function createStage(
     const call = await callFor({ out: config.out, within, folder }, opened, stage);
     const only = findOnly === true || stage.from === undefined ? { findOnly: true as const } : {};
     const maker = { ...deps.maker, config };
-    const made = await createFrom<BatchCall>({ log: deps.log, maker }, { ...call, ...only }, (one) => one);
+    const made = await createFrom({ log: deps.log, maker }, call.sheet, () => ({ ...call, ...only }));
     if (made === undefined && findOnly !== true)
       throw finalFailure(problem('E504', { what: `batch ${call.sheet} is not in ${config.out}` }));
     await showStages(deps, ref);

@@ -98,6 +98,10 @@ export function nearest(
   return ranked && ranked.away <= most ? ranked.word : undefined;
 }
 
+/** The error as one line, for who sees nothing else of it. */
+export const codedMessage = ({ code, message, hint }: RunsheetError): string =>
+  `${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
+
 /** Messages appear in signals, records and on screens, and their length is not under our control. */
 const REASON_MAX = 1_000;
 

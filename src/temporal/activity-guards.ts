@@ -4,12 +4,12 @@ import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Execution } from '../batch/batch-ref.ts';
-import { errorMessage, problem } from '../errors/error.ts';
+import { codedMessage, errorMessage, problem } from '../errors/error.ts';
 
 type Started = Parameters<ActivityInterceptorsFactory>[0]['info'];
 
 /** Calls `check` before an activity runs; what it throws fails the activity. */
-const before =
+export const before =
   (check: (info: Started, input: unknown) => void | Promise<void>): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
@@ -80,8 +80,8 @@ async function refuseStranger(
     const { firstRunId, wasReset } = await originOf(client, caller);
     if (firstRunId === started.runId && !wasReset) return;
   }
-  const { code, message, hint } = problem('E515', { batch, folder });
-  throw ApplicationFailure.create({ message: `${code}: ${message}; ${hint}`, type: 'NothingSent' });
+  const message = codedMessage(problem('E515', { batch, folder }));
+  throw ApplicationFailure.create({ message, type: 'NothingSent' });
 }
 
 /** Read from the first event, which a reset copies from the original run. */

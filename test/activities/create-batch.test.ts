@@ -86,7 +86,7 @@ const make = async (
   const deps = depsOf({ maker });
   const made: NewBatch | undefined = await environment.run(() =>
     options === undefined
-      ? createFrom<BatchCall>(deps, call, (one) => one)
+      ? createFrom(deps, sheet, () => call)
       : createBatch(deps, { sheet, callId, options: JSON.parse(JSON.stringify(options)) as object }),
   );
   if (made === undefined) throw new Error('there is no batch');

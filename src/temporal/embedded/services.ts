@@ -149,14 +149,9 @@ function keepService(params: ServicesParams): Promise<Supervised<StackChild>> {
       name: 'service',
       home: config.home,
       args: [
-        'service',
-        '--embedded',
-        '--port',
-        String(ports.service),
+        ...`service --embedded --port ${ports.service} --speed ${config.localSpeed}`.split(' '),
         '--db',
         join(config.home, 'local-service.db'),
-        '--speed',
-        String(config.localSpeed),
       ],
       environment: { ...environmentFor('service', config.environment), RUNSHEET_SERVICE_TOKEN: token },
     });

@@ -108,41 +108,18 @@ function uiOf({ uiPort }: ServerParams): Ui | undefined {
   return { host: process.platform === 'linux' ? `127.${drawn.join('.')}` : '127.0.0.1', port: uiPort };
 }
 
-const uiFlags = (ui: Ui | undefined): readonly string[] =>
+const uiFlags = (ui: Ui | undefined): string =>
   ui === undefined
-    ? ['--headless']
-    : [
-        '--ui-ip',
-        ui.host,
-        '--ui-port',
-        String(ui.port),
-        '--ui-codec-endpoint',
-        CODEC_PATH,
-        '--ui-disable-news-fetch',
-      ];
+    ? '--headless'
+    : `--ui-ip ${ui.host} --ui-port ${ui.port} --ui-codec-endpoint ${CODEC_PATH} --ui-disable-news-fetch`;
 
 function flags({ home, namespace, port }: ServerParams, ui: Ui | undefined): readonly string[] {
-  const local = ['--ip', '127.0.0.1', '--port', String(port), ...uiFlags(ui)];
-  const database = [
-    '--db-filename',
-    databaseOf(home),
-    '--sqlite-pragma',
-    'journal_mode=WAL',
-    '--sqlite-pragma',
-    'synchronous=FULL',
-  ];
+  const local = `--ip 127.0.0.1 --port ${port} ${uiFlags(ui)} --namespace ${namespace} --log-level error`;
+  const pragmas = '--sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=FULL';
   const settings = SETTINGS.flatMap((value) => ['--dynamic-config-value', value]);
-  return [
-    'server',
-    'start-dev',
-    ...local,
-    '--namespace',
-    namespace,
-    ...database,
-    ...settings,
-    '--log-level',
-    'error',
-  ];
+  const plain = `server start-dev ${local} ${pragmas}`.split(' ');
+  // The others may have blanks.
+  return [...plain, '--db-filename', databaseOf(home), ...settings];
 }
 
 /** Checks that the child keeps running: if the port is in use it exits, and another program answers. */

@@ -58,9 +58,18 @@ function allow(response: ServerResponse, origin: string): void {
     .setHeader('vary', 'origin');
 }
 
-const say = (response: ServerResponse, status: number, text: string): void =>
+export const say = (
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void =>
   void response
-    .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
+    .writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-store',
+      ...headers,
+    })
     .end(text);
 
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'));

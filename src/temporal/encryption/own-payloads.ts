@@ -6,7 +6,7 @@ import { AsyncCompletionClient } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { activityLabel, isOwnWorkflow, REFUSED } from '../../batch/payloads/labels.ts';
-import { problem } from '../../errors/error.ts';
+import { codedMessage, problem } from '../../errors/error.ts';
 import { labelled } from './labelled.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 
@@ -58,13 +58,11 @@ export const onlyOwnInput =
 
 function refuse(owner: string, label: unknown): never {
   const reason = typeof label === 'string' ? label : '';
-  const place = reason === '' ? 'nothing' : reason;
-  const { code, message, hint } = problem('E409', {
-    owner,
-    why: `it was encrypted for another place: ${place}`,
-  });
+  const why = `it was encrypted for another place: ${reason || 'nothing'}`;
   throw ApplicationFailure.create({
-    message: reason.startsWith(REFUSED) ? reason.slice(REFUSED.length + 1) : `${code}: ${message}; ${hint}`,
+    message: reason.startsWith(REFUSED)
+      ? reason.slice(REFUSED.length + 1)
+      : codedMessage(problem('E409', { owner, why })),
     type: 'NothingSent',
     details: ['nothing was sent'],
   });

@@ -11,7 +11,7 @@ import {
   type SerializationContext,
 } from '@temporalio/common';
 import { ELSEWHERE, isOwnWorkflowId, LABEL, OTHER, REFUSED } from '../../batch/payloads/labels.ts';
-import { problem, RunsheetError } from '../../errors/error.ts';
+import { codedMessage, problem, RunsheetError } from '../../errors/error.ts';
 import { decoded, encoded, ownerIn } from './codec.ts';
 import type { PayloadKeys } from './payload-keys.ts';
 import { labelIn, phaseOf } from './own-payloads.ts';
@@ -45,7 +45,7 @@ function readable(payload: Payload, keys: PayloadKeys, context: Context): Payloa
     return label === undefined ? plain : marked(plain, { [LABEL]: label });
   } catch (error) {
     if (!(error instanceof RunsheetError)) throw error;
-    const reason = `${error.code}: ${error.message}; ${error.hint}`;
+    const reason = codedMessage(error);
     // An application's own workflows have no guard that reads the marks.
     if (!isOwnWorkflowId(ownerIn(context)))
       throw ApplicationFailure.create({ message: reason, type: 'NothingSent' });
