@@ -26,8 +26,8 @@ export type Provocation<Ground> = {
   readonly env?: Environment | ((ground: Ground) => Environment);
   /** What happens as soon as the command has printed this. */
   readonly meanwhile?: Meanwhile<Ground>;
-  /** Where the printed commands lead, in their order. Without any, `says` has the place and what is right there. */
-  readonly leads: readonly Lead[];
+  /** Where the printed commands lead, in their order (default: there is none, and `says` has the place and what is right there). */
+  readonly leads?: readonly Lead[];
   readonly says?: RegExp;
   /** Mends what the text names; the same command then works. */
   readonly mend?: (ground: Ground) => unknown;
@@ -72,6 +72,7 @@ export async function differences<Ground>(
   { ground, run, paste }: Run<Ground>,
 ): Promise<string> {
   await one.arrange?.(ground);
+  const { leads = [] } = one;
   const args = (typeof one.args === 'function' ? one.args(ground) : one.args) ?? [];
   const env = (typeof one.env === 'function' ? one.env(ground) : one.env) ?? {};
   const said =
@@ -79,7 +80,7 @@ export async function differences<Ground>(
   const wrong = unlike(one, said);
   if (codeIn(said) === one.code)
     for (const [at, command] of commandsIn(hintIn(said)).entries()) {
-      const lead = one.leads[at];
+      const lead = leads[at];
       if (lead !== undefined) wrong.push(...wayOff(command, lead, await paste(command, lead, env)));
     }
   if (one.mend !== undefined) {
@@ -92,14 +93,15 @@ export async function differences<Ground>(
 
 /** What differs in the error. */
 function unlike(one: Pick<Provocation<never>, 'code' | 'says' | 'leads'>, said: Said): string[] {
+  const { leads = [] } = one;
   if (codeIn(said) !== one.code) return [`not ${one.code}, but: ${said.code} ${printed(said)}`];
   const commands = commandsIn(hintIn(said));
   const filledIn = commands.filter((command) => /<[\w| ]+>/.test(command));
   return [
     ...(one.says?.test(printed(said)) === false ? [`not ${one.says}: ${printed(said)}`] : []),
-    ...(commands.length === one.leads.length
+    ...(commands.length === leads.length
       ? []
-      : [`${commands.length} commands, not ${one.leads.length}: ${commands.join(' | ')}\n${printed(said)}`]),
+      : [`${commands.length} commands, not ${leads.length}: ${commands.join(' | ')}\n${printed(said)}`]),
     ...(commands.length === 0 && one.says === undefined ? ['neither a command nor a text to look for'] : []),
     ...filledIn.map((command) => `a placeholder in ${command}`),
   ];

@@ -30,7 +30,6 @@ export const AGAIN: readonly Case[] = [
           key: 'sku',
         }),
       ),
-    leads: [],
     says: /to read its results: getHandle\('bought'\)/,
   },
   {
@@ -55,7 +54,6 @@ export const AGAIN: readonly Case[] = [
     },
     args: ['submit', '--from', 'private', '-d', BRIEF_ID, '--map', 'image=output'],
     env: ({ otherBase }) => ({ RUNSHEET_API_URL: otherBase, RUNSHEET_API: 'v1' }),
-    leads: [],
     says: /copy the files to a place that the run service can read/,
   },
   {
@@ -113,7 +111,6 @@ export const AGAIN: readonly Case[] = [
       );
     },
     args: ['schedule', 'apply', 'jobs'],
-    leads: [],
     says: /if they are right: add above \[schedule\] in jobs\/guessed\.job\.toml:\n +map = \{ prompt = "Promt" \}/,
   },
   {
@@ -226,7 +223,6 @@ export const AGAIN: readonly Case[] = [
       job('retries = 1\n');
     },
     args: ['run', 'my poster.job.toml'],
-    leads: [],
     says: /made with other settings: retries none → 1/,
   },
   { code: 'E565', name: 'a pipeline is misspelt', args: ['pipeline', 'show', 'psoter'], leads: [0] },
@@ -234,7 +230,6 @@ export const AGAIN: readonly Case[] = [
     code: 'E607',
     name: 'the output is sent to a full disk',
     args: ['bash', 'runsheet list > /dev/full'],
-    leads: [],
     says: /the disk of the output is full[^]*free disk space/,
   },
 ];

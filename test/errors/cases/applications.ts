@@ -34,7 +34,6 @@ export const APPLICATIONS: readonly Provocation<LongGround>[] = [
     code: 'E415',
     name: "an application's worker has no workflow of ours",
     throws: runLonely,
-    leads: [],
     says: /add this line to the application's workflows: export \* from 'runsheet\/workflow'/,
   },
 ];

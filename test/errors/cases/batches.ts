@@ -51,7 +51,6 @@ const NAMES: readonly Case[] = [
       change(console, 'batch.json', /^([^]{40})[^]*/, '$1');
     },
     args: ['rows', 'done'],
-    leads: [],
     says: /restore it from a copy, or make a new batch with --again/,
   },
   { code: 'E505', name: 'the batch has fewer rows', arrange: done, args: ['show', 'done', '9'], leads: [0] },
@@ -70,7 +69,6 @@ const NAMES: readonly Case[] = [
       change(console, 'summary.json', /"succeeded": ?1/, '"succeeded": 2');
     },
     args: ['verify', 'done'],
-    leads: [],
     says: /trust its parts and the service's run list/,
   },
   {
@@ -81,7 +79,6 @@ const NAMES: readonly Case[] = [
       change(console, 'batch.json', /"format": ?\d+/, '"format": 1');
     },
     args: ['rows', 'done'],
-    leads: [],
     says: /finish it with the version that made it, or run its sheet again as a new batch/,
   },
   {
@@ -99,7 +96,6 @@ const CHOICES: readonly Case[] = [
     name: 'a condition breaks off',
     arrange: done,
     args: ['plan', '--from', 'done', '--where', 'outcome =', '-d', 'portraits'],
-    leads: [],
     says: /--where, character \d+[^]*example: --where "outcome = succeeded and seed > 100"/,
   },
   {
@@ -127,7 +123,6 @@ const CHOICES: readonly Case[] = [
       console.write('picks.csv', 'row\n1\n1\n');
     },
     args: ['plan', '--from', 'done', '--pick', 'picks.csv', '-d', 'portraits'],
-    leads: [],
     says: /picks\.csv:3[^]*remove one of them/,
   },
   {
@@ -171,7 +166,6 @@ const LATER: readonly Case[] = [
       console.write('later $1.csv', 'sku,promt,seed\nA,a,1\n');
     },
     args: ['plan', 'later $1.csv', '--into', 'done'],
-    leads: [],
     says: /did you mean prompt\? columns of the batch: sku, prompt, seed/,
   },
   {

@@ -31,7 +31,6 @@ export const CLUSTERS: readonly Case[] = [
     },
     args: ['status', 'secret', '-o', 'json'],
     env: OTHER,
-    leads: [],
     says: /add that key to RUNSHEET_PAYLOAD_KEY/,
   },
   {
@@ -43,7 +42,6 @@ export const CLUSTERS: readonly Case[] = [
     },
     args: ['follow', 'plain'],
     env: { ...OTHER, RUNSHEET_PAYLOAD_KEY: KEY },
-    leads: [],
     says: /set RUNSHEET_PAYLOAD_PLAIN=read to accept it/,
   },
   {
@@ -88,7 +86,6 @@ export const CLUSTERS: readonly Case[] = [
     arrange: (ground) => ground.sheet('keyed.csv'),
     args: ['submit', 'keyed.csv', '-d', 'Porträts', '--again'],
     env: { RUNSHEET_PAYLOAD_KEY: KEY },
-    leads: [],
     says: /set the same RUNSHEET_PAYLOAD_KEY/,
   },
   {
@@ -96,7 +93,6 @@ export const CLUSTERS: readonly Case[] = [
     name: 'a worker elsewhere generated its own webhook secret',
     args: ['worker', '--no-receiver'],
     env: { RUNSHEET_HOME: 'elsewhere', RUNSHEET_WEBHOOK_URL: 'http://127.0.0.1:1' },
-    leads: [],
     says: /set the same RUNSHEET_WEBHOOK_SECRET/,
   },
   {
@@ -134,7 +130,6 @@ export const CLUSTERS: readonly Case[] = [
     name: 'a batch is not in the pool',
     arrange: (ground) => ground.must('pool', 'set', 'machines', '--size', '8'),
     args: ['pool', 'release', 'machines', 'stranger'],
-    leads: [],
     says: /no batch is in pool machines/,
   },
   {

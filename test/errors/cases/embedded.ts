@@ -64,7 +64,6 @@ const FULL: readonly Case[] = [
       fillDisk(ground, 0);
     },
     args: ['plan', 'any.csv', '-d', 'portraits', '--local', '--out', `${SMALL}/batches`],
-    leads: [],
     says: /nothing is lost: free disk space, or name a folder on another disk/,
     mend: freeDisk,
   },
@@ -74,7 +73,6 @@ const FULL: readonly Case[] = [
     arrange: (ground) => fillDisk(ground, 2 ** 20),
     args: ['plan', 'any.csv', '-d', 'portraits', '--local'],
     env: { RUNSHEET_HOME: SMALL },
-    leads: [],
     says: /nothing is lost: free disk space, then repeat the same command/,
     mend: freeDisk,
   },
@@ -96,7 +94,6 @@ export const EMBEDDED: readonly Case[] = [
     name: 'there is no Temporal program',
     args: ['dev'],
     env: nothingFound,
-    leads: [],
     says: /install the temporal command \(1\.9 or newer\), or set TEMPORAL_ADDRESS/,
   },
   {
@@ -198,7 +195,6 @@ export const EMBEDDED: readonly Case[] = [
       `trap "" XFSZ; ulimit -f 400; runsheet service --db "my service.db" --port ${port}`,
     ],
     env: { RUNSHEET_SERVICE_TOKEN: KEY },
-    leads: [],
     says: /fix the cause and start the service again with the same --db file/,
   },
 ];

@@ -35,21 +35,18 @@ export const PROGRAMS: readonly Case[] = [
     code: 'E109',
     name: 'the host of a sheet cannot be reached',
     throws: readAway,
-    leads: [],
     says: /my%20hens\.csv cannot[^]*check that the worker can reach this address/,
   },
   {
     code: 'E409',
     name: 'a payload was changed',
     throws: readChanged,
-    leads: [],
     says: /someone with access to the Temporal namespace changed it, and none of it is used/,
   },
   {
     code: 'E416',
     name: 'a worker has no connection',
     throws: async () => new RunsheetPlugin().configureWorker({ taskQueue: 'q' }),
-    leads: [],
     says: /connection: await NativeConnection\.connect\(\{ address \}\)/,
   },
 ];

@@ -26,14 +26,12 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: { RUNSHEET_API_KEY: 'wrong-key-0123456789' },
-      leads: [],
       says: /read from RUNSHEET_API_KEY and ends in …6789; put a valid key there/,
     },
     {
       code: 'E614',
       name: 'no ComfyUI answers at the address of a GPU server',
       args: ['service', '--comfyui', 'http://127.0.0.1:1'],
-      leads: [],
       says: /start it \(python main\.py --listen\), or give the address at which it answers/,
     },
     {
@@ -49,7 +47,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: at('twofold'),
-      leads: [],
       says: /several deployments "portraits"; name one by its id[^]*deployments: 0d2ab3c4-[-\w]+, 1d2ab3c4-/,
     },
     {
@@ -58,7 +55,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: at('empty'),
-      leads: [],
       says: /it lists none/,
     },
     {
@@ -67,7 +63,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: at('listless'),
-      leads: [],
       says: /pass the deployment id, a UUID: -d <id>/,
     },
     {
@@ -84,7 +79,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: { RUNSHEET_API_KEY: '' },
-      leads: [],
       says: /set RUNSHEET_API_KEY, or RUNSHEET_API_KEY_FILE/,
     },
     {
@@ -93,7 +87,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: at('unknown'),
-      leads: [],
       says: /base address with its path, such as https:\/\/…\/api/,
     },
     {
@@ -117,7 +110,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: { RUNSHEET_API_KEY: 'sk-0123\n4567' },
-      leads: [],
       says: /a key is one line of printable ASCII characters/,
     },
     {
@@ -142,7 +134,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan(),
       env: at('no-time'),
-      leads: [],
       says: /add the longest time that a run may take, for example: --run-timeout 30m/,
     },
     {
@@ -151,7 +142,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       arrange,
       args: plan('--max-cost', '3'),
       env: at('unbounded'),
-      leads: [],
       says: /--run-timeout <time>, such as 30m/,
     },
     {
@@ -159,7 +149,6 @@ export const servicesWith = (others: OtherServices): readonly Case[] => {
       name: 'the service does not list its deployments',
       args: ['deployments'],
       env: at('listless'),
-      leads: [],
       says: /by its id, a UUID/,
     },
   ];

@@ -59,7 +59,6 @@ const NAMES: readonly Case[] = [
     name: 'the folder is empty',
     arrange: ({ folder }) => mkdirSync(join(folder, 'nothing')),
     args: plan('nothing/here'),
-    leads: [],
     says: /check the path, or give - to read the sheet from stdin/,
   },
   {
@@ -72,7 +71,7 @@ const NAMES: readonly Case[] = [
     args: plan("it's a folder"),
     leads: [0],
   },
-  { code: 'E106', name: 'the sheet is a device', args: plan('/dev/zero'), leads: [], says: /it is a device/ },
+  { code: 'E106', name: 'the sheet is a device', args: plan('/dev/zero'), says: /it is a device/ },
   {
     code: 'E107',
     name: 'another program writes the sheet',
@@ -82,7 +81,6 @@ const NAMES: readonly Case[] = [
       void changeWhileRead(console, path);
     },
     args: plan('growing.csv'),
-    leads: [],
     says: /wait until the other program has finished writing/,
     mend: sheet('growing.csv', 'prompt\na\n'),
   },
@@ -116,7 +114,6 @@ const FORMS: readonly Case[] = [
     name: 'the separator may be one of two',
     arrange: sheet('both.csv', 'prompt;a,b\nx;y,z\nu;v,w\n'),
     args: plan('both.csv'),
-    leads: [],
     says: /--delimiter , or --delimiter ';'/,
   },
   {
@@ -124,7 +121,6 @@ const FORMS: readonly Case[] = [
     name: 'a row has too many fields',
     arrange: sheet('ragged.csv', 'prompt,seed\na,1\nb,2,3\n'),
     args: plan('ragged.csv'),
-    leads: [],
     says: /ragged\.csv:3:3[^]*3 \| b,2,3\n[^]*put a field that contains the delimiter in quotes/,
   },
   {
@@ -132,7 +128,6 @@ const FORMS: readonly Case[] = [
     name: 'a column has a name that is reserved',
     arrange: sheet('twice.csv', 'prompt,__proto__\na,1\n'),
     args: plan('twice.csv'),
-    leads: [],
     says: /twice\.csv:1:2[^]*every column needs a name of its own/,
   },
   {
@@ -140,7 +135,6 @@ const FORMS: readonly Case[] = [
     name: 'two rows have one key',
     arrange: sheet('keys.csv', 'sku,prompt\nA,x\nA,y\n'),
     args: plan('keys.csv', '--key', 'sku'),
-    leads: [],
     says: /keys\.csv:3[^]*choose another --key column, or omit --key/,
     mend: sheet('keys.csv', 'sku,prompt\nA,x\nB,y\n'),
   },
@@ -159,7 +153,6 @@ const COLUMNS: readonly Case[] = [
     name: 'a column that is no input has quotes and a dollar sign',
     arrange: sheet('own.csv', '"what to ""draw"" for $5",prompt,gpu\na,b,A10X\n'),
     args: plan('own.csv', '-o', 'json'),
-    leads: [],
     says: /own-errors\.csv/,
   },
   {
@@ -175,7 +168,6 @@ const COLUMNS: readonly Case[] = [
     name: 'no column provides an input, and the one that is left has only numbers',
     arrange: sheet('left.csv', "seed,artist's words\n1,2\n"),
     args: plan('left.csv'),
-    leads: [],
     says: /columns of this sheet: seed, artist's words; add --map prompt=<column>/,
   },
   {
@@ -223,7 +215,6 @@ const CELLS: readonly Case[] = [
     name: 'a value is misspelt',
     arrange: sheet('style.csv', 'prompt,style\na,oli\n'),
     args: plan('style.csv'),
-    leads: [],
     says: /style\.csv:2:2[^]*did you mean oil\? allowed: plain oil/,
     mend: sheet('style.csv', 'prompt,style\na,oil\n'),
   },
@@ -239,7 +230,6 @@ const CELLS: readonly Case[] = [
     name: 'a number is none',
     arrange: sheet('seed.csv', 'prompt,seed\na,x1\n'),
     args: plan('seed.csv'),
-    leads: [],
     says: /seed\.csv:2:2[^]*use digits only/,
   },
   {
@@ -247,7 +237,6 @@ const CELLS: readonly Case[] = [
     name: 'a cell of a workbook is an error',
     arrange: book('na.xlsx', '<row><c t="e"><v>#N/A</v></c></row>'),
     args: plan('na.xlsx'),
-    leads: [],
     says: /na\.xlsx A2[^]*correct the formula, or enter the value/,
   },
   {
@@ -258,7 +247,6 @@ const CELLS: readonly Case[] = [
       console.write('photos.csv', 'prompt\nfix.png\n');
     },
     args: plan('photos.csv', '--type', 'prompt=file'),
-    leads: [],
     says: /neither an address nor a file[^]*photos\.csv:2:1[^]*did you mean fox\.png/,
   },
   {
@@ -266,7 +254,6 @@ const CELLS: readonly Case[] = [
     name: 'a column of GPUs has other words',
     arrange: sheet('gpus.csv', 'prompt,gpu\na,H1000\nb,quick\n'),
     args: plan('gpus.csv'),
-    leads: [],
     says: /H1000[^]*quick[^]*A10G/,
   },
 ];
@@ -278,7 +265,6 @@ export const LARGE: readonly Case[] = [
     name: 'the inputs of a page are larger than a page',
     arrange: sheet('large.csv', `prompt\n${`${'x'.repeat(900_000)}\n`.repeat(40)}`),
     args: plan('large.csv'),
-    leads: [],
     says: /large\.csv:\d+[^]*pass large data by URL/,
   },
   {
@@ -342,7 +328,6 @@ const SEVERAL: readonly Case[] = [
     name: 'a condition names no column',
     arrange: sheet('where.csv', 'prompt,Status\na,Draft\n'),
     args: plan('where.csv', '--where', 'status = Draft'),
-    leads: [],
     says: /character 1: there is no column "status"[^]*did you mean Status/,
   },
   {
@@ -350,7 +335,6 @@ const SEVERAL: readonly Case[] = [
     name: 'a number of runs is none',
     arrange: sheet('often.csv', 'prompt,often\na,many\n'),
     args: plan('often.csv', '--repeat', 'often'),
-    leads: [],
     says: /"many" in column "often" is not a number of runs[^]*often\.csv:2:2[^]*from 1 to 10,000/,
     mend: sheet('often.csv', 'prompt,often\na,2\n'),
   },

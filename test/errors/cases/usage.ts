@@ -15,7 +15,6 @@ export const USAGE: readonly Case[] = [
     name: 'the keys of S3 are not set',
     args: ['list', '--out', 's3://nightly/hens'],
     env: { AWS_ACCESS_KEY_ID: '', AWS_EC2_METADATA_DISABLED: 'true' },
-    leads: [],
     says: /s3:\/\/nightly\/hens cannot be used: .*\n.*set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/,
   },
   {
@@ -75,7 +74,6 @@ export const USAGE: readonly Case[] = [
     name: 'a setting is misspelt',
     args: ['list'],
     env: { RUNSHEET_API_ULR: 'x' },
-    leads: [],
     says: /did you mean RUNSHEET_API_URL\?/,
   },
   {
@@ -118,7 +116,6 @@ export const USAGE: readonly Case[] = [
     name: '--out is a file',
     arrange: sheet,
     args: ['list', '--out', 'my sheet.csv'],
-    leads: [],
     says: /my sheet\.csv cannot be used: a part of this path is a file[^]*check that it exists/,
   },
   {
@@ -137,7 +134,6 @@ export const USAGE: readonly Case[] = [
     code: 'E610',
     name: 'a key is an argument',
     args: ['service', '--token', 'k'],
-    leads: [],
     says: /use --token-file <file>; or set RUNSHEET_SERVICE_TOKEN/,
   },
   {
@@ -145,7 +141,6 @@ export const USAGE: readonly Case[] = [
     name: 'the file of keys is empty',
     arrange: ({ folder }) => writeFileSync(join(folder, 'keys'), '\n'),
     args: ['service', '--token-file', 'keys', '--port', '0'],
-    leads: [],
     says: /write one key per line: <key>, or <owner>:<key>/,
   },
 ];
