@@ -26,6 +26,7 @@ import type { Run } from '../src/run-service/contract/run.ts';
 import { FileTraffic, type Traffic } from '../src/run-service/file-traffic.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/run-service/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
+import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
 import { StoreConflict, withStore } from './final-failures.ts';
@@ -85,7 +86,7 @@ async function writePart(
   const deferred = collected.filter((one) => 'kind' in one);
   // If Temporal has abandoned this attempt of the activity, another one may be writing.
   signal.throwIfAborted();
-  const text = records.map((record) => `${JSON.stringify(record)}\n`).join('');
+  const text = jsonLines(records);
   const isNew = await open.store.create(name, text);
   return resultOf({ open, input, name }, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
 }

@@ -5,6 +5,7 @@ import type { BatchRef } from '../src/batch/batch-ref.ts';
 import type { BatchEvent } from '../src/batch/event-log.ts';
 import { writeEvents } from '../src/results/all-events.ts';
 import { evidenceName } from '../src/store/batch-file.ts';
+import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps } from './deps.ts';
 import { withStore } from './final-failures.ts';
 
@@ -13,8 +14,7 @@ type EvidenceInput = BatchRef & { readonly number: number; readonly runs: readon
 
 /** Idempotent: a retry writes the same runs to the same file. */
 export async function keepEvidence(deps: Deps, { number, runs, ...ref }: EvidenceInput): Promise<void> {
-  const text = runs.map((run) => `${JSON.stringify(run)}\n`).join('');
-  await withStore(async () => (await deps.open(ref)).store.write(evidenceName(number), text));
+  await withStore(async () => (await deps.open(ref)).store.write(evidenceName(number), jsonLines(runs)));
 }
 
 export type LogInput = BatchRef & { readonly number: number; readonly entries: readonly BatchEvent[] };

@@ -1,5 +1,6 @@
 // Turns file system errors into error messages for users.
 
+import { readFileSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { problem, errorMessage, type RunsheetError } from './error.ts';
@@ -41,6 +42,16 @@ export function fileFault(
     return undefined;
   const hint = use.hint ?? 'check that it exists, and that this user may read and write it';
   return problem('E606', { path: path ?? 'a file', reason: `${meaning} (${code})`, hint }, { cause: error });
+}
+
+/** undefined if there is no such file; every other error is thrown. */
+export function textIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Makes a folder and its parents. Node's own recursive mkdir never ends for a folder in /proc. */

@@ -1,12 +1,13 @@
 // Who is notified of a batch, and what this machine must know for that.
 
-import { accessSync, constants, appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { shellWord } from '../errors/outside-text.ts';
+import { textIfThere } from '../errors/file-fault.ts';
 
 /**
  * Embedded servers run here with these settings, so a missing one is refused; programs are allowed to start. On a cluster only its
@@ -66,11 +67,5 @@ function allowProgram(home: string, path: string): void {
   appendFileSync(programsFile(home), `${path}\n`, { mode: 0o600 });
 }
 
-export function allowedPrograms(home: string): readonly string[] {
-  try {
-    return readFileSync(programsFile(home), 'utf8').split('\n').filter(Boolean);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
+export const allowedPrograms = (home: string): readonly string[] =>
+  textIfThere(programsFile(home))?.split('\n').filter(Boolean) ?? [];

@@ -4,7 +4,7 @@
 
 import { problem } from '../errors/error.ts';
 import { EVENTS, eventsName, type BatchFile } from '../store/batch-file.ts';
-import { Pieces, linesOf } from '../store/pieces.ts';
+import { jsonLines, Pieces, linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { reasonWithRows } from './reason-with-rows.ts';
 import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
@@ -103,13 +103,8 @@ export async function writeAllEvents({ file, store, startedAt, endedAt, confirm 
   }
 }
 
-export async function writeEvents(
-  store: Store,
-  number: number,
-  entries: readonly BatchEvent[],
-): Promise<void> {
-  if (entries.length === 0) return;
-  await store.write(eventsName(number), entries.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+export async function writeEvents(store: Store, number: number, entries: readonly BatchEvent[]) {
+  if (entries.length > 0) await store.write(eventsName(number), jsonLines(entries));
 }
 
 /** Oldest first. A batch that continued as new may have written entries twice. */

@@ -1,10 +1,10 @@
 // Resolves the base address `local`: where the local run service of this state folder listens.
 
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keyFromEnvironment } from '../host/api-key.ts';
 import type { ServiceConnection } from './connection.ts';
 import { isThisMachine } from '../host/proxies.ts';
+import { textIfThere } from '../errors/file-fault.ts';
 
 /** The name of the local run service in place of a base address; its port may change between starts. */
 export const LOCAL = 'local';
@@ -15,13 +15,10 @@ export const localFile = (home: string): string => join(home, 'local-service.jso
 
 /** undefined if none was started in this state folder. */
 export function localService(home: string): Pick<ServiceConnection, 'base' | 'key'> | undefined {
-  try {
-    const { base, token } = JSON.parse(readFileSync(localFile(home), 'utf8')) as LocalAddress;
-    return { base, key: keyFromEnvironment(token, localFile(home)) };
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = textIfThere(localFile(home));
+  if (text === undefined) return undefined;
+  const { base, token } = JSON.parse(text) as LocalAddress;
+  return { base, key: keyFromEnvironment(token, localFile(home)) };
 }
 
 // Decides whether webhooks can arrive. Without RUNSHEET_WEBHOOK_URL the receiver only has a loopback address, with which a remote

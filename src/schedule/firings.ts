@@ -1,6 +1,11 @@
 // The result of a firing: its batch, and how its workflow stands.
 
-import { WorkflowFailedError, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import {
+  WorkflowFailedError,
+  WorkflowNotFoundError,
+  type Client,
+  type WorkflowExecutionDescription,
+} from '@temporalio/client';
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { nominalTimeOf } from '../batch/workflow-ids.ts';
 import { batchNameAt } from './definition.ts';
@@ -34,10 +39,7 @@ export async function readFiring(client: Client, schedule: string, taken: Taken)
   try {
     const { status, raw } = await handle.describe();
     const reason = status.name === 'FAILED' ? await failureOf(() => handle.result()) : undefined;
-    const failed = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
-    const { loadedDataConverter } = client.workflow.options;
-    const waits = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
-    const why = reason ?? waits?.message;
+    const why = reason ?? (await lastFailureIn(client, raw));
     return {
       ...about,
       state: STATES[status.name] ?? 'failed',
@@ -47,6 +49,16 @@ export async function readFiring(client: Client, schedule: string, taken: Taken)
     if (error instanceof WorkflowNotFoundError) return { ...about, state: 'unknown' };
     throw error;
   }
+}
+
+/** The last failure of a pending activity; undefined if there is none. */
+export async function lastFailureIn(
+  { workflow }: Client,
+  { pendingActivities }: WorkflowExecutionDescription['raw'],
+): Promise<string | undefined> {
+  const failed = pendingActivities?.find(({ lastFailure }) => lastFailure != null);
+  const { loadedDataConverter } = workflow.options;
+  return (await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure))?.message;
 }
 
 const STATES: Readonly<Record<string, FiringInfo['state']>> = {

@@ -9,13 +9,14 @@
 // for a time whose batch a user has removed.
 
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parseCron } from './cron.ts';
 import type { ScheduleDefinition } from './definition.ts';
 import { isOnRule, zoneOf } from './zone.ts';
 import { canonical } from '../host/canonical-json.ts';
+import { textIfThere } from '../errors/file-fault.ts';
 
 /** What `runsheet schedule trigger` allowed. */
 type Allowed = {
@@ -156,12 +157,8 @@ const matches = ({ cron, timezone }: ScheduleDefinition, at: number): boolean =>
 const fileOf = (folder: string, name: string): string => join(folder, `${name}.json`);
 
 function readTicket(file: string): Ticket | undefined {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Ticket;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = textIfThere(file);
+  return text === undefined ? undefined : (JSON.parse(text) as Ticket);
 }
 
 /** The definition travels as JSON through Temporal, which may change the order of its names. */

@@ -3,9 +3,10 @@
 // so a batch also continues when a command without --out restarts the servers. Sheets the workers of a cluster may read below
 // RUNSHEET_OUT and RUNSHEET_SHEETS, because everybody who may start a workflow there can name one.
 
-import { appendFileSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
+import { appendFileSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { isS3Address, s3Address, s3PlaceOf } from '../host/batches-address.ts';
+import { textIfThere } from '../errors/file-fault.ts';
 
 type Place = { readonly home: string; readonly out: string };
 
@@ -63,14 +64,8 @@ function parentOf(folder: string): string | undefined {
   return s3Address({ ...place, key: parts.slice(0, -1).join('/') });
 }
 
-function keptOuts(home: string): readonly string[] {
-  try {
-    return readFileSync(outsFile(home), 'utf8').split('\n').filter(Boolean);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
-}
+const keptOuts = (home: string): readonly string[] =>
+  textIfThere(outsFile(home))?.split('\n').filter(Boolean) ?? [];
 
 /** undefined if there is no such folder. */
 function realOf(path: string): string | undefined {

@@ -23,10 +23,10 @@ export class Pieces {
     return this.#text.length > PIECE ? this.#write() : undefined;
   }
 
-  /** Writes the rest and completes the file; discards the draft on failure. */
+  /** Writes the rest and completes the file, if it has any text; discards the draft on failure. */
   async commit(): Promise<void> {
     try {
-      await this.#write();
+      if (this.#text !== '') await this.#write();
       await this.#draft?.commit();
     } finally {
       await this.discard();
@@ -45,6 +45,9 @@ export class Pieces {
     await this.#draft.write(text);
   }
 }
+
+export const jsonLines = (values: readonly unknown[]): string =>
+  values.map((value) => `${JSON.stringify(value)}\n`).join('');
 
 /** The longest line in characters. A record of a row has the size of its cells and texts; others may have written the file. */
 const MOST_LINE = 64 << 20;

@@ -9,7 +9,6 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
 import type { runsheetBatch } from '../../workflows/batch.ts';
 import type { ShownBatch } from '../batch/shown/shown-batch.ts';
@@ -20,6 +19,7 @@ import { WRITES } from '../batch/version.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
+import { lastFailureIn } from '../schedule/firings.ts';
 import { isRefusedAs, rootOf, undefinedIfGone } from './client-errors.ts';
 import { startSearchable } from './search-attributes.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
@@ -123,7 +123,7 @@ export function openBatchClient(
     firstRun: (name: BatchName) => firstRun(reach(), name),
 
     /** The last failure of a pending activity; undefined if there is none. */
-    trouble: (name: BatchName) => troubleOf(reach(), name),
+    trouble: async (name: BatchName) => lastFailureIn(reach(), (await handleOf(name).describe()).raw),
 
     /** All batches that Temporal knows, newest first. */
     list: () => listed(reach()),
@@ -137,14 +137,6 @@ export function openBatchClient(
 
     ...openControl(reach),
   };
-}
-
-async function troubleOf({ workflow }: Client, name: BatchName): Promise<string | undefined> {
-  const { raw } = await workflow.getHandle(workflowIdOf(name)).describe();
-  const failed = raw.pendingActivities?.find(({ lastFailure }) => lastFailure != null);
-  const { loadedDataConverter } = workflow.options;
-  const error = await decodeOptionalFailureToOptionalError(loadedDataConverter, failed?.lastFailure);
-  return error?.message;
 }
 
 /** Decrypts nothing, because another user may have started a workflow with the batch's id. */

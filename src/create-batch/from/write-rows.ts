@@ -63,7 +63,7 @@ export class SheetWriter {
   }
 
   async end(): Promise<Pick<Written, 'written' | 'sha256' | 'bytes'>> {
-    if (this.rows > 0) await this.#pieces.commit();
+    await this.#pieces.commit();
     return { written: this.rows, sha256: this.#hash.digest('hex'), bytes: this.#bytes };
   }
 

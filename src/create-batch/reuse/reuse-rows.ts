@@ -20,7 +20,7 @@ import type { LaidOut } from '../../sheet/sheet.ts';
 import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { LAYOUT, layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
-import { Pieces } from '../../store/pieces.ts';
+import { jsonLines, Pieces } from '../../store/pieces.ts';
 import { copyAll, copyListed, REUSED, removedMeanwhile, type FileCopy } from './file-copies.ts';
 import type { Overlap, ReusableRow } from './overlap.ts';
 import { rewriteQueue } from '../queue-pages.ts';
@@ -93,14 +93,14 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
   let waiting: Reused[] = [];
   let [reused, part] = [0, 0];
   const copies = new Pieces(() => layout.draft(COPIES));
-  let hasCopies = false;
   const writePart = async (): Promise<void> => {
     part += 1;
     const kept = await Promise.all(waiting.map((one) => keptRecord({ file, layout }, one)));
-    await layout.write(`${REUSED}/${partName(REUSED_PASS, part)}`, jsonl(kept.map(({ record }) => record)));
-    const wanted = kept.flatMap((one) => one.copies);
-    hasCopies ||= wanted.length > 0;
-    await copies.add(jsonl(wanted));
+    await layout.write(
+      `${REUSED}/${partName(REUSED_PASS, part)}`,
+      jsonLines(kept.map(({ record }) => record)),
+    );
+    await copies.add(jsonLines(kept.flatMap((one) => one.copies)));
     waiting = [];
   };
   for (let page = 1; page <= file.sheet.pages; page += 1)
@@ -115,13 +115,11 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
       if (waiting.push({ row, result }) === PART_ROWS) await writePart();
     }
   if (waiting.length > 0) await writePart();
-  if (hasCopies) await copies.commit();
+  await copies.commit();
   return { isReused, reused, gpus };
 }
 
 type Reused = { readonly row: SheetRow; readonly result: ReusableRow };
-
-const jsonl = (lines: readonly unknown[]) => lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 
 type Kept = { readonly record: PartRecord; readonly copies: readonly FileCopy[] };
 

@@ -2,10 +2,12 @@
 // receiver's old address, and users keep the web UI open.
 
 import { randomInt } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { textIfThere } from '../../errors/file-fault.ts';
+import { jsonIn } from '../../errors/outside-text.ts';
 
 const NAMES = ['temporal', 'ui', 'pages', 'receiver', 'service'] as const;
 export type Ports = Readonly<Record<(typeof NAMES)[number], number>>;
@@ -26,15 +28,8 @@ export async function choosePorts(home: string): Promise<Ports> {
 
 const portsFile = (home: string): string => join(home, 'ports.json');
 
-function lastPorts(home: string): Partial<Ports> {
-  try {
-    return JSON.parse(readFileSync(portsFile(home), 'utf8')) as Partial<Ports>;
-  } catch (error) {
-    const isOurs = error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (isOurs) return {};
-    throw error;
-  }
-}
+const lastPorts = (home: string): Partial<Ports> =>
+  (jsonIn(textIfThere(portsFile(home)) ?? '') as Partial<Ports> | undefined) ?? {};
 
 /** The port of a server that was just killed becomes free a moment later. */
 async function isFreeSoon(port: number): Promise<boolean> {

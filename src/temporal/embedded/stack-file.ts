@@ -2,8 +2,9 @@
 // stack, and to clean up after a killed one.
 
 import { randomUUID } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { textIfThere } from '../../errors/file-fault.ts';
 
 export type StackRecord = {
   readonly pid: number;
@@ -24,12 +25,8 @@ const recordFile = (home: string): string => join(home, 'embedded.json');
 
 /** undefined if no stack runs or was killed here. */
 export function readRecord(home: string): StackRecord | undefined {
-  try {
-    return JSON.parse(readFileSync(recordFile(home), 'utf8')) as StackRecord;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = textIfThere(recordFile(home));
+  return text === undefined ? undefined : (JSON.parse(text) as StackRecord);
 }
 
 /** undefined if no stack runs; a killed one may have left its record. */
