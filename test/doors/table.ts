@@ -68,7 +68,11 @@ const scheduled = (cell: Cell) => ({ create: cell, firing: cell });
 const added = (cell: Cell) => ({ into: cell, append: cell, watch: cell });
 const again = (cell: Cell) => ({ retry: cell, retryCall: cell });
 const always = (cell: Cell) => ({
-  ...{ run: cell, submit: cell, plan: cell, start: cell, runBatch: cell },
+  run: cell,
+  submit: cell,
+  plan: cell,
+  start: cell,
+  runBatch: cell,
   ...scheduled(cell),
 });
 
