@@ -39,9 +39,13 @@ describe('the commands of', () => {
       stage.write('service/deployments.json', DEPLOYMENTS),
     ]);
     const comfyui = await openStandIn({ folder: stage.path('comfyui') });
+    const instead = Object.entries(
+      (await one.instead?.({ folder: stage.folder, comfyui: comfyui.url, base })) ?? {},
+    );
     const filled = (text: string): string =>
-      text
-        .replaceAll(/https:\/\/(?:…|staging\.example\.com|runs\.example\.com)\/api/g, base)
+      instead
+        .reduce((all, [from, to]) => all.replaceAll(from, to), text)
+        .replaceAll(/https:\/\/…\/api/g, base)
         .replaceAll('http://127.0.0.1:8188', comfyui.url)
         .replaceAll('/home/ann/', `${stage.path('home')}/`);
     const given = {

@@ -15,12 +15,21 @@ export const CANNOT: Readonly<Record<string, string>> = {
   'npm test': 'it is these tests',
   'node bin/runsheet.mjs demo': 'test/cli/demo-kill.long.test.ts has it',
   'runsheet run prompts.xlsx -d portrait-v3 --key sku --watch': 'test/cli has a sheet that is watched',
+  'npm start && npm run build': 'the packages are there, and the test builds',
+  'runsheet run examples/lights.csv':
+    'the stand-in for ComfyUI lacks its nodes; npm run comfyui:real has them',
+  'runsheet completion fish': 'it is for another shell',
   '*…*': 'it has a hole that the reader fills',
 };
 
 /** What goes on until it is stopped, by its beginning, and what it says when it is ready. */
 const GOES_ON: Readonly<Record<string, string>> = {
   'runsheet dev': 'Ctrl-C ends',
+  '*runsheet worker*': 'worker at',
+  'runsheet service': 'Ctrl-C stops it',
+  'node bin/runsheet.mjs service': 'Ctrl-C stops it',
+  '*examples/worker.ts*': 'ready',
+  '*server start-dev*': 'Server: ',
 };
 
 export type Pasted = {
@@ -39,7 +48,7 @@ export async function paste(stage: Stage, commands: readonly Pasted[]): Promise<
     const [text, out, code] = ['', '.out', '.code'].map((end) => `steps/${at}${end}`);
     const ready = valueFor(GOES_ON, command);
     const pasted = `eval "$(cat ${text})" > ${out} 2>&1 < /dev/null`;
-    const waits = `timeout 90 grep -m1 -qE '${ready}' <(tail -n +1 -F ${out} 2> /dev/null)`;
+    const waits = `timeout 240 grep -m1 -qE '${ready}' <(tail -n +1 -F ${out} 2> /dev/null)`;
     return [before, ready === undefined ? pasted : `${pasted} &\n${waits}`, `echo $? > ${code}`];
   });
   const script = stage.write('steps/all.sh', `${[PRELUDE, ...steps].join('\n')}\n`);

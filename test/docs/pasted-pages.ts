@@ -1,7 +1,12 @@
 // The pages whose commands are run, with what each supposes that its reader has.
 
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { build } from '../applications/application.ts';
+import { portrait } from '../comfy/own-service.ts';
 import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
+import { KEY } from '../stage/stage.ts';
 import { blockWith } from './page-commands.ts';
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
@@ -16,6 +21,12 @@ export type PastedPage = {
   readonly before?: Readonly<Record<string, string>>;
   /** Exit codes other than 0. */
   readonly codes?: Readonly<Record<string, number>>;
+  /** What is another one in the test: ports of this machine, addresses of others. */
+  readonly instead?: (of: {
+    readonly folder: string;
+    readonly comfyui: string;
+    readonly base: string;
+  }) => Promise<Readonly<Record<string, string>>>;
 };
 
 /** The value of the first key with which the command begins, or, between two stars, which it has. */
@@ -30,6 +41,24 @@ export const valueFor = <T>(table: Readonly<Record<string, T>>, command: string)
 
 const PROMPTS = 'sku,prompt\nSKU-0016,a red cup\nSKU-0017,a wooden bowl\n';
 const SLOW = 'runsheet submit slow.csv -d slow --again > /dev/null 2>&1';
+
+/** A port that is free now. */
+const freePort = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return String(port);
+};
+
+/** A server of Temporal beside the servers of the page. */
+const CLUSTER = `TEMPORAL_ADDRESS=127.0.0.1:$(node -e 'const s=net.createServer().listen(0,()=>{console.log(s.address().port);s.close()})')
+export TEMPORAL_ADDRESS
+~/.cache/runsheet/temporal-*/temporal server start-dev --headless --port "\${TEMPORAL_ADDRESS#*:}" > temporal.log 2>&1 &
+timeout 240 grep -m1 -q 'Server: ' <(tail -n +1 -F temporal.log 2> /dev/null)`;
+
+/** The workflow whose input the page calls by the number of its node. */
+const NUMBERED = JSON.stringify(portrait()).replace('"3":{', '"6":{').replace('["3",', '["6",');
 
 export const PASTED_PAGES: readonly PastedPage[] = [
   {
@@ -73,5 +102,71 @@ export const PASTED_PAGES: readonly PastedPage[] = [
         'sheet = "../catalogue.csv"\ndeployment = "portraits"\nkey = "sku"\n[schedule]\ncron = "0 3 * * 1"\n',
     }),
     first: ['runsheet dev'],
+  },
+  {
+    path: 'docs/guide/results.md',
+    files: () => ({ 'prompts.csv': PROMPTS, 'picks.csv': 'key\nSKU-0016\n' }),
+    first: [
+      'runsheet dev',
+      'runsheet run prompts.csv -d portrait-v3 --name portraits-7f3a',
+      'runsheet run prompts.csv -d portrait-v3 --name portraits-99ab --again',
+    ],
+  },
+  {
+    path: 'docs/guide/settings.md',
+    files: (page) => ({ 'runsheet.toml': blockWith(page, 'toml', 'service.production') }),
+    before: { 'runsheet worker': CLUSTER },
+    // Services of two names have two addresses.
+    instead: async ({ base }) => ({
+      'https://runs.example.com/api': base.replace('127.0.0.1', 'localhost'),
+      'https://staging.example.com/api': 'http://127.0.0.1:9/api',
+    }),
+  },
+  {
+    path: 'docs/own-gpus.md',
+    files: (page) => ({
+      'prompts.csv': blockWith(page, '', 'a fox in the snow'),
+      'jobs/nightly.job.toml': blockWith(page, 'toml', 'comfyui'),
+    }),
+    first: ['runsheet dev'],
+  },
+  {
+    path: 'docs/local-service.md',
+    files: (page) => ({
+      'prompts.csv': PROMPTS,
+      'portrait_api.json': NUMBERED,
+      'deployments.json': blockWith(page, 'json', 'portrait_api.json'),
+      keys: `ann:${KEY}\n`,
+    }),
+    instead: async ({ comfyui }) => {
+      const port = await freePort();
+      return {
+        '--host 0.0.0.0 --port 8080': `--host 0.0.0.0 --port ${port}`,
+        'https://runs.studio.example': `http://127.0.0.1:${port}`,
+        'http://gpu-1:8188': comfyui,
+        ' --comfyui http://gpu-2:8188': '',
+      };
+    },
+  },
+  {
+    path: 'docs/applications.md',
+    files: () => {
+      build();
+      return {};
+    },
+    before: {
+      'temporal workflow start':
+        'RUNSHEET_SHEETS=$PWD node examples/worker.ts pipeline > pipeline.log 2>&1 &\ntimeout 240 grep -m1 -q ready <(tail -n +1 -F pipeline.log 2> /dev/null)',
+    },
+    instead: async ({ folder }) => {
+      const [temporal, service] = [await freePort(), await freePort()];
+      return {
+        'server start-dev': `server start-dev --headless --port ${temporal}`,
+        'alias temporal=': `export TEMPORAL_ADDRESS=127.0.0.1:${temporal}; alias temporal=`,
+        'RUNSHEET_SHEETS=/tmp node': `RUNSHEET_SHEETS=${folder} TEMPORAL_ADDRESS=127.0.0.1:${temporal} node`,
+        '"folder":"/tmp"': `"folder":"${folder}"`,
+        '8900': service,
+      };
+    },
   },
 ];
