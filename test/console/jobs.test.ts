@@ -52,6 +52,15 @@ describe('a job file', () => {
     expect(stdout).toContain(hint);
   });
 
+  it('with a value that its flag does not take is named where schedules are applied', async () => {
+    const console = await opened(`${JOB}max_cost = -1\n[schedule]\ncron = "0 2 * * *"\n`);
+    const { code, stderr } = await console.run('schedule', 'apply', console.folder);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/E602\]: \S+nightly\.job\.toml: --max-cost "-1"[^]*--max-cost 20/),
+    ]);
+  });
+
   it('is written by plan with what was given and guessed, and is the same batch', async () => {
     const console = await opened(JOB);
     const job = join(console.folder, 'made.job.toml');

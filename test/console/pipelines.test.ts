@@ -135,6 +135,8 @@ describe('a job file with stages', () => {
     ['name = "prints"', 'name = "finals"', 'stage finals in', ''],
     ['name = "prints"', 'name = "a/b"', 'name of stage 3', ''],
     ['pick = true', 'pick = "yes"', 'pick in', ''],
+    ['pick = true', 'deadline = 8', '[[stage]] finals: --deadline "8" is not a time', '--deadline 8h'],
+    ['pick = true', 'each = "fiel"', '[[stage]] finals: --each "fiel"', 'did you mean file?'],
     ['pick = true', 'pikc = true', 'names pikc', 'did you mean pick?'],
     ['pick = true', 'max_cots = 3', 'names max_cots', 'did you mean max_cost?'],
     ['from = "prompts.csv"', 'from = "prompts.csv"\npick = true', 'pick in', 'from another stage'],

@@ -42,7 +42,7 @@ const OF_ALL: ReadonlySet<string> = new Set(
 
 /** Those of the whole pipeline: of the command, and above the stages of its file. */
 export const pipelineFlags = (context: Context, path: string): Promise<SheetFlags> =>
-  parsedFlags(context, PARAMETERS, wordsIn(wordsBeside(context, path), readJob(path).flags));
+  parsedFlags(context, PARAMETERS, wordsIn(wordsBeside(context, path), readJob(path).flags), path);
 
 const wordsBeside = ({ args = [] }: Context, path: string): readonly string[] =>
   args.slice(1).filter((word) => word !== path);
@@ -156,7 +156,12 @@ async function askedStage(
   const above = job.flags.filter(({ flag }) => flag !== '--max-cost' && flag !== '--name' && !off.has(flag));
   const inFile = [...flagsBeside(stage.flags.flatMap(wordsOf), LETTERS, above), ...stage.flags];
   const ofAll = words.filter((_, at) => !isName(words, at));
-  const given = await parsedFlags<SheetFlags>(context, PARAMETERS, wordsIn(ofAll, inFile));
+  const given = await parsedFlags<SheetFlags>(
+    context,
+    PARAMETERS,
+    wordsIn(ofAll, inFile),
+    `${job.path} [[stage]] ${name}`,
+  );
   const sheet = isStage ? undefined : (from ?? NO_SHEET);
   await checkStage(job, stage, sheet, given);
   const flags = await withOwnGpus(servers, given);

@@ -50,7 +50,7 @@ export const applyWith = (parameters: Parameters) =>
     const definitions = new Map<string, ScheduleDefinition>();
     const paths = new Map<string, string>();
     for (const job of jobsIn(place)) {
-      const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out));
+      const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out), job.path);
       paths.set(job.name, job.path);
       definitions.set(job.name, await definitionOf(servers, given, job.name, job.sheet ?? ''));
     }
