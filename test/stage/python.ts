@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 export type Python = {
   /** Why there is none; undefined if there is. */
   readonly missing: string | undefined;
+  /** The interpreter. */
+  readonly program: string;
   /** What a script prints, as JSON. */
   readonly read: (script: string, ...args: readonly string[]) => Promise<unknown>;
 };
@@ -28,6 +30,7 @@ export function pythonWith(name: string, packages: Readonly<Record<string, strin
   const found = ['python3', own].find(has);
   return {
     missing: found === undefined ? install() : undefined,
+    program: found ?? own,
     read: async (script, ...args) => {
       const { stdout } = await promisify(execFile)(found ?? own, ['-c', script, ...args]);
       return JSON.parse(stdout);

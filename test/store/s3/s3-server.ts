@@ -3,10 +3,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../../stage/free-port.ts';
 
 export type S3Server = AsyncDisposable & {
   readonly endpoint: string;
@@ -72,15 +73,6 @@ function versity(): string {
   throw new Error(
     `no S3 server: install versitygw or Go, or set RUNSHEET_TEST_S3 to the path of versitygw or the address of a server. ${made.stderr ?? ''}`,
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 const answers = (port: number): Promise<boolean> =>
