@@ -115,15 +115,11 @@ async function confirmed(find: () => Promise<ShownPool | undefined>, pool: strin
   throw problem('E543', { pool, seconds: CONFIRMED_MS / 1_000 });
 }
 
-const poolOf = ({ pool, size, batches, used, charged, members, turnedAway }: ShownPool): Pool => ({
-  pool,
-  size,
-  batches,
-  used,
-  charged,
-  members: members.map(({ member, ...one }) => ({
+function poolOf(shown: ShownPool): Pool {
+  const { members, commands: _, ...pool } = shown;
+  const named = members.map(({ member, ...one }) => ({
     ...(batchNameOf(member) ?? { batch: member, mark: '' }),
     ...one,
-  })),
-  ...(turnedAway === undefined ? {} : { turnedAway }),
-});
+  }));
+  return { ...pool, members: named };
+}

@@ -1,8 +1,9 @@
 // Copies files between batches that are not on this machine, where neither links nor renames exist.
 
 import pMap from 'p-map';
+import { z } from 'zod';
 import { problem } from '../../errors/error.ts';
-import { shortened } from '../../errors/outside-text.ts';
+import { jsonIn, shortened } from '../../errors/outside-text.ts';
 import { OUTPUTS } from '../../results/output-paths.ts';
 import { isBatchName, locationOf } from '../../store/batch-folders.ts';
 import { linesOf } from '../../store/pieces.ts';
@@ -39,29 +40,22 @@ export async function copyListed({ store, out }: Target, list: string): Promise<
 
 /** The copy that a line of the list names. Throws E504. */
 function listedCopy(line: string, list: string): FileCopy {
-  const copy = parsed(line);
+  const copy = schema.safeParse(jsonIn(line)).data;
   if (copy !== undefined) return copy;
   throw problem('E504', {
     what: `${list} names a file that is no output of a batch in this place: ${shortened(line, 200)}`,
   });
 }
 
-/** undefined for text that names anything else than outputs of batches. */
-function parsed(line: string): FileCopy | undefined {
-  let given: unknown;
-  try {
-    given = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  const { batch, path, to } = (given ?? {}) as Readonly<Record<string, unknown>>;
-  if (typeof batch !== 'string' || typeof path !== 'string' || typeof to !== 'string') return undefined;
-  const isOwn = isBatchName(batch) && isIn(OUTPUTS, path) && isIn(`${REUSED}/${OUTPUTS}`, to);
-  return isOwn ? { batch, path, to } : undefined;
-}
-
 const isIn = (folder: string, name: string): boolean =>
   name.startsWith(`${folder}/`) && !/\p{Cc}|\\/u.test(name) && name.split('/').every(isBatchName);
+
+/** Nothing but outputs of batches. */
+const schema = z.object({
+  batch: z.string().refine(isBatchName),
+  path: z.string().refine((name) => isIn(OUTPUTS, name)),
+  to: z.string().refine((name) => isIn(`${REUSED}/${OUTPUTS}`, name)),
+});
 
 export const copyAll = async (
   store: Store,

@@ -2,8 +2,7 @@
 
 import { errorMessage, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord, shortened } from '../../errors/outside-text.ts';
-import type { S3Place } from '../../host/batches-address.ts';
-import { s3Address } from '../../host/batches-address.ts';
+import { s3Address, type S3Place } from '../../host/batches-address.ts';
 import { WAYS_TO_KEYS } from '../../host/s3-keys.ts';
 import type { AnswerTooLarge } from './answer-body.ts';
 import { ObjectFault } from '../store.ts';
@@ -40,64 +39,40 @@ const isOfObject = ({ status, code }: Refusal): boolean =>
 export const refusedObject = (place: S3Place, refusal: Refusal): RunsheetError =>
   refused(place, refusal, isOfObject(refusal) ? new ObjectFault(refusal.code) : undefined);
 
+const fault = (place: S3Place, reason: string, hint: string, cause?: unknown): RunsheetError =>
+  problem('E612', { place: s3Address(place), reason, hint }, { cause });
+
 export function refused(place: S3Place, refusal: Refusal, cause?: unknown): RunsheetError {
   const { status, code, message } = refusal;
-  const words = [shortened(code, 80) || `it answers ${status}`, shortened(message, 200)]
-    .filter(Boolean)
-    .join(': ');
-  return problem(
-    'E612',
-    { place: s3Address(place), reason: words, hint: hintFor(place, refusal) },
-    { cause },
-  );
+  const words = [shortened(code, 80) || `it answers ${status}`, shortened(message, 200)];
+  return fault(place, words.filter(Boolean).join(': '), hintFor(place, refusal), cause);
 }
 
-export const unreachable = (place: S3Place, host: string, reason: string, cause: unknown): RunsheetError =>
-  problem(
-    'E612',
-    {
-      place: s3Address(place),
-      reason: `${host} cannot be reached: ${reason}`,
-      hint: 'check the network and AWS_ENDPOINT_URL_S3; nothing is lost: repeat the same command',
-    },
-    { cause },
-  );
+export function unreachable(place: S3Place, host: string, reason: string, cause: unknown): RunsheetError {
+  const hint = 'check the network and AWS_ENDPOINT_URL_S3; nothing is lost: repeat the same command';
+  return fault(place, `${host} cannot be reached: ${reason}`, hint, cause);
+}
 
-export const tooLarge = (place: S3Place, cause: AnswerTooLarge): RunsheetError =>
-  problem(
-    'E612',
-    {
-      place: s3Address(place),
-      reason: cause.message,
-      hint: 'check who can write to the bucket, and AWS_ENDPOINT_URL_S3',
-    },
-    { cause: cause.kind === 'xml' ? cause : new ObjectFault(cause.message, { cause }) },
-  );
+export function tooLarge(place: S3Place, cause: AnswerTooLarge): RunsheetError {
+  const hint = 'check who can write to the bucket, and AWS_ENDPOINT_URL_S3';
+  const ofObject = cause.kind === 'xml' ? cause : new ObjectFault(cause.message, { cause });
+  return fault(place, cause.message, hint, ofObject);
+}
 
-export const withoutUrl = (place: S3Place, key: string): RunsheetError =>
-  problem('E612', {
-    place: s3Address(place),
-    reason: `no URL names its key ${JSON.stringify(shortened(key, 200))}`,
-    hint: 'remove that object, or abort that upload, with another program, for example with: aws s3api',
-  });
+export function withoutUrl(place: S3Place, key: string): RunsheetError {
+  const hint = 'remove that object, or abort that upload, with another program, for example with: aws s3api';
+  return fault(place, `no URL names its key ${JSON.stringify(shortened(key, 200))}`, hint);
+}
 
-export const withoutKeys = (place: S3Place, cause: unknown): RunsheetError =>
-  problem(
-    'E612',
-    {
-      place: s3Address(place),
-      reason: `there are no keys of S3: ${shortened(errorMessage(cause), 200)}`,
-      hint: WAYS_TO_KEYS,
-    },
-    { cause },
-  );
+export function withoutKeys(place: S3Place, cause: unknown): RunsheetError {
+  const reason = `there are no keys of S3: ${shortened(errorMessage(cause), 200)}`;
+  return fault(place, reason, WAYS_TO_KEYS, cause);
+}
 
-export const withoutConditions = (place: S3Place, condition: 'If-Match' | 'If-None-Match'): RunsheetError =>
-  problem('E612', {
-    place: s3Address(place),
-    reason: `its server ignores ${condition}, so one writer could overwrite another`,
-    hint: 'use a server with conditional writes, or a local folder for --out',
-  });
+export function withoutConditions(place: S3Place, condition: 'If-Match' | 'If-None-Match'): RunsheetError {
+  const hint = 'use a server with conditional writes, or a local folder for --out';
+  return fault(place, `its server ignores ${condition}, so one writer could overwrite another`, hint);
+}
 
 const KEYS = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'ExpiredToken', 'InvalidToken']);
 const REGIONS = new Set(['PermanentRedirect', 'AuthorizationHeaderMalformed', 'TemporaryRedirect']);
