@@ -2,7 +2,7 @@
 // committed before it is visible in an answer or a webhook.
 
 import type { RunRow } from './runs/run-row.ts';
-import type { DatabaseSync, SQLInputValue, SQLTagStore } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { createTransaction, openFile } from './database-file.ts';
 import type { Status } from '../run-service/contract/statuses.ts';
 
@@ -57,8 +57,7 @@ export type ServerRow = {
 /** Opens or creates the file; `:memory:` stores nothing. Throws E602 if it is in use, of another version, or not a database. */
 export function openDatabase(file: string) {
   const db = openFile(file);
-  // Prepares each statement once.
-  const sql = db.createTagStore();
+  const sql = statementsOf(db);
   const counts = new Map<string, number>();
   const countOf = (deploymentId: string, owner = ''): number => counts.get(`${deploymentId} ${owner}`) ?? 0;
   const add = (deploymentId: string, owner: string, runs: number): void => {
@@ -119,14 +118,30 @@ export function openDatabase(file: string) {
 }
 export type Database = ReturnType<typeof openDatabase>;
 
-type Found = ReturnType<SQLTagStore['all']>;
+/** Prepares each statement once, by its place in the source. Node's own store of them keeps the file locked after the close. */
+function statementsOf(db: DatabaseSync) {
+  const prepared = new WeakMap<TemplateStringsArray, StatementSync>();
+  const of = (strings: TemplateStringsArray): StatementSync => {
+    const statement = prepared.get(strings) ?? db.prepare(strings.join('?'));
+    prepared.set(strings, statement);
+    return statement;
+  };
+  type Tag<Result> = (strings: TemplateStringsArray, ...values: readonly SQLInputValue[]) => Result;
+  const get: Tag<ReturnType<StatementSync['get']>> = (strings, ...values) => of(strings).get(...values);
+  const all: Tag<ReturnType<StatementSync['all']>> = (strings, ...values) => of(strings).all(...values);
+  const run: Tag<ReturnType<StatementSync['run']>> = (strings, ...values) => of(strings).run(...values);
+  return { get, all, run };
+}
+
+type Statements = ReturnType<typeof statementsOf>;
+type Found = ReturnType<StatementSync['all']>;
 
 const rows = <Row>(found: Found): Row[] => found as Row[];
 
 const totals = (found: Found): Readonly<Record<string, number>> =>
   Object.fromEntries(rows<{ name: string; total: number }>(found).map(({ name, total }) => [name, total]));
 
-function writersOf(sql: SQLTagStore, begin: () => void) {
+function writersOf(sql: Statements, begin: () => void) {
   const write = (strings: TemplateStringsArray, ...values: SQLInputValue[]) => {
     begin();
     return sql.run(strings, ...values);
@@ -174,11 +189,11 @@ function writersOf(sql: SQLTagStore, begin: () => void) {
 }
 
 /** Deletes files that were uploaded before, except those that a run needs which has not ended. */
-function dropUploads(sql: SQLTagStore, beforeMs: number): void {
+function dropUploads(sql: Statements, beforeMs: number): void {
   const ids = rows<{ id: string }>(sql.all`SELECT id FROM upload WHERE uploadedMs < ${beforeMs}`);
   if (ids.length === 0) return;
   const needed = new Set<string>();
-  const alive = sql.iterate`SELECT inputs FROM run INDEXED BY runAlive WHERE endedMs IS NULL`;
+  const alive = sql.all`SELECT inputs FROM run INDEXED BY runAlive WHERE endedMs IS NULL`;
   for (const row of alive as Iterable<{ inputs: string }>)
     for (const [, id = ''] of row.inputs.matchAll(UPLOAD)) needed.add(id);
   for (const { id } of ids) if (!needed.has(id)) void sql.run`DELETE FROM upload WHERE id = ${id}`;
@@ -187,7 +202,7 @@ function dropUploads(sql: SQLTagStore, beforeMs: number): void {
 const UPLOAD = /\/files\/uploads\/([\w-]+)\//g;
 
 /** The user's own GPU servers, and workflows as JSON, in the order in which they came. */
-const ownGpusIn = (db: DatabaseSync, sql: SQLTagStore) => ({
+const ownGpusIn = (db: DatabaseSync, sql: Statements) => ({
   servers: () => rows<ServerRow>(sql.all`SELECT * FROM server ORDER BY rowid`),
   keepServer: ({ url, kind, gpu, headersFile }: ServerRow): void =>
     void sql.run`
@@ -204,7 +219,7 @@ const ownGpusIn = (db: DatabaseSync, sql: SQLTagStore) => ({
 
 /** `busy` is the number of active runs, with which the query can stop before it has read the whole queue. */
 const dashboardQuery =
-  (sql: SQLTagStore) => (busy: number, most: { readonly next: number; readonly ended: number }) => {
+  (sql: Statements) => (busy: number, most: { readonly next: number; readonly ended: number }) => {
     const runs = Number(sql.get`SELECT max(number) AS number FROM run`?.['number'] ?? 0);
     const working = rows<RunRow>(sql.all`
       SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NOT NULL ORDER BY number LIMIT ${busy}`);
