@@ -179,6 +179,10 @@ describe.each(ALL)('%s', (option, row) => {
     for (const example of formOf(kind).examples(kind))
       expect(kind.type === 'flag' || 'kept' in read(kind, example)).toBe(true);
   });
+
+  it('shows its value in one word of the help, and a flag that takes none shows nothing', () => {
+    expect(formOf(kind).form(kind)).toMatch(kind.type === 'flag' ? /^$/ : /^\S{1,30}$/);
+  });
 });
 
 /** Concurrency is stored as a number and a mark. */
