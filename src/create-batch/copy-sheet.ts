@@ -107,8 +107,7 @@ export async function copySheet(given: string, own: CopyParams, folder: string):
   const { head, ...content } =
     path === '-' ? await copyStream(path, params.stdin, folder) : await copyFile(path, folder);
   const format = params.format ?? formatOf(name, head);
-  const [ending = `.${format}`] = /^\.\w+$/.exec(extname(name).toLowerCase()) ?? [];
-  const file = `${COPY}${ending}`;
+  const file = fileFor(name, format);
   await rename(join(folder, COPY), join(folder, file));
   const beside = besideOf(path, params);
   if (format !== 'xlsx') return { name, folder, file, format, ...content, ...beside };
@@ -117,6 +116,22 @@ export async function copySheet(given: string, own: CopyParams, folder: string):
   const { sheet } = params;
   await unpackSheet({ from: join(folder, file), file: name, sheet, to: join(folder, CELLS) });
   return { name, folder, file: CELLS, format, ...content, ...beside };
+}
+
+const fileFor = (name: string, format: SheetFormat): string =>
+  COPY + (/^\.\w+$/.exec(extname(name).toLowerCase())?.[0] ?? `.${format}`);
+
+/** Another sheet of the same workbook. */
+export async function withOtherSheet(copy: SheetCopy, sheet: string): Promise<SheetCopy> {
+  const { unpackSheet } = await import('../sheet/xlsx/unpack-sheet.ts');
+  const [from, file] = [fileFor(copy.name, copy.format), `other.${CELLS}`];
+  await unpackSheet({
+    from: join(copy.folder, from),
+    file: copy.name,
+    sheet,
+    to: join(copy.folder, file),
+  });
+  return { ...copy, file };
 }
 
 /** Rows of a program and of stdin name files from the folder of the command. */

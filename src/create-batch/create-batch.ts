@@ -7,26 +7,22 @@
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, rename, rmdir } from 'node:fs/promises';
 import { problem } from '../errors/error.ts';
-import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from '../sheet/guesses/guess.ts';
+import { unconfirmed } from '../sheet/guesses/guess.ts';
 import { waitInCall } from '../host/call-signal.ts';
-import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
-import { sourceIn } from '../sheet/sheet-source.ts';
-import { layOut, type LaidOut } from '../sheet/sheet.ts';
-import { refuseUnbounded } from '../store/attempt-cost.ts';
+import type { LaidOut } from '../sheet/sheet.ts';
 import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within, type Store } from '../store/store.ts';
-import { batchIdOf, contentOf } from './batch-id.ts';
-import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
+import type { BatchSpec } from './batch-spec.ts';
 import { canaryFirst } from './canary-first.ts';
 import { Claim, Overtaken } from './claim.ts';
-import { errorsPlaceFor } from './error-list.ts';
 import { batchesElsewhere, rememberPlace } from './known-places.ts';
+import { agreedSheetOf, guessesAbout, layOutSheet, type AgreedSheet } from './laid-out-sheet.ts';
+import { withFurther } from './one-command.ts';
 import {
   aboutGuesses,
   manyRows,
@@ -133,7 +129,7 @@ export class NewBatch implements Disposable {
     if (this.#same !== undefined) return [];
     const { name } = this.#params.copy;
     const guesses = this.#draft?.laidOut.guesses ?? this.#agreed?.guesses ?? [];
-    const asked = this.#agreed?.problems.length === 0 ? [...aboutGuesses(name, guesses)] : [];
+    const asked = this.#agreed?.problems.length === 0 ? [...aboutGuesses(name, guesses, this.#failure)] : [];
     if (this.#whole !== undefined) {
       const { file, laidOut } = this.#whole;
       asked.push(...this.#aboutEarlier());
@@ -202,12 +198,17 @@ export class NewBatch implements Disposable {
 
   /** False if the guesses about the sheet are open and it cannot be laid out with them. */
   async #layOut(): Promise<boolean> {
-    const agreed = await agreedSheetOf(this.#params);
+    const further = (error: unknown): Promise<unknown> =>
+      withFurther(error, this.#params.options, (options) => guessesAbout(this.#params, options));
+    const agreed = await agreedSheetOf(this.#params).catch(async (error: unknown) => {
+      throw await further(error);
+    });
     this.#agreed = agreed;
     try {
       this.#draft = await layOutSheet(this.#params, agreed);
       return true;
-    } catch (error) {
+    } catch (found) {
+      const error = await further(found);
       if (agreed.open.length === 0 || this.#answers.guesses === 'accept') throw error;
       this.#failure = error;
       return false;
@@ -331,48 +332,4 @@ async function* namesFor(out: string, batch: string, again: boolean): AsyncGener
     const name = number === 1 ? batch : `${batch}-${number}`;
     if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
   }
-}
-
-/** `open`: guesses that have to be confirmed. */
-type AgreedSheet = SettledSheet & { readonly open: readonly Guess[] };
-
-async function agreedSheetOf(params: CreateParams): Promise<AgreedSheet> {
-  const { copy, deployment } = params;
-  const source = sourceIn(openStore(copy.folder), copy);
-  const settled = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
-  // A sheet that is refused needs no answer.
-  return { ...settled, open: settled.problems.length === 0 ? unconfirmed(settled.guesses) : [] };
-}
-
-/** Throws the errors of the sheet. */
-async function layOutSheet(params: CreateParams, agreed: AgreedSheet): Promise<DraftBatch> {
-  const { copy, deployment, service, out } = params;
-  const layout = openStore(copy.folder);
-  const { options, guesses, problems, likely } = agreed;
-  const rows = await layOut({
-    source: sourceIn(layout, copy),
-    options,
-    inputTypes: deployment.inputTypes,
-    known: problems,
-    likely,
-    store: layout,
-    order: params.order,
-    outputName: params.settings.outputName,
-    ownGpu: deployment.gpu,
-    errors: await errorsPlaceFor(out, copy.name),
-    files: params.files,
-  }).catch((error: unknown) => {
-    throw restingOn(error, guesses);
-  });
-  const ofFiles = params.files?.takeGuesses() ?? [];
-  const all = [...guesses, ...ofFiles, ...equalRows(rows.repeats, options)];
-  const { found } = params.files ?? {};
-  const laidOut = { ...rows, ...(all.length === 0 ? {} : { guesses: all }), ...(found && { files: found }) };
-  const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
-  const batch = params.name ?? batchIdOf(copy.name, content);
-  const call = params.madeFor === undefined ? {} : { madeFor: params.madeFor };
-  const identity = { batch, mark: randomBytes(8).toString('hex'), content, ...call };
-  const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, identity);
-  refuseUnbounded(file, file.maxCostNano);
-  return { batch, file, laidOut, content, layout };
 }

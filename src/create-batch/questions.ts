@@ -83,7 +83,13 @@ export type ChangedDeployment = {
 };
 
 export type Question =
-  | { readonly id: 'guesses'; readonly sheet: string; readonly guesses: readonly Guess[] }
+  | {
+      readonly id: 'guesses';
+      readonly sheet: string;
+      readonly guesses: readonly Guess[];
+      /** Why the sheet is refused also with them. */
+      readonly refused?: unknown;
+    }
   | { readonly id: 'ofBatch'; readonly sheet: string; readonly batch: string; readonly file: BatchFile }
   | { readonly id: 'open'; readonly open: readonly SharedRows[] }
   | {
@@ -236,8 +242,15 @@ export const unanswered = (questions: readonly Question[], answers: Answers): re
 export const answersIn = (patches: readonly Patch[]): Answers =>
   Object.assign({}, ...patches.map((patch) => ('answers' in patch ? patch.answers : {})));
 
-export const aboutGuesses = (sheet: string, guesses: readonly Guess[]): readonly Question[] =>
-  unconfirmed(guesses).length === 0 ? [] : [{ id: 'guesses', sheet, guesses }];
+/** `refused`: why the sheet is refused also with them. */
+export const aboutGuesses = (
+  sheet: string,
+  guesses: readonly Guess[],
+  refused?: unknown,
+): readonly Question[] =>
+  unconfirmed(guesses).length === 0
+    ? []
+    : [{ id: 'guesses', sheet, guesses, ...(refused !== undefined && { refused }) }];
 
 /** More rows than this are asked about, unless a limit says how many are meant. */
 const FEW_ROWS = 100_000;

@@ -81,6 +81,7 @@ async function answersBy(
     return own(refusal(all, words), all);
   };
   const unasked = questions.find((one) => ask === undefined || !isAsked(one));
+  if (unasked?.id === 'guesses' && unasked.refused !== undefined) throw unasked.refused;
   if (unasked !== undefined || ask === undefined) throw refused(unasked as Question);
   const patches: Patch[] = [];
   for (const question of questions) {

@@ -57,12 +57,14 @@ export interface ReadingOptions {
   readonly delimiter?: string;
   /** Character encoding of the sheet (default: found in the file). */
   readonly encoding?: string;
-  /** Quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them (default: found in the file). */
-  readonly quote?: 'csv' | 'loose' | 'none';
+  /** Quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them; single: 'a, b'; curly: “a, b” (default: found in the file). */
+  readonly quote?: 'csv' | 'loose' | 'none' | 'single' | 'curly';
   /** Rows that begin with this are left out, such as #; none: they are rows (default: none). */
   readonly comment?: string;
   /** Rows may have fewer fields than the header: the last ones are empty. */
   readonly shortRows?: boolean;
+  /** Commas in this column are not in quotes: it takes what a row has more than the header (default: none). */
+  readonly unquoted?: string;
   /** Names of the columns of a sheet without a header, or of a list. */
   readonly columns?: readonly string[];
   /** Where a JSON document has the list of its rows, such as data.items (default: found in the file). */
@@ -79,7 +81,7 @@ export interface ReadingOptions {
   readonly unique?: boolean;
   /** Row of the header, or none (default: the first one of 20 that names an input). */
   readonly headerRow?: number | 'none';
-  /** Rows that are left out, such as 2,302-305, or none; CSV: lines. */
+  /** Rows that are left out, such as 2,302-305, or none; of a text: its lines. */
   readonly skipRows?: readonly RowRange[];
   /** Rows of totals, and notes below them: leave them out, or send them; skip counts in each further sheet and at each firing (default: asked). */
   readonly totals?: 'skip' | 'send';

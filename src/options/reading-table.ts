@@ -50,11 +50,11 @@ export const READING = {
     usual: 'found in the file',
   },
   quote: {
-    kind: choice(['csv', 'loose', 'none']),
+    kind: choice(['csv', 'loose', 'none', 'single', 'curly']),
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: 'quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them',
+    help: "quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them; single: 'a, b'; curly: “a, b”",
     usual: 'found in the file',
   },
   comment: {
@@ -71,6 +71,14 @@ export const READING = {
     stays: true,
     group: 'reading',
     help: 'rows may have fewer fields than the header: the last ones are empty',
+  },
+  unquoted: {
+    kind: text('column', 'prompt'),
+    scope: 'reading',
+    stays: true,
+    group: 'reading',
+    help: 'commas in this column are not in quotes: it takes what a row has more than the header',
+    usual: 'none',
   },
   columns: {
     kind: texts('name,…', 'prompt,seed', true),
@@ -137,7 +145,7 @@ export const READING = {
     kind: rowRanges,
     scope: 'reading',
     group: 'reading',
-    help: 'rows that are left out, such as 2,302-305, or none; CSV: lines',
+    help: 'rows that are left out, such as 2,302-305, or none; of a text: its lines',
   },
   totals: {
     kind: choice(['skip', 'send']),

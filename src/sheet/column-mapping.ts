@@ -48,6 +48,7 @@ export function mapColumns(
   checkLadder(options);
   const names = columns.map(({ name }) => name);
   for (const name of options.fillDown ?? []) indexOf(names, name, '--fill-down');
+  if (options.unquoted !== undefined) indexOf(names, options.unquoted, '--unquoted');
   const { givers, ...roles } = rolesOf(names, options, known && new Set(known.keys()));
   for (const giver of givers) if (giver.asked) refuseGiver(giver, known);
   for (const input of Object.keys(options.types)) refuseType(input, givers);

@@ -55,6 +55,10 @@ const BOOLEANS: ReadonlyMap<string, string> = new Map([
 /** People mark with it what is true, or crossed out. */
 export const YES_MARK = /^[x✓✔☑]$/i;
 
+/** `1024px`, which is 1024. */
+export const WITH_UNIT =
+  /^(-?(?:\d+(?:[.,]\d+)?|[.,]\d+))\s?(px|pixels?|s|secs?|seconds?|fps|frames?|steps?|x)$/i;
+
 /** `60%`, which is 0.6. */
 export const PERCENT = /^-?\d+(?:[.,]\d+)?\s?%$/;
 
@@ -130,11 +134,15 @@ function jsonIn(text: string): Reading {
   return flawOf(read.value) ?? canonical(read.value);
 }
 
-/** A choice as the deployment writes it, whatever its case and the spaces around it. */
+/** A choice as the deployment writes it: `DPM++ 2M` and `Euler a` are `dpmpp_2m` and `euler_a`. */
 export function asChoice(json: string, { options = [] }: Pick<InputType, 'options'>): string {
   if (options.length === 0 || !json.startsWith('"')) return json;
   const text = JSON.parse(json) as string;
-  const plain = (one: string): string => one.trim().toLowerCase();
+  const plain = (one: string): string =>
+    one
+      .toLowerCase()
+      .replaceAll(/[\s\-_]+/g, '')
+      .replaceAll('+', 'p');
   const alike = options.includes(text) ? [] : options.filter((one) => plain(one) === plain(text));
   return alike.length === 1 ? JSON.stringify(alike[0]) : json;
 }

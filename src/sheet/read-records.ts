@@ -54,9 +54,7 @@ function expandedOf(
 
 function allRecords(source: SheetSource, options: SheetOptions, columns: readonly string[]) {
   if (options.format === 'xlsx') return workbookRecords(source, options, columns.length);
-  return isJson(options)
-    ? jsonRecords(source, options, columns)
-    : csvRecords(source, options, columns.length);
+  return isJson(options) ? jsonRecords(source, options, columns) : csvRecords(source, options, columns);
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   readText,
   readValue,
   takesFiles,
+  WITH_UNIT,
   YES_MARK,
 } from './parse-cell.ts';
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
@@ -133,7 +134,10 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   const not = feed.type && notAllowed(chosen, feed.type);
   if (not === undefined) return chosen;
   const what = `${JSON.stringify(shown(look, index))} in column "${column}" ${not.what}`;
-  wrong.push(problem('E201', { ...not, what }, place()));
+  // A column of other words, such as the numbers of samplers, may be left out.
+  const isOptional = 'column' in feed.from && !feed.type?.required && not.allowed === feed.type?.options;
+  const correction = isOptional ? { add: [['--drop', column] as const] } : undefined;
+  wrong.push(problem('E201', { ...not, what }, { ...place(), correction }));
   return undefined;
 }
 
@@ -223,7 +227,7 @@ function textOf({ plan, record: { cells, marks } }: Look, index: number, { kind,
   if (kind === 'bool') return isGiven && YES_MARK.test(text.trim()) ? 'true' : text;
   if (kind !== 'int' && kind !== 'float') return text;
   const raw = (marks?.get(index)?.raw ?? text).trim();
-  const plain = withoutCommas(raw, plan.decimalComma);
+  const plain = withoutCommas(isGiven ? raw.replace(WITH_UNIT, '$1') : raw, plan.decimalComma);
   if (kind === 'float' && PERCENT.test(plain)) return fraction(plain);
   return plain.replace(/^(-?)0+(?=\d)/, '$1');
 }

@@ -1,7 +1,7 @@
 // Collects the errors of a sheet: all of them go into a file, and ten are shown with their lines, grouped by kind, so that many of one
 // kind hide no other. Memory holds ten errors of each of ten kinds, and counts.
 
-import { list, problem, RunsheetError } from '../errors/error.ts';
+import { type Correction, list, problem, RunsheetError } from '../errors/error.ts';
 import { csvCell, markedLine } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
@@ -14,6 +14,8 @@ import type { SheetSource } from './sheet-source.ts';
 export type ErrorsPlace = { readonly store: Store; readonly file: string };
 
 const MOST_SHOWN = 10;
+/** What is wrong with one row only. */
+const OF_CELLS: ReadonlySet<string> = new Set(['E103', 'E201', 'E202', 'E203', 'E207', 'E210']);
 /** More rows are not left out by numbers. */
 const MOST_LINES = 1000;
 const MOST_EXCERPT = 2000;
@@ -46,6 +48,23 @@ export class SheetRefused extends RunsheetError {
     this.rows = found.rows;
     this.errorsFile = errorsFile;
   }
+}
+
+/** How the command becomes right. */
+export const correctionsOf = (error: RunsheetError): readonly Correction[] =>
+  (error instanceof SheetRefused ? error.problems : [error]).flatMap(({ correction }) => correction ?? []);
+
+/** Corrections that a sheet needs too once it is corrected, and what they answer. */
+export type Further = { readonly corrections: readonly Correction[]; readonly texts: readonly string[] };
+
+const FURTHER = new WeakMap<object, Further>();
+
+export const furtherOf = (error: RunsheetError): Further =>
+  FURTHER.get(error) ?? { corrections: [], texts: [] };
+
+export function lackingToo(error: RunsheetError, further: Further): RunsheetError {
+  FURTHER.set(error, further);
+  return error;
 }
 
 export class Problems {
@@ -104,30 +123,46 @@ export class Problems {
     return kinds.flatMap((kind, at) => withCount(kind, shares[at] ?? 0, kinds.length));
   }
 
-  /** Rows without a value that is required may be left out, unless they are all rows. */
-  #withSkipped(shown: readonly RunsheetError[], { format, skipRows = [] }: SheetOptions, rows: number) {
-    const lines = [...this.#kinds].flatMap(([name, kind]) => (name.startsWith('E203 ') ? kind.lines : []));
+  /**
+   * The command that takes what is right: a column whose values are mostly not accepted is left out, and so are the other rows
+   * with errors, unless they are most rows and not only empty.
+   */
+  #withCommand(shown: readonly RunsheetError[], { format, skipRows = [] }: SheetOptions, rows: number) {
+    const isDropped = ({ code, correction, place }: RunsheetError): boolean =>
+      code === 'E201' &&
+      correction !== undefined &&
+      2 * (this.#kinds.get(`E201 ${place?.columnName ?? ''}`)?.count ?? 0) > rows;
+    const isRow = (found: RunsheetError): boolean =>
+      found.place?.row !== undefined &&
+      OF_CELLS.has(found.code) &&
+      !isDropped(found) &&
+      (found.code === 'E201' || !found.correction);
+    const kinds = [...this.#kinds].filter(([, { first }]) => first.every(isRow));
+    const lines = kinds.flatMap(([, kind]) => kind.lines);
     const only = [...new Set(lines)].toSorted((a, b) => a - b);
-    const isList = format === 'csv' || format === 'tsv' || format === 'xlsx';
-    const isPart = only.length > 0 && only.length <= MOST_LINES && only.length < rows;
-    if (!isList || !isPart || shown.some(({ code, place }) => code === 'E203' && place?.row === undefined))
-      return shown;
-    const at = shown.findIndex(({ code }) => code === 'E203');
+    const isEmpty = kinds.every(([name]) => name.startsWith('E203 '));
+    const isPart = only.length <= MOST_LINES && (isEmpty ? only.length < rows : only.length * 2 <= rows);
+    // Not all of them are known.
+    const isMore = this.#kinds.size === MOST_SHOWN || this.#namedGpus !== undefined;
+    const isUnmapped = shown.some(({ code, place }) => code === 'E203' && place?.row === undefined);
+    const isLess = isPart && !isMore && !isUnmapped && format !== 'json';
+    const at = isLess ? shown.findIndex(isRow) : -1;
     const skipped = rangesText(withRows(skipRows, only));
-    return shown.map((one, index) =>
-      index === at ? changedTo(one, { correction: { add: [['--skip-rows', skipped]] } }) : one,
-    );
+    return shown.map((one, index) => {
+      if (index === at) return changedTo(one, { correction: { add: [['--skip-rows', skipped]] } });
+      return one.code === 'E201' && !isDropped(one) ? changedTo(one, { correction: undefined }) : one;
+    });
   }
 
   /** Completes the list and returns the error for `rows` rows. */
   async refusal(source: SheetSource, options: SheetOptions, rows: number): Promise<SheetRefused> {
     await this.#list.commit();
-    const problems = await withExcerpts(this.#withSkipped(this.#shown(), options, rows), source, options);
-    const byCode = Object.fromEntries(this.#byCode);
-    return new SheetRefused(
-      { problems, total: this.#total, byCode, rows },
-      `${this.#place.store.location}/${this.#place.file}`,
-    );
+    const problems = await withExcerpts(this.#withCommand(this.#shown(), options, rows), source, options);
+    const found = { problems, total: this.#total, byCode: Object.fromEntries(this.#byCode), rows };
+    const refused = new SheetRefused(found, `${this.#place.store.location}/${this.#place.file}`);
+    const isLess = correctionsOf(refused).some((one) => 'add' in one && one.add[0]?.[0] === '--skip-rows');
+    const hint = `${refused.hint}\nwithout the rows that are refused:`;
+    return isLess ? new SheetRefused(refused, refused.errorsFile, hint) : refused;
   }
 
   /** Discards an unfinished list; does nothing after {@link refusal}. */

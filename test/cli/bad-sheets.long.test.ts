@@ -1,6 +1,12 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { commandsIn } from '../errors/printed-commands.ts';
+import { installedIn, ownEnvironment } from '../stage/command.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Stage } from '../stage/stage.ts';
 
 describe('a bad sheet', () => {
   const stage = sharedStage((one) => one.service());
@@ -48,5 +54,87 @@ describe('a bad sheet', () => {
     expect(
       left.filter((name) => !name.startsWith('.') && existsSync(stage.path('batches', name, 'batch.json'))),
     ).toEqual([]);
+  });
+});
+
+const INPUTS = [
+  { name: 'prompt', type: 'string', required: true },
+  { name: 'image', type: 'image' },
+  { name: 'steps', type: 'int', min: 1 },
+  { name: 'sampler', type: 'string', options: ['euler', 'dpmpp_2m'] },
+];
+
+const SCENES = 'a harbour at dawn, seen from above';
+
+/** What a script sends that has the command as it was printed. */
+async function sentBy(stage: Stage, command: string): Promise<readonly unknown[]> {
+  const bin = dirname(installedIn(stage.path('bin')));
+  const env = { ...ownEnvironment(), ...stage.environment, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+  const ended = await promisify(execFile)('bash', ['-c', `${command} -o json`], { cwd: stage.folder, env });
+  const { requests } = JSON.parse(ended.stdout) as { readonly requests: readonly { inputs: unknown }[] };
+  return requests.map(({ inputs }) => inputs);
+}
+
+describe('the last command that plan prints works when a script has it', () => {
+  const stage = sharedStage(async (one) => {
+    one.write('deployments.json', deploymentsOf({ inputTypes: INPUTS }));
+    await one.service(['--deployments', one.path('deployments.json')]);
+  });
+
+  it.each([
+    [
+      'commas without quotes, and missing cells',
+      'a.csv',
+      'prompt,steps,sampler\na fox, red,20,euler\nan owl\n',
+      [{ prompt: 'a fox, red', sampler: 'euler', steps: 20 }, { prompt: 'an owl' }],
+    ],
+    [
+      "the quotes of a word processor in my sheet's name",
+      "my sheet's.csv",
+      'prompt,steps\n“a fox, red”,20px\n“an owl”,30px\n',
+      [
+        { prompt: 'a fox, red', steps: 20 },
+        { prompt: 'an owl', steps: 30 },
+      ],
+    ],
+    [
+      'samplers by their numbers, another name of an input, and a row that is out of range',
+      'b.csv',
+      'prompt,step,sampler\na,20,8\nb,0,8\nc,30,8\n',
+      [
+        { prompt: 'a', steps: 20 },
+        { prompt: 'c', steps: 30 },
+      ],
+    ],
+    [
+      'no column for the prompt, several pictures in a cell, and a row without text',
+      'c.csv',
+      `Shot description,image\n"${SCENES}","https://a.example/1.png,https://a.example/2.png"\n,https://a.example/3.png\n`,
+      [
+        { image: 'https://a.example/1.png', prompt: SCENES },
+        { image: 'https://a.example/2.png', prompt: SCENES },
+      ],
+    ],
+    [
+      'lines of a batch of OpenAI',
+      'd.jsonl',
+      `{"custom_id":"x","body":{"input":"${SCENES}"}}\n`,
+      [{ prompt: SCENES }],
+    ],
+    [
+      'comments and a comma too many in JSON',
+      'e.jsonl',
+      '// two\n{"prompt":"a","steps":3}\n{"prompt":"b",}\n{"prompt":"c"}\n',
+      [{ prompt: 'a', steps: 3 }, { prompt: 'c' }],
+    ],
+  ])('%s', async (_, name, text, inputs) => {
+    stage.write(name, text);
+    const { stderr } = await stage.run(['plan', name, '-d', 'portraits']);
+    const printed = commandsIn(stderr).at(-1) ?? '';
+    expect(await sentBy(stage, printed.replace(/^runsheet run/, 'runsheet plan'))).toEqual(inputs);
+    // A script may buy at once: it is refused with the same command, or there is none to give.
+    if (!printed.startsWith('runsheet plan')) return;
+    const refused = await stage.run(['run', name, '-d', 'portraits']);
+    expect(commandsIn(refused.stderr).at(-1)).toBe(printed.replace('plan', 'run'));
   });
 });

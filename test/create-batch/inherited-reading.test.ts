@@ -76,6 +76,12 @@ const CASES: Readonly<Record<keyof typeof READING | Several, Case | typeof OF_A_
     further: 'id,prompt,style\nb,two\n',
     rows: ['{"prompt":"two"}'],
   },
+  unquoted: {
+    options: { unquoted: 'prompt', ...KEYED },
+    first: 'id,prompt,style\na,one,oil\n',
+    further: 'id,prompt,style\nb,two, three,ink\n',
+    rows: ['{"prompt":"two, three","style":"ink"}'],
+  },
   columns: {
     options: { columns: ['id', 'prompt'], headerRow: 0, ...KEYED },
     first: 'a,one\nb,two\n',

@@ -83,6 +83,20 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,prompt\na,b\n',
   },
   {
+    found: 'curly or single quotes around each text, or around commas',
+    means: 'they enclose the field',
+    does: 'asked',
+    flag: '--quote',
+    sheet: 'prompt,seed\n“a, b”,1\n“c”,2\n',
+  },
+  {
+    found: 'rows with more commas than the header, which can only be of one text',
+    means: 'they belong to it',
+    does: 'asked',
+    flag: '--unquoted',
+    sheet: 'prompt,seed\na, b,1\nc,2\n',
+  },
+  {
     found: 'rows without their last cells',
     means: 'these cells are empty',
     does: 'asked',
@@ -177,7 +191,7 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,Card\na,H100\n',
   },
   {
-    found: '`N/A`, `None`, `-`, `nan`, `todo` in a cell that is sent',
+    found: '`N/A`, `None`, `-`, `nan`, `todo` in a cell that is sent, `random` for a number',
     means: 'empty; `--null keep` sends all',
     does: 'asked',
     flag: '--null',
@@ -204,6 +218,13 @@ export const GUESSES: readonly Guessed[] = [
     does: 'asked',
     flag: '--type',
     sheet: 'prompt,cfg\na,60%\n',
+  },
+  {
+    found: '`1024px`, `5 sec`, `30 steps` for a number',
+    means: '1024, 5, 30',
+    does: 'asked',
+    flag: '--type',
+    sheet: 'prompt,seed\na,20 steps\n',
   },
   {
     found: '`7,5`, if no value may be thousands',

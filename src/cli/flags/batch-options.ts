@@ -9,6 +9,7 @@ import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
 import {
   flagOf,
   IN_FLAGS,
+  isRepeated,
   limitChangeOf,
   refuseBoth,
   requestOf as requestFrom,
@@ -28,7 +29,7 @@ import { checkLadder } from '../../sheet/size-classes.ts';
 import type { Reading } from '../../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../../sheet/sheet-source.ts';
 import type { SheetFlags } from './flags.ts';
-import { isRepeated, type LimitFlags, type OptionFlags } from './option-flags.ts';
+import type { LimitFlags, OptionFlags } from './option-flags.ts';
 
 type SettingFlags = {
   readonly out?: string;

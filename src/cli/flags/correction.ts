@@ -3,25 +3,30 @@
 import { RunsheetError, type Correction, type GivenFlag } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { guessesBehind, restingOn } from '../../sheet/guesses/guess.ts';
-import { SheetRefused } from '../../sheet/validation-errors.ts';
+import { correctionsOf, furtherOf, SheetRefused } from '../../sheet/validation-errors.ts';
 
 /** The error with commands that can be pasted in its hint; with the corrected command, if it knows what was meant. */
 export function withCommand(error: unknown, args: readonly string[]): unknown {
   if (!(error instanceof RunsheetError)) return error;
   const { code, message, exit, place, cause } = error;
   const hint = error.hint && withPlace(error.hint, args);
-  const command = corrected(args, correctionsOf(error));
-  const lines = [hint, ...(command === undefined ? [] : [`  ${command}`])].filter(Boolean).join('\n');
+  const further = furtherOf(error);
+  const own = correctionsOf(error);
+  const command = corrected(args, own.length === 0 ? [] : [...own, ...further.corrections]);
+  const then = further.texts.map((text) => `then: ${text}`);
+  const lines = [
+    hint,
+    ...(command === undefined ? [] : then),
+    ...(command === undefined ? [] : [`  ${command}`]),
+  ]
+    .filter(Boolean)
+    .join('\n');
   const whole =
     error instanceof SheetRefused
       ? new SheetRefused(error, error.errorsFile, lines)
       : new RunsheetError(code, message, { exit, hint: lines === '' ? undefined : lines, place, cause });
   return restingOn(whole, guessesBehind(error));
 }
-
-/** One command with all that is known about a refused sheet: its columns, for example. */
-const correctionsOf = (error: RunsheetError): readonly Correction[] =>
-  (error instanceof SheetRefused ? error.problems : [error]).flatMap(({ correction }) => correction ?? []);
 
 const ON_A_BATCH =
   /\brunsheet (?:pause|resume|scale|cancel|retry|follow|wait|status|rows|show|logs|results|events|verify|open|export|compare [a-zA-Z0-9][\w.-]*) [a-zA-Z0-9][\w.-]*(?![\w.-]| --out)|\brunsheet list\b(?! --out)/g;
@@ -75,7 +80,14 @@ function one(word: string, wrong: string, right: string): string {
   );
 }
 
-const REPEATABLE: ReadonlySet<string> = new Set(['--map', '--set', '--drop', '--type', '--fill-down']);
+const REPEATABLE: ReadonlySet<string> = new Set([
+  '--map',
+  '--set',
+  '--drop',
+  '--type',
+  '--fill-down',
+  '--split',
+]);
 
 /** A flag with one value replaces the value that was given. */
 function withFlag(args: readonly string[], [flag, value]: GivenFlag): readonly string[] {

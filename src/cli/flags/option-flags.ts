@@ -1,5 +1,6 @@
 // The flags of the options in the table.
 
+import { isPaired, isRepeated } from '../../create-batch/given-options.ts';
 import { readFileSync } from 'node:fs';
 import type { FlagParametersForType } from '@stricli/core';
 import { errorMessage } from '../../errors/error.ts';
@@ -42,12 +43,6 @@ export type OptionFlags = { readonly [N in Exclude<NamesOf<'flag'>, 'unique'>]: 
 } & { readonly [N in Exclude<Flag, NamesOf<'flag'> | Repeated>]?: Exclude<Given[N], undefined> };
 
 export type LimitFlags = Pick<OptionFlags, LimitName>;
-
-const isPaired = ({ type }: Kind): boolean => type === 'pairs' || type === 'axes';
-
-/** Whether an option has several flags, one for each value. */
-export const isRepeated = (kind: Kind): boolean =>
-  isPaired(kind) || kind.type === 'targets' || (kind.type === 'texts' && !kind.joined);
 
 /** `fallback`: what help calls the default. */
 function flagFor(option: string, row: AnyOption, fallback = row.usual): object {

@@ -39,22 +39,32 @@ async function widthOf(source: SheetSource, options: SheetOptions, header: reado
   return width;
 }
 
-/** Every row after the header. A row that does not have `width` fields carries a fault. */
+/** Every row after the header. A row that does not have as many fields as there are `columns` carries a fault. */
 export async function* csvRecords(
   source: SheetSource,
   options: SheetOptions,
-  width: number,
+  columns: readonly string[],
 ): AsyncGenerator<SheetRecord> {
+  const width = columns.length;
+  const [delimiter = ',', takes] = [parserOf(options).delimiter, columns.indexOf(options.unquoted ?? '')];
   let header = options.headerRow !== 0;
   for await (const { line, fields, raw } of fieldsOf(source, options)) {
     // A row without values is blank, except in a sheet with one column, where spaces are a value.
     if (header || isSkipped(options, line) || (width > 1 && isEmptyRow(fields))) header = false;
     else {
-      const cells = fitted(fields, width, options.shortRows);
+      const whole = joined(fields, width, takes, delimiter);
+      const cells = fitted(whole, width, options.shortRows);
       const record = { line, column: 1, cells, ...(raw === undefined ? {} : { raw }) };
       yield cells.length === width ? record : { ...record, fault: raggedness(line, width, fields) };
     }
   }
+}
+
+/** The field at `at`, and those that the row has more than the header, are one text whose delimiters have no quotes. */
+function joined(fields: readonly string[], width: number, at: number, delimiter: string): readonly string[] {
+  const end = at + fields.length - width + 1;
+  if (at < 0 || fields.length <= width) return fields;
+  return [...fields.slice(0, at), fields.slice(at, end).join(delimiter), ...fields.slice(end)];
 }
 
 /** Empty cells may be missing at the end of a row, or stand behind its end. */
@@ -86,7 +96,7 @@ export const parserOf = (options: SheetOptions): CsvParser => {
   const { delimiter, quote, comment } = options;
   return new CsvParser({
     delimiter: delimiter === NO_DELIMITER ? undefined : delimiterOf(options),
-    quoting: quote ?? (delimiter === NO_DELIMITER ? 'none' : 'csv'),
+    quoting: isOther(quote) ? 'loose' : (quote ?? (delimiter === NO_DELIMITER ? 'none' : 'csv')),
     comment: comment === 'none' ? undefined : comment,
   });
 };
@@ -99,8 +109,50 @@ export async function* parsed(
   parser: CsvParser,
   writing: SheetOptions,
 ): AsyncGenerator<CsvRecord> {
-  for await (const text of textOf(source, writing)) yield* parser.take(text);
+  const marks = isOther(writing.quote) ? writing.quote : undefined;
+  const texts = textOf(source, writing);
+  for await (const text of marks ? withQuotes(texts, marks, parser.delimiter) : texts)
+    yield* parser.take(text);
   yield* parser.end();
+}
+
+const isOther = (quote: SheetOptions['quote']): quote is keyof typeof MARKS =>
+  quote === 'single' || quote === 'curly';
+
+const MARKS = { single: ["'", "'"], curly: ['[“„«‘‚]', '[”“»’‘]'] } as const;
+
+/** Fields within a line that other quotes enclose. */
+export function otherQuotes(marks: keyof typeof MARKS, delimiter = ','): RegExp {
+  const [opens, closes] = MARKS[marks];
+  const end = delimiter === '|' ? String.raw`\|` : delimiter;
+  return new RegExp(`(^|${end}) *${opens}(.*?)${closes} *(?=${end}|\r?$)`, 'gm');
+}
+
+/** With `"` around these fields. */
+async function* withQuotes(
+  texts: AsyncIterable<string>,
+  marks: keyof typeof MARKS,
+  delimiter: string | undefined,
+): AsyncGenerator<string> {
+  const pattern = otherQuotes(marks, delimiter);
+  const doubled = marks === 'single' ? "''" : '””';
+  const quoted = (text: string): string =>
+    text.replaceAll(pattern, (_, before: string, field: string) => {
+      const own = field.replaceAll(doubled, doubled.charAt(0)).replaceAll('"', '""');
+      return `${before}"${own}"`;
+    });
+  let rest = '';
+  for await (const text of texts) {
+    const all = rest + text;
+    const end = all.lastIndexOf('\n') + 1;
+    yield quoted(all.slice(0, end));
+    rest = all.slice(end);
+    // A line of this length is no row.
+    if (rest.length <= MOST_RECORD) continue;
+    yield rest;
+    rest = '';
+  }
+  yield quoted(rest);
 }
 
 const isEmptyRow = (fields: readonly string[]): boolean => fields.every((field) => field.trim() === '');
@@ -114,7 +166,7 @@ function raggedness(line: number, width: number, fields: readonly string[]): Rec
     column: Math.min(width, fields.length) + 1,
     what: `this row has ${fields.length} ${fields.length === 1 ? 'field' : 'fields'}, and the header has ${width}`,
     hint: tooMany
-      ? 'put a field that contains the delimiter in quotes'
+      ? 'put a field that contains the delimiter in quotes, or name its column: --unquoted <column>'
       : 'give every row as many fields as the header; an empty cell still needs its delimiter',
   };
 }

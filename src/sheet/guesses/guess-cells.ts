@@ -2,6 +2,7 @@
 
 import { list } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
+import { WITH_UNIT } from '../parse-cell.ts';
 import type { InputKind, SheetOptions } from '../sheet-options.ts';
 import { type Guess, NOTHING, type Part, said, toConfirm } from './guess.ts';
 import { KEEP } from './nothing-words.ts';
@@ -14,14 +15,14 @@ export function numberGuesses(
 ): Part {
   const untyped = untypedColumns(plan);
   const all = [...survey.numbers];
-  const percents = percentGuesses(all, plan, types);
+  const forms = formGuesses(all, plan, types);
   const guesses = [
     ...all.flatMap(([name, { pointZero }]): readonly Guess[] =>
       pointZero === undefined || untyped.has(name)
         ? []
         : [said('values', `column "${name}": ${pointZero} is read as ${plainNumber(pointZero)}`)],
     ),
-    ...percents.guesses,
+    ...forms.guesses,
   ];
   const isClear = ([name, { isAmbiguous, others, points }]: (typeof all)[number]): boolean =>
     !isAmbiguous && others === 0 && (points === 0 || !untyped.has(name));
@@ -29,13 +30,13 @@ export function numberGuesses(
   const commas = all.filter((one) => one[1].commas > 0 && (!untyped.has(one[0]) || isClear(one)));
   const clear = commas.every(isClear) ? commas.map(([name]) => name) : [];
   const names = [...new Set([...commasCompared(survey), ...clear])];
-  if (decimalComma !== undefined || names.length === 0) return { options: percents.options, guesses };
+  if (decimalComma !== undefined || names.length === 0) return { options: forms.options, guesses };
   const floats = clear.flatMap((name) => untyped.get(name) ?? []);
   const text = `numbers have a decimal comma in ${list(names.map((name) => `"${name}"`))}`;
   const flags = ['--decimal-comma', ...floats.flatMap((input) => ['--type', `${input}=float`])];
   const settled = Object.fromEntries(floats.map((input) => [input, 'float' as const]));
   return {
-    options: { types: { ...types, ...percents.options.types, ...settled }, decimalComma: true },
+    options: { types: { ...types, ...forms.options.types, ...settled }, decimalComma: true },
     guesses: [...guesses, toConfirm('values', text, ...flags)],
   };
 }
@@ -65,24 +66,32 @@ const untypedColumns = ({ feeds, columns }: ColumnMapping): ReadonlyMap<string, 
     ),
   );
 
-/** An input may want 80 for 80 %, unless it takes at most 1 or the user gave its type. */
-function percentGuesses(
+/**
+ * An input may want 80 for 80 %, unless it takes at most 1, and 5000 for 5 s, in its own unit, unless the user gave its type.
+ */
+function formGuesses(
   all: readonly (readonly [name: string, found: NumberSurvey])[],
   { columns, feeds }: ColumnMapping,
   types: SheetOptions['types'],
 ): Part {
   const settled: Record<string, InputKind> = { ...types };
-  const guesses = all.flatMap(([name, { percent }]): readonly Guess[] => {
-    if (percent === 0) return [];
-    const text = `column "${name}": percentages are read as fractions, 25 % as 0.25`;
+  const guesses = all.flatMap(([name, { percent, unit = '' }]): readonly Guess[] => {
+    if (percent === 0 && unit === '') return [];
+    const read =
+      percent > 0
+        ? 'percentages are read as fractions, 25 % as 0.25'
+        : `${unit} is read as ${unit.replace(WITH_UNIT, '$1')}`;
     const flags: string[] = [];
     for (const { input, kind, type, from } of feeds) {
-      const isOpen = !Object.hasOwn(types, input) && !((type?.max ?? Number.POSITIVE_INFINITY) <= 1);
+      const isSure = percent > 0 && (type?.max ?? Number.POSITIVE_INFINITY) <= 1;
+      const isOpen = !Object.hasOwn(types, input) && !isSure;
       if (!('column' in from) || columns[from.column]?.name !== name || !isOpen || kind === 'auto') continue;
       settled[input] = kind;
       flags.push('--type', `${input}=${kind}`);
     }
-    return [flags.length === 0 ? said('values', text) : toConfirm('values', text, ...flags)];
+    const text = `column "${name}": ${read}`;
+    if (flags.length > 0) return [toConfirm('values', text, ...flags)];
+    return percent > 0 ? [said('values', text)] : [];
   });
   return { options: { types: settled }, guesses };
 }

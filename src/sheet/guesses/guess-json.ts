@@ -212,7 +212,7 @@ function listGuess(
   return { options: { columns: [input] }, guesses: [guess] };
 }
 
-/** Rows as {"inputs": {…}}, as requests have them, or with all of their inputs in another object. */
+/** Rows as {"inputs": {…}}, as requests have them, as the lines of a batch of OpenAI, or with all of their inputs in another object. */
 function wrappingGuess(
   { unwrap, map, set, orient }: SheetOptions,
   shape: readonly Opened[],
@@ -227,16 +227,21 @@ function wrappingGuess(
     return names.length === 0 ? [] : [{ names, opens }];
   });
   const own = members.filter(({ names }) => names.length === 1);
+  const isBatchLine = own.some(({ names: [name] }) => name === 'custom_id');
+  const isMeant = (name: string): boolean => isInput(name) || Object.values(map).includes(name);
   const holds = own.flatMap(({ names: [name = ''], opens }) =>
     opens === '{' &&
-    members.some(({ names }) => names[0] === name && names.length === 2 && isInput(names[1] ?? ''))
+    ((isBatchLine && name === 'body') ||
+      members.some(({ names }) => names[0] === name && names.length === 2 && isMeant(names[1] ?? '')))
       ? [name]
       : [],
   );
   const [wrapping] = holds;
-  const isSettled = unwrap !== undefined || Object.keys(map).length + Object.keys(set).length > 0;
-  if (isSettled || wrapping === undefined || holds.length > 1) return NOTHING;
-  if (own.some(({ names: [name = ''] }) => isInput(name))) return NOTHING;
+  if (unwrap !== undefined || wrapping === undefined || holds.length > 1) return NOTHING;
+  const isMapped = (name: string) =>
+    Object.values(map).some((path) => path === name || path.startsWith(`${name}.`)) ||
+    Object.values(set).some((text) => text.includes(`{${name}`));
+  if (own.some(({ names: [name = ''] }) => isInput(name) || isMapped(name))) return NOTHING;
   const guess = said('columns', `the inputs of a row are in its object ${wrapping}`, '--unwrap', wrapping);
   return { options: { unwrap: wrapping }, guesses: [guess] };
 }

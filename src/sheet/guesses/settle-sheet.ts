@@ -18,6 +18,7 @@ import {
   shortGuess,
 } from './guess-rows.ts';
 import { nameProper } from './input-names.ts';
+import { longGuess } from './long-rows.ts';
 import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
   type Guess,
@@ -142,6 +143,7 @@ async function settleValues(
   const shapes = [
     commentGuess(first, matched.options),
     shortGuess(first, matched.options),
+    longGuess(first.long, matched.options),
     nothingGuess(first, matched.options),
     comparedGuess(first, matched.options),
     continuedGuess(first, matched.options),

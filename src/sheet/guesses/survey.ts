@@ -6,11 +6,12 @@ import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
 import { gpuNamed, isDefaultGpu } from '../not-a-gpu.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
-import { isErrorWord, MAY_BE_THOUSANDS, PERCENT, YES_MARK } from '../parse-cell.ts';
+import { isErrorWord, MAY_BE_THOUSANDS, PERCENT, WITH_UNIT, YES_MARK } from '../parse-cell.ts';
 import { NOTHING_WORDS } from './nothing-words.ts';
 import { placeOfCell } from '../row-reader.ts';
 import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
+import { LongRows } from './long-rows.ts';
 
 export type SurveyParams = {
   readonly plan: ColumnMapping;
@@ -34,6 +35,8 @@ export type NumberSurvey = {
   points: number;
   /** A cell such as `30.0` or `007`. */
   pointZero?: string;
+  /** A cell such as `1024px`; '' if cells have different units. */
+  unit?: string;
   percent: number;
 };
 
@@ -96,6 +99,8 @@ export class Survey {
   signed = 0;
   /** Rows that have fewer fields than the header. */
   readonly short = { count: 0, lines: [] as number[], first: '' };
+  /** Rows that have more fields than the header. */
+  readonly long: LongRows;
   /** Words with letters beyond ASCII, in cells that are sent. */
   readonly words = new Set<string>();
   readonly #plan: ColumnMapping;
@@ -125,6 +130,7 @@ export class Survey {
       const choices = type?.options?.map((one) => one.toLowerCase()) ?? [];
       return [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '', choices }];
     });
+    this.long = new LongRows(this.#mapped, plan.columns.length);
   }
 
   get mapped(): readonly string[] {
@@ -200,8 +206,10 @@ export class Survey {
     this.#fewestFilled = Math.min(this.#fewestFilled, filled);
     if (record.fault !== undefined) {
       if (cells.length < this.#plan.columns.length) this.#putShort(record, cells);
+      else this.long.put(record.line, cells);
       return;
     }
+    this.long.takeEven(cells);
     if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
       this.#put(this.headerLines, record);
     else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
@@ -226,7 +234,8 @@ export class Survey {
   #takeWord(text: string, kind: string, name: string, choices: readonly string[]): void {
     if (text.length > MOST_WORD) return;
     const word = text.toLowerCase();
-    if (NOTHING_WORDS.has(word) && !choices.includes(word) && !this.#plan.nothings.has(text))
+    const isNothing = NOTHING_WORDS.has(word) || (word === 'random' && isNumeric(kind));
+    if (isNothing && !choices.includes(word) && !this.#plan.nothings.has(text))
       this.nothings.set(text, (this.nothings.get(text) ?? 0) + 1);
     if (kind === 'bool' && YES_MARK.test(text)) this.marks.set(name, text);
   }
@@ -338,6 +347,8 @@ export class Survey {
     if (marks?.get(column)?.is === 'percent' || (marks === undefined && PERCENT.test(text)))
       found.percent += 1;
     if (/^-?(?:\d+\.0+|0+\d+)$/.test(text) && !MAY_BE_THOUSANDS.test(text)) found.pointZero ??= text;
+    const unit = unitIn(text);
+    if (unit !== '') found.unit = unit === unitIn(found.unit ?? text) ? (found.unit ?? text) : '';
     if (/^-?\d+,\d+$/.test(text)) {
       found.commas += 1;
       found.isAmbiguous ||= /,\d{3}$/.test(text);
@@ -353,6 +364,9 @@ export class Survey {
       if (this.words.size < MOST_WORDS && BEYOND_ASCII.test(word)) this.words.add(shortened(word));
   }
 }
+
+/** The first letter is enough: `5s`, `8 sec`. */
+const unitIn = (text: string): string => WITH_UNIT.exec(text)?.[2]?.charAt(0).toLowerCase() ?? '';
 
 /** A line of a table in Markdown. */
 const RULE = /^:?[-=]{3,}:?$/;

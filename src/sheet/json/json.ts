@@ -18,7 +18,7 @@ import {
 import { elementsOf, type JsonPiece } from './json-elements.ts';
 import { type JsonFault, readJson, Members } from './json-text.ts';
 import { isRow, pathsIn, type ReadPiece, valueAt, type Values, withoutWrapping } from './json-paths.ts';
-import type { SheetOptions } from '../sheet-options.ts';
+import { isSkipped, type SheetOptions } from '../sheet-options.ts';
 import type { SheetSource } from '../sheet-source.ts';
 
 /**
@@ -103,14 +103,15 @@ async function* wholeOf(file: string, texts: AsyncIterable<string>): AsyncGenera
 async function* jsonLines(
   file: string,
   texts: AsyncIterable<string>,
-  { comment = 'none' }: SheetOptions,
+  options: SheetOptions,
 ): AsyncGenerator<JsonPiece> {
+  const { comment = 'none' } = options;
   let line = 0;
   const isComment = (text: string): boolean => comment !== 'none' && text.trimStart().startsWith(comment);
   for await (const text of linesOf(texts, MOST_RECORD)) {
     line += 1;
     if (text.length > MOST_RECORD) throw tooLong({ file, line });
-    if (text.trim() !== '' && !isComment(text)) yield { text, line, column: 1 };
+    if (text.trim() !== '' && !isComment(text) && !isSkipped(options, line)) yield { text, line, column: 1 };
   }
 }
 
@@ -138,7 +139,9 @@ function faultIn(file: string, options: SheetOptions, piece: JsonPiece, fault: J
   const what = fault.malformed ? `this is not JSON: ${fault.what}` : `this row cannot be sent: ${fault.what}`;
   if (fault.malformed && options.format === 'json')
     throw problem('E103', { what }, { place: { file, ...spot } });
-  return { ...spot, what };
+  const isBehindComma =
+    /^[}\]]/.test(piece.text.slice(fault.at)) && /,\s*$/.test(piece.text.slice(0, fault.at));
+  return { ...spot, what, ...(isBehindComma && { hint: 'remove the comma before it' }) };
 }
 
 function refuseName(file: string, { name, line, column }: Column): void {

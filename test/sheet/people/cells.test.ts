@@ -66,6 +66,32 @@ describe('cells', () => {
     await expect(read('a.csv', 'prompt,cfg\na,"7,5"\nb,1.500\n')).rejects.toMatchObject({ code: 'E200' });
   });
 
+  it('with one unit are numbers, which is asked', async () => {
+    expect(await read('a.csv', 'prompt,seed,cfg\na,20 steps,7.5x\nb,30,8\n')).toEqual({
+      rows: ['{"cfg":7.5,"prompt":"a","seed":20}', '{"cfg":8,"prompt":"b","seed":30}'],
+      guesses: [
+        '? column "seed": 20 steps is read as 20 (--type seed=int)',
+        '? column "cfg": 7.5x is read as 7.5 (--type cfg=float)',
+      ],
+    });
+    await expect(read('a.csv', 'prompt,seed\na,5px\nb,8 sec\n')).rejects.toMatchObject({ code: 'E200' });
+  });
+
+  it('with a choice in the words of people are that choice', async () => {
+    const inputTypes = [
+      input('prompt', 'string', { required: true }),
+      input('sampler', 'enum', { options: ['euler_a', 'dpmpp_2m'] }),
+    ];
+    const { rows } = await read('a.csv', 'prompt,sampler\na,Euler a\nb,DPM++ 2M\n', {}, { inputTypes });
+    expect(rows).toEqual(['{"prompt":"a","sampler":"euler_a"}', '{"prompt":"b","sampler":"dpmpp_2m"}']);
+  });
+
+  it('of a number with the word random are empty, which is asked', async () => {
+    expect(await read('a.csv', 'prompt,seed\na,random\nb,2\n')).toMatchObject({
+      guesses: ['? 1 cell random is empty; to send all of them: --null keep (--null random)'],
+    });
+  });
+
   it('of a number may begin with zeros', async () => {
     expect(await read('a.csv', 'prompt,seed\na,007\n')).toEqual({
       rows: ['{"prompt":"a","seed":7}'],

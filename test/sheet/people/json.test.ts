@@ -92,6 +92,26 @@ describe('a row of JSON', () => {
     );
   });
 
+  it('has its inputs in the object of a line of a batch of OpenAI, also with flags for others', async () => {
+    const row = '{"custom_id":"x","method":"POST","body":{"input":"a fox in fresh snow"}}\n';
+    const map = { prompt: 'input' };
+    expect((await read('a.jsonl', row, { ...jsonl, map, set: { seed: '1' } })).rows).toEqual([
+      '{"prompt":"a fox in fresh snow","seed":1}',
+    ]);
+  });
+
+  it('may be left out by its line, which a refusal proposes, and says which comma is too many', async () => {
+    const rows = '{"prompt":"a"}\n{"prompt":"b",}\n';
+    await expect(read('a.jsonl', rows, jsonl)).rejects.toMatchObject({
+      hint: expect.stringMatching(/\nwithout the rows that are refused:$/) as string,
+      problems: [
+        { code: 'E103', hint: 'remove the comma before it', correction: { add: [['--skip-rows', '2']] } },
+      ],
+    });
+    const skipRows = [{ from: 2, to: 2 }];
+    expect((await read('a.jsonl', rows, { ...jsonl, skipRows })).rows).toEqual(['{"prompt":"a"}']);
+  });
+
   it('stands beside comments, which are asked about', async () => {
     const { rows, guesses } = await read(
       'a.jsonl',

@@ -53,6 +53,7 @@ function mutatedSheet(seed: number): Mutated {
   const rows = 2 + Math.floor(random() * 7);
   const separator = one([',', ',', ',', ';', '\t', '|']);
   const isSloppy = happens(0.35);
+  const marks = happens(0.05) ? one(['“”', "''"]) : '';
   const text = (row: number): string => {
     const words = [
       mark(row),
@@ -65,10 +66,12 @@ function mutatedSheet(seed: number): Mutated {
     if (at === 0) return text(row);
     if (happens(0.12)) return one(NOTHINGS);
     if (at === 2) return String(100_000 + row);
-    if (at === 3) return one(['7', '7.5', '6,5', '60%', '.5']);
+    if (at === 3) return one(['7', '7.5', '6,5', '60%', '.5', '7x']);
     return text(row);
   };
   const quoted = (cell: string): string => {
+    if (marks !== '' && !/["\n]/.test(cell)) return `${marks[0]}${cell}${marks[1]}`;
+    if (happens(0.02) && !/["\n]/.test(cell)) return cell;
     const needs = cell.includes(separator) || /["\n]/.test(cell);
     if (isSloppy && happens(0.5) && !cell.includes(separator) && !cell.includes('\n')) return cell;
     if (isSloppy && happens(0.03)) return `"${cell}`;

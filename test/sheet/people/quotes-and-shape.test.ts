@@ -72,6 +72,52 @@ describe('quotes of a CSV', () => {
   });
 });
 
+describe('quotes of another kind', () => {
+  it.each([
+    ['curly', 'prompt,seed\n“a fox, red”,1\n„an “old” owl“,2\n', ['a fox, red', 'an “old” owl']],
+    ['single', "prompt,seed\n'a fox, red',1\n'an owl''s \"nest\"',2\n", ['a fox, red', 'an owl\'s "nest"']],
+    ['curly', 'prompt;seed\n«a fox»;1\n‘an owl’;2\n', ['a fox', 'an owl']],
+  ])('%s ones enclose fields, which is asked', async (kind, text, expected) => {
+    const { rows, guesses } = await read('a.csv', text);
+    expect(prompts(rows)).toEqual(expected);
+    expect(guesses.at(-1)).toMatch(
+      new RegExp(`^\\? ${kind} quotes enclose fields, such as .*--quote ${kind}`),
+    );
+  });
+
+  it('are letters if only some texts have them, and no row is longer than the header', async () => {
+    const { rows, guesses } = await read('a.csv', "prompt,seed\n“hello”,1\n'an owl',2\ndogs',3\n");
+    expect(prompts(rows)).toEqual(['“hello”', "'an owl'", "dogs'"]);
+    expect(guesses).toEqual([]);
+  });
+});
+
+describe('commas that no quotes enclose', () => {
+  const asked = (rows: string, column: string): string =>
+    `? the commas that rows have more than the header belong to "${column}": ${rows} (--unquoted ${column})`;
+
+  it.each([
+    ['prompt,seed\na fox, red,1\nan owl,2\n', 'row 2 ("a fox, red,1")', ['a fox, red', 'an owl']],
+    ['seed,prompt\n1,a, b,c\n2,d\n', 'row 2 ("1,a, b,c")', ['a, b,c', 'd']],
+    ['prompt\na fox, red\nan owl\n', 'row 2 ("a fox, red")', ['a fox, red', 'an owl']],
+  ])('belong to the only text that fits, which is asked: %j', async (text, rows, expected) => {
+    const found = await read('a.csv', text);
+    expect(prompts(found.rows)).toEqual(expected);
+    expect(found.guesses).toEqual([asked(rows, 'prompt')]);
+  });
+
+  it('belong to the text with blanks behind them, and else the sheet is refused with their place', async () => {
+    const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
+    const { rows } = await read('a.csv', 'prompt,style\na fox, red,oil\nan owl,ink\n', {}, { inputTypes });
+    expect(rows).toEqual(['{"prompt":"a fox, red","style":"oil"}', '{"prompt":"an owl","style":"ink"}']);
+    await expect(
+      read('a.csv', 'prompt,style\na fox,red,oil\nan owl,ink\n', {}, { inputTypes }),
+    ).rejects.toMatchObject({
+      problems: [{ code: 'E103', place: { line: 2 }, correction: { add: [['--skip-rows', '2']] } }],
+    });
+  });
+});
+
 describe('a sheet of another shape', () => {
   it('has columns without a name: an index is data, and empty ones at the end are left out', async () => {
     expect(await read('a.csv', ',prompt,seed,,\n0,a,1,,\n1,b,2,,\n')).toEqual({

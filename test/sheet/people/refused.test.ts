@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { correctionsOf, SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { input } from '../laying.ts';
 import { textRow, workbook } from '../xlsx/workbooks.ts';
 import { read, readAt } from './reading.ts';
 
@@ -88,6 +89,27 @@ describe('a sheet is refused', () => {
 
   it('if a number may have a decimal comma or thousands', async () => {
     expect((await refusal('prompt;cfg\na;1,234\n'))[0]).toBe('E200');
+  });
+
+  it('with the flags that leave out a column of other words and rows with errors, unless most have one', async () => {
+    const inputTypes = [
+      input('prompt', 'string', { required: true }),
+      input('steps', 'int', { min: 1 }),
+      input('sampler', 'enum', { options: ['euler'] }),
+    ];
+    const corrections = async (text: string) =>
+      correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes })));
+    const drop = { add: [['--drop', 'sampler']] };
+    expect(await corrections('prompt,steps,sampler\na,0,8\nb,3,8\nc,4,8\n')).toEqual([
+      { add: [['--skip-rows', '2']] },
+      drop,
+      drop,
+      drop,
+    ]);
+    expect(await corrections('prompt,sampler\na,8\nb,euler\nc,euler\n')).toEqual([
+      { add: [['--skip-rows', '2']] },
+    ]);
+    expect(await corrections('prompt,steps\na,x\nb,y\nc,4\n')).toEqual([]);
   });
 
   it('if its bytes are neither UTF-8 nor windows-1252', async () => {

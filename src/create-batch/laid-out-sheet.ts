@@ -1,0 +1,75 @@
+// Settles what is guessed about the sheet of a new batch, and lays it out.
+
+import { randomBytes } from 'node:crypto';
+import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from '../sheet/guesses/guess.ts';
+import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
+import { layOut } from '../sheet/sheet.ts';
+import { sourceIn } from '../sheet/sheet-source.ts';
+import type { ErrorsPlace } from '../sheet/validation-errors.ts';
+import { refuseUnbounded } from '../store/attempt-cost.ts';
+import { openStore } from '../store/open-store.ts';
+import { batchIdOf, contentOf } from './batch-id.ts';
+import { batchFileOf, sheetOptionsOf } from './batch-spec.ts';
+import { withOtherSheet } from './copy-sheet.ts';
+import type { CreateParams, DraftBatch } from './create-batch.ts';
+import { errorsPlaceFor } from './error-list.ts';
+
+/** `open`: guesses that have to be confirmed. */
+export type AgreedSheet = SettledSheet & { readonly open: readonly Guess[] };
+
+export async function agreedSheetOf(params: CreateParams): Promise<AgreedSheet> {
+  const { copy, deployment } = params;
+  const source = sourceIn(openStore(copy.folder), copy);
+  const settled = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
+  // A sheet that is refused needs no answer.
+  return { ...settled, open: settled.problems.length === 0 ? unconfirmed(settled.guesses) : [] };
+}
+
+/** The guesses about a sheet that is laid out only to see whether it is refused; its errors are listed nowhere. */
+export async function guessesAbout(given: CreateParams, options: CreateParams['options']) {
+  const { sheet } = options;
+  const isOther = sheet !== undefined && sheet !== given.options.sheet && given.copy.format === 'xlsx';
+  const copy = isOther ? await withOtherSheet(given.copy, sheet) : given.copy;
+  const params = { ...given, options, copy };
+  const agreed = await agreedSheetOf(params);
+  const errors = { store: openStore(params.copy.folder), file: 'errors.csv' };
+  const { laidOut } = await layOutSheet(params, agreed, errors);
+  return laidOut.guesses ?? [];
+}
+
+/** Throws the errors of the sheet. */
+export async function layOutSheet(
+  params: CreateParams,
+  agreed: AgreedSheet,
+  errors?: ErrorsPlace,
+): Promise<DraftBatch> {
+  const { copy, deployment, service, out } = params;
+  const layout = openStore(copy.folder);
+  const { options, guesses, problems, likely } = agreed;
+  const rows = await layOut({
+    source: sourceIn(layout, copy),
+    options,
+    inputTypes: deployment.inputTypes,
+    known: problems,
+    likely,
+    store: layout,
+    order: params.order,
+    outputName: params.settings.outputName,
+    ownGpu: deployment.gpu,
+    errors: errors ?? (await errorsPlaceFor(out, copy.name)),
+    files: params.files,
+  }).catch((error: unknown) => {
+    throw restingOn(error, guesses);
+  });
+  const ofFiles = params.files?.takeGuesses() ?? [];
+  const all = [...guesses, ...ofFiles, ...equalRows(rows.repeats, options)];
+  const { found } = params.files ?? {};
+  const laidOut = { ...rows, ...(all.length === 0 ? {} : { guesses: all }), ...(found && { files: found }) };
+  const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
+  const batch = params.name ?? batchIdOf(copy.name, content);
+  const call = params.madeFor === undefined ? {} : { madeFor: params.madeFor };
+  const identity = { batch, mark: randomBytes(8).toString('hex'), content, ...call };
+  const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, identity);
+  refuseUnbounded(file, file.maxCostNano);
+  return { batch, file, laidOut, content, layout };
+}

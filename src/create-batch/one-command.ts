@@ -1,0 +1,90 @@
+// What a refused sheet still lacks once it is corrected, so that one command has all of it. A sheet without its required input, for
+// example, is refused for that alone; its rows are read with the likely column, and what is wrong with them is corrected too.
+
+import { RunsheetError, type Correction, type GivenFlag } from '../errors/error.ts';
+import { OPTIONS, type AnyOption } from '../options/table.ts';
+import { guessesBehind, guessText, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
+import { correctionsOf, lackingToo, SheetRefused } from '../sheet/validation-errors.ts';
+import type { BatchSpec } from './batch-spec.ts';
+import { IN_FLAGS, isRepeated, sheetOptionsOf, valueOf } from './given-options.ts';
+
+type Options = BatchSpec['options'];
+
+const MOST_TRIES = 4;
+
+/** The error, with what `tried` says of the corrected sheet: it throws, or returns the guesses of a sheet that is accepted. */
+export async function withFurther(
+  error: unknown,
+  options: Options,
+  tried: (options: Options) => Promise<readonly Guess[]>,
+): Promise<unknown> {
+  if (!(error instanceof RunsheetError)) return error;
+  const corrections: Correction[] = [];
+  const texts: string[] = [];
+  const shown = new Set(guessesBehind(error).map(({ text }) => text));
+  let next = correctionsOf(error);
+  let corrected = options;
+  for (let tries = 0; tries < MOST_TRIES && next.length > 0; tries += 1) {
+    if (!next.every((one) => 'add' in one)) break;
+    corrected = withFlags(
+      corrected,
+      next.flatMap(({ add }) => add),
+    );
+    try {
+      const open = unconfirmed(await tried(corrected));
+      corrections.push({ add: open.flatMap(({ flags }) => givenFlags(flags)) });
+      texts.push(...open.filter(({ text }) => !shown.has(text)).map(guessText));
+      break;
+    } catch (again) {
+      if (!(again instanceof RunsheetError)) throw again;
+      next = correctionsOf(again);
+      if (next.length === 0) break;
+      corrections.push(...next);
+      texts.push(...textsOf(again));
+    }
+  }
+  return lackingToo(error, { corrections, texts });
+}
+
+const MOST_TEXTS = 3;
+
+function textsOf(error: RunsheetError): readonly string[] {
+  const problems = error instanceof SheetRefused ? error.problems : [error];
+  const texts = problems.map(({ message, place }) =>
+    place?.row === undefined ? message : `row ${place.line ?? place.row}: ${message}`,
+  );
+  const more = (error instanceof SheetRefused ? error.total : 1) - MOST_TEXTS;
+  return more > 0 ? [...texts.slice(0, MOST_TEXTS), `… and ${more} more`] : texts;
+}
+
+/** `--null -,N/A` and `--decimal-comma` as flags with their values. */
+const givenFlags = (words: readonly string[]): readonly GivenFlag[] =>
+  words.flatMap((word, at) => {
+    const value = words[at + 1];
+    if (!isFlag(word)) return [];
+    return [value === undefined || isFlag(value) ? ([word] as const) : ([word, value] as const)];
+  });
+
+const isFlag = (word: string): boolean => /^--[a-z]/.test(word);
+
+function withFlags(options: Options, flags: readonly GivenFlag[]): Options {
+  const given: Record<string, unknown> = {};
+  for (const [option, row] of Object.entries<AnyOption>(OPTIONS)) {
+    const values = flags.flatMap(([flag, value = '']) => (flag === IN_FLAGS.name(option) ? [value] : []));
+    if (values.length === 0) continue;
+    const value = row.kind.type === 'flag' ? true : isRepeated(row.kind) ? values : values.at(-1);
+    given[option] = valueOf(option, row, value, IN_FLAGS);
+  }
+  if (flags.some(([flag]) => flag === '--no-decimal-comma')) given['decimalComma'] = false;
+  const { map, set, drop, types, split = [], ...others } = sheetOptionsOf(given);
+  const all = [...(options.split ?? []), ...split];
+  return {
+    ...options,
+    ...others,
+    map: { ...options.map, ...map },
+    set: { ...options.set, ...set },
+    drop: [...options.drop, ...drop],
+    types: { ...options.types, ...types },
+    ...(all.length === 0 ? {} : { split: all }),
+  };
+}

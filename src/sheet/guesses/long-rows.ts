@@ -1,0 +1,89 @@
+// Rows that have more fields than the header, because the commas of a text are not in quotes, and the column of this text.
+
+import { WITH_UNIT } from '../parse-cell.ts';
+import { rangesOf, rangesText } from '../row-ranges.ts';
+import { shortened } from '../sheet-record.ts';
+import type { SheetOptions } from '../sheet-options.ts';
+import { NOTHING, type Part, toConfirm } from './guess.ts';
+import { NOTHING_WORDS } from './nothing-words.ts';
+
+type Mapped = { readonly column: number; readonly kind: string; readonly name: string };
+/** Of the fields of a row: whether each may be in a column of numbers, and whether it begins with a blank. */
+type Shape = { readonly numbers: readonly boolean[]; readonly blanks: readonly boolean[] };
+
+const MOST_ROWS = 1000;
+
+export class LongRows {
+  count = 0;
+  first = '';
+  readonly lines: number[] = [];
+  readonly #shapes: Shape[] = [];
+  readonly #mapped: readonly Mapped[];
+  readonly #width: number;
+  /** Columns of numbers: by their input, or because no row has a text there. */
+  readonly #numeric: boolean[];
+  /** Their columns show by their values what they have. */
+  readonly #unmapped: readonly number[];
+  #isFirst = true;
+
+  constructor(mapped: readonly Mapped[], width: number) {
+    [this.#mapped, this.#width] = [mapped, width];
+    const kinds = new Map(mapped.map(({ column, kind }) => [column, kind]));
+    this.#numeric = Array.from({ length: width }, (_, at) => isNumeric(kinds.get(at) ?? ''));
+    this.#unmapped = [...this.#numeric.keys()].filter((at) => !kinds.has(at));
+  }
+
+  put(line: number, cells: readonly string[]): void {
+    if (this.count === 0) this.first = shortened(cells.join(','));
+    this.count += 1;
+    if (this.lines.length === MOST_ROWS) return;
+    this.lines.push(line);
+    this.#shapes.push({ numbers: cells.map(mayBeNumber), blanks: cells.map((text) => text.startsWith(' ')) });
+  }
+
+  /** A row as long as the header. */
+  takeEven(cells: readonly string[]): void {
+    for (const at of this.#unmapped)
+      if (this.#isFirst || this.#numeric[at] === true) this.#numeric[at] = mayBeNumber(cells[at] ?? '');
+    this.#isFirst = false;
+  }
+
+  /** The column of texts that may have the surplus of all rows, if only one may. */
+  get column(): string | undefined {
+    const fits = this.#mapped.filter(
+      ({ column, kind }) =>
+        (kind === 'string' || kind === 'auto') && this.#shapes.every((shape) => this.#fits(shape, column)),
+    );
+    // People write a blank behind a comma of a text, and none between cells.
+    const spaced = fits.filter(({ column }) =>
+      this.#shapes.every(({ blanks }) =>
+        blanks.slice(column + 1, column + 1 + blanks.length - this.#width).every(Boolean),
+      ),
+    );
+    const [only, ...others] = fits.length > 1 ? spaced : fits;
+    return others.length === 0 ? only?.name : undefined;
+  }
+
+  #fits({ numbers }: Shape, column: number): boolean {
+    const surplus = numbers.length - this.#width;
+    // What is only a number is no part of a text.
+    if (numbers.slice(column, column + surplus + 1).includes(true)) return false;
+    const rest = numbers.toSpliced(column, surplus + 1, false);
+    return rest.every((may, at) => may || at === column || this.#numeric[at] !== true);
+  }
+}
+
+const isNumeric = (kind: string): boolean => kind === 'int' || kind === 'float';
+
+const mayBeNumber = (text: string): boolean =>
+  /^\s*(?:[-+]?[\d.,]+\s*%?)?\s*$/.test(text) ||
+  WITH_UNIT.test(text.trim()) ||
+  NOTHING_WORDS.has(text.trim().toLowerCase());
+
+export function longGuess({ count, lines, first, column }: LongRows, { unquoted }: SheetOptions): Part {
+  if (unquoted !== undefined || column === undefined || count === 0) return NOTHING;
+  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
+  const rows = `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more} ("${first}")`;
+  const text = `the commas that rows have more than the header belong to "${column}": ${rows}`;
+  return { options: { unquoted: column }, guesses: [toConfirm('rows', text, '--unquoted', column)] };
+}
