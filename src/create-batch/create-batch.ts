@@ -17,11 +17,17 @@ import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within, type Store } from '../store/store.ts';
-import type { BatchSpec } from './batch-spec.ts';
 import { canaryFirst } from './canary-first.ts';
 import { Claim, Overtaken } from './claim.ts';
 import { batchesElsewhere, rememberPlace } from './known-places.ts';
-import { agreedSheetOf, guessesAbout, layOutSheet, type AgreedSheet } from './laid-out-sheet.ts';
+import {
+  agreedSheetOf,
+  guessesAbout,
+  layOutSheet,
+  type AgreedSheet,
+  type DraftBatch,
+  type SheetParams,
+} from './laid-out-sheet.ts';
 import { withFurther } from './one-command.ts';
 import {
   aboutGuesses,
@@ -36,37 +42,21 @@ import {
   type Question,
   type RowsElsewhere,
 } from './questions.ts';
-import type { LocalFiles } from './files/local-files.ts';
 import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
 import { isFree } from './stale-folders.ts';
 
-export type CreateParams = BatchSpec & {
-  readonly out: string;
+export type CreateParams = SheetParams & {
   readonly home?: string;
-  /** The batch id, if the user gave one. */
-  readonly name?: string;
-  /** The key of the call that makes it; see `create-once.ts`. */
-  readonly madeFor?: string;
   readonly again: boolean;
   readonly answers?: Answers;
-  /** The files of this machine that its rows name (default: none). */
-  readonly files?: LocalFiles | undefined;
   /** Once it aborts, no batch is made. */
   readonly signal?: AbortSignal;
 };
 
 export type CreatedBatch = BatchFolder & {
   readonly laidOut: LaidOut | undefined;
-};
-
-export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
-  readonly laidOut: LaidOut;
-  readonly content: string;
-  /** The folder of the pages, as long as the copy exists. */
-  readonly layout: Store;
-  readonly canary?: readonly number[];
 };
 
 /** A command that was overtaken looks again after a random time up to this, so that two of them do not meet again. */

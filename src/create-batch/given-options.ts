@@ -16,12 +16,6 @@ import { answersTo, type Answers, type ReuseWish } from './questions.ts';
 export const flagOf = (option: string): string =>
   `--${option.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 
-export const isPaired = ({ type }: Kind): boolean => type === 'pairs' || type === 'axes';
-
-/** Whether an option has several flags, one for each value. */
-export const isRepeated = (kind: Kind): boolean =>
-  isPaired(kind) || kind.type === 'targets' || (kind.type === 'texts' && !kind.joined);
-
 /** What to write instead. `example`: how the door writes one. */
 export function hintFor(wrong: Wrong, kind: Kind, example: (value: string) => string): string {
   const { hint, unknown } = wrong;

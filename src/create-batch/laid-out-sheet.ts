@@ -3,21 +3,41 @@
 import { randomBytes } from 'node:crypto';
 import { equalRows, restingOn, unconfirmed, type Guess, type SettledSheet } from '../sheet/guesses/guess.ts';
 import { settleSheet } from '../sheet/guesses/settle-sheet.ts';
-import { layOut } from '../sheet/sheet.ts';
+import { layOut, type LaidOut } from '../sheet/sheet.ts';
 import { sourceIn } from '../sheet/sheet-source.ts';
 import type { ErrorsPlace } from '../sheet/validation-errors.ts';
 import { refuseUnbounded } from '../store/attempt-cost.ts';
+import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
 import { batchIdOf, contentOf } from './batch-id.ts';
-import { batchFileOf, sheetOptionsOf } from './batch-spec.ts';
+import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { withOtherSheet } from './copy-sheet.ts';
-import type { CreateParams, DraftBatch } from './create-batch.ts';
+import type { LocalFiles } from './files/local-files.ts';
 import { errorsPlaceFor } from './error-list.ts';
+
+export type SheetParams = BatchSpec & {
+  readonly out: string;
+  /** The batch id, if the user gave one. */
+  readonly name?: string;
+  /** The key of the call that makes it; see `create-once.ts`. */
+  readonly madeFor?: string;
+  /** The files of this machine that its rows name (default: none). */
+  readonly files?: LocalFiles | undefined;
+};
+
+export type DraftBatch = Pick<BatchFolder, 'batch' | 'file'> & {
+  readonly laidOut: LaidOut;
+  readonly content: string;
+  /** The folder of the pages, as long as the copy exists. */
+  readonly layout: Store;
+  readonly canary?: readonly number[];
+};
 
 /** `open`: guesses that have to be confirmed. */
 export type AgreedSheet = SettledSheet & { readonly open: readonly Guess[] };
 
-export async function agreedSheetOf(params: CreateParams): Promise<AgreedSheet> {
+export async function agreedSheetOf(params: SheetParams): Promise<AgreedSheet> {
   const { copy, deployment } = params;
   const source = sourceIn(openStore(copy.folder), copy);
   const settled = await settleSheet(source, sheetOptionsOf(params), deployment.inputTypes);
@@ -26,7 +46,7 @@ export async function agreedSheetOf(params: CreateParams): Promise<AgreedSheet> 
 }
 
 /** The guesses about a sheet that is laid out only to see whether it is refused; its errors are listed nowhere. */
-export async function guessesAbout(given: CreateParams, options: CreateParams['options']) {
+export async function guessesAbout(given: SheetParams, options: SheetParams['options']) {
   const { sheet } = options;
   const isOther = sheet !== undefined && sheet !== given.options.sheet && given.copy.format === 'xlsx';
   const copy = isOther ? await withOtherSheet(given.copy, sheet) : given.copy;
@@ -39,7 +59,7 @@ export async function guessesAbout(given: CreateParams, options: CreateParams['o
 
 /** Throws the errors of the sheet. */
 export async function layOutSheet(
-  params: CreateParams,
+  params: SheetParams,
   agreed: AgreedSheet,
   errors?: ErrorsPlace,
 ): Promise<DraftBatch> {

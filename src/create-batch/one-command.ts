@@ -2,11 +2,12 @@
 // example, is refused for that alone; its rows are read with the likely column, and what is wrong with them is corrected too.
 
 import { RunsheetError, type Correction, type GivenFlag } from '../errors/error.ts';
-import { OPTIONS, type AnyOption } from '../options/table.ts';
+import { read } from '../options/read.ts';
+import { keptIn, OPTIONS, type AnyOption } from '../options/table.ts';
 import { guessesBehind, guessText, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
 import { correctionsOf, lackingToo, SheetRefused } from '../sheet/validation-errors.ts';
 import type { BatchSpec } from './batch-spec.ts';
-import { IN_FLAGS, isRepeated, sheetOptionsOf, valueOf } from './given-options.ts';
+import { isRepeated } from './repeated-flags.ts';
 
 type Options = BatchSpec['options'];
 
@@ -69,22 +70,35 @@ const isFlag = (word: string): boolean => /^--[a-z]/.test(word);
 
 function withFlags(options: Options, flags: readonly GivenFlag[]): Options {
   const given: Record<string, unknown> = {};
-  for (const [option, row] of Object.entries<AnyOption>(OPTIONS)) {
-    const values = flags.flatMap(([flag, value = '']) => (flag === IN_FLAGS.name(option) ? [value] : []));
+  for (const [option, { kind }] of Object.entries<AnyOption>(OPTIONS)) {
+    const values = flags.flatMap(([flag, value = '']) => (optionOf(flag) === option ? [value] : []));
     if (values.length === 0) continue;
-    const value = row.kind.type === 'flag' ? true : isRepeated(row.kind) ? values : values.at(-1);
-    given[option] = valueOf(option, row, value, IN_FLAGS);
+    const found =
+      kind.type === 'flag' ? { kept: true } : read(kind, isRepeated(kind) ? values : values.at(-1));
+    if ('kept' in found) given[option] = found.kept;
   }
   if (flags.some(([flag]) => flag === '--no-decimal-comma')) given['decimalComma'] = false;
-  const { map, set, drop, types, split = [], ...others } = sheetOptionsOf(given);
+  const {
+    map,
+    drop = [],
+    types,
+    split = [],
+    ...others
+  } = {
+    ...keptIn('reading', given),
+    ...keptIn('sheet', given),
+  };
   const all = [...(options.split ?? []), ...split];
   return {
     ...options,
     ...others,
     map: { ...options.map, ...map },
-    set: { ...options.set, ...set },
     drop: [...options.drop, ...drop],
     types: { ...options.types, ...types },
     ...(all.length === 0 ? {} : { split: all }),
   };
 }
+
+/** `--skip-rows` is `skipRows`. */
+const optionOf = (flag: string): string =>
+  flag.slice(2).replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());

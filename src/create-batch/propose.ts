@@ -20,7 +20,8 @@ import {
   type Preparing,
   type SheetCopy,
 } from './copy-sheet.ts';
-import { NewBatch, type CreatedBatch, type CreateParams, type DraftBatch } from './create-batch.ts';
+import { NewBatch, type CreatedBatch, type CreateParams } from './create-batch.ts';
+import type { DraftBatch } from './laid-out-sheet.ts';
 import { LocalFiles, type Uploading } from './files/local-files.ts';
 import { readFromSheet, SheetOfFiles, type FromAsked, type FromSheet } from './from/from-sheet.ts';
 import {

@@ -3,7 +3,7 @@
 import { definedOnly } from '../options/defined-only.ts';
 import { definitionFrom, firingOf, isFilled, type ScheduleDefinition } from '../schedule/definition.ts';
 import type { FiringInfo } from '../schedule/firings.ts';
-import type { DraftBatch } from '../create-batch/create-batch.ts';
+import type { DraftBatch } from '../create-batch/laid-out-sheet.ts';
 import { readSummary, type Summary } from '../results/summary.ts';
 import { openBatchFolder } from '../store/batch-folders.ts';
 import { LOCAL } from '../run-service/local-address.ts';

@@ -2,12 +2,8 @@
 
 import { Readable } from 'node:stream';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
-import {
-  NewBatch,
-  type CreatedBatch,
-  type CreateParams,
-  type DraftBatch,
-} from '../../src/create-batch/create-batch.ts';
+import { NewBatch, type CreatedBatch, type CreateParams } from '../../src/create-batch/create-batch.ts';
+import type { DraftBatch } from '../../src/create-batch/laid-out-sheet.ts';
 import { refusal } from '../../src/create-batch/question-texts.ts';
 import { asOption, QuestionsOpen, type EarlierBatches } from '../../src/create-batch/questions.ts';
 import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';

@@ -9,7 +9,6 @@ import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
 import {
   flagOf,
   IN_FLAGS,
-  isRepeated,
   limitChangeOf,
   refuseBoth,
   requestOf as requestFrom,
@@ -19,6 +18,7 @@ import {
   type Excludes,
 } from '../../create-batch/given-options.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
+import { isRepeated } from '../../create-batch/repeated-flags.ts';
 import { refuseTooMany } from '../../create-batch/check-request.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { LOCAL } from '../../run-service/local-address.ts';

@@ -1,6 +1,5 @@
 // The flags of the options in the table.
 
-import { isPaired, isRepeated } from '../../create-batch/given-options.ts';
 import { readFileSync } from 'node:fs';
 import type { FlagParametersForType } from '@stricli/core';
 import { errorMessage } from '../../errors/error.ts';
@@ -14,6 +13,7 @@ import {
   type Kind,
   type OptionName,
 } from '../../options/table.ts';
+import { isPaired, isRepeated } from '../../create-batch/repeated-flags.ts';
 import { absoluteTarget } from '../../notices/absolute-target.ts';
 import {
   boolean,

@@ -2,7 +2,7 @@
 
 import type { Config } from '../../host/config.ts';
 import { problem } from '../../errors/error.ts';
-import type { DraftBatch } from '../../create-batch/create-batch.ts';
+import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
 import { shellWord, shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { LETTERS } from '../command.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
