@@ -135,7 +135,8 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   if (not === undefined) return chosen;
   const what = `${JSON.stringify(shown(look, index))} in column "${column}" ${not.what}`;
   // A column of other words, such as the numbers of samplers, may be left out.
-  const isOptional = 'column' in feed.from && !feed.type?.required && not.allowed === feed.type?.options;
+  const isOther = not.allowed === feed.type?.options && not.near === undefined;
+  const isOptional = 'column' in feed.from && !feed.type?.required && isOther;
   const correction = isOptional ? { add: [['--drop', column] as const] } : undefined;
   wrong.push(problem('E201', { ...not, what }, { ...place(), correction }));
   return undefined;
