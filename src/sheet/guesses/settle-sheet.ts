@@ -80,7 +80,13 @@ export async function settleSheet(
     const values = await leftToLayout(settleValues(source, matched, known));
     const { likely, problems } = matched;
     if (values === undefined) return { options: matched.options, guesses, problems, columns: names, likely };
-    const { gpuColumn, keyColumn } = values.options;
+    const { gpuColumn, keyColumn, unquoted } = values.options;
+    const commas = values.guesses.filter(({ flags }) => flags[0] === '--unquoted');
+    // The cells of such rows stood in other columns.
+    if (unquoted !== undefined && commas.length > 0) {
+      const again = await settleSheet(source, { ...given, unquoted }, inputTypes, leftOut);
+      return { ...again, guesses: [...commas, ...again.guesses] };
+    }
     // Without declared inputs, columns without another meaning are inputs.
     const data = inputs ? matched.data.filter((name) => name !== gpuColumn && name !== keyColumn) : [];
     return {

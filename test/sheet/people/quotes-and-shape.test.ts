@@ -106,6 +106,11 @@ describe('commas that no quotes enclose', () => {
     expect(found.guesses).toEqual([asked(rows, 'prompt')]);
   });
 
+  it('hide no column, whose cells stood in others', async () => {
+    const { rows } = await read('a.csv', 'Prompt,Seeds,cfg\na fox, red,1,7\nan owl,nan,7\n');
+    expect(rows).toEqual(['{"cfg":7,"prompt":"a fox, red","seed":1}', '{"cfg":7,"prompt":"an owl"}']);
+  });
+
   it('belong to the text with blanks behind them, and else the sheet is refused with their place', async () => {
     const inputTypes = [input('prompt', 'string', { required: true }), input('style', 'string')];
     const { rows } = await read('a.csv', 'prompt,style\na fox, red,oil\nan owl,ink\n', {}, { inputTypes });
