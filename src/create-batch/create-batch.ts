@@ -10,7 +10,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, rename, rmdir } from 'node:fs/promises';
 import { problem } from '../errors/error.ts';
-import { unconfirmed } from '../sheet/guesses/guess.ts';
 import { waitInCall } from '../host/call-signal.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
 import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
