@@ -7,7 +7,7 @@ import { begin } from '../../src/batch/state/begin.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/version.ts';
 import { batchJson } from '../../src/cli/json/batch.ts';
-import { NOUNS, type Noun } from '../../src/cli/json/nouns.ts';
+import { NOUNS, type Noun } from './nouns.ts';
 import { poolJson } from '../../src/cli/json/documents.ts';
 import { problemJson } from '../../src/cli/json/problem.ts';
 import { shaped } from '../../src/cli/json/shape.ts';

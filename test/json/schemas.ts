@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { z } from 'zod';
 import { JOB_FLAGS, snake, STAGE_FLAGS, WHEN } from '../../src/cli/job/job-file.ts';
-import { NOUNS, type Noun } from '../../src/cli/json/nouns.ts';
+import { NOUNS, type Noun } from './nouns.ts';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 (addFormats as unknown as typeof addFormats.default)(ajv);

@@ -2,7 +2,7 @@
 
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NOUNS, type Noun } from '../../src/cli/json/nouns.ts';
+import { NOUNS, type Noun } from './nouns.ts';
 import { jobSchema, publishedSchema } from './schemas.ts';
 
 const folder = join(import.meta.dirname, '../../docs/json');

@@ -1,11 +1,11 @@
 // Every noun of `-o json` with its schema. docs/json has them as JSON Schema, and docs/scripting.md explains them.
 
 import type { z } from 'zod';
-import { batchSchema } from './batch.ts';
-import { attemptSchema, rowSchema, eventSchema } from './row.ts';
-import { pipelineSchema } from './pipeline.ts';
-import { planSchema } from './plan.ts';
-import { problemSchema } from './problem.ts';
+import { batchSchema } from '../../src/cli/json/batch.ts';
+import { attemptSchema, rowSchema, eventSchema } from '../../src/cli/json/row.ts';
+import { pipelineSchema } from '../../src/cli/json/pipeline.ts';
+import { planSchema } from '../../src/cli/json/plan.ts';
+import { problemSchema } from '../../src/cli/json/problem.ts';
 import {
   checkSchema,
   cleanupSchema,
@@ -20,7 +20,7 @@ import {
   appliedSchema,
   scheduleSchema,
   triggerSchema,
-} from './documents.ts';
+} from '../../src/cli/json/documents.ts';
 
 export const NOUNS = {
   applied: appliedSchema,
