@@ -3,9 +3,9 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFi
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { programFile } from '../src/temporal/embedded/processes.ts';
-import { Stage } from './stage/stage.ts';
+import { sharedStage } from './stage/shared-stage.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ type Lock = {
 };
 
 describe('the packed tarball, installed in an empty folder', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   const home = stage.path('user');
   const installed = join(home, 'node_modules', 'runsheet');
 
@@ -34,7 +34,6 @@ describe('the packed tarball, installed in an empty folder', () => {
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}');
     await install(home, stage.path(tarball));
   });
-  afterAll(() => stage.close());
 
   it('is a program with exactly the versions of the lock file, by the steps of the service of systemd', async () => {
     const unit = readFileSync(join(ROOT, 'deploy/systemd/runsheet-worker.service'), 'utf8');

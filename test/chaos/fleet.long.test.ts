@@ -46,8 +46,7 @@ describe.skipIf(why !== undefined)(
       takeS3Settings(s3.environment);
       const bucket = await makeBucket();
       if (onPostgres) await usePostgres();
-      else await stage.temporal();
-      await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+      else await stage.cluster(DEPLOYMENTS);
       const balanced = await freeAddress();
       shared = {
         ...stage.environment,

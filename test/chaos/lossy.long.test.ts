@@ -2,12 +2,13 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { readToken } from '../../src/webhook/token.ts';
 import { finished, IS_LONG } from '../stage/outage.ts';
-import { deploymentsOf, Stage } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf } from '../stage/stage.ts';
 
 const ROWS = IS_LONG ? 5_000 : 500;
 const CAP = 40;
@@ -35,8 +36,7 @@ type Sold = {
   readonly faults: Readonly<Record<string, number>>;
 };
 
-const stage = new Stage();
-afterEach(() => stage.close());
+const stage = freshStage();
 
 it(
   'lost and repeated webhooks, lost requests and responses, 500 and 429: every row has its true outcome, and the requests match the counts of the service',

@@ -1,8 +1,9 @@
 import { createServer, type Server } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
-import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
@@ -11,9 +12,7 @@ const MORE_ROWS = 500;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 12, runSeconds: 0.5, runSpread: 0.2 });
 
 describe('a server killed in the middle of a batch', () => {
-  let stage = new Stage();
-  beforeEach(() => (stage = new Stage()));
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   const deployments = (): readonly string[] => [
     '--deployments',

@@ -23,8 +23,7 @@ describe('a query that a dead worker leaves behind', () => {
 
   beforeEach(async () => {
     stage = new Stage();
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.cluster(DEPLOYMENTS);
     const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
     ({ client, close: disconnect } = await connectClient({
       address,

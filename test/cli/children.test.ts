@@ -2,10 +2,9 @@
 
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecord, type StackRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { sharedStage } from '../stage/shared-stage.ts';
-import { Stage } from '../stage/stage.ts';
 
 const KEY = 'ab'.repeat(32);
 const SECRETS = {
@@ -21,7 +20,7 @@ const FOREIGN = {
 };
 
 describe('the children of the embedded servers', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   let record: StackRecord | undefined;
 
   beforeAll(async () => {
@@ -32,7 +31,6 @@ describe('the children of the embedded servers', () => {
     await dev.says(/service +http/);
     record = readRecord(stage.path('.runsheet'));
   });
-  afterAll(() => stage.close());
 
   const environmentOf = (pid: number | undefined): Readonly<Record<string, string>> =>
     Object.fromEntries(

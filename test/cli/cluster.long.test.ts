@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { BatchJson } from '../../src/cli/json/batch.ts';
 import { openRealService } from '../errors/other-services.ts';
 import { secondsToFullSpeed } from '../stage/speed.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 60;
@@ -14,14 +15,7 @@ const DEPLOYMENTS = deploymentsOf(
 );
 
 describe('an external Temporal and a separate worker', () => {
-  let stage = new Stage();
-
-  beforeEach(async () => {
-    stage = new Stage();
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
 
   it('Ctrl-C detaches with 130, the batch continues, status prints JSON, follow attaches and ends with 0', async () => {
     await stage.worker();

@@ -1,12 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { basename, dirname } from 'node:path';
 import { openBatchClient } from '../../src/temporal/batch-client.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { liveAt, startedBetween } from '../stage/outstanding-runs.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 3_000;
@@ -18,13 +19,7 @@ const DEPLOYMENTS = deploymentsOf({
 });
 
 describe('a batch with 200 runs outstanding', () => {
-  let stage = new Stage();
-  beforeEach(async () => {
-    stage = new Stage();
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
 
   /** Gives a command; resolves with the time when the batch had acknowledged it. */
   const command = async (...words: readonly string[]): Promise<number> => {

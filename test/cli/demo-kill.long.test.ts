@@ -1,10 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterEach, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { expect, it } from 'vitest';
+import { freshStage } from '../stage/shared-stage.ts';
 
-const stage = new Stage();
-afterEach(() => stage.close());
+const stage = freshStage();
 
 const demoFolders = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('runsheet-demo-'));

@@ -3,10 +3,11 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
 import { temporalBinary } from '../../src/temporal/embedded/binary.ts';
-import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 400;
@@ -14,16 +15,14 @@ const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 20, runSeconds: 1, runSpre
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8');
 
 describe('workers of a Worker Deployment', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   let program: string;
 
   beforeAll(async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.cluster(DEPLOYMENTS);
     const { cache, environment } = loadConfig();
     program = await temporalBinary({ cache, environment, notice: () => undefined });
   });
-  afterAll(() => stage.close());
 
   const worker = (build: string): Promise<Running> =>
     stage.worker({ RUNSHEET_WORKER_DEPLOYMENT: 'runsheet', RUNSHEET_WORKER_BUILD: build });

@@ -1,13 +1,14 @@
 import { Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createMember, type Member } from '../../activities/describe-member.ts';
 import type { checkSchema } from '../../src/cli/json/documents.ts';
 import { version } from '../../src/host/package-version.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { membersQueueOf, TASK_QUEUE } from '../../workflows/task-queues.ts';
-import { Stage, until, type Running } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { until, type Running } from '../stage/stage.ts';
 import { freeAddress } from '../stage/wire.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -17,7 +18,7 @@ const SECRET = { RUNSHEET_WEBHOOK_SECRET: 'the-secret-of-the-fleet' };
 const CLOCK_OFF = new URL('../stage/clock-off.ts', import.meta.url).href;
 
 describe('doctor --cluster', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   let url: string;
   let receiver: Running;
   let members: Running[] = [];
@@ -36,7 +37,6 @@ describe('doctor --cluster', () => {
     await Promise.all(members.map((one) => one.kill('SIGTERM')));
     members = [];
   });
-  afterAll(() => stage.close());
 
   async function worker(environment: Environment = {}): Promise<Running> {
     const one = stage.start(['worker', '--no-receiver'], { ...SECRET, ...environment });

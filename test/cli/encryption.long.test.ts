@@ -3,13 +3,13 @@
 
 import { randomBytes } from 'node:crypto';
 import proto from '@temporalio/proto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { leaksBelow, leaksIn } from '../secrets/search.ts';
-import { sharedStage } from '../stage/shared-stage.ts';
-import { deploymentsOf, Stage, until, type Running } from '../stage/stage.ts';
+import { freshStage, sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Stage, until, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const KEY = randomBytes(32).toString('hex');
@@ -80,13 +80,7 @@ async function readableIn(stage: Stage, truth: readonly Run[]): Promise<readonly
 }
 
 describe('encryption', () => {
-  let stage = new Stage();
-  beforeEach(async () => {
-    stage = new Stage();
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
 
   const set = (environment: Readonly<Record<string, string>>): void => {
     stage.environment = { ...stage.environment, ...environment };

@@ -1,19 +1,16 @@
 // The files of two rows answer 404 until the rows end without them. Then `retry` fetches the files, and buys nothing.
 
 import { basename } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentsOf, Stage } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const DEPLOYMENTS = deploymentsOf({ runSeconds: 0.2 });
 const ROWS = 2;
 
 describe('rows whose files are away for minutes', () => {
-  let stage = new Stage();
-  beforeEach(() => {
-    stage = new Stage();
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   it('are named with what they cost, and retry fetches them without another run', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);

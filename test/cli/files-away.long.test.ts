@@ -1,10 +1,11 @@
 // The host of the output files is away in mid-batch: the batch pauses with that reason, and goes on when it is back.
 
 import { basename } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { setTimeout as wait } from 'node:timers/promises';
 import { finished, IS_LONG } from '../stage/outage.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 200;
@@ -12,11 +13,7 @@ const AWAY_MS = IS_LONG ? 300_000 : 30_000;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 10, runSeconds: 0.5 });
 
 describe('a batch whose file host is unavailable', () => {
-  let stage = new Stage();
-  beforeEach(() => {
-    stage = new Stage();
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   it('pauses, fails no row, and continues automatically', async () => {
     await stage.startAll(DEPLOYMENTS);

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, DESKTOP, openBrowser, openPage } from '../results/page/browser.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 
 const INPUTS = [
   { name: 'prompt', type: 'string', required: true },
@@ -14,7 +15,7 @@ const SHEET = Array.from({ length: 50 }, (_, at) => `thing-${at + 1},"red, no. $
 const SET = ['--set', 'prompt=a {colour} thing in {style}'];
 
 describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   const flags = ['-d', 'portraits', '-c', '40', ...SET, '--grid', 'seed=1..4'];
   const command = (styles: string): readonly string[] => [
     'things.csv',
@@ -29,7 +30,6 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
     stage.write('things.csv', `name,colour\n${SHEET.join('\n')}\n`);
   });
-  afterAll(() => stage.close());
 
   it('is counted and priced before anything is sent', async () => {
     const { code, stderr } = await stage.run(['plan', ...command('oil,ink,chalk')]);

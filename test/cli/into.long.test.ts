@@ -2,11 +2,12 @@
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
 import { passName } from '../../src/store/passes.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Stage, until } from '../stage/stage.ts';
 
 const ROWS = 40;
 const NEW = 520;
@@ -30,7 +31,7 @@ const linesOf = (from: number, to: number): readonly Line[] =>
   Array.from({ length: to - from + 1 }, (_, at) => lineOf(from + at));
 
 describe('rows that are added to a batch', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   const flags = ['-d', 'portraits', '--key', 'sku'];
   let worker: Awaited<ReturnType<Stage['worker']>>;
   let service: Awaited<ReturnType<Stage['service']>>;
@@ -39,7 +40,6 @@ describe('rows that are added to a batch', () => {
     service = await stage.service(['--fault', 'fail=0.5', ...deployments()]);
     worker = await stage.worker();
   });
-  afterAll(() => stage.close());
 
   const deployments = () => ['--deployments', stage.write('deployments.json', DEPLOYMENTS)];
   const sheet = (name: string, lines: readonly Line[]): string =>

@@ -2,11 +2,12 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Stage, until } from '../stage/stage.ts';
 
 const LADDER = ['T4', 'A10G', 'L40S', 'H100'];
 /** The edge of a picture, and the cheapest rung with memory for it: 12, 20 and 40 GB. */
@@ -32,14 +33,12 @@ const DEPLOYMENTS = deploymentsOf({
 const sizeOf = (row: number) => SIZES[(row * 7) % SIZES.length] as (typeof SIZES)[number];
 
 describe('a sheet whose rows need 12, 20 and 40 GB', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   let worker: Awaited<ReturnType<Stage['worker']>>;
   beforeAll(async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.cluster(DEPLOYMENTS);
     worker = await stage.worker();
   });
-  afterAll(() => stage.close());
 
   const sheet = (): string => {
     const lines = Array.from({ length: ROWS }, (_, at) => {

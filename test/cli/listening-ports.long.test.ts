@@ -3,10 +3,10 @@
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { familyOf } from '../stage/processes.ts';
-import { Stage } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 
 const LISTENING = '0A';
 
@@ -68,7 +68,7 @@ const METRICS = 'metrics';
 const EXPECTED = expect.stringMatching(/^(?:403|closed|metrics)$/);
 
 describe.runIf(process.platform === 'linux').each(['off', 'on'])("with Temporal's UI %s", (ui) => {
-  const stage = new Stage();
+  const stage = sharedStage();
   let ports: ReturnType<typeof portsOf> = [];
 
   beforeAll(async () => {
@@ -81,7 +81,6 @@ describe.runIf(process.platform === 'linux').each(['off', 'on'])("with Temporal'
     const stack = readRecord(stage.path('.runsheet'))?.pid;
     ports = portsOf([...familyOf(stack), ...familyOf(page.child.pid)]);
   });
-  afterAll(() => stage.close());
 
   it('no port of the embedded servers answers a page of another site', async () => {
     const own = ports.map(({ port }) => `127.0.0.1:${port}`);

@@ -1,8 +1,7 @@
-import { afterEach, expect, it } from 'vitest';
-import { Stage } from '../stage/stage.ts';
+import { expect, it } from 'vitest';
+import { freshStage } from '../stage/shared-stage.ts';
 
-const stage = new Stage();
-afterEach(() => stage.close());
+const stage = freshStage();
 
 it('a cluster without workers is reported once with the command that helps, and Ctrl-C does not claim that the batch continues', async () => {
   await stage.temporal();

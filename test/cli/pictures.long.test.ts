@@ -1,8 +1,9 @@
 // A catalogue with a folder of pictures beside it, in one command that is killed twice.
 
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectOneRunPerRow } from '../stage/truth.ts';
-import { Stage, deploymentsOf, until } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 import { picture } from '../create-batch/files/scene.ts';
 
 const [ROWS, PICTURES] = [1_000, 300];
@@ -10,8 +11,7 @@ const [ROWS, PICTURES] = [1_000, 300];
 const IN_FLIGHT = 8;
 
 describe('a catalogue of 1,000 rows with 300 pictures beside it', () => {
-  const stage = new Stage();
-  afterAll(() => stage.close());
+  const stage = sharedStage();
   const deployments = deploymentsOf({
     name: 'product-shot',
     concurrencyLimit: 50,

@@ -1,17 +1,17 @@
 // pipeline cancel with embedded servers, which end with the command.
 
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 
 describe('pipeline cancel with embedded servers', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   beforeAll(async () => {
     const deployments = deploymentsOf({ concurrencyLimit: 4, runSeconds: 3 });
     await stage.service(['--deployments', stage.write('deployments.json', deployments)]);
     stage.sheet(12);
   }, 120_000);
-  afterAll(() => stage.close());
 
   const FINALS = '[[stage]]\nname = "finals"\nfrom = "drafts"\n';
   const job = (limit: number, others: string): string =>

@@ -1,8 +1,9 @@
 // A pipeline of three stages from a job file alone, while its command, its worker, the run service and Temporal are killed ten times.
 
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deploymentsOf, Stage, until, type Ended, type Running } from '../stage/stage.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Stage, until, type Ended, type Running } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 const ROWS = 12;
@@ -31,7 +32,7 @@ map = { image = "output" }
 `;
 
 describe('a pipeline from a job file', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   let temporal: Awaited<ReturnType<Stage['temporal']>>;
   let service: Awaited<ReturnType<Stage['service']>>;
   let worker: Running;
@@ -51,7 +52,6 @@ describe('a pipeline from a job file', () => {
     stage.sheet(ROWS);
     stage.write('poster.job.toml', JOB);
   }, 120_000);
-  afterAll(() => stage.close());
 
   const kill = async (what: { readonly kill: () => Promise<unknown> }): Promise<void> => {
     await what.kill();

@@ -1,13 +1,12 @@
 import { cpSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentsOf, Stage } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf } from '../stage/stage.ts';
 
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 8, runSeconds: 0.1 });
 
 describe('batches and their folders', () => {
-  let stage = new Stage();
-  beforeEach(() => (stage = new Stage()));
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   it('the same rows in another file, with other settings, attach to their batch, and the ignored settings are named', async () => {
     await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
@@ -63,8 +62,7 @@ describe('batches and their folders', () => {
   });
 
   it('a copy of the folder of a running batch does not take it over', async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.cluster(DEPLOYMENTS);
     const args = ['submit', stage.sheet(5), '-d', 'portraits'];
     // Without a worker it waits.
     const batch = (await stage.run(args)).stdout.trim();
@@ -78,8 +76,7 @@ describe('batches and their folders', () => {
   });
 
   it('a worker without an API key reports that, and the batch continues when a worker has one', async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.cluster(DEPLOYMENTS);
     const keyless = await stage.worker({ RUNSHEET_API_KEY: '' });
     const command = stage.start(['run', stage.sheet(5), '-d', 'portraits']);
     await command.says(/the batch has not started: .*API key/);

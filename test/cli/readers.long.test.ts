@@ -2,17 +2,16 @@
 
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentsOf, Stage } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 40;
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 20, runSeconds: 2 });
 
 describe('commands that read', () => {
-  let stage = new Stage();
-  beforeEach(() => (stage = new Stage()));
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   const listed = async (): Promise<string | undefined> => {
     const { stdout } = await stage.run(['list', '-o', 'json']);
@@ -53,8 +52,7 @@ describe('commands that read', () => {
   });
 
   it('show a batch of a cluster as running without a worker, and report an unreachable Temporal', async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.cluster(DEPLOYMENTS);
     const worker = await stage.worker();
     await stage.run(['submit', stage.sheet(ROWS), '-d', 'portraits', '-c', '4']);
     expect(await listed()).toBe('running');

@@ -1,16 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'csv-parse/sync';
 import type { Summary } from '../../src/results/summary.ts';
-import { Stage, type Ended } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow, mostOutstanding } from '../stage/truth.ts';
 
 const EXAMPLE = join(import.meta.dirname, '../../examples/portraits.csv');
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 describe('the example, as npm start runs it', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   const args = ['run', EXAMPLE, '-d', 'portraits', '--local'];
   const sheet = parse(readFileSync(EXAMPLE), { columns: true }) as Record<string, string>[];
   let first: Ended;
@@ -18,7 +19,6 @@ describe('the example, as npm start runs it', () => {
   beforeAll(async () => {
     first = await stage.run(args);
   });
-  afterAll(() => stage.close());
 
   it('ends with 0 and the folder of the batch on stdout', () => {
     expect(first.stderr).toContain('26 of 26 rows succeeded');

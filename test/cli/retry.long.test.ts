@@ -1,11 +1,12 @@
 // Rows that are sent again: in the batch that they belong to, whatever happens meanwhile.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import { openBatchFolder } from '../../src/store/batch-folders.ts';
 import { passName } from '../../src/store/passes.ts';
 import { sendAgain } from '../create-batch/further.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Stage, until } from '../stage/stage.ts';
 
 const ROWS = 60;
 const DEPLOYMENTS = deploymentsOf({
@@ -20,7 +21,7 @@ const DEPLOYMENTS = deploymentsOf({
 });
 
 describe('rows that are sent again', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   let worker: Awaited<ReturnType<Stage['worker']>>;
   beforeAll(async () => {
     await stage.temporal();
@@ -32,7 +33,6 @@ describe('rows that are sent again', () => {
     ]);
     worker = await stage.worker();
   });
-  afterAll(() => stage.close());
 
   const found = async () => {
     const one = await openBatchFolder(stage.path('batches'), stage.batchFile().batch);

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RowRecord } from '../../src/results/row-record.ts';
 import type { Summary } from '../../src/results/summary.ts';
-import { deploymentsOf, Stage, type Ended } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Ended } from '../stage/stage.ts';
 
 const DONE = 300;
 const ROWS = DONE + 1;
@@ -18,7 +19,7 @@ const commandsIn = (stderr: string, flag: string): readonly string[][] =>
     .filter((args) => args.includes(flag));
 
 describe('a sheet that shares rows with an earlier batch', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   const flags = ['-d', 'portraits', '-c', '40'];
   let first: Ended;
   let second: Ended;
@@ -27,7 +28,6 @@ describe('a sheet that shares rows with an earlier batch', () => {
     await stage.startAll(DEPLOYMENTS);
     first = await stage.run(['run', stage.sheet(DONE), ...flags]);
   });
-  afterAll(() => stage.close());
 
   const bought = async (): Promise<number> => (await stage.truth()).length;
   const json = (folder: string, name: string) =>

@@ -2,10 +2,11 @@
 // test gives it an interval; everything else is as a command made it.
 
 import { readdirSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { scheduleIdOf } from '../../src/batch/workflow-ids.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 
 const EVERY_MS = 10_000;
 const ROWS = 3;
@@ -19,11 +20,7 @@ type Shown = {
 };
 
 describe('a schedule that fires every ten seconds', () => {
-  let stage = new Stage();
-  beforeEach(() => {
-    stage = new Stage();
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   const change = async (edit: 'interval' | 'pause'): Promise<void> => {
     const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;

@@ -1,9 +1,10 @@
 // Schedules with a real Temporal server, a real worker and the local run service.
 
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { liveAt } from '../stage/outstanding-runs.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 
 const DEPLOYMENTS = deploymentsOf(
   { name: 'quick', concurrencyLimit: 100, runSeconds: 0.1, runSpread: 0 },
@@ -25,13 +26,7 @@ type Shown = {
 };
 
 describe('a schedule', () => {
-  let stage = new Stage();
-  beforeEach(async () => {
-    stage = new Stage();
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
 
   const show = async (name: string): Promise<Shown> =>
     JSON.parse((await stage.run(['schedule', 'show', name, '-o', 'json'])).stdout) as Shown;
@@ -178,8 +173,7 @@ describe('a schedule', () => {
 });
 
 describe('an embedded server', () => {
-  const stage = new Stage();
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   it('fires off the rule only by the command of its user, not if a stranger triggers the schedule', async () => {
     const { Client, Connection } = await import('@temporalio/client');

@@ -1,9 +1,10 @@
 // The files of five batches trickle. A sixth batch on the same worker is as fast as alone, and the five say what they wait for, pause,
 // and end with all of their files when the host has recovered.
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { finished } from '../stage/outage.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
 
 // At 200 bytes a second, such a picture takes two minutes, and a host is slow after one.
@@ -13,11 +14,7 @@ const ROWS = 40;
 const QUICK_ROWS = 6;
 
 describe('five batches whose files arrive at 200 bytes a second', () => {
-  let stage = new Stage();
-  beforeEach(() => {
-    stage = new Stage();
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage();
 
   const csv = (rows: number, name: string, faults = ''): string =>
     stage.write(

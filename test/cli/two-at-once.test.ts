@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { deploymentsOf, Stage, type Ended } from '../stage/stage.ts';
+import { describe, expect, it } from 'vitest';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, type Ended } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
 
 const ROWS = 40;
@@ -10,12 +11,9 @@ const SAME_IDENTITY = {
 };
 
 describe('concurrent commands and workers', () => {
-  let stage = new Stage();
-  beforeEach(async () => {
-    stage = new Stage();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage((one) =>
+    one.service(['--deployments', one.write('deployments.json', DEPLOYMENTS)]),
+  );
 
   /** Runs the same command twice concurrently, and returns both results. */
   const startTwice = async (): Promise<readonly Ended[]> => {

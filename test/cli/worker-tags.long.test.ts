@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { BatchJson } from '../../src/cli/json/batch.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 
 const DEPLOYMENTS = deploymentsOf({ concurrencyLimit: 6, runSeconds: 0.3, runSpread: 0 });
 
 describe('a batch for workers with a tag', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
 
   beforeAll(async () => {
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    await stage.cluster(DEPLOYMENTS);
     // The service refuses it, so a request of this worker would pause its batch.
     await stage.worker({ RUNSHEET_API_KEY: 'not-for-this-machine', RUNSHEET_WORKER_TAGS: 'us' });
   });
-  afterAll(() => stage.close());
 
   const submit = async (rows: number, ...flags: readonly string[]): Promise<string> =>
     (

@@ -3,22 +3,22 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, openBrowser, openPage } from '../results/page/browser.ts';
-import { Stage, type Ended } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
+import { type Ended } from '../stage/stage.ts';
 import { ROOT } from './written.ts';
 
 const text = readFileSync(join(ROOT, 'docs/pipelines.md'), 'utf8');
 const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(text) ?? [];
 
 describe('the page about pipelines', () => {
-  const stage = new Stage();
+  const stage = sharedStage();
   const said: Ended[] = [];
   beforeAll(async () => {
     cpSync(join(ROOT, 'examples'), stage.path('examples'), { recursive: true });
     for (const line of commands.trim().split('\n')) said.push(await stage.run(line.split(' ').slice(1)));
   }, 400_000);
-  afterAll(() => stage.close());
 
   it('has commands that make each stage, and wait for picks between', () => {
     expect(said.map(({ code, stderr }) => (code === 0 ? 0 : [code, stderr.split('\n').at(-3)]))).toEqual([

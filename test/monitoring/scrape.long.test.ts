@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/results/summary.ts';
-import { deploymentsOf, Stage, until } from '../stage/stage.ts';
+import { freshStage } from '../stage/shared-stage.ts';
+import { deploymentsOf, until } from '../stage/stage.ts';
 import { openWire } from '../stage/wire.ts';
 import { byLabel, samplesIn, valueOf, type Sample } from './exposition.ts';
 
@@ -26,14 +27,7 @@ const readiness = async (metrics: string) => {
 };
 
 describe('the metrics of a real batch', () => {
-  let stage = new Stage();
-
-  beforeEach(async () => {
-    stage = new Stage();
-    await stage.temporal();
-    await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-  });
-  afterEach(() => stage.close());
+  const stage = freshStage((one) => one.cluster(DEPLOYMENTS));
 
   const startWorker = async () => {
     const worker = await stage.worker({ RUNSHEET_METRICS: '0', RUNSHEET_LOG_LEVEL: 'info' });

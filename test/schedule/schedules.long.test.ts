@@ -1,6 +1,6 @@
 // Schedules on a real Temporal server: what our reading of a rule says is what the server does.
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '@temporalio/client';
 import { parseCron } from '../../src/schedule/cron.ts';
 import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
@@ -9,11 +9,11 @@ import { connectClient } from '../../src/temporal/connect.ts';
 import { matchingTimes } from '../../src/schedule/times.ts';
 import { openSchedules, type Schedules } from '../../src/temporal/schedules.ts';
 import { definitionOf } from './definition.ts';
-import { Stage } from '../stage/stage.ts';
+import { sharedStage } from '../stage/shared-stage.ts';
 
 const MINUTE = 60_000;
 const NEAR_MS = 3 * 60 * MINUTE;
-const stage = new Stage();
+const stage = sharedStage();
 let client: Client;
 let schedules: Schedules;
 
@@ -23,7 +23,6 @@ beforeAll(async () => {
   ({ client } = await connectClient({ address, namespace, from: 'the stage', options: {} }));
   schedules = openSchedules(() => client);
 });
-afterAll(() => stage.close());
 
 let made = 0;
 /** A schedule that never fires during the test; `times` asks the server for its times. */

@@ -95,12 +95,20 @@ export class Running {
 }
 
 export class Stage {
-  readonly folder = mkdtempSync(join(tmpdir(), 'runsheet-stage-'));
-  readonly #bin = mkdtempSync(join(tmpdir(), 'runsheet-bin-'));
+  #made: { readonly folder: string; readonly bin: string } | undefined;
   readonly #running: Running[] = [];
   readonly #closers: (() => Promise<unknown>)[] = [];
   #outside: { readonly folder: string; readonly environment: NodeJS.ProcessEnv } | undefined;
   environment: Environment = {};
+
+  get #folders(): { readonly folder: string; readonly bin: string } {
+    const made = (name: string): string => mkdtempSync(join(tmpdir(), `runsheet-${name}-`));
+    return (this.#made ??= { folder: made('stage'), bin: made('bin') });
+  }
+
+  get folder(): string {
+    return this.#folders.folder;
+  }
 
   path(...names: readonly string[]): string {
     return join(this.folder, ...names);
@@ -123,7 +131,11 @@ export class Stage {
     return this.write(name, `number,prompt,seed\n${lines.join('\n')}\n`);
   }
 
-  start(args: readonly string[], environment: Environment = {}, program = installedIn(this.#bin)): Running {
+  start(
+    args: readonly string[],
+    environment: Environment = {},
+    program = installedIn(this.#folders.bin),
+  ): Running {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: this.folder,
       env: { ...ownEnvironment(), ...this.environment, ...environment },
@@ -137,7 +149,7 @@ export class Stage {
   run(
     args: readonly string[],
     environment: Environment = {},
-    program = installedIn(this.#bin),
+    program = installedIn(this.#folders.bin),
   ): Promise<Ended> {
     return this.start(args, environment, program).ended;
   }
@@ -222,9 +234,14 @@ export class Stage {
 
   /** Starts a Temporal server, a local run service with these deployments, and a worker. */
   async startAll(deployments: string): Promise<Running> {
-    await this.temporal();
-    await this.service(['--deployments', this.write('deployments.json', deployments)]);
+    await this.cluster(deployments);
     return this.worker();
+  }
+
+  /** The same without a worker. */
+  async cluster(deployments: string): Promise<Running & { readonly base: string }> {
+    await this.temporal();
+    return this.service(['--deployments', this.write('deployments.json', deployments)]);
   }
 
   /** All runs of the service with their inputs, oldest first: the reference for every check. */
@@ -260,6 +277,7 @@ export class Stage {
     return parse(readFileSync(join(folder, 'results.csv')), { columns: true });
   }
 
+  /** Whoever uses it afterwards has another one. */
   async close(): Promise<void> {
     // Another process may have reused the id of a process that has ended.
     const alive = this.#running.filter(({ child }) => child.exitCode === null && child.signalCode === null);
@@ -267,14 +285,15 @@ export class Stage {
     for (const pid of trees) killQuietly(pid);
     // Servers whose command was killed are no longer descendants of our processes.
     for (const pid of strays(this.folder)) killQuietly(pid);
-    await Promise.all(this.#closers.map((close) => close()));
-    await Promise.all(this.#running.map(({ ended }) => ended));
+    await Promise.all(this.#closers.splice(0).map((close) => close()));
+    await Promise.all(this.#running.splice(0).map(({ ended }) => ended));
     if (this.#outside !== undefined) {
       process.chdir(this.#outside.folder);
       setOwn(this.#outside.environment);
     }
-    rmSync(this.#bin, { recursive: true, force: true });
-    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    for (const folder of Object.values(this.#folders))
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    [this.#made, this.#outside, this.environment] = [undefined, undefined, {}];
   }
 }
 
