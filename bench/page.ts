@@ -270,7 +270,7 @@ function killsSection(kills: readonly Kills[]): readonly string[] {
   return [
     '## Repeated kills',
     '',
-    `${first.rows} rows, ${first.cap} runs of 0.5 to 1.5 s outstanding, responses to Queue Run delayed by 150 ms. The process that does the work gets SIGKILL when it has reached full speed again, at the earliest 10 s after the last kill, with at least 10 runs outstanding and a request in flight, and is restarted immediately. All figures come from the service's own run list. Full speed: a window of 2 s with 0.9 of the completions per second before the kill. Windows start 2 s after the kill, because until then runs from before still end; so 2.0 is the best possible value. Other programs ran on the machine too.`,
+    `${first.rows} rows, ${first.cap} runs of 0.5 to 1.5 s outstanding, responses to Queue Run delayed by 150 ms. The working process gets SIGKILL at full speed, at least 10 s after the last kill, with 10 runs outstanding and a request in flight, and is restarted at once. Full speed: 0.9 of the completions per second before the kill, in a window of 2 s that starts 2 s after it, so 2.0 is the best possible value. All figures come from the service's run list.`,
     '',
     table(
       [
@@ -299,7 +299,7 @@ function killsSection(kills: readonly Kills[]): readonly string[] {
       ]),
     ),
     '',
-    'How each was written. **runsheet**: one worker beside a Temporal development server, its defaults; the worker is killed, Temporal continues. Attempts whose responses were lost keep their slots until the run list shows their runs or proves their absence, so these few slots do not contribute to the speed meanwhile. **BullMQ**: a job per row with `attempts: 3` and exponential back-off, a worker with `concurrency` at the cap and its defaults (lock and stalled check 30 s, one stall allowed); the job POSTs, polls every 250 ms, fetches the files and writes a line; the worker is killed, Redis continues with its append-only file. A job that stored its run id in its data after the POST would buy fewer runs twice, but still those whose POST was in flight. **p-limit loop**: the same POST, polling, files and line; after a restart it skips rows that have a line. Both reach full speed sooner than runsheet because they do not check what the killed process had bought: they buy it again, beyond the cap while those runs still continue, and the speed includes the ends of those runs.',
+    '**runsheet**: one worker beside a Temporal development server, with defaults. A slot whose response was lost is free again when the run list shows its run or proves its absence. **BullMQ**: a job per row, `attempts: 3`, a worker with its defaults (lock and stalled check 30 s); Redis continues with its append-only file. **p-limit loop**: after a restart it skips rows that have a line. Both are at full speed sooner because they buy again what the killed process had bought.',
     '',
   ];
 }
