@@ -167,7 +167,7 @@ describe('a payload that is sent again', () => {
     );
     const before = await progressOf(ref);
     const names = [...namesIn(signals), 'nosuch'];
-    expect(names.length).toBe(15);
+    expect(names.length).toBe(16);
     for (const workflowId of own)
       for (const name of names)
         await Promise.all(
