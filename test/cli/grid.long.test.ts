@@ -35,7 +35,7 @@ describe('a grid of 3 styles and 4 seeds over 50 rows', () => {
     const { code, stderr } = await stage.run(['plan', ...command('oil,ink,chalk')]);
     expect([code, await bought()]).toEqual([0, 0]);
     expect(stderr).toMatch(/✓ 600 rows, 4 columns\n {2}grid {6}4 seed × 3 style: 12 combinations\n/);
-    expect(stderr).toMatch(/cost .*per second/);
+    expect(stderr).toMatch(/cost .*about \$1\.01 in total/);
   });
 
   it('buys each combination once, also if everything is killed and the same command is given again', async () => {
