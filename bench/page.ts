@@ -38,13 +38,13 @@ export function pageOf({
   return [
     '# Benchmarks',
     '',
-    `Written by \`npm run bench\` on ${availableParallelism()} cores, which also carry the run service, Temporal and its database. Absolute figures are this machine's; the ratios are what to compare.`,
+    `Written by \`npm run bench\` on ${availableParallelism()} cores, which also carry the run service, Temporal and its database. Absolute figures are a machine's, and sections are measured on different days: compare within one table.`,
     '',
     ...commandSection(command),
     ...startSection(start),
     '## With a worker of its own',
     '',
-    'A worker that has run for a while, beside a Temporal of its own. Runs of 0.1 s. The loop is what people write by hand: p-limit, POST, Get Run every 50 ms, the same files, a line of JSON. Medians of rounds in turn; "to the loop" is the median of the rounds\' own ratios.',
+    'A worker that has run for a while, beside a Temporal of its own; runs of 0.1 s, and the same loop in a warm process. Medians of rounds in turn; "to the loop" is the median of the rounds\' own ratios.',
     '',
     table(
       [
