@@ -277,7 +277,7 @@ export class Stage {
     return parse(readFileSync(join(folder, 'results.csv')), { columns: true });
   }
 
-  /** Whoever uses it afterwards has another one. */
+  /** What is used afterwards is a new one. */
   async close(): Promise<void> {
     // Another process may have reused the id of a process that has ended.
     const alive = this.#running.filter(({ child }) => child.exitCode === null && child.signalCode === null);

@@ -1,7 +1,10 @@
 // Corrects the command that was given, so that the hint of an error ends in a line that can be pasted.
 
+import { flagOf } from '../../create-batch/given-options.ts';
+import { isRepeated } from '../../create-batch/repeated-flags.ts';
 import { RunsheetError, type Correction, type GivenFlag } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
+import { OPTIONS, type AnyOption } from '../../options/table.ts';
 import { guessesBehind, restingOn } from '../../sheet/guesses/guess.ts';
 import { correctionsOf, furtherOf, SheetRefused } from '../../sheet/validation-errors.ts';
 
@@ -80,19 +83,17 @@ function one(word: string, wrong: string, right: string): string {
   );
 }
 
-const REPEATABLE: ReadonlySet<string> = new Set([
-  '--map',
-  '--set',
-  '--drop',
-  '--type',
-  '--fill-down',
-  '--split',
-]);
+/** `--map` and the others that a command may have several times. */
+export const REPEATED_FLAGS: ReadonlySet<string> = new Set(
+  Object.entries<AnyOption>(OPTIONS).flatMap(([option, { kind }]) =>
+    isRepeated(kind) ? [flagOf(option)] : [],
+  ),
+);
 
 /** A flag with one value replaces the value that was given. */
 function withFlag(args: readonly string[], [flag, value]: GivenFlag): readonly string[] {
   const at = args.findIndex((word) => word === flag || word.startsWith(`${flag}=`));
-  if (at === -1 || REPEATABLE.has(flag)) {
+  if (at === -1 || REPEATED_FLAGS.has(flag)) {
     const isThere = args.some((word, index) => word === flag && args[index + 1] === value);
     if (isThere) return args;
     // The words behind -- are no flags.

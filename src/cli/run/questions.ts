@@ -5,6 +5,7 @@ import type { Policy } from '../../create-batch/settle.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import type { Printer } from '../context.ts';
+import { REPEATED_FLAGS } from '../flags/correction.ts';
 import { guessLine } from '../format.ts';
 import { createInterface } from 'node:readline';
 
@@ -63,7 +64,7 @@ export function commandWith(
   const args = words.slice(words[0] === 'schedule' ? 2 : 1);
   const isGiven = ([flag = '', value = '']: readonly string[]): boolean => {
     if (ONCE.includes(flag)) return false;
-    if (!SEVERAL.has(flag)) return args.some((word) => word === flag || word.startsWith(`${flag}=`));
+    if (!REPEATED_FLAGS.has(flag)) return args.some((word) => word === flag || word.startsWith(`${flag}=`));
     // Of pairs, the input that the command gives.
     const [input = value] = /^[^=]+=/.exec(value) ?? [];
     const isSame = (given: string) => given === value || (input.endsWith('=') && given.startsWith(input));
@@ -85,16 +86,6 @@ export function commandWith(
 }
 
 const ONCE = ['--skip-rows', '--out', '--repeat'];
-
-const SEVERAL: ReadonlySet<string> = new Set([
-  '--map',
-  '--set',
-  '--drop',
-  '--type',
-  '--fill-down',
-  '--split',
-  '--grid',
-]);
 
 const isValueOf = (flag: string, arg: string, before: string | undefined, flags: readonly string[]) =>
   flags.includes(flag) && (arg === flag || before === flag || arg.startsWith(`${flag}=`));
