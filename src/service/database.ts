@@ -154,10 +154,13 @@ function writersOf(sql: Statements, begin: () => void) {
           VALUES (${id}, ${deploymentId}, ${place}, ${inputs}, ${gpu}, ${webhook}, ${run.intermediate}, 'not-started',
             ${run.createdMs}, ${run.createdMs}, ${run.owner}, ${run.faults})`.lastInsertRowid,
       ),
-    took: (number: number, { place, state, queuedMs, atMs, gpu }: Taken): void =>
+    /** Whether its status has changed: a run that moves from one queue to another is queued as before. */
+    took(number: number, { place, state, queuedMs, atMs, gpu }: Taken): boolean {
       void write`
-        UPDATE run SET status = 'queued', containerId = ${place}, state = ${state}, queuedMs = ${queuedMs}, updatedMs = ${atMs},
-          gpu = ${gpu} WHERE number = ${number}`,
+        UPDATE run SET containerId = ${place}, state = ${state}, queuedMs = ${queuedMs}, updatedMs = ${atMs}, gpu = ${gpu}
+        WHERE number = ${number}`;
+      return write`UPDATE run SET status = 'queued' WHERE number = ${number} AND status <> 'queued'`.changes > 0;
+    },
     /** It began to execute then; what was before was no start of a machine. */
     timed: (number: number, startedMs: number): void =>
       void write`UPDATE run SET queuedMs = ${startedMs}, startedMs = ${startedMs} WHERE number = ${number}`,

@@ -141,10 +141,11 @@ export class OwnService implements AsyncDisposable {
     return { status: answer.status, json: await answer.json() };
   }
 
-  async queue(inputs: object): Promise<string> {
+  async queue(inputs: object, more: { readonly webhook?: string } = {}): Promise<string> {
     const { json } = await this.ask('POST', '/run/deployment/queue', {
       deployment_id: this.deployment,
       inputs,
+      ...more,
     });
     return (json as { readonly run_id: string }).run_id;
   }

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { UsualTimes } from '../../src/service/executors/remote/usual-times.ts';
+import { openReceiver } from '../service/receiver.ts';
 import { until } from '../stage/stage.ts';
 import { openStandIn, OwnService, portrait, queueAt, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
@@ -125,6 +126,7 @@ describe('a server that idles while a run waits behind another one elsewhere', (
     readonly busy: ComfyStandIn;
     readonly idle: ComfyStandIn;
     readonly waits: string;
+    readonly inbox: Awaited<ReturnType<typeof openReceiver>>;
   };
 
   /** Each executes a run, and one waits; then the run of the other server ends, after `before`. */
@@ -132,7 +134,8 @@ describe('a server that idles while a run waits behind another one elsewhere', (
     const gpus = [await openStandIn(), await openStandIn()];
     const own = await OwnService.of(gpus, sleeping);
     for (const prompt of ['1', '2']) await own.until(await own.queue({ prompt }), isRunning);
-    const waits = await own.queue({ prompt: '3' });
+    const inbox = await openReceiver();
+    const waits = await own.queue({ prompt: '3' }, { webhook: inbox.url });
     let busy: ComfyStandIn | undefined;
     await until(async () => {
       for (const gpu of gpus) if ((await queueAt(gpu)).includes(waits)) busy = gpu;
@@ -147,6 +150,7 @@ describe('a server that idles while a run waits behind another one elsewhere', (
       busy,
       idle,
       waits,
+      inbox,
       [Symbol.asyncDispose]: async () => {
         for (const one of [own, ...gpus]) await one[Symbol.asyncDispose]();
       },
@@ -155,12 +159,14 @@ describe('a server that idles while a run waits behind another one elsewhere', (
   const timesAt = (gpu: ComfyStandIn, id: string): number =>
     gpu.executions.filter(({ prompt_id }) => prompt_id === id).length;
 
-  it('takes it, and it is executed once', async () => {
+  it('takes it, and it is executed once, and reported as queued once', async () => {
     await using at = await scene();
-    const { own, busy, idle, waits } = at;
+    const { own, busy, idle, waits, inbox } = at;
     await own.until(waits, isRunning);
     idle.wake();
     expect((await own.until(waits)).status).toBe('success');
+    const reported = await inbox.until((all) => all.some(({ body }) => body['status'] === 'success'));
+    expect(reported.map(({ body }) => body['status'])).toEqual(['queued', 'started', 'running', 'success']);
     busy.wake();
     expect([timesAt(busy, waits), timesAt(idle, waits)]).toEqual([0, 1]);
     expect(await own.log(waits)).toContain('idles');

@@ -73,8 +73,8 @@ export const eventsFor = ({
 }: Pick<World, 'clock' | 'database' | 'publish'>): ExecutorEvents => ({
   took(run, place, state, atMs, mayWait) {
     const queuedMs = mayWait === true ? null : atMs;
-    database.took(run.number, { place, state, atMs, queuedMs, gpu: run.gpu });
-    publish(run, { kind: 'status', status: 'queued', atMs, work: NO_WORK });
+    if (database.took(run.number, { place, state, atMs, queuedMs, gpu: run.gpu }))
+      publish(run, { kind: 'status', status: 'queued', atMs, work: NO_WORK });
   },
   keep: (run, state) => database.keep(run.number, state),
   reached(run, change, startedMs) {
