@@ -70,3 +70,27 @@ export function waitsFor({
   if (pick) return isPicked ? undefined : 'picks';
   return source.notSucceeded > 0 && !partial ? 'repair' : undefined;
 }
+
+export type ShownStage = {
+  readonly stage: string;
+  readonly from: string | undefined;
+  /** That of its batch, once it has one. */
+  readonly state: string;
+  readonly waitsFor: WaitsFor | undefined;
+  /** Of its batch: it is at work although it is paused. */
+  readonly hasRuns: boolean;
+};
+
+/** Batches in these states, and stages that failed, change only by a command. */
+const STANDS: ReadonlySet<string> = new Set(['failed', 'finished', 'interrupted', 'unreadable']);
+
+/** Whether only a command changes any of the stages. A stage whose source has just ended is about to begin. */
+export function standStill(stages: readonly ShownStage[]): boolean {
+  const stands = ({ state, from, waitsFor: what, hasRuns }: ShownStage): boolean => {
+    if (state === 'paused') return !hasRuns;
+    if (state !== 'waiting') return STANDS.has(state);
+    if (what !== 'source') return true;
+    return stages.some((one) => one.stage === from && one.state !== 'finished' && stands(one));
+  };
+  return stages.every(stands);
+}

@@ -1,6 +1,7 @@
 // Follows a pipeline until it has ended, waits for the user, or the user presses Ctrl-C. It prints a line whenever a stage changes.
 
 import { setTimeout as wait } from 'node:timers/promises';
+import { standStill } from '../../batch/pipeline/stages.ts';
 import { EXIT } from '../../errors/error.ts';
 import {
   pipelineStatus,
@@ -60,25 +61,13 @@ export async function followPipeline(params: FollowParams): Promise<number> {
   }
 }
 
-/** States that nothing but a command changes. */
-const STANDS: ReadonlySet<StageStatus['state']> = new Set([
-  'failed',
-  'finished',
-  'interrupted',
-  'unreadable',
-]);
-
 /** undefined as long as a stage advances automatically. */
 async function endOf(
   { printer, opened, session, command }: FollowParams,
   stages: readonly StageStatus[],
 ): Promise<number | undefined> {
   const isOver = stages.every(({ state }) => state === 'finished');
-  const stands = (one: StageStatus): boolean =>
-    STANDS.has(one.state) ||
-    (one.state === 'waiting' && (one.waitsFor !== 'source' || stands(sourceOf(one, stages)))) ||
-    (one.state === 'paused' && !hasRuns(one));
-  if (!isOver && !stages.every(stands)) return undefined;
+  if (!isOver && !standStill(stages.map((one) => ({ ...one, hasRuns: hasRuns(one) })))) return undefined;
   const { pipeline, mark } = opened.file;
   // What made no batch is said before its workflow ends.
   const status = isOver ? undefined : await session.pipelines.status({ pipeline, mark });
@@ -93,9 +82,6 @@ async function endOf(
   printer.next(['continue', command]);
   return status === 'RUNNING' ? EXIT.paused : EXIT.inputRefused;
 }
-
-const sourceOf = ({ from }: StageStatus, stages: readonly StageStatus[]): StageStatus =>
-  stages.find(({ stage }) => stage === from) as StageStatus;
 
 function hasRuns({ status }: StageStatus): boolean {
   const { sending = 0, running = 0, collecting = 0 } = status?.progress ?? {};

@@ -57,7 +57,7 @@ export async function pipelineStatus(
   const states = await stageStates(out, opened);
   return Promise.all(
     states.map(async (one) => {
-      const { stage, found, summary, failure, waitsFor } = one;
+      const { stage, found, failure, waitsFor } = one;
       const own = found && (await statusFromFolder(found));
       const status =
         found === undefined || own === undefined || session === undefined
@@ -65,9 +65,11 @@ export async function pipelineStatus(
           : await liveStatus(session, found, own);
       const next = workflow === undefined || workflow === 'RUNNING' ? 'starting' : 'interrupted';
       const isStarting = workflow === 'RUNNING' && status?.state === 'interrupted';
-      const state = isStarting
-        ? 'starting'
-        : (status?.state ?? (failure === undefined ? (waitsFor === undefined ? next : 'waiting') : 'failed'));
+      // A batch that has ended writes its summary last.
+      const isEnding = status?.state === 'finished' && status.summary === undefined;
+      const ofBatch = isStarting ? 'starting' : isEnding ? 'running' : status?.state;
+      const state =
+        ofBatch ?? (failure === undefined ? (waitsFor === undefined ? next : 'waiting') : 'failed');
       return {
         stage: stage.name,
         from: stage.from,
@@ -76,7 +78,7 @@ export async function pipelineStatus(
         found,
         status,
         ...(paused(session, status) ?? stands(opened, one, state)),
-        notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
+        notSucceeded: status?.summary === undefined ? 0 : notSucceeded(status.summary),
       };
     }),
   );

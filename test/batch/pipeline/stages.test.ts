@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   circleIn,
   dueStages,
+  standStill,
   waitsFor,
+  type ShownStage,
   type Stage,
   type StageFacts,
   type StageState,
@@ -96,5 +98,27 @@ describe('a stage waits', () => {
     ['for nothing once they are given', { source: FAILED, pick: true, isPicked: true }, undefined],
   ])('%s', (_, facts, expected) => {
     expect(waitsFor({ ...FACTS, ...facts })).toBe(expected);
+  });
+});
+
+describe('stages stand still', () => {
+  type State = Partial<Omit<ShownStage, 'stage' | 'from'>>;
+  const stand = (drafts: State, finals: State): boolean => {
+    const all = { state: 'waiting', waitsFor: undefined, hasRuns: false };
+    return standStill([
+      { ...all, stage: 'drafts', from: undefined, ...drafts },
+      { ...all, stage: 'finals', from: 'drafts', ...finals },
+    ]);
+  };
+  it.each<[string, State, State, boolean]>([
+    ['with the stage that they wait for', { state: 'interrupted' }, { waitsFor: 'source' }, true],
+    ['if all have ended', { state: 'finished' }, { state: 'finished' }, true],
+    ['if one waits for the user', { state: 'finished' }, { waitsFor: 'picks' }, true],
+    ['behind a paused batch', { state: 'paused' }, { waitsFor: 'source' }, true],
+    ['but not while its runs run', { state: 'paused', hasRuns: true }, { waitsFor: 'source' }, false],
+    ['but not while one runs', { state: 'running' }, { waitsFor: 'source' }, false],
+    ['but not if the source has just ended', { state: 'finished' }, { waitsFor: 'source' }, false],
+  ])('%s', (_, drafts, finals, expected) => {
+    expect(stand(drafts, finals)).toBe(expected);
   });
 });

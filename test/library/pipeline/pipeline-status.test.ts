@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { progress } from '../../../src/batch/shown/progress.ts';
+import { begin } from '../../../src/batch/state/begin.ts';
+import { WRITES } from '../../../src/batch/version.ts';
+import {
+  callOfStage,
+  openPipeline,
+  writePipeline,
+  type PipelineFolder,
+} from '../../../src/create-batch/pipeline/pipeline-file.ts';
+import { pipelineStatus } from '../../../src/library/pipeline/pipeline-status.ts';
+import type { Session } from '../../../src/library/session.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { paramsOf } from '../../batch/params.ts';
+import { openScene } from '../../create-batch/files/scene.ts';
+
+it('a stage has finished when its summary is there, not when its workflow says so', async () => {
+  const { place, make } = await openScene();
+  place.write('drafts.csv', 'photo\nhttps://a.example/owl.png\n');
+  const madeFor = callOfStage('poster', 'drafts');
+  const { folder } = await make('drafts.csv', { more: { name: 'poster-drafts', madeFor } });
+  await writePipeline(openStore(join(place.out, 'poster')), {
+    pipeline: 'poster',
+    mark: '0123456789abcdef',
+    createdAt: new Date().toISOString(),
+    stages: [{ name: 'drafts' }],
+  } as never);
+  const ended = { ...progress(begin(paramsOf({}), WRITES, 0)), state: 'finished' };
+  const session = {
+    pipelines: { status: async () => 'RUNNING' },
+    batches: {
+      find: async () => ({ status: 'COMPLETED', folder }),
+      status: async () => ({ progress: ended, isUnattended: false }),
+    },
+  } as unknown as Session;
+  const opened = (await openPipeline(place.out, 'poster')) as PipelineFolder;
+  expect(await pipelineStatus(place.out, opened, session)).toMatchObject([{ state: 'running' }]);
+});
