@@ -45,8 +45,12 @@ export async function agreedSheetOf(params: SheetParams): Promise<AgreedSheet> {
   return { ...settled, open: settled.problems.length === 0 ? unconfirmed(settled.guesses) : [] };
 }
 
-/** The guesses about a sheet that is laid out only to see whether it is refused; its errors are listed nowhere. */
-export async function guessesAbout(given: SheetParams, options: SheetParams['options']) {
+/** A refusal of a large sheet does not wait until the sheet was read again. */
+const MOST_TRIED = 10_000;
+
+/** The guesses about the first rows of a sheet, laid out only to see whether it is refused; its errors are listed nowhere. */
+export async function guessesAbout(given: SheetParams, asked: SheetParams['options']) {
+  const options = { ...asked, limit: Math.min(asked.limit ?? MOST_TRIED, MOST_TRIED) };
   const { sheet } = options;
   const isOther = sheet !== undefined && sheet !== given.options.sheet && given.copy.format === 'xlsx';
   const copy = isOther ? await withOtherSheet(given.copy, sheet) : given.copy;

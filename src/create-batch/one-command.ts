@@ -80,6 +80,7 @@ function withFlags(options: Options, flags: readonly GivenFlag[]): Options {
   if (flags.some(([flag]) => flag === '--no-decimal-comma')) given['decimalComma'] = false;
   const {
     map,
+    set,
     drop = [],
     types,
     split = [],
@@ -93,6 +94,7 @@ function withFlags(options: Options, flags: readonly GivenFlag[]): Options {
     ...options,
     ...others,
     map: { ...options.map, ...map },
+    set: { ...options.set, ...set },
     drop: [...options.drop, ...drop],
     types: { ...options.types, ...types },
     ...(all.length === 0 ? {} : { split: all }),

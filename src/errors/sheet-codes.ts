@@ -72,17 +72,19 @@ export const SHEET_ENTRIES = {
     `${JSON.stringify(f.value)} in column "${f.column}" is not ${f.type}`,
     f.hint,
   ]),
-  E203: entry<{ input: string; columns: readonly string[]; near?: string | undefined; emptyIn?: string }>(
-    inputRefused,
-    (f) => [
-      f.emptyIn === undefined
-        ? `the deployment requires the input "${f.input}", but no column provides it`
-        : `the deployment requires the input "${f.input}", but column "${f.emptyIn}" is empty in this row`,
-      f.emptyIn === undefined
-        ? `columns of this sheet: ${list(f.columns)}; add ${f.near === undefined ? `--map ${shellWord(f.input)}=<column>` : `--map ${shellWord(`${f.input}=${f.near}`)}`} or --set ${shellWord(f.input)}=<value>`
-        : 'the input has no default: fill in the cell, or remove the row from the sheet',
-    ],
-  ),
+  E203: entry<{
+    input: string;
+    columns: readonly string[];
+    flag?: readonly [flag: string, value: string] | undefined;
+    emptyIn?: string;
+  }>(inputRefused, (f) => [
+    f.emptyIn === undefined
+      ? `the deployment requires the input "${f.input}", but no column provides it`
+      : `the deployment requires the input "${f.input}", but column "${f.emptyIn}" is empty in this row`,
+    f.emptyIn === undefined
+      ? `columns of this sheet: ${list(f.columns)}; add ${f.flag === undefined ? `--map ${shellWord(f.input)}=<column>` : f.flag.map(shellWord).join(' ')} or --set ${shellWord(f.input)}=<value>`
+      : 'the input has no default: fill in the cell, or remove the row from the sheet',
+  ]),
   E204: entry<{ column: string; inputs: readonly string[]; near?: string | undefined }>(inputRefused, (f) => [
     `column "${f.column}" is not an input of the deployment`,
     sentences(

@@ -156,14 +156,16 @@ function unknownInputs(
   const inputs = [...known.keys()];
   const given = new Set(givers.map(({ input }) => input));
   // What a missing input is likely to be is said with it.
-  const meant = new Set(inputs.flatMap((input) => (given.has(input) ? [] : (likely[input] ?? []))));
+  const open = Object.fromEntries(Object.entries(likely).filter(([input]) => !given.has(input)));
+  const names = columns.map(({ name }) => name);
+  const meant = new Set([...Object.values(open), ...namesInTemplates(open, names)]);
   return givers.flatMap(({ input, from }) => {
     const column = 'column' in from && !known.has(input) ? columns[from.column] : undefined;
     if (!column || meant.has(column.name)) return [];
     const { name: columnName, ...at } = column;
     const place = { file, ...at, columnName };
-    const open = inputs.filter((name) => !given.has(name));
-    const near = open.find((name) => areOneSetting(input, name)) ?? nearest(input, open);
+    const missing = inputs.filter((name) => !given.has(name));
+    const near = missing.find((name) => areOneSetting(input, name)) ?? nearest(input, missing);
     // A sheet that has no column of the deployment is another sheet, and dropping all columns does not help.
     const dropped: Correction | undefined =
       feeds.length > 0 || meant.size > 0 ? { add: [['--drop', columnName]] } : undefined;
@@ -187,13 +189,19 @@ function missingInputs(
   const unused = names.filter((_, at) => !used.has(at));
   const line = columns[0]?.line;
   const place = line === undefined || line === 0 ? { file } : { file, line };
-  return [...(known?.values() ?? [])]
-    .filter(({ name, required }) => required && !fed.has(name))
-    .map(({ name }) => {
-      const near = likely[name] ?? nearest(name, unused);
-      const correction = near === undefined ? undefined : mapFlag(name, near);
-      return problem('E203', { input: name, columns: names, near }, { place, correction });
-    });
+  const missing = [...(known?.values() ?? [])].filter(({ name, required }) => required && !fed.has(name));
+  const flags = missing.map(({ name }) => {
+    const near = likely[name] ?? nearest(name, unused);
+    // What is no column is a template of some.
+    const flag = near !== undefined && names.includes(near) ? '--map' : '--set';
+    return near === undefined ? undefined : ([flag, `${name}=${near}`] as const);
+  });
+  const isMended = !flags.includes(undefined);
+  return missing.map(({ name }, at) => {
+    const flag = flags[at];
+    const correction = isMended && flag !== undefined ? { add: [flag] } : undefined;
+    return problem('E203', { input: name, columns: names, flag }, { place, correction });
+  });
 }
 
 /** The source of an input: a column (by its index) or the text of `--set`; `by` names it in messages. */

@@ -142,12 +142,14 @@ function accepted(look: Look, feed: Feed, index: number, reading: Reading): stri
   return undefined;
 }
 
-/** `1,2,3` and `100-103`; `1,234` is a number, `1,5` may be one. */
+/** `1,2,3` and `100-103`; `1,234` and `1,00,000` are numbers, `1,5` may be one. */
 function isListOfIntegers(cell: unknown): boolean {
-  if (typeof cell !== 'string' || /^\s*-?\d+([.,]\d{3})*([.,]\d+)?\s*$/.test(cell)) return false;
+  if (typeof cell !== 'string' || ONE_NUMBER.test(cell)) return false;
   const values = valuesIn(cell, false);
   return values.length > 1 && values.every((value) => /^\d+$/.test(String(value)));
 }
+
+const ONE_NUMBER = /^\s*-?(?:\d+(?:[.,]\d{3})*(?:[.,]\d+)?|\d{1,2}(?:,\d{2})+,\d{3})\s*$/;
 
 const THOUSANDS = {
   facts: {
@@ -164,14 +166,15 @@ const splitting = (column: string) => ({
 /** The text with the cells of this row; undefined if nothing is left of it. */
 function filledOf(look: Look, feed: Feed, template: Template): string | undefined {
   const text = filledTemplate(look.record, template, look.plan.nothings);
-  const index = template.find((part) => typeof part === 'number');
-  const fault =
-    markFault(look.record.marks?.get(index ?? -1), 'string') ??
-    wordFault(look, look.record.cells[index ?? -1]);
-  if (fault !== undefined) {
-    look.wrong.push(markedCell(look, index ?? 0, fault));
+  const columns = template.filter((part) => typeof part === 'number');
+  for (const column of columns) {
+    const { marks, cells } = look.record;
+    const fault = markFault(marks?.get(column), 'string') ?? wordFault(look, cells[column]);
+    if (fault === undefined) continue;
+    look.wrong.push(markedCell(look, column, fault));
     return undefined;
   }
+  const [index] = columns;
   if (BLANK.test(text)) return undefined;
   if (takesFiles(feed.kind)) return filesOf(look, feed, filesIn(feed.kind, text), index);
   return accepted(look, feed, index ?? 0, readText(text, feed.kind));

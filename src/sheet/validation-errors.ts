@@ -145,7 +145,7 @@ export class Problems {
     // Not all of them are known.
     const isMore = this.#kinds.size === MOST_SHOWN || this.#namedGpus !== undefined;
     const isUnmapped = shown.some(({ code, place }) => code === 'E203' && place?.row === undefined);
-    const isLess = isPart && !isMore && !isUnmapped && format !== 'json';
+    const isLess = only.length > 0 && isPart && !isMore && !isUnmapped && format !== 'json';
     const at = isLess ? shown.findIndex(isRow) : -1;
     const skipped = rangesText(withRows(skipRows, only));
     return shown.map((one, index) => {

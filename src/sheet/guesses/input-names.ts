@@ -7,18 +7,19 @@ const KNOWN: readonly (readonly string[])[] = [
   ['prompt', 'positive prompt', 'positive', 'caption', 'text'],
   ['negative_prompt', 'negative', 'neg prompt', 'neg'],
   ['seed', 'noise seed', 'random seed'],
-  ['steps', 'num inference steps', 'inference steps', 'sampling steps'],
+  ['steps', 'num inference steps', 'inference steps', 'sampling steps', 'schritte'],
   ['cfg', 'cfg scale', 'guidance', 'guidance scale'],
   ['sampler', 'sampler name', 'sampling method'],
   ['scheduler', 'scheduler name'],
-  ['width', 'image width', 'w'],
-  ['height', 'image height', 'h'],
+  ['width', 'image width', 'w', 'breite', 'largeur'],
+  ['height', 'image height', 'h', 'höhe', 'hauteur'],
   ['denoise', 'denoising strength', 'strength'],
   ['model', 'checkpoint', 'ckpt', 'ckpt name', 'model name'],
   ['image', 'input image', 'image url', 'init image', 'photo'],
   ['aspect_ratio', 'ratio', 'ar'],
   ['resolution', 'image size', 'output size'],
   ['fps', 'frame rate', 'frames per second'],
+  ['batch_size', 'batch count', 'n iter', 'num images', 'number of images', 'num outputs', 'output count'],
   ['clip_skip', 'clip skip'],
   ['lora', 'loras', 'lora name'],
 ];
@@ -39,9 +40,10 @@ const TELLING: ReadonlySet<number> = new Set(
     'denoise',
     'resolution',
     'fps',
+    'batch_size',
     'lora',
     'clip_skip',
-  ].map((name) => SETTINGS.get(name) ?? -1),
+  ].map((name) => SETTINGS.get(plainName(name)) ?? -1),
 );
 
 /** `Seed (leave empty for random)`, `Width (px)`, `Steps [1-150]` and `Prompt *` without what is no name. */
@@ -56,7 +58,7 @@ export function areOneSetting(column: string, input: string): boolean {
 
 /** Whether the column is a setting that would change what a run makes. */
 export const isTellingSetting = (column: string): boolean =>
-  TELLING.has(SETTINGS.get(nameProper(column)) ?? -2);
+  TELLING.has(SETTINGS.get(nameProper(column)) ?? -2) || nameProper(column) === 'aspectratio';
 
 const wordsOf = (name: string): readonly string[] =>
   name

@@ -99,7 +99,12 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
   }
   return {
     options: { ...settled, map: { ...options.map, ...map }, drop },
-    guesses: [...gpu.guesses, ...guesses, ...withoutEffect(data, inputs)],
+    guesses: [
+      ...gpu.guesses,
+      ...guesses,
+      ...withoutEffect(data, inputs),
+      ...inBraces({ ...options.map, ...map }, free, data, inputTypes, valuesOf),
+    ],
     data,
     keys: options.keyColumn === undefined ? keysIn(data, true) : [],
     likely,
@@ -142,7 +147,7 @@ const noInput = (file: string, [first]: readonly Column[], inputs: readonly stri
     { place: { file, ...(first && first.line > 0 ? { line: first.line } : {}) } },
   );
 
-/** The column that each input is most likely to be, by its values and its name. */
+/** The column that each input is most likely to be, by its values and its name; or a template of columns that have a word each. */
 function likelyColumns(
   missing: readonly InputType[],
   data: readonly string[],
@@ -150,16 +155,34 @@ function likelyColumns(
 ): Readonly<Record<string, string>> {
   const likely: Record<string, string> = {};
   for (const type of missing.toSorted((a, b) => Number(isMedia(b)) - Number(isMedia(a)))) {
+    const isOfOther = (name: string): boolean =>
+      missing.some((other) => other !== type && sharedWords(name, other.name) > 0);
     const left = data.filter((name) => !Object.values(likely).includes(name));
-    const ranked = (pointsOf: typeof pointsFor): string | undefined =>
+    const ranked = (pointsOf: typeof pointsFor): readonly string[] =>
       left
         .map((name) => ({ name, points: pointsOf(name, type, valuesOf(name)) }))
         .filter(({ points }) => points > 0)
-        .toSorted((a, b) => b.points - a.points)[0]?.name;
-    const best = ranked(pointsFor) ?? ranked(shortText);
+        .toSorted((a, b) => b.points - a.points)
+        .map(({ name }) => name);
+    const [
+      best = templateOf(
+        ranked(shortText).filter((name) => !isOfOther(name)),
+        data,
+      ),
+    ] = ranked(pointsFor);
     if (best !== undefined) likely[type.name] = best;
   }
   return likely;
+}
+
+/** The one column; of a few, each is a part of what is meant. */
+function templateOf(ranked: readonly string[], data: readonly string[]): string | undefined {
+  const isTemplate = ranked.length > 1 && ranked.length <= 3 && ranked.every((name) => !/[{}]/.test(name));
+  if (!isTemplate) return ranked[0];
+  return data
+    .filter((name) => ranked.includes(name))
+    .map((name) => `{${name}}`)
+    .join(', ');
 }
 
 /** Letters: shorter texts are names and words. */
@@ -171,6 +194,8 @@ function pointsFor(name: string, type: InputType, values: readonly string[]): nu
   if (isMedia(type)) return 1 + shared;
   if (kindOf(type.type) !== 'string' || type.options !== undefined) return shared;
   const length = textLength(values);
+  // Of several that contain the name, the first one is meant, not the one with the longest texts.
+  if (length > 0 && containsWords(name, type.name) && keysIn([name], true).length === 0) return 1000;
   const named = shared + (isDescriptive(name) ? 100 : 0);
   return length > 0 && length + named >= LEAST_TEXT ? length + named : 0;
 }
@@ -274,6 +299,26 @@ const withoutEffect = (data: readonly string[], inputs: readonly string[]): read
         name,
       ),
     );
+
+/** A cell that is sent is no template, although it may be meant as one. */
+function inBraces(
+  map: Readonly<Record<string, string>>,
+  free: readonly string[],
+  data: readonly string[],
+  inputTypes: readonly InputType[],
+  valuesOf: (name: string) => readonly string[],
+): readonly Guess[] {
+  const texts = inputTypes.filter((type) => kindOf(type.type) === 'string' && !isMedia(type));
+  return texts.flatMap(({ name }) => {
+    const column = map[name] ?? (free.includes(name) ? name : undefined);
+    if (column === undefined) return [];
+    const named = [...namesInTemplates(valuesOf(column), data)];
+    if (named.length === 0) return [];
+    const braces = list(named.map((one) => `{${one}}`));
+    const text = `cells of "${column}" have ${braces}, which is sent as it stands; only --set has templates`;
+    return [toConfirm('columns', text, ...named.flatMap((one) => ['--drop', one]))];
+  });
+}
 
 const MOST_NAMED = 8;
 

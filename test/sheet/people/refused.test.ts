@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { correctionsOf, SheetRefused } from '../../../src/sheet/validation-errors.ts';
+import { correctionsOf, furtherOf, SheetRefused } from '../../../src/sheet/validation-errors.ts';
 import { input } from '../laying.ts';
 import { textRow, workbook } from '../xlsx/workbooks.ts';
 import { read, readAt } from './reading.ts';
@@ -110,6 +110,47 @@ describe('a sheet is refused', () => {
       { add: [['--skip-rows', '2']] },
     ]);
     expect(await corrections('prompt,steps\na,x\nb,y\nc,4\n')).toEqual([]);
+  });
+
+  it('with the column of a required input, the first of two alike, or a template of short texts', async () => {
+    const corrections = async (text: string, inputTypes = [input('prompt', 'string', { required: true })]) =>
+      correctionsOf(await refusedSheet(read('a.csv', text, {}, { inputTypes }))).flatMap((one) =>
+        'add' in one ? one.add : [],
+      );
+    expect(await corrections('prompt_en,prompt_de\na fox,ein schöner Fuchs\n')).toEqual([
+      ['--map', 'prompt=prompt_en'],
+    ]);
+    expect(await corrections('sku,product,style\n1,mug,oil painting\n')).toEqual([
+      ['--set', 'prompt={product}, {style}'],
+    ]);
+    const both = ['text', 'target_lang'].map((name) => input(name, 'string', { required: true }));
+    expect(await corrections('key,en,target\nx,Home,de\n', both)).toEqual([
+      ['--map', 'text=en'],
+      ['--map', 'target_lang=target'],
+    ]);
+    // A command that is refused again is none.
+    const image = input('image', 'image', { required: true });
+    expect(await corrections('product\nmug\n', [...both.slice(0, 1), image])).toEqual([]);
+  });
+
+  it('without the flag for several values where a number may have thousands', async () => {
+    const corrections = async (cell: string) =>
+      correctionsOf(await refusedSheet(read('a.csv', `prompt,seed\na,"${cell}"\nb,x\n`)));
+    const split = { add: [['--split', 'seed']] };
+    expect(await corrections('1,2,3')).toEqual([split]);
+    expect(await corrections('42,43,44')).toEqual([split]);
+    expect(await corrections('1,00,000')).toEqual([]);
+    expect(await corrections('12,34,567')).toEqual([]);
+  });
+
+  it('with what its first 10,000 rows lack too, so that a large sheet is not read again', async () => {
+    const rowsOf = (count: number): string => 'words of a prompt,x,1\n'.repeat(count);
+    const lacking = async (count: number) => {
+      const sheet = `describe,note,seed\n${rowsOf(count)}words of a prompt,x,one\n`;
+      return furtherOf(await refusedSheet(read('a.csv', sheet))).corrections;
+    };
+    expect(await lacking(9_999)).toEqual([{ add: [['--skip-rows', '10001']] }, { add: [['--no-unique']] }]);
+    expect(await lacking(10_000)).toEqual([{ add: [['--no-unique']] }]);
   });
 
   it('if its bytes are neither UTF-8 nor windows-1252', async () => {
