@@ -108,6 +108,9 @@ async function likelyIn(
 /** Characters in which the structure of a document shows. */
 const LOOKED_AT = 1024 * 1024;
 
+/** A list of rows is not so deep. */
+const DEEPEST = 6;
+
 /** What begins where in the first row, or in the document. */
 async function shapeOf(source: SheetSource, options: SheetOptions): Promise<readonly Opened[]> {
   const walk = new JsonWalk();
@@ -119,7 +122,7 @@ async function shapeOf(source: SheetSource, options: SheetOptions): Promise<read
       : lenientTextOf(source, options);
   for await (const text of texts) {
     if (options.format === 'jsonl' && (text.trim() === '' || isComment(text))) continue;
-    for (const { path, opens } of walk.walk(text)) if (path.length <= 4) found.push({ path, opens });
+    for (const { path, opens } of walk.walk(text)) if (path.length <= DEEPEST) found.push({ path, opens });
     read += text.length;
     if (options.format === 'jsonl' || read > LOOKED_AT || found.length > 10_000) break;
   }
@@ -154,7 +157,9 @@ function documentGuess(
   const members = shape.filter(({ path }) => path.length === 1);
   const opens = (path: readonly string[]): string | undefined =>
     shape.find((one) => one.path.join('.') === path.join('.'))?.opens;
-  const lists = shape.filter((one) => one.opens === '[' && !one.path.includes('0')).map(({ path }) => path);
+  const lists = shape
+    .filter(({ path, opens: kind }) => kind === '[' && path.length < DEEPEST - 1 && !path.includes('0'))
+    .map(({ path }) => path);
   const isInput = ({ path: [name = ''] }: Opened): boolean =>
     inputTypes?.some((type) => nameProper(type.name) === nameProper(name)) ?? false;
   const holdsValues = members.every(
@@ -214,17 +219,18 @@ function listGuess(
 
 /** Rows as {"inputs": {…}}, as requests have them, as the lines of a batch of OpenAI, or with all of their inputs in another object. */
 function wrappingGuess(
-  { unwrap, map, set, orient }: SheetOptions,
+  { format, records, unwrap, map, set, orient }: SheetOptions,
   shape: readonly Opened[],
   inputTypes: readonly InputType[] = [],
 ): Part {
   const isInput = (name: string) => inputTypes.some((type) => nameProper(type.name) === nameProper(name));
-  // Within the first row.
-  const [first] = shape.find(({ path }) => path.length === 1)?.path ?? [];
-  const start = orient === 'index' ? first : '0';
+  const [first = ''] = shape.find(({ path }) => path.length === 1)?.path ?? [];
+  // Of the first row.
+  const isWhole = format === 'jsonl' || orient === 'row';
+  const start = isWhole ? [] : orient === 'index' ? [first] : [...(records?.split('.') ?? []), '0'];
   const members = shape.flatMap(({ path, opens }) => {
-    const names = path[0] === start ? path.slice(1) : orient === 'index' ? [] : path;
-    return names.length === 0 ? [] : [{ names, opens }];
+    const names = path.slice(start.length);
+    return names.length === 0 || start.some((name, at) => path[at] !== name) ? [] : [{ names, opens }];
   });
   const own = members.filter(({ names }) => names.length === 1);
   const isBatchLine = own.some(({ names: [name] }) => name === 'custom_id');

@@ -68,6 +68,18 @@ describe('a row of JSON', () => {
     });
   });
 
+  it.each(['jobs', 'data.items'])('has its inputs in an object, also in the list %s', async (path) => {
+    const list = `[${TWO.map((row) => `{"inputs":${row}}`).join(', ')}]`;
+    const text = path.split('.').reduceRight((inner, name) => `{"${name}": ${inner}}`, list);
+    expect(await read('a.json', text, json)).toEqual({
+      rows: TWO,
+      guesses: [
+        `the rows are in the list ${path} (--records ${path})`,
+        'the inputs of a row are in its object inputs (--unwrap inputs)',
+      ],
+    });
+  });
+
   it('is refused if one of its rows has no such object, and would run without inputs', async () => {
     const text = `{"inputs":${TWO[0]}}\n{"inputs":"{}"}\n`;
     const inputTypes = [input('prompt', 'string'), input('seed', 'seed')];
