@@ -25,7 +25,7 @@ export function templateIn(text: string, by: string, names: readonly string[]): 
 
 /** The names of the columns that templates take. */
 export const namesInTemplates = (
-  set: Readonly<Record<string, string>>,
+  set: Readonly<Record<string, string>> | readonly string[],
   names: readonly string[],
 ): ReadonlySet<string> =>
   new Set(

@@ -162,6 +162,13 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,Width\na,512\n',
   },
   {
+    found: 'a column in braces in a cell, `{style}`',
+    means: 'text, no template',
+    does: 'asked',
+    flag: '--drop',
+    sheet: 'prompt,style\na {style},oil\n',
+  },
+  {
     found: 'other columns',
     means: 'data, sent to no input',
     does: 'said',

@@ -250,8 +250,14 @@ function keyGuess(
 const orInput = (column: string): string =>
   ` and is no input; to send it as one: --map ${shellWord(`${column}=${column}`)}`;
 
-function gpuGuesses({ gpus, gpuColumns }: Survey, { drop }: SheetOptions, isDeclared: boolean): Part {
-  const guesses: Guess[] = [];
+function gpuGuesses(
+  { gpus, gpuColumns, otherGpus }: Survey,
+  { drop }: SheetOptions,
+  isDeclared: boolean,
+): Part {
+  const guesses: Guess[] = [...otherGpus].map(([name, value]) =>
+    toConfirm('gpu', `column "${name}" has no effect: "${value}" is no GPU of this service`, '--drop', name),
+  );
   if (gpus.size > 0) {
     const texts = [...gpus].map(([text, gpu]) => `"${text}" → ${gpu}`);
     guesses.push(said('gpu', `GPUs: ${list(texts)}`));

@@ -86,6 +86,8 @@ export class Survey {
   readonly gpus = new Map<string, string>();
   /** Columns whose values are all GPUs. */
   readonly gpuColumns: Set<string>;
+  /** Columns with `gpu` in their name → a value that is none. */
+  readonly otherGpus = new Map<string, string>();
   readonly numbers = new Map<string, NumberSurvey>();
   /** Of all rows: the columns that a condition compares with numbers, and cells of them without any digit. */
   readonly compared = new Map<string, NumberSurvey>();
@@ -218,6 +220,7 @@ export class Survey {
     this.#above = cells;
     this.#takeNames(cells);
     this.#takeGpus(cells, record);
+    for (const at of this.#templated) this.#takeWord(cells[at]?.trim() ?? '', 'string', '', []);
     for (const { column, kind, name, choices } of this.#mapped) {
       this.#takeWord(cells[column]?.trim() ?? '', kind, name, choices);
       if (isNumeric(kind) || kind === 'auto') this.#takeNumber(this.numbers, record, column, name);
@@ -304,8 +307,10 @@ export class Survey {
     for (const name of this.gpuColumns) {
       const value = cells[this.#at.get(name) ?? -1] ?? '';
       if (value.trim() === '' || isDefaultGpu(value)) continue;
-      if (gpuNamed(value) === undefined) this.gpuColumns.delete(name);
-      else this.#gpuValues.set(name, (this.#gpuValues.get(name) ?? 0) + 1);
+      if (gpuNamed(value) === undefined) {
+        this.gpuColumns.delete(name);
+        if (/\bgpus?\b/i.test(name.replaceAll('_', ' '))) this.otherGpus.set(name, shortened(value));
+      } else this.#gpuValues.set(name, (this.#gpuValues.get(name) ?? 0) + 1);
     }
   }
 

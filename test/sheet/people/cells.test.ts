@@ -17,6 +17,18 @@ describe('cells', () => {
     expect(prompts.rows).toEqual(['{"prompt":"none","seed":1}', '{"prompt":"b","seed":2}']);
   });
 
+  it('of a template with words for nothing are empty too, and errors of formulas are refused', async () => {
+    const set = { prompt: '{product} in {style}' };
+    expect(await read('a.csv', 'product,style\nmug,\\N\nlamp,ink\n', { set })).toEqual({
+      rows: ['{"prompt":"mug in "}', '{"prompt":"lamp in ink"}'],
+      guesses: ["? 1 cell \\N is empty; to send all of them: --null keep (--null '\\N')"],
+    });
+    await expect(read('a.csv', 'product,style\nmug,#N/A\nlamp,ink\n', { set })).rejects.toMatchObject({
+      byCode: { E207: 1 },
+      problems: [{ message: '"#N/A" in column "style" is an error of Excel' }],
+    });
+  });
+
   it('with a choice that is a word for nothing are that choice', async () => {
     const inputTypes = [
       input('prompt', 'string', { required: true }),

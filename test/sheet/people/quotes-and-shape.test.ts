@@ -253,6 +253,24 @@ describe('a sheet of another shape', () => {
       (await read('a.csv', 'prompt,style A,style B\na,oil,ink\n', {}, { inputTypes })).guesses[0],
     ).toMatch(/^\? the columns "style A", "style B" resemble the input style and are kept as data/);
   });
+
+  it.each([
+    ['GPU model', 'RTX 4090,H100', '"RTX 4090" is no GPU of this service'],
+    ['Num Images', '4,1', 'the deployment has no such input'],
+    ['Aspect Ratio', '16:9,1:1', 'the deployment has no such input'],
+  ])('has a column %s without effect, which is asked about', async (name, cells, why) => {
+    const [one, other] = cells.split(',');
+    const { guesses } = await read('a.csv', `prompt,${name}\na,${one}\nb,${other}\n`);
+    expect(guesses).toContain(`? column "${name}" has no effect: ${why} (--drop '${name}')`);
+  });
+
+  it('has the name of a column in braces in a cell, which is no template', async () => {
+    const text = 'prompt,style\n"a fox in {style}, {red|blue}",oil\nan owl,ink\n';
+    const asked =
+      '? cells of "prompt" have {style}, which is sent as it stands; only --set has templates (--drop style)';
+    expect((await read('a.csv', text)).guesses).toContain(asked);
+    expect((await read('a.csv', text, { drop: ['style'] })).guesses).toEqual([]);
+  });
 });
 
 describe('a table of Markdown', () => {
