@@ -19,12 +19,17 @@ export async function main(args: readonly string[]): Promise<void> {
   });
   // The command does its work and ends with its own code, also if its messages have no reader.
   process.stderr.on('error', () => undefined);
+  if (startsServers(args)) (await import('../temporal/embedded/spare-stack.ts')).prepareStack();
   const code = await execute(args, { process, program: programName() });
   await Promise.all([process.stdout, process.stderr].map(flushed));
   await reported;
   // Open sockets would keep the process alive, and no work is left.
   process.exit(reported === undefined ? code : process.exitCode);
 }
+
+/** Probably: the sheet may be refused, or be a batch that has ended. */
+const startsServers = (args: readonly string[]): boolean =>
+  ['run', 'submit'].includes(args[0] ?? '') && !args.some((word) => ['--help', '-h'].includes(word));
 
 /** The disk of the file to which the shell sends the output may be full. */
 async function report(error: NodeJS.ErrnoException): Promise<void> {

@@ -159,7 +159,9 @@ function writersOf(sql: Statements, begin: () => void) {
       void write`
         UPDATE run SET containerId = ${place}, state = ${state}, queuedMs = ${queuedMs}, updatedMs = ${atMs}, gpu = ${gpu}
         WHERE number = ${number}`;
-      return write`UPDATE run SET status = 'queued' WHERE number = ${number} AND status <> 'queued'`.changes > 0;
+      return (
+        write`UPDATE run SET status = 'queued' WHERE number = ${number} AND status <> 'queued'`.changes > 0
+      );
     },
     /** It began to execute then; what was before was no start of a machine. */
     timed: (number: number, startedMs: number): void =>

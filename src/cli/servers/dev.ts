@@ -1,9 +1,11 @@
 // dev: runs all servers until Ctrl-C; other commands use them meanwhile. embedded: the process that runs them.
 
+import { EXIT } from '../../errors/error.ts';
 import type { ShownFlags } from '../flags/flags.ts';
 import { loadConfig } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
+import { mayBegin } from '../../temporal/embedded/spare-stack.ts';
 import { runStack } from '../../temporal/embedded/stack.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
@@ -47,7 +49,8 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
 }
 
 /** Only commands start it. */
-export async function embedded(): Promise<number> {
+export async function embedded(this: Context): Promise<number> {
+  if (!(await mayBegin(this.process.stdin))) return EXIT.ok;
   const config = loadConfig();
   return runStack(config, openLog(config.logLevel, 'stack'));
 }

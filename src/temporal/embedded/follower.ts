@@ -1,8 +1,7 @@
 // A command's connection to the embedded stack of this state folder. A keeper starts the stack if none is running, keeps it
 // alive, and starts it again if it is killed. A reader joins a running stack and changes nothing.
 
-import { spawn } from 'node:child_process';
-import { mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -10,7 +9,6 @@ import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors/error.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
-import { environmentFor } from '../../host/child-environment.ts';
 import {
   type FollowerMessage,
   readJsonLines,
@@ -18,7 +16,7 @@ import {
   type StackMessage,
   writeJsonLine,
 } from './control-port.ts';
-import { programFile } from './processes.ts';
+import { beginStack, stackLog } from './spare-stack.ts';
 import { livingRecord, readRecord } from './stack-file.ts';
 import { assertDiskSpace } from '../../host/disk-space.ts';
 
@@ -186,8 +184,6 @@ async function joinOrStart(params: FollowParams): Promise<Joined> {
   }
 }
 
-const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
-
 /** undefined if no stack answers or it is stopping. Throws if the stack could not start. */
 async function joinStack(params: FollowParams, keeps: boolean): Promise<Joined | undefined> {
   const record = livingRecord(params.config.home);
@@ -222,16 +218,9 @@ function failureOf({ code, message, hint }: Extract<StackMessage, { type: 'faile
   return new RunsheetError(code as Code, message, { exit: EXIT.unreachable, hint });
 }
 
-/** Starts the stack in its own session, so that Ctrl-C in the terminal reaches only the command. */
 async function startAndJoin(params: FollowParams): Promise<Joined | undefined> {
-  const { home, environment } = params.config;
-  const log = openSync(stackLog(home), 'a', 0o600);
-  const child = spawn(process.execPath, [programFile(), 'embedded'], {
-    detached: true,
-    stdio: ['ignore', log, log],
-    env: environmentFor('stack', environment),
-  });
-  child.unref();
+  const { home } = params.config;
+  const child = beginStack(params.config);
   let hasEnded = false;
   child.once('exit', () => (hasEnded = true));
   child.once('error', () => (hasEnded = true));

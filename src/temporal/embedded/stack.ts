@@ -71,7 +71,8 @@ async function supervise(config: Config, log: Logger, umask: number): Promise<vo
     onHold: async (wants) => {
       // A follower that comes too late waits until this stack has ended, and starts the next one.
       if (stopping !== undefined) return undefined;
-      const failed = (await up) ?? (wants.service ? await failureOf(parts.startService()) : undefined);
+      const service = wants.service ? failureOf(parts.startService()) : undefined;
+      const failed = (await up) ?? (await service);
       await recordAgain();
       return failed ?? readyMessage(parts, config.apiUrl);
     },

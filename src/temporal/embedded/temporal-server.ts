@@ -142,7 +142,13 @@ async function ready(child: ChildProcess, address: string, namespace: string): P
 
 /** Sets the retention of our namespace; fails on a server that does not have it. */
 async function setRetention(address: string, namespace: string): Promise<void> {
-  const connection = await Connection.connect({ ...clientRoute(address), connectTimeout: 2_000 });
+  const { channelArgs, ...route } = clientRoute(address);
+  const connection = await Connection.connect({
+    ...route,
+    // The server is not there yet at the first try, and gRPC's own pause is a second.
+    channelArgs: { ...channelArgs, 'grpc.initial_reconnect_backoff_ms': ASK_AGAIN_MS },
+    connectTimeout: 2_000,
+  });
   try {
     await connection.workflowService.updateNamespace({
       namespace,

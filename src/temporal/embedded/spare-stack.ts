@@ -1,0 +1,73 @@
+// The process of the embedded servers. One that a command will probably need is prepared: it loads its code while the command
+// loads its own, and touches nothing before it is told to begin.
+//
+//   spawned ──loads──▶ waits ──BEGIN──▶ runs the servers
+//                        └──the command has ended, or was killed: the pipe is closed──▶ gone
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { environmentFor } from '../../host/child-environment.ts';
+import { type Config, loadConfig } from '../../host/config.ts';
+import { temporalFrom } from '../temporal-address.ts';
+import { programFile } from './processes.ts';
+import { livingRecord } from './stack-file.ts';
+
+type Place = Pick<Config, 'home' | 'environment'>;
+
+const BEGIN = 'begin';
+
+export const stackLog = (home: string): string => join(home, 'logs', 'stack.log');
+
+let prepared: { readonly home: string; readonly child: ChildProcess } | undefined;
+
+/** Only where servers have run before: a sheet that is refused leaves no state folder behind. */
+export function prepareStack(): void {
+  const config = configIfSound();
+  if (config === undefined || !existsSync(stackLog(config.home))) return;
+  if (temporalFrom(config.environment) !== undefined || livingRecord(config.home) !== undefined) return;
+  const child = spawnStack(config);
+  prepared = { home: config.home, child };
+  process.once('exit', () => prepared?.child === child && child.kill('SIGKILL'));
+}
+
+/** The command itself reports what is wrong with its settings. */
+function configIfSound(): Config | undefined {
+  try {
+    return loadConfig();
+  } catch {
+    return undefined;
+  }
+}
+
+export function beginStack(place: Place): ChildProcess {
+  const child = preparedFor(place.home) ?? spawnStack(place);
+  prepared = undefined;
+  child.stdin?.end(BEGIN);
+  return child;
+}
+
+function preparedFor(home: string): ChildProcess | undefined {
+  const { child } = prepared?.home === home ? prepared : {};
+  return child?.exitCode === null && child.signalCode === null ? child : undefined;
+}
+
+/** In its own session, so that Ctrl-C in the terminal reaches only the command. */
+function spawnStack({ home, environment }: Place): ChildProcess {
+  const log = openSync(stackLog(home), 'a', 0o600);
+  const child = spawn(process.execPath, [programFile(), 'embedded'], {
+    detached: true,
+    stdio: ['pipe', log, log],
+    env: environmentFor('stack', environment),
+  });
+  child.unref();
+  // It may end before it is told to begin.
+  child.stdin?.on('error', () => undefined);
+  child.on('error', () => undefined);
+  return child;
+}
+
+/** Resolves with false when the command has ended without the servers. */
+export const mayBegin = async (stdin: Readable): Promise<boolean> => (await text(stdin)) === BEGIN;
