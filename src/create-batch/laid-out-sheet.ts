@@ -86,7 +86,11 @@ export async function layOutSheet(
     throw restingOn(error, guesses);
   });
   const ofFiles = params.files?.takeGuesses() ?? [];
-  const all = [...guesses, ...ofFiles, ...equalRows(rows.repeats, options)];
+  const all = [
+    ...guesses,
+    ...ofFiles,
+    ...equalRows(rows.repeats, options, params.options.keyColumn !== undefined),
+  ];
   const { found } = params.files ?? {};
   const laidOut = { ...rows, ...(all.length === 0 ? {} : { guesses: all }), ...(found && { files: found }) };
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });

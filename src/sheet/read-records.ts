@@ -49,7 +49,13 @@ function expandedOf(
 ): AsyncIterable<SheetRecord> {
   const own = columns.slice(0, ownWidth(options, columns));
   const records = shapedRecords(allRecords(source, options, own), options, own);
-  return isExpanded(options) ? expandedRows(records, options, columns, isSurveyed) : records;
+  if (!isExpanded(options)) return records;
+  const rows = expandedRows(records, options, columns, isSurveyed);
+  const { unique, repeat, where: _, ...others } = options;
+  // The seeds of one row may count on to those of another.
+  return unique === true && repeat?.isSame !== true && !isSurveyed
+    ? firstOfEach(rows, others, columns)
+    : rows;
 }
 
 function allRecords(source: SheetSource, options: SheetOptions, columns: readonly string[]) {

@@ -25,18 +25,23 @@ const MOST_SHOWN = 10;
 /** Assigns keys in the order of the sheet. */
 export class RowNames {
   readonly #table = new KeyTable();
+  /** The contents of rows that have a key. */
+  readonly #contents = new KeyTable();
   readonly #first: { row: number; firstRow: number }[] = [];
   #repeats = 0;
 
   /** `firstRow` if the key column repeats `key`: the row that has it already. */
   name(content: Nameable, row: number): { readonly key: string; readonly firstRow?: number } {
-    const own = content.key ?? contentKey(content.inputs, content.gpu);
-    const { nth, firstRow } = this.#table.sight(content.key === undefined ? own : fingerprint(own), row);
-    if (nth === 1) return { key: own };
-    if (content.key !== undefined) return { key: own, firstRow };
-    this.#repeats += 1;
-    if (this.#first.length < MOST_SHOWN) this.#first.push({ row, firstRow });
-    return { key: `${own}-${nth}` };
+    const print = contentKey(content.inputs, content.gpu);
+    const { key } = content;
+    const same = (key === undefined ? this.#table : this.#contents).sight(print, row);
+    if (same.nth > 1) {
+      this.#repeats += 1;
+      if (this.#first.length < MOST_SHOWN) this.#first.push({ row, firstRow: same.firstRow });
+    }
+    if (key === undefined) return { key: same.nth === 1 ? print : `${print}-${same.nth}` };
+    const { nth, firstRow } = this.#table.sight(fingerprint(key), row);
+    return nth === 1 ? { key } : { key, firstRow };
   }
 
   /** The number of rows that repeat the content of an earlier row, and the first ten of them. */

@@ -78,15 +78,19 @@ export function restingOn(error: unknown, guesses: readonly Guess[]): unknown {
 
 export const guessesBehind = (error: unknown): readonly Guess[] => BEHIND.get(error as object) ?? [];
 
-/** Equal rows may be meant, or be bought by mistake: also with `--repeat`, whose seeds differ. Programs mean what they write. */
+/**
+ * Equal rows may be meant, or be bought by mistake: also with `--repeat`, whose seeds differ. Programs mean what they write, and so
+ * do users who say what names the rows (`isNamed`).
+ */
 export function equalRows(
   {
     count,
     first: [repeat],
   }: { readonly count: number; readonly first: readonly { row: number; firstRow: number }[] },
   { format, unique, repeat: often }: SheetOptions,
+  isNamed: boolean,
 ): readonly Guess[] {
-  if (repeat === undefined || unique !== undefined || often?.isSame === true) return [];
+  if (repeat === undefined || isNamed || unique !== undefined || often?.isSame === true) return [];
   if (format === 'json' || format === 'jsonl') return [];
   const rows = `row ${repeat.row} equals row ${repeat.firstRow}`;
   const text =

@@ -166,6 +166,26 @@ describe('several runs of a row', () => {
     expect(guesses).toContainEqual(expect.stringMatching(/^\? 2 rows equal earlier ones/));
   });
 
+  it('of which some are equal are asked about, and --unique leaves those out', async () => {
+    const several = { split: ['seed'], repeat: { by: 2 } };
+    const text = 'id,prompt,seed\na,fox,"1,2"\n';
+    expect((await readText(text, several)).guesses).toContainEqual(
+      expect.stringMatching(/^\? row 3 equals row 2, and is run too; to leave it out: --unique/),
+    );
+    expect((await readText(text, { ...several, unique: true })).rows).toEqual(
+      [1, 2, 3].map((seed) => expect.stringContaining(`{"prompt":"fox","seed":${seed}}`)),
+    );
+    const same = { split: ['seed'], repeat: { by: 2, isSame: true }, unique: true } as const;
+    expect((await readText(text, same)).rows).toHaveLength(4);
+  });
+
+  it('of two names are equal, and are asked about unless the user says what names them', async () => {
+    const text = 'sku,prompt\na,fox\nb,fox\n';
+    const asked = expect.stringMatching(/^\? row 2 equals row 1/);
+    expect((await readText(text, {})).guesses).toContainEqual(asked);
+    expect((await readText(text, { keyColumn: 'sku' })).guesses).not.toContainEqual(asked);
+  });
+
   it('have their seeds in the results, or begin where the command says', async () => {
     const { rows, guesses } = await readText('prompt\nfox\n', { repeat: { by: 2 }, set: { seed: '10' } });
     expect([rows, guesses]).toEqual([['{"prompt":"fox","seed":10}', '{"prompt":"fox","seed":11}'], []]);
