@@ -10,7 +10,8 @@ import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import { costOf, DEFAULT_PRICES } from '../src/options/gpu.ts';
-import { recordsBefore } from '../src/results/batch-rows.ts';
+import { recordOf, recordsBefore } from '../src/results/batch-rows.ts';
+import { showPart } from '../src/results/page/living-page.ts';
 import { outputNames, type OutputNames } from '../src/results/output-paths.ts';
 import { parsePart, partName } from '../src/results/parts.ts';
 import {
@@ -87,9 +88,17 @@ async function writePart(
   // If Temporal has abandoned this attempt of the activity, another one may be writing.
   signal.throwIfAborted();
   const text = jsonLines(records);
+  await showPart(open, input, shownRows(text, pageRows));
   const isNew = await open.store.create(name, text);
   return resultOf({ open, input, name }, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
 }
+
+/** Its rows as the page of the batch shows them. */
+const shownRows = (part: string, rows: ReadonlyMap<number, PlacedRow>) =>
+  parsePart(part).flatMap((record) => {
+    const row = rows.get(placeOf(record));
+    return row === undefined ? [] : [recordOf({ row, record })];
+  });
 
 type Collecting = {
   readonly open: Pick<OpenBatch, 'file'>;

@@ -8,6 +8,7 @@ import type { BatchParams } from '../src/batch/params.ts';
 import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
 import { OLDEST, READS } from '../src/batch/version.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
+import { beginLivingPage } from '../src/results/page/living-page.ts';
 import { summarizedPass } from '../src/results/summary.ts';
 import { createStarted, paramsOf, readStarted, replaceStarted } from '../src/store/batch-file.ts';
 import {
@@ -50,6 +51,7 @@ async function load(deps: Deps, { continues, ...ref }: LoadInput): Promise<Loade
   if (closed !== undefined) await continueAs(deps, open, own.workflow);
   else if (!(await createStarted(store, own))) await assertSameExecution(open, own.workflow);
   const webhooks = file.webhooks && deps.webhooks.receiver(file) !== undefined;
+  if (closed === undefined) await beginLivingPage(open, Date.parse((await readStarted(store))?.at ?? own.at));
   const params = paramsOf(file, { webhooks, lists, pass: FIRST_PASS });
   if (closed === undefined) return { params, ...time };
   // What workers and services can do may have changed since.

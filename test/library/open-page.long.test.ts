@@ -111,6 +111,37 @@ describe.skipIf(CHROMIUM === undefined)('the living page of 2,000 rows (skipped 
     );
     await expect.poll(() => file.$$eval('.card img', (all) => all.every((one) => one.complete))).toBe(true);
   });
+
+  it('grows by double click in the folder of the batch, and says how old it is', async () => {
+    const rows = Array.from({ length: 300 }, (_, at) => ({ prompt: `chair ${at + 1}`, seed: at + 1 }));
+    const batch = await runsheet.start(rows, { deployment: 'portraits', concurrency: 8, name: 'beside' });
+    const address = pathToFileURL(stage.path('batches', 'beside', 'report.html')).href;
+    const page = await browser.newPage(DESKTOP);
+    const errors: unknown[] = [];
+    page.on('pageerror', (error) => errors.push(error));
+    page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+    await expect.poll(() => page.goto(address).catch(() => undefined), PATIENT).toBeDefined();
+    await expect.poll(() => doneOn(page), PATIENT).toBeGreaterThanOrEqual(30);
+    expect(await page.textContent('#state')).toMatch(/^as of /);
+    expect(await page.$('#trouble')).toBeNull();
+    await page.click('[data-choice=succeeded]');
+    await page.click('.card[data-place="3"]');
+    await page.waitForSelector('#side dl');
+    expect(await page.textContent('#side dl')).toMatch(/chair \d/);
+    await page.keyboard.press('Escape');
+
+    await batch.pause();
+    await page.evaluate('Object.assign(Date, { now: ((now) => () => now() + 90_000)(Date.now) })');
+    await page.waitForSelector('#trouble');
+    expect(await page.textContent('#trouble')).toMatch(
+      /^No row has ended for 1 min \d+ s\S.* status beside --out \S+ says why$/,
+    );
+    await batch.resume();
+    await expect.poll(() => page.textContent('#state'), PATIENT).toBe('ended');
+    await page.reload();
+    await expect.poll(() => page.textContent('#sentence')).toBe('All 300 rows succeeded');
+    expect([await page.$('#state'), errors]).toEqual([null, []]);
+  });
 });
 
 /** How many rows have ended, as the page says. */

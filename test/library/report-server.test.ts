@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
-import type { News } from '../../src/library/report/report-feed.ts';
+import type { News } from '../../src/results/page/living-page.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';
 import { pageName } from '../../src/sheet/pages.ts';
@@ -115,7 +115,7 @@ describe('the server of a batch that has not ended', () => {
     await end(1, 3, 1);
     const first = await news();
     expect(first.rows.map(({ row }) => row)).toEqual([3, 1]);
-    expect(first.rows[0]).toMatchObject({ key: 'k3', outcome: 'succeeded', cells: ['a fox', SEED] });
+    expect(first.rows[0]).toMatchObject({ key: 'k3', outcome: 'succeeded', cells: [null, 'a fox', SEED] });
     await end(2, 2);
     expect((await news(first.cursor)).rows.map(({ row }) => row)).toEqual([2]);
     // Another page, or the same one after a reload.

@@ -154,6 +154,7 @@ describe('the files of a finished batch', () => {
         'events.jsonl',
         'failures.csv',
         'report.html',
+        'report/live.js',
         'report/rows/00001.js',
         'report/small.js',
         'results.csv',

@@ -6,6 +6,7 @@ import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { recordOf, rowOf } from '../../results/batch-rows.ts';
 import { inputsOfColumns, liveRow, type LiveRow, shownRow } from '../../results/page/report-row.ts';
+import type { News, Running } from '../../results/page/living-page.ts';
 import { livePage } from '../../results/page/report.ts';
 import { readStarted } from '../../store/batch-file.ts';
 import { idleBefore, idleTimes, type Idle, type Summary } from '../../results/summary.ts';
@@ -19,36 +20,6 @@ import type { Servers } from '../servers.ts';
 /** Rows of one answer, and how long to wait before a batch that no server runs is looked for again. */
 const ROWS_EACH = 2_000;
 const AWAY_MS = 5_000;
-
-export type News = {
-  readonly rows: readonly LiveRow[];
-  readonly cursor: string;
-  /** How many rows the batch has. */
-  readonly total: number;
-  /** More rows have ended. */
-  readonly hasMore: boolean;
-  readonly running?: Running;
-  readonly summary?: Summary;
-};
-
-/** What the batch does, as a terminal shows it. */
-type Running = {
-  readonly state: string;
-  readonly reason?: string;
-  /** What helps against the reason; names commands as `runsheet …`. */
-  readonly hint?: string;
-  /** Runs, and how many there may be at most. */
-  readonly outstanding?: number;
-  readonly allowed?: number;
-  /** Rows that wait for a run. */
-  readonly waiting?: number;
-  readonly perMinute?: number;
-  readonly etaSeconds?: number;
-  readonly costUsd?: number;
-  readonly aboutUsd?: number;
-  /** In which it had ended. */
-  readonly idleSeconds?: number;
-};
 
 export class ReportFeed {
   readonly #servers: Servers;

@@ -81,7 +81,7 @@ export const beginningOf = (text: string, most: number): string =>
 const LIVE_CELL_SHOWN = 240;
 const LIVE_REASON_SHOWN = 160;
 
-/** Its fields are those that `put` in `page/table.js` reads. Times are in milliseconds since 1970, as if `idle` had not been. */
+/** Its fields are those that `put` in `page/table.js` reads; a cell that is no input is null. Times are in milliseconds since 1970, as if `idle` had not been. */
 export type LiveRow = ReturnType<typeof liveRow>;
 
 export function liveRow(
@@ -101,7 +101,7 @@ export function liveRow(
     ...(reason === undefined ? {} : { reason: terminalLine(beginningOf(reason, LIVE_REASON_SHOWN)) }),
     cells: inputOf.map((input) =>
       input === undefined
-        ? ''
+        ? null
         : beginningOf(cellOf(inputs[input]), LIVE_CELL_SHOWN).replaceAll(/[\n\r]+/g, ' '),
     ),
     files: files.length,

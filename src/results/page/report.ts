@@ -18,8 +18,8 @@ import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
 import { Deflated } from './deflated.ts';
 import { shownRow } from './report-row.ts';
 
-const REPORT_FILE = 'report.html';
-const ROWS_EACH = 2_000;
+export const REPORT_FILE = 'report.html';
+export const ROWS_EACH = 2_000;
 
 type ReportParams = {
   readonly file: BatchFile;
@@ -82,10 +82,22 @@ export class Report {
       await confirm();
       await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
       await page.commit();
+      await endLivingPage(store);
     } finally {
       await page.discard();
     }
   }
+}
+
+// What lies beside the page while the batch runs; see living-page.ts.
+export const LIVE_FILE = 'report/live.js';
+export const LIVE_ROWS = 'report/live';
+export const NOT_LIVE = 'runsheetRows(0,"")\n';
+
+/** The page has all rows itself now. */
+async function endLivingPage(store: Store): Promise<void> {
+  await store.update(LIVE_FILE, () => NOT_LIVE);
+  await store.clear(LIVE_ROWS);
 }
 
 /** The columns of the sheet, and whether they give inputs. */
@@ -108,15 +120,24 @@ const factsOf = (
   ...known,
 });
 
-/** The page of a batch that runs: it asks its server for rows. */
-export async function livePage(file: BatchFile, startedAt: number, out: string) {
-  const columns = columnsOf(file)
-    .filter(({ isInput }) => isInput)
+/** The page of a batch that runs. It asks its server for rows, or, without `out`, finds them beside it. */
+export async function livePage(file: BatchFile, startedAt: number, out?: string) {
+  const columns = liveColumns(file);
+  const known = factsOf(file, {
+    rows: file.sheet.rows,
+    startedAt,
+    columns,
+    ...(out !== undefined && { out }),
+  });
+  const pieces = pageOf({ ...known, gpus: [''] }, [], out !== undefined);
+  return { columns, html: (await Array.fromAsync(pieces)).join('') };
+}
+
+/** Those of the ended batch: its page may be a living one again. */
+export const liveColumns = (file: Pick<BatchFile, 'sheet'>): readonly string[] =>
+  columnsOf(file)
     .slice(0, COLUMNS_SHOWN)
     .map(({ name }) => name);
-  const facts = { ...factsOf(file, { rows: file.sheet.rows, startedAt, columns, out }), gpus: [''] };
-  return { columns, html: (await Array.fromAsync(pageOf(facts, [], true))).join('') };
-}
 
 /** The page in pieces. `isServed`: it asks its server for rows. */
 function pageOf(facts: PageFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>, isServed: boolean) {

@@ -297,6 +297,11 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     const page = await open('', { reducedMotion: 'reduce' });
     expect(await page.$(`${card} img`)).toBeNull();
     await expect.poll(() => page.$eval(`${card} canvas`, ({ width }) => width)).toBe(1);
+    await page.click(card);
+    await expect.poll(() => page.$eval('#stage canvas', ({ width }) => width)).toBe(1);
+    expect(await page.$('#stage img')).toBeNull();
+    await page.click('#stage canvas');
+    expect(await page.getAttribute('#stage', 'class')).toBe('actual');
     const moving = await open();
     expect(await moving.$(`${card} canvas`)).toBeNull();
     expect(await moving.getAttribute(`${card} img`, 'src')).toBe('outputs/moving.gif');

@@ -24,9 +24,7 @@ export const EVERYTHING = {
   down: false,
 };
 
-/** Rows from 0, in the order shown.
- * @type {(table: Table, wish: Wish, picks: Picks) => Uint32Array}
- */
+/** Rows from 0, in the order shown. @type {(table: Table, wish: Wish, picks: Picks) => Uint32Array} */
 export function arrange(table, wish, picks) {
   const found = new Uint32Array(table.rows);
   const tests = testsOf(table, wish, picks);
@@ -68,9 +66,7 @@ function testsOf(table, { outcome, column, value, gpu, same, picked, text, deep 
 /** Numbers that are 0 if a row has none. */
 const MAY_MISS = new Set(['seconds', 'ended', 'queue', 'stars']);
 
-/** What rows are sorted by; NaN and the empty text: the row has none.
- * @type {(table: Table, sort: string, picks: Picks) => ArrayLike<any>}
- */
+/** What rows are sorted by; NaN and the empty text: the row has none. @type {(table: Table, sort: string, picks: Picks) => ArrayLike<any>} */
 function valuesOf({ of, key, cells, rows }, sort, picks) {
   /** @type {Record<string, ArrayLike<number>>} */
   const numbers = {
@@ -91,9 +87,7 @@ const numberIn = (cell) => (cell.trim() === '' ? Number.NaN : Number(cell));
 
 /** @typedef {{ column: number, name: string, values: Map<string, number> }} FewValues how many rows have each value */
 
-/** The columns of at most `most` values, of which some repeat, and those of `own` names; the values in order.
- * @type {(table: Table, most: number, own?: readonly string[]) => FewValues[]}
- */
+/** The columns of at most `most` values, of which some repeat, and those of `own` names; the values in order. @type {(table: Table, most: number, own?: readonly string[]) => FewValues[]} */
 export const fewValues = (table, most, own = []) =>
   table.cells.flatMap((cells, column) => {
     const name = table.facts.columns[column] ?? '';

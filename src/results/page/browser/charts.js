@@ -1,7 +1,7 @@
 // The course of the batch over time, with one crosshair for all charts, and a bar for each attempt as long as bars can be
 // distinguished. Times are counted from the first run, without the time in which the batch had ended.
 
-import { html, Plot, toneOf, useDark, useEffect, useMemo, useRef, useState, useWidth } from './parts.js';
+import { html, Plot, toneOf, useEffect, useMemo, useRef, useState, useWidth } from './parts.js';
 import { BUCKETS, courseOf, lanesOf, smooth } from './course.js';
 import { count, money, rough, span } from './text.js';
 
@@ -59,7 +59,7 @@ function Chart({ title, course, series, text }) {
   const box = useRef();
   const plot = useRef();
   const width = useWidth(box);
-  const isDark = useDark();
+  const isDark = matchMedia('(prefers-color-scheme: dark)').matches;
   const data = useMemo(() => dataOf(course, series), [course]);
   useEffect(() => {
     if (width === 0) return undefined;
@@ -119,9 +119,7 @@ const axisText = (seconds) =>
     .replace('.0 ', ' ')
     .replace(/ 0 (?:s|min)$/, '');
 
-/** A bar for each attempt on a GPU: queued, cold start, run, by how it ended. A click, or Enter, opens the attempt.
- * @param {{ table: Table, course: Course, gpu: number, name: string, open: (row: number, attempt: number) => void }} props
- */
+/** A bar for each attempt on a GPU: queued, cold start, run, by how it ended. A click, or Enter, opens the attempt. @param {{ table: Table, course: Course, gpu: number, name: string, open: (row: number, attempt: number) => void }} props */
 function Bars({ table, course, gpu, name, open }) {
   const [chosen, choose] = useState(-1);
   const { bars, lanes } = useMemo(() => lanesOf(table, gpu), [course]);

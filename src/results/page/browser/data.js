@@ -7,10 +7,7 @@
 
 const FILES_KEPT = 8;
 
-/**
- * Not through a Blob: its bytes would travel to the browser's process and back, which waits for the processor where others have it.
- * @param {string} base64 of raw deflate
- */
+/** Not through a Blob: its bytes would travel to the browser's process and back, which waits for the processor where others have it. @param {string} base64 of raw deflate */
 async function inflated(base64) {
   const { readable, writable } = new DecompressionStream('deflate-raw');
   const writer = writable.getWriter();
@@ -22,9 +19,7 @@ async function inflated(base64) {
   return content;
 }
 
-/** All columns of the page; their elements are removed, because their text takes as much memory as the columns.
- * @returns {Promise<Columns>}
- */
+/** All columns of the page; their elements are removed, because their text takes as much memory as the columns. @returns {Promise<Columns>} */
 export async function readColumns() {
   const elements = /** @type {HTMLElement[]} */ ([...document.querySelectorAll('script.column')]);
   const reading = elements.map(async (element) => {
@@ -54,35 +49,33 @@ export function detailFiles(rowsEach) {
 
 /** @type {(number: number) => Promise<ShownRow[] | undefined>} undefined if the file is missing */
 async function rowsOf(number) {
-  const content = await contentOf(`rows/${String(number).padStart(5, '0')}`, number);
-  return content && JSON.parse(new TextDecoder().decode(content));
+  return jsonIn(`rows/${String(number).padStart(5, '0')}.js`);
 }
 
 /** Which rows have a small copy of their picture; empty if none has. */
-export const smallCopies = async () => new Uint8Array((await contentOf('small', 0)) ?? new ArrayBuffer());
+export const smallCopies = async () => new Uint8Array((await contentOf('small.js')) ?? new ArrayBuffer());
 
-/** What waits for a script, by its number; 0: that of the small copies. @type {Map<number, (base64: string) => void>} */
+/** undefined if the script is missing or has nothing. @param {string} name */
+export async function jsonIn(name) {
+  const content = await contentOf(name);
+  return content && JSON.parse(new TextDecoder().decode(content));
+}
+
+/** What waits for a script. @type {Map<unknown, (base64: string) => void>} */
 const waiting = new Map();
-Object.assign(globalThis, {
-  runsheetRows: (number, base64) => waiting.get(number)?.(base64),
-  runsheetSmall: (base64) => waiting.get(0)?.(base64),
-});
+const take = (...given) => waiting.get(document.currentScript)?.(given.at(-1));
+Object.assign(globalThis, { runsheetRows: take, runsheetSmall: take });
 
-/** undefined if the script is missing or has nothing. @type {(name: string, number: number) => Promise<ArrayBuffer | undefined>} */
-async function contentOf(name, number) {
-  const script = Object.assign(document.createElement('script'), { src: `report/${name}.js` });
+/** @type {(name: string) => Promise<ArrayBuffer | undefined>} */
+async function contentOf(name) {
+  const script = Object.assign(document.createElement('script'), { src: `report/${name}` });
   /** @type {string} */
   const base64 = await new Promise((resolve) => {
-    waiting.set(number, resolve);
+    waiting.set(script, resolve);
     script.addEventListener('error', () => resolve(''));
     document.head.append(script);
   });
   script.remove();
+  waiting.delete(script);
   return base64 === '' ? undefined : inflated(base64);
 }
-
-/** Asks the local server. @type {ReadDetail} */
-export const servedDetail = async (row) => {
-  const answer = await fetch(`detail?row=${row + 1}`);
-  return answer.ok ? answer.json() : undefined;
-};

@@ -20,7 +20,24 @@ export const NoPicture = ({ outcome, text }) =>
 
 /** With reduced motion, films play only when the user starts them, and pictures that move stay at their beginning. */
 const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-const mayMove = (path) => /\.(gif|apng|webp|avif)$/.test(path);
+const isStill = (path) => isCalm && /^(?!report\/small\/).*\.(gif|apng|webp|avif)$/.test(path);
+
+/** A picture; a canvas takes the first one of those that move. @param {{ src: string, alt: string, [other: string]: any }} props */
+export function Picture({ onLoad, onError, ...props }) {
+  const canvas = useRef();
+  const draw = (picture) => {
+    const { width, height } = picture;
+    Object.assign(canvas.current ?? {}, { width, height })
+      .getContext?.('2d')
+      .drawImage(picture, 0, 0);
+    onLoad?.({ currentTarget: picture });
+  };
+  useEffect(() => {
+    if (canvas.current) void loaded(props.src).then(draw, () => onError?.());
+  }, []);
+  if (!isStill(props.src)) return html`<img ...${{ ...props, onLoad, onError }} />`;
+  return html`<canvas ref=${canvas} class=${props.class} role="img" aria-label=${props.alt}></canvas>`;
+}
 
 /** @typedef {{ path: string, label: string, small?: string | undefined }} SmallProps */
 
@@ -29,21 +46,7 @@ function SmallPicture({ path, small, label }) {
   const [source, setSource] = useState(small ?? path);
   if (source === '') return html`<small>picture not found</small>`;
   const onError = () => setSource(source === path ? '' : path);
-  if (isCalm && source === path && mayMove(path)) return html`<${Still} ...${{ path, label, onError }} />`;
-  return html`<img src=${source} alt=${label} loading="lazy" decoding="async" onError=${onError} />`;
-}
-
-/** A canvas takes the first picture of those that move. */
-function Still({ path, label, onError }) {
-  const canvas = useRef();
-  const draw = (picture) => {
-    const { width, height } = picture;
-    Object.assign(canvas.current ?? {}, { width, height })
-      .getContext?.('2d')
-      .drawImage(picture, 0, 0);
-  };
-  useEffect(() => void loaded(path).then(draw, onError), []);
-  return html`<canvas ref=${canvas} role="img" aria-label=${label}></canvas>`;
+  return html`<${Picture} key=${source} src=${source} alt=${label} loading="lazy" decoding="async" onError=${onError} />`;
 }
 
 /** @param {string} path */
@@ -71,7 +74,7 @@ export function SmallFile(props) {
 export function LargeFile({ path, label }) {
   const own = { key: path, src: path };
   const kind = kindOf(path);
-  if (kind === 'picture') return html`<img ...${own} alt=${label} draggable=${false} />`;
+  if (kind === 'picture') return html`<${Picture} ...${own} alt=${label} draggable=${false} />`;
   if (kind === 'video')
     return html`<video ...${own} aria-label=${label} controls autoplay=${!isCalm} loop></video>`;
   if (kind === 'audio') return html`<audio ...${own} aria-label=${label} controls></audio>`;
@@ -80,4 +83,6 @@ export function LargeFile({ path, label }) {
 
 /** In the strip of files. @param {{ path: string }} props */
 export const Thumb = ({ path }) =>
-  kindOf(path) === 'picture' ? html`<img src=${path} alt="" loading="lazy" />` : extensionOf(path);
+  kindOf(path) === 'picture'
+    ? html`<${Picture} key=${path} src=${path} alt=${path} loading="lazy" />`
+    : extensionOf(path);

@@ -104,9 +104,7 @@ function usePaper(paper, length, cell, draw) {
   };
 }
 
-/** A card that opens what it shows, and hears keys; those with a modifier are the browser's.
- * @param {{ name: string, onOpen: () => void, onKey: (event: KeyboardEvent) => void, children?: Children, [other: string]: any }} props
- */
+/** A card that opens what it shows, and hears keys; those with a modifier are the browser's. @param {{ name: string, onOpen: () => void, onKey: (event: KeyboardEvent) => void, children?: Children, [other: string]: any }} props */
 export function CardLink({ name, onOpen, onKey, children, ...rest }) {
   const isOwn = ({ ctrlKey, metaKey, altKey }) => !(ctrlKey || metaKey || altKey);
   const click = (event) => {
@@ -128,9 +126,7 @@ function Item({ card: { id, name, href, content }, here, place, length, cell, ta
   </li>`;
 }
 
-/** Rows that were added above the first one in the window do not move it.
- * @param {{ version: number, cell: Cell, place: number, idAt: (place: number) => number, placeOf: (id: number) => number, isBelow: () => boolean }} given
- */
+/** Rows that were added above the first one in the window do not move it. @param {{ version: number, cell: Cell, place: number, idAt: (place: number) => number, placeOf: (id: number) => number, isBelow: () => boolean }} given */
 function useSamePlace({ version, cell, place, idAt, placeOf, isBelow }) {
   const kept = useRef({ version, id: -1, line: 0, place: -1 });
   useLayoutEffect(() => {

@@ -7,7 +7,7 @@ import { OPEN } from './table.js';
 
 /** @import { Table } from './table.js' */
 /** @import { Group, Wish } from './arrange.js' */
-/** @import { Running } from './live.js' */
+/** @import { Running } from '../living-page.ts' */
 
 /** @typedef {{ table: Table, filter: (change: Partial<Wish>) => void, open: (row: number) => void, running?: Running | undefined }} HeadProps */
 /** @typedef {readonly [name: string, value: string, note?: string]} Fact */
@@ -61,9 +61,9 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
   const cost = of.cost.reduce((sum, one) => sum + one, 0);
   const done = of.outcome.reduce((sum, one) => sum + Number(one !== OPEN), 0);
   const idle = running?.idleSeconds ?? 0;
-  const seconds = summary?.seconds ?? Math.max(0, (Date.now() - startedAt) / 1_000 - idle);
-  if (summary === undefined) return runningFacts(running, { seconds, cost, done });
-  const { runs, reused, lists, bought_twice, restarts, total_cost_usd, unpriced = 0 } = summary;
+  const soFar = Math.max(0, ((running?.at ?? Date.now()) - startedAt) / 1_000 - idle);
+  if (running || !summary) return runningFacts(running, { seconds: soFar, cost, done });
+  const { seconds, runs, reused, lists, bought_twice, restarts, total_cost_usd, unpriced = 0 } = summary;
   const lost = summary.undelivered ?? { rows: 0, cost_usd: 0 };
   const each = done > 0 ? `${money(cost / done)} a row` : '';
   /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
@@ -84,12 +84,13 @@ function runningFacts(running, { seconds, cost, done }) {
   const now = running ?? { state: '' };
   const { outstanding, allowed = 0, waiting = 0, etaSeconds, aboutUsd, perMinute, costUsd = cost } = now;
   const left = etaSeconds === undefined ? '' : `about ${span(etaSeconds)} left`;
-  const out = outstanding === undefined ? '–' : `${count(outstanding)} of ${count(allowed)}`;
+  /** @type {Fact} */
+  const out = ['Outstanding', `${count(outstanding ?? 0)} of ${count(allowed)}`, `${count(waiting)} waiting`];
   return [
     ['So far', span(seconds), left],
     ['Cost, estimated', money(costUsd), aboutUsd === undefined ? '' : `about ${money(aboutUsd)} in total`],
     ['Speed', rough(perMinute || (done / Math.max(1, seconds)) * 60), 'rows/min'],
-    ['Outstanding', out, outstanding === undefined ? '' : `${count(waiting)} waiting`],
+    ...(outstanding === undefined ? [] : [out]),
   ];
 }
 

@@ -1,28 +1,25 @@
-// A batch that still runs: asks the local server for the rows that have ended since the last time, until it has all of them.
+// A batch that still runs: asks the local server, or looks beside the page, for the rows that have ended since the last time.
 
+import { jsonIn } from './data.js';
+import { OPEN } from './table.js';
+import { commandOf, span } from './text.js';
+
+/** @import { ReadDetail } from './data.js' */
+/** @import { Live, LiveRows, News, Running } from '../living-page.ts' */
 /** @import { Table } from './table.js' */
-/** @import { LiveRow } from '../report-row.ts' */
-/** @import { Summary } from '../../summary.ts' */
-
-/**
- * What the batch does, as the terminal shows it; only the state is always known.
- * @typedef {{ state: string, reason?: string, hint?: string, outstanding?: number, allowed?: number, waiting?: number,
- *   perMinute?: number, etaSeconds?: number, costUsd?: number, aboutUsd?: number, idleSeconds?: number }} Running
- */
-/** @typedef {{ rows: LiveRow[], cursor: string, total: number, hasMore: boolean, running?: Running, summary?: Summary }} News */
+/** @typedef {{ ask: (cursor: string) => Promise<News | undefined>, read: ReadDetail }} Source */
 
 const ASK_MS = 2_000;
-const AWAY_MS = 5_000;
 const AWAY = { state: 'the server does not answer', reason: 'Is runsheet open still running?' };
 
-/** `onNews`: without `running`, the batch has ended. @type {(table: Table, onNews: (running: Running | undefined) => void) => Promise<void>} */
-export async function follow(table, onNews) {
+/** `onNews`: without `running`, the batch has ended. @type {(table: Table, ask: Source['ask'], onNews: (running: Running | undefined) => void) => Promise<void>} */
+export async function follow(table, ask, onNews) {
   const shas = /** @type {string[]} */ ([]);
   for (let cursor = ''; ;) {
     const news = await ask(cursor);
     if (news === undefined) {
       onNews(AWAY);
-      await wait(AWAY_MS);
+      await wait(ASK_MS);
       continue;
     }
     cursor = news.cursor;
@@ -35,18 +32,67 @@ export async function follow(table, onNews) {
     const isOver = news.summary !== undefined && !news.hasMore;
     if (isOver) Object.assign(table.facts, { summary: news.summary });
     onNews(isOver ? undefined : (news.running ?? { state: 'loading' }));
-    if (isOver) return;
+    if (isOver || news.isLast) return;
     if (!news.hasMore) await wait(ASK_MS);
   }
 }
 
-/** @type {(cursor: string) => Promise<News | undefined>} */
-const ask = (cursor) =>
-  fetch(`rows?after=${encodeURIComponent(cursor)}`)
-    .then((answer) => (answer.ok ? answer.json() : undefined))
-    .catch(() => undefined);
+const answerOf = (address) => fetch(address).then((answer) => (answer.ok ? answer.json() : undefined));
+/** What the local server tells. @type {Source} */
+export const served = {
+  ask: (cursor) => answerOf(`rows?after=${encodeURIComponent(cursor)}`).catch(() => undefined),
+  read: (row) => answerOf(`detail?row=${row + 1}`),
+};
 
-/** @param {number} ms */
+const PARTS_EACH = 20;
+const LATE_SECONDS = 60;
+const NOTHING = { rows: [], cursor: '', hasMore: false };
+const OVER = { state: 'ended', reason: 'The batch has ended', hint: 'Load this page again for its results' };
+
+/** What the worker writes beside a page that was opened from its folder. @type {(table: Table, read: ReadDetail) => Source} */
+export function besidePage(table, read) {
+  const known = new Set();
+  /** The part with a row. @type {Map<number, string>} */
+  const partOf = new Map();
+  const rowsIn = (name) => /** @type {Promise<LiveRows | undefined>} */ (jsonIn(name));
+  const ask = async () => {
+    /** @type {Live | undefined} */
+    const live = await jsonIn(`live.js?${Date.now()}`);
+    if (live === undefined) return { ...NOTHING, total: table.rows, running: OVER, isLast: true };
+    const names = Object.entries(live.parts).flatMap(([pass, parts]) =>
+      Array.from({ length: parts }, (_, part) => `live/${pass}-${part + 1}.js`),
+    );
+    const next = names.filter((name) => !known.has(name)).slice(0, PARTS_EACH);
+    const parts = await Promise.all(next.map(rowsIn));
+    for (const [nth, name] of next.entries()) {
+      if (parts[nth]) known.add(name);
+      for (const { row } of parts[nth] ?? []) partOf.set(row - 1, name);
+    }
+    const hasMore = next.length === PARTS_EACH && parts.every(Boolean);
+    const rows = parts.flatMap((part = []) => part);
+    return { ...NOTHING, rows, total: live.rows, hasMore, running: runningIn(table, live) };
+  };
+  const detail = async (row) => {
+    const name = partOf.get(row);
+    if (name === undefined) return table.of.outcome[row] === OPEN ? undefined : read(row);
+    return (await rowsIn(name))?.find((one) => one.row === row + 1)?.full;
+  };
+  return { ask, read: detail };
+}
+
+/** How old it is, because nothing says whether the batch still runs. @type {(table: Table, live: Live) => Running} */
+function runningIn({ facts, of: { ended, outcome } }, live) {
+  const { at, idleSeconds } = live;
+  const late = (Date.now() - at) / 1_000;
+  const seconds = (at - facts.startedAt) / 1_000 - idleSeconds;
+  const perMinute = (60 * ended.filter(Boolean).length) / Math.max(1, seconds);
+  const left = outcome.filter((one) => one === OPEN).length;
+  const shown = { ...live, state: `as of ${new Date(at).toLocaleTimeString()}`, perMinute };
+  const hint = `${commandOf({ ...facts, program: 'runsheet' }, 'status')} says why`;
+  if (late > LATE_SECONDS) return { ...shown, reason: `No row has ended for ${span(late)}`, hint };
+  return perMinute * left > 0 ? { ...shown, etaSeconds: (60 * left) / perMinute } : shown;
+}
+
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Numbers the groups of rows whose pictures are the same and whose cells differ. @type {(table: Table, shas: readonly string[]) => void} */

@@ -1,7 +1,7 @@
 // The enlarged view of a pair. While the space bar is held, B is shown in the place of A.
 
 import { Button, html, Lines, NewTab, Section, Terms, toneOf, useState, useWindow } from './parts.js';
-import { kindOf, LargeFile } from './files.js';
+import { kindOf, LargeFile, Picture } from './files.js';
 import { addressOf, Changes, NoFile, PairBadge, reportOf, SideMark, SIDES } from './pairs.js';
 import { money, span } from './text.js';
 import { Viewer } from './viewer.js';
@@ -92,9 +92,7 @@ function PairSide({ facts, pair }) {
     <div class="actions wrap">${SIDES.map(link)}</div>`;
 }
 
-/** Two pictures over each other; the browser computes their difference.
- * @param {{ mode: string, a: string, b: string, label: string, isHeld: boolean, isBright: boolean }} props
- */
+/** Two pictures over each other; the browser computes their difference. @param {{ mode: string, a: string, b: string, label: string, isHeld: boolean, isBright: boolean }} props */
 function Overlay({ mode, a, b, label, isHeld, isBright }) {
   const [share, setShare] = useState(50);
   const [larger, setLarger] = useState({ area: 0, ratio: 1 });
@@ -103,7 +101,7 @@ function Overlay({ mode, a, b, label, isHeld, isBright }) {
     setLarger((known) => (area > known.area ? { area, ratio: width / height } : known));
   };
   const picture = (side, src) =>
-    html`<img class="over-${side}" src=${src} alt="${side.toUpperCase()}: ${label}" draggable=${false} onLoad=${measure} />`;
+    html`<${Picture} key=${src} class="over-${side}" src=${src} alt="${side.toUpperCase()}: ${label}" draggable=${false} onLoad=${measure} />`;
   // The arrow keys go to the neighbours again when the pointer has moved it.
   const handle = html`<input type="range" class="handle" step="0.1" value=${share} aria-label="How much of A is shown"
     onInput=${({ target }) => setShare(Number(target.value))} onPointerUp=${({ target }) => target.closest('dialog').focus()} />`;

@@ -27,17 +27,6 @@ export function useWidth(box) {
   return width;
 }
 
-/** Whether the viewer prefers dark colours, now and when it changes. */
-export function useDark() {
-  const query = matchMedia('(prefers-color-scheme: dark)');
-  const [isDark, setDark] = useState(query.matches);
-  useEffect(() => {
-    query.onchange = ({ matches }) => setDark(matches);
-    return () => void (query.onchange = null);
-  }, []);
-  return isDark;
-}
-
 /** Hears an event of the window. @type {(types: readonly string[], hear: (event: any) => void) => void} */
 export function useWindow(types, hear) {
   const latest = useRef();
@@ -105,9 +94,7 @@ export const Terms = ({ id, name, entries }) =>
 export const Section = ({ title, isEmpty = false, head = 'h3', children }) =>
   isEmpty ? null : html`<section><${head}>${title}<//>${children}</section>`;
 
-/** `lines`: a head, and what stands in its cells, with the outcome that colours it.
- * @param {{ heads: readonly Children[], lines: readonly (readonly [head: string, ...cells: { text: Children, outcome?: string }[]])[] }} props
- */
+/** `lines`: a head, and what stands in its cells, with the outcome that colours it. @param {{ heads: readonly Children[], lines: readonly (readonly [head: string, ...cells: { text: Children, outcome?: string }[]])[] }} props */
 export const Lines = ({ heads, lines }) =>
   html`<table class="lines">
     <thead><tr>${heads.map((one) => (one === '' ? html`<td></td>` : html`<th scope="col">${one}</th>`))}</tr></thead>
@@ -142,9 +129,7 @@ export const Chips = ({ label, all, chosen, choose, isOutcome = false }) =>
     )}
   </span>`;
 
-/** A list of choices; groups have choices of their own.
- * @param {{ id: string, label: string, options: readonly (Choice | { label: string, options: readonly Choice[] })[], value: string, onValue: (value: string) => void }} props
- */
+/** A list of choices; groups have choices of their own. @param {{ id: string, label: string, options: readonly (Choice | { label: string, options: readonly Choice[] })[], value: string, onValue: (value: string) => void }} props */
 export const Choices = ({ id, label, options, value, onValue }) =>
   html`<select id=${id} aria-label=${label} value=${value} onChange=${({ target }) => onValue(target.value)}>
     ${options.map((one) =>

@@ -4,19 +4,19 @@ import { Button, html, render, save, useEffect, useMemo, useRef, useNamed, useSt
 import { arrange, EVERYTHING } from './arrange.js';
 import { Charts } from './charts.js';
 import { Costs } from './costs.js';
-import { detailFiles, readColumns, servedDetail, smallCopies } from './data.js';
+import { detailFiles, jsonIn, readColumns, smallCopies } from './data.js';
 import { Filters } from './filters.js';
 import { Gallery } from './gallery.js';
 import { axesOf, Grid } from './grid.js';
 import { Head } from './head.js';
-import { follow } from './live.js';
+import { besidePage, follow, served } from './live.js';
 import { choiceOf, Picks } from './picks.js';
 import { cellIn, RowCard } from './row-card.js';
 import { RowView } from './row-view.js';
 import { Table } from './table.js';
 
 /** @import { ReportFacts } from '../report.ts' */
-/** @import { Running } from './live.js' */
+/** @import { Running } from '../living-page.ts' */
 /** @import { Source } from './row-card.js' */
 /** @import { Card, Cell } from './gallery.js' */
 
@@ -24,6 +24,7 @@ import { Table } from './table.js';
 /** @typedef {ReturnType<typeof detailFiles>['file']} ReadFile */
 
 const FEW_ROWS = 12;
+const LOADING = { state: 'loading' };
 /** A card on paper. */
 const PAPER = { density: 2, width: 220, height: 290 };
 const VIEWS = { rows: 'Rows', grid: 'Grid', times: 'Time', costs: 'Cost' };
@@ -32,18 +33,19 @@ const VIEWS = { rows: 'Rows', grid: 'Grid', times: 'Time', costs: 'Cost' };
 export async function startReport(facts, page) {
   const { out = facts.out } = document.getElementById('place')?.dataset ?? {};
   const table = new Table({ ...facts, ...(out && { out }) });
-  const files = detailFiles(facts.rowsEach);
-  const source = { table, picks: new Picks(facts.mark), read: facts.isServed ? servedDetail : files.read };
-  const file = facts.isServed ? undefined : files.file;
-  const draw = (running) => render(html`<${Report} ...${{ source, file, running }} />`, page);
-  if (facts.isServed) {
-    draw({ state: 'loading' });
-    return follow(table, draw);
-  }
-  const [columns, small] = await Promise.all([readColumns(), smallCopies()]);
+  const { file, read } = detailFiles(facts.rowsEach);
+  const start = (living, running) => {
+    const source = { table, picks: new Picks(facts.mark), read: living?.read ?? read };
+    const draw = (now) =>
+      render(html`<${Report} ...${{ source, running: now }} file=${living ? undefined : file} />`, page);
+    draw(running);
+    return living && follow(table, living.ask, draw);
+  };
+  if (facts.isServed) return start(served, LOADING);
+  const [columns, small, live] = await Promise.all([readColumns(), smallCopies(), jsonIn('live.js')]);
   table.load(columns);
   table.small = small;
-  return draw(undefined);
+  return facts.summary && !live ? start() : start(besidePage(table, read), LOADING);
 }
 
 /** `running`: while the batch runs. @param {{ source: Source, file: ReadFile | undefined, running: Running | undefined }} props */
@@ -150,9 +152,7 @@ function Tabs({ view, setView, hasGrid }) {
   return html`<div id="tabs" role="tablist" aria-label="Views" onKeyDown=${press}>${shown.map(tab)}</div>`;
 }
 
-/** The index has the beginning of long cells; the whole cells are searched when the viewer stops typing.
- * @type {(text: string, file: ReadFile | undefined, rowsEach: number) => ReadonlySet<number> | undefined}
- */
+/** The index has the beginning of long cells; the whole cells are searched when the viewer stops typing. @type {(text: string, file: ReadFile | undefined, rowsEach: number) => ReadonlySet<number> | undefined} */
 function useDeepSearch(text, file, rowsEach) {
   const [found, setFound] = useState(/** @type {ReadonlySet<number> | undefined} */ (undefined));
   useEffect(() => {

@@ -10,9 +10,7 @@ import { Viewer } from './viewer.js';
 /** @import { Choice, Pick } from './picks.js' */
 /** @import { ShownRow } from '../report-row.ts' */
 
-/** `attempt`: the one to which the side goes, from 1.
- * @typedef {{ source: Source, order: ArrayLike<number>, place: number, attempt: number, go: (place: number) => void, onClose: () => void, onPick: () => void }} RowViewProps
- */
+/** `attempt`: the one to which the side goes, from 1. @typedef {{ source: Source, order: ArrayLike<number>, place: number, attempt: number, go: (place: number) => void, onClose: () => void, onPick: () => void }} RowViewProps */
 
 /** @param {RowViewProps} props */
 export function RowView({ source, order, place, attempt, go, onClose, onPick }) {
@@ -65,11 +63,9 @@ function useDetail({ table, read }, row) {
   return known.row === row ? known.detail : undefined;
 }
 
-/** A click on the picture shows its own size, at the place of the click.
- * @type {(event: MouseEvent, isActual: boolean, setActual: (isActual: boolean) => void) => void}
- */
+/** A click on the picture shows its own size, at the place of the click. @type {(event: MouseEvent, isActual: boolean, setActual: (isActual: boolean) => void) => void} */
 function zoom({ target, clientX, clientY }, isActual, setActual) {
-  if (!(target instanceof HTMLImageElement)) return;
+  if (!(target instanceof HTMLElement && target.matches('img, canvas'))) return;
   const { left, top, width, height } = target.getBoundingClientRect();
   const [x, y] = [(clientX - left) / width, (clientY - top) / height];
   setActual(!isActual);

@@ -112,7 +112,8 @@ export class Table {
     this.key[row] = key;
     this.reason[row] = reason;
     this.file[row] = file;
-    for (const [column, cell] of cells.entries()) Object.assign(this.cells[column] ?? [], { [row]: cell });
+    for (const [column, cell] of cells.entries())
+      if (cell !== null) Object.assign(this.cells[column] ?? [], { [row]: cell });
     this.of.outcome[row] = this.outcomeNumber(outcome);
     this.of.files[row] = Math.min(files, 255);
     this.of.bytes[row] = bytes;
@@ -133,9 +134,7 @@ export class Table {
     return this.facts.outcomes[this.of.outcome[row] ?? OPEN] ?? 'open';
   }
 
-  /** What people call a row: its key, unless that is a hash. A row that is not done yet has no key here.
-   * @param {number} row
-   */
+  /** What people call a row: its key, unless that is a hash. A row that is not done yet has no key here. @param {number} row */
   title(row) {
     const key = this.key[row] ?? '';
     return key === '' || /^[0-9a-f]{16}$/.test(key) ? `Row ${row + 1}` : key;

@@ -56,9 +56,7 @@ export function rowRanges(rows) {
 /** A cell of CSV. @param {string} text */
 export const csvCell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** What a row took.
- * @param {{ outcome: string, gpu: string, seconds: number, cost: number, attempts: number }} row
- */
+/** What a row took. @param {{ outcome: string, gpu: string, seconds: number, cost: number, attempts: number }} row */
 export const factsText = ({ outcome, gpu, seconds, cost, attempts }) =>
   joined([
     outcome === 'succeeded' ? '' : outcome,
@@ -68,9 +66,7 @@ export const factsText = ({ outcome, gpu, seconds, cost, attempts }) =>
     attempts > 1 ? `${attempts} attempts` : '',
   ]);
 
-/** Facts beside each other, without those that are not known.
- * @param {readonly (string | undefined)[]} facts
- */
+/** Facts beside each other, without those that are not known. @param {readonly (string | undefined)[]} facts */
 export const joined = (facts, between = ' · ') => facts.filter(Boolean).join(between);
 
 // Commands as this user can give them: as the program was called, and with the folder in which the batch is now.

@@ -1,0 +1,129 @@
+// The page of a batch that runs, in its folder. Its worker writes what has ended beside the page, a script for each part, so that the
+// cost does not grow with the batch; the page looks for them again and again. A page in S3 is opened through a server, which reads
+// the parts.
+
+import { inflateRawSync } from 'node:zlib';
+import type { BatchFile } from '../../store/batch-file.ts';
+import type { Store } from '../../store/store.ts';
+import { countRows, recordOf, rowsOf } from '../batch-rows.ts';
+import { REUSED_PASS } from '../parts.ts';
+import type { RowRecord } from '../row-record.ts';
+import { idleBefore, idleTimes, type Summary } from '../summary.ts';
+import { Deflated } from './deflated.ts';
+import { LIVE_FILE, LIVE_ROWS, liveColumns, livePage, NOT_LIVE, REPORT_FILE, ROWS_EACH } from './report.ts';
+import { inputsOfColumns, liveRow, shownRow, type LiveRow } from './report-row.ts';
+import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
+
+/** What lies beside the page; absent in a batch whose page did not begin with it. */
+export type Live = {
+  /** When the newest rows were written, in milliseconds since 1970. */
+  readonly at: number;
+  /** In which the batch had ended. */
+  readonly idleSeconds: number;
+  readonly rows: number;
+  /** The number of the last part of each pass. */
+  readonly parts: Readonly<Record<number, number>>;
+};
+
+export type LiveRows = ReturnType<typeof rowsFor>;
+
+/** What is new to the page. */
+export type News = {
+  readonly rows: readonly LiveRow[];
+  readonly cursor: string;
+  /** How many rows the batch has. */
+  readonly total: number;
+  /** More rows have ended. */
+  readonly hasMore: boolean;
+  readonly running?: Running;
+  readonly summary?: Summary;
+  /** Nothing more comes to the page, without a summary. */
+  readonly isLast?: boolean;
+};
+
+/** What the batch does, as a terminal shows it; only the state is always known. */
+export type Running = {
+  readonly state: string;
+  readonly reason?: string;
+  /** What helps against the reason; names commands as `runsheet …`. */
+  readonly hint?: string;
+  /** Runs, and how many there may be at most. */
+  readonly outstanding?: number;
+  readonly allowed?: number;
+  /** Rows that wait for a run. */
+  readonly waiting?: number;
+  readonly perMinute?: number;
+  readonly etaSeconds?: number;
+  readonly costUsd?: number;
+  readonly aboutUsd?: number;
+  /** In which it had ended. */
+  readonly idleSeconds?: number;
+  /** When this was so, if it is not now. */
+  readonly at?: number;
+};
+
+type Shown = { readonly store: Store; readonly file: BatchFile };
+type Part = { readonly pass: number; readonly part: number };
+
+/** Writes the page, with the rows that the batch has reused, unless it is there. */
+export async function beginLivingPage({ store, file }: Shown, startedAt: number): Promise<void> {
+  if (store.localPath === undefined || (await store.exists(REPORT_FILE))) return;
+  await store.update(LIVE_FILE, () => NOT_LIVE);
+  await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
+  let rows: RowRecord[] = [];
+  let part = 0;
+  const show = async (): Promise<void> => {
+    part += 1;
+    await showPart({ store, file }, { pass: REUSED_PASS, part }, rows);
+    rows = [];
+  };
+  if (file.sheet.reused !== undefined)
+    for await (const row of rowsOf(store, file))
+      if (row.record !== undefined && rows.push(recordOf(row)) === ROWS_EACH) await show();
+  await show();
+  await store.write(REPORT_FILE, (await livePage(file, startedAt)).html);
+}
+
+/** Idempotent. Called before the part is written, because nothing shows a part again that is there. */
+export async function showPart(
+  { store, file }: Shown,
+  { pass, part }: Part,
+  records: readonly RowRecord[],
+): Promise<void> {
+  if (store.localPath === undefined || !(await store.exists(LIVE_FILE))) return;
+  const at = Date.now();
+  const idle = await idleTimes(store, pass, at);
+  await store.write(
+    `${LIVE_ROWS}/${pass}-${part}.js`,
+    await scriptOf(rowsFor(file, records, idle)),
+    'cached',
+  );
+  const rows = await countRows(store, file);
+  await store.update(LIVE_FILE, (current = '') => {
+    const { parts = {} } = liveIn(current) ?? {};
+    const last = Math.max(part, parts[pass] ?? 0);
+    const idleSeconds = idleBefore(idle, at) / 1000;
+    return scriptOf({ at, idleSeconds, rows, parts: { ...parts, [pass]: last } } satisfies Live);
+  });
+}
+
+function rowsFor(
+  file: BatchFile,
+  records: readonly RowRecord[],
+  idle: Awaited<ReturnType<typeof idleTimes>>,
+) {
+  const inputs = inputsOfColumns(file, liveColumns(file));
+  return records.map((record) => ({ ...liveRow(record, inputs, idle), full: shownRow(record, []) }));
+}
+
+async function scriptOf(value: unknown): Promise<string> {
+  const content = new Deflated();
+  content.text(JSON.stringify(value));
+  return `runsheetRows(0,"${await content.base64()}")\n`;
+}
+
+function liveIn(script: string): Live | undefined {
+  const [, base64 = ''] = /"(.+)"/.exec(script) ?? [];
+  if (base64 === '') return undefined;
+  return JSON.parse(inflateRawSync(Buffer.from(base64, 'base64')).toString()) as Live;
+}

@@ -1,0 +1,68 @@
+import { inflateRawSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { beginLivingPage, showPart, type Live } from '../../../src/results/page/living-page.ts';
+import type { RowRecord } from '../../../src/results/row-record.ts';
+import type { BatchFile } from '../../../src/store/batch-file.ts';
+import { folderStore } from '../../../src/store/folder.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { freshFolder } from '../../stage/fresh-folder.ts';
+
+const FILE = {
+  batch: 'portraits-1',
+  mark: '0123456789abcdef',
+  createdAt: '2026-11-21T09:00:00.000Z',
+  sheet: {
+    name: 'portraits.csv',
+    sha256: '0',
+    columns: ['sku', 'prompt'],
+    inputs: [{ input: 'prompt', kind: 'auto', from: { column: 'prompt' } }],
+    rows: 9,
+  },
+  deployment: { id: 'd', name: 'portraits' },
+  service: { rehearsal: false },
+} as unknown as BatchFile;
+
+const rowOf = (row: number): RowRecord => ({
+  row,
+  key: `SKU-${row}`,
+  outcome: 'succeeded',
+  inputs: { prompt: `a chair ${row}` },
+  attempts: [],
+  files: [],
+});
+
+async function contentOf(store: Store, name: string): Promise<unknown> {
+  const [, base64 = ''] = /"(.*)"/.exec((await store.read(name)) ?? '') ?? [];
+  return base64 === '' ? undefined : JSON.parse(inflateRawSync(Buffer.from(base64, 'base64')).toString());
+}
+
+describe('the page in the folder of a batch that runs', () => {
+  it('names the last part of each pass, also if an earlier one comes later', async () => {
+    const store = folderStore(freshFolder());
+    await beginLivingPage({ store, file: FILE }, 0);
+    for (const [pass, part] of [
+      [1, 1],
+      [1, 3],
+      [1, 2],
+      [2, 1],
+      [1, 3],
+    ] as const)
+      await showPart({ store, file: FILE }, { pass, part }, [rowOf(part)]);
+    const { at, rows, parts } = (await contentOf(store, 'report/live.js')) as Live;
+    expect([rows, parts]).toEqual([9, { 0: 1, 1: 3, 2: 1 }]);
+    expect(Date.now() - at).toBeLessThan(60_000);
+    expect(await contentOf(store, 'report/live/1-2.js')).toMatchObject([
+      { row: 2, key: 'SKU-2', cells: [null, 'a chair 2'], full: { inputs: { prompt: 'a chair 2' } } },
+    ]);
+  });
+
+  it('is not written twice, and not for a batch that began without it', async () => {
+    const store = folderStore(freshFolder());
+    await showPart({ store, file: FILE }, { pass: 1, part: 1 }, [rowOf(1)]);
+    expect(await store.list('report')).toEqual([]);
+    await beginLivingPage({ store, file: FILE }, 0);
+    const before = await store.facts('report.html');
+    await beginLivingPage({ store, file: FILE }, 0);
+    expect(await store.facts('report.html')).toEqual(before);
+  });
+});
