@@ -62,6 +62,17 @@ describe('rows that are done', () => {
     viewOf(false).show(storing, 1_000);
     expect(noticed.at(-1)).toContain('done=7 storing=3 succeeded=4 not_succeeded=0 total=40');
   });
+
+  it('keep their outcome while they are sent again, and their number falls at no speed', () => {
+    const view = viewOf(false);
+    const tally = tallyOf({ succeeded: 39, failed: 1 });
+    view.show(having({ done: 40, tally }), 1_000);
+    view.show(having({ done: 10, tally }), 12_000);
+    expect(noticed.at(-1)).toContain('done=10 succeeded=39 not_succeeded=1 total=40');
+    expect(noticed.at(-1)).toContain('rows_per_s=0.0 cost');
+    view.show(having({ done: 20, tally }), 22_000);
+    expect(noticed.at(-1)).toContain('rows_per_s=1.0 eta_s=20 ');
+  });
 });
 
 it.each([true, false])('draws nothing that arrives after its end (terminal: %s)', (isTerminal) => {

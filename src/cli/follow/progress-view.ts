@@ -9,6 +9,7 @@ import {
   type Speed,
   type Speedometer,
 } from '../../library/handle/progress-speed.ts';
+import { notSucceeded } from '../../results/summary.ts';
 import { canaryText } from '../run/forecast.ts';
 import type { Printer } from '../context.ts';
 import { allowedNow, foundText, spentText } from './found-concurrency.ts';
@@ -79,14 +80,14 @@ function inLines(printer: Printer, speedometer: Speedometer): ProgressView {
 }
 
 function plainCounts(progress: Progress, phases: Phases | undefined): string {
-  const { state, done, collecting, rows, tally } = progress;
+  const { state, collecting, rows, tally } = progress;
   const { succeeded } = tally.outcomes;
   const shown =
     phases === undefined
       ? ''
       : ` queued=${phases.queued} starting=${phases.starting} running=${phases.running}`;
   const storing = collecting > 0 ? ` storing=${collecting}` : '';
-  return `state=${state} done=${rowsEnded(progress)}${storing} succeeded=${succeeded} not_succeeded=${done - succeeded} total=${rows} outstanding=${outstanding(progress)}${shown}${autoText(progress)}`;
+  return `state=${state} done=${rowsEnded(progress)}${storing} succeeded=${succeeded} not_succeeded=${notSucceeded(tally)} total=${rows} outstanding=${outstanding(progress)}${shown}${autoText(progress)}`;
 }
 
 function plainRest(progress: Progress, { perSecond, etaMs }: Speed): string {

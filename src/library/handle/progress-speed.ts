@@ -35,7 +35,10 @@ export function openSpeedometer(): Speedometer {
   return {
     mark: (progress, now) => {
       const done = rowsEnded(progress);
-      marks = [...marks.filter(({ at }) => now - at <= WINDOW_MS), { at: now, done }];
+      // Rows that are sent again are not done any more.
+      const isBefore = (one: { readonly at: number; readonly done: number }): boolean =>
+        now - one.at <= WINDOW_MS && one.done <= done;
+      marks = [...marks.filter(isBefore), { at: now, done }];
       const [first] = marks;
       const seconds = first === undefined ? 0 : (now - first.at) / 1000;
       const perSecond = first === undefined || seconds < 1 ? 0 : (done - first.done) / seconds;
