@@ -70,6 +70,17 @@ describe('a malformed response of Queue Run', () => {
   });
 });
 
+it('a flood leaves nothing behind at the answer while it waits for its client', async () => {
+  const warnings: string[] = [];
+  const hear = ({ message }: Error): unknown => warnings.push(message);
+  process.on('warning', hear);
+  const { service, deploymentId } = await openService({}, { faults: { 'flood-answer': 1 } });
+  const body = JSON.stringify({ deployment_id: deploymentId });
+  await rawAnswer(service.url, 'POST', '/api/run/deployment/queue', body);
+  process.off('warning', hear);
+  expect(warnings).toEqual([]);
+});
+
 describe('a malformed response of Get Run', () => {
   it.each(malformed)('%s, without a change of the run', async (kind) => {
     const { service, queue, ask, deploymentId } = await openService({}, { faults: { [`${kind}-read`]: 1 } });

@@ -1,6 +1,6 @@
 // Sends malformed responses, like faulty proxies and failing services.
 
-import { once } from 'node:events';
+import { pipeline } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { MalformedResponse } from '../faults.ts';
@@ -74,12 +74,15 @@ async function trickle(answer: Raw, honest: string): Promise<void> {
   answer.end();
 }
 
-async function flood(answer: Raw): Promise<void> {
-  const chunk = Buffer.alloc(1 << 16, ' ');
+function flood(answer: Raw): void {
   answer.writeHead(200, { 'content-type': 'application/json' });
-  for (let sent = 0; sent < FLOOD_BYTES && !answer.destroyed; sent += chunk.length)
-    if (!answer.write(chunk)) await Promise.race([once(answer, 'drain'), once(answer, 'close')]);
-  answer.end();
+  // It ends early if the client goes away.
+  pipeline(spaces, answer, () => undefined);
+}
+
+function* spaces(): Generator<Buffer> {
+  const chunk = Buffer.alloc(1 << 16, ' ');
+  for (let sent = 0; sent < FLOOD_BYTES; sent += chunk.length) yield chunk;
 }
 
 const BOMB_PARTS = 64;
