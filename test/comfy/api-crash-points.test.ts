@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { freshFolder } from '../stage/fresh-folder.ts';
+import { until } from '../stage/stage.ts';
 import { ApiStandIn, type Loss } from './api-stand-in.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
@@ -42,11 +43,19 @@ type Point = {
   readonly loses?: Loss;
   readonly crash?: (scene: Scene, id: string) => Promise<void>;
   /** How often it is executed by a service with lists, and by one without, where the run may be doubtful. */
-  readonly lists: { readonly times: number; readonly keys: number };
-  readonly none: { readonly times: number; readonly isDoubtful?: true };
+  readonly lists: Outcome;
+  readonly none: Outcome;
+};
+type Outcome = {
+  readonly times: number;
+  readonly keys: number;
+  readonly isDoubtful?: true;
+  readonly says?: RegExp;
 };
 
-const ONCE = { lists: { times: 1, keys: 1 }, none: { times: 1 } };
+const SURE = { times: 1, keys: 1 };
+const AGAIN = /which it may have been given already: it is sent again/;
+const ONCE = { lists: SURE, none: SURE };
 
 const POINTS: readonly Point[] = [
   { name: 'nothing', ...ONCE },
@@ -72,20 +81,37 @@ const POINTS: readonly Point[] = [
   {
     name: 'the answer is lost',
     loses: 'the answer',
-    lists: { times: 1, keys: 1 },
-    none: { times: 1, isDoubtful: true },
+    lists: SURE,
+    none: { ...SURE, isDoubtful: true },
+  },
+  {
+    name: 'the request is lost',
+    loses: 'everything',
+    lists: { ...SURE, says: AGAIN },
+    none: { ...SURE, says: AGAIN },
   },
   {
     name: 'the request is lost after its key was used',
     loses: 'the request',
-    lists: { times: 1, keys: 2 },
-    none: { times: 0, isDoubtful: true },
+    lists: { times: 0, keys: 1, isDoubtful: true },
+    none: { times: 0, keys: 1, isDoubtful: true },
   },
   {
     name: 'the job is executed and never remembered',
     loses: 'its memory',
-    lists: { times: 2, keys: 2 },
-    none: { times: 1, isDoubtful: true },
+    lists: { ...SURE, isDoubtful: true },
+    none: { ...SURE, isDoubtful: true },
+  },
+  {
+    name: 'its process dies when it hands the job on, and has forgotten keys and jobs',
+    loses: 'its memory',
+    crash: async ({ gpu, api }) => {
+      await until(() => gpu.executions.length === 2, 'it is executed');
+      api.forget();
+    },
+    lists: { ...SURE, isDoubtful: true },
+    // Nothing shows that, and its key is the only protection.
+    none: { times: 2, keys: 1, says: AGAIN },
   },
   {
     name: 'ComfyUI dies while it executes, so that the job is expired',
@@ -94,8 +120,8 @@ const POINTS: readonly Point[] = [
       await gpu.kill();
       await gpu.start();
     },
-    lists: { times: 2, keys: 2 },
-    none: { times: 1, isDoubtful: true },
+    lists: { times: 2, keys: 2, says: /it is executed again/ },
+    none: { ...SURE, isDoubtful: true },
   },
 ];
 
@@ -107,20 +133,58 @@ describe('a run is bought once', () => {
   it.each(cases)('$name (lists: $hasLists)', async ({ loses, crash, lists, none, hasLists }) => {
     await using scene = await sceneOf(hasLists);
     const { gpu, api, own } = scene;
+    const tick = setInterval(() => gpu.wake(), 50);
+    // Its memory goes back to before the run.
+    await own.until(await own.queue({})).finally(() => clearInterval(tick));
     api.loses = loses;
     const id = await own.queue({ prompt: 'an owl', '3.seed': 7 });
     await crash?.(scene, id);
+    const { isDoubtful: isLost = false, times, keys, says } = hasLists ? lists : none;
     // Each execution sleeps until it is woken.
-    const isLost = !hasLists && none.isDoubtful === true;
-    const tick = setInterval(() => isLost || gpu.wake(), 50);
-    const run = await own.until(id, isLost ? isDoubtful : undefined).finally(() => clearInterval(tick));
+    const waking = setInterval(() => isLost || gpu.wake(), 50);
+    const run = await own.until(id, isLost ? isDoubtful : undefined).finally(() => clearInterval(waking));
     const colour = isLost ? undefined : colourOf(await own.picture(run));
     expect([run.status, colour]).toEqual(
       isLost ? ['timeout', undefined] : ['success', drawnColour('an owl', 7)],
     );
-    const keys = hasLists ? lists.keys : 1;
-    expect([...new Set(api.asked)]).toEqual([1, 2].slice(0, keys).map((tries) => `rs-${id}-${tries}`));
-    expect(gpu.executions).toHaveLength(hasLists ? lists.times : none.times);
+    expect([...new Set(api.asked.slice(1))]).toEqual([1, 2].slice(0, keys).map((at) => `rs-${id}-${at}`));
+    expect(gpu.executions).toHaveLength(1 + times);
+    expect(await own.log(id)).toMatch(isLost ? /it is not sent again/ : (says ?? /^goes to \S+$/));
+  });
+
+  it('and not repeated at a service that shows nothing of before, because it may have been started again', async () => {
+    await using scene = await sceneOf(true);
+    const { gpu, api, own } = scene;
+    api.loses = 'its memory';
+    const id = await own.queue({});
+    await until(() => gpu.executions.length === 1, 'it is executed');
+    api.forget();
+    const run = await own.until(id, isDoubtful);
+    expect([run.status, api.asked.length, gpu.executions.length]).toEqual(['timeout', 1, 1]);
+  });
+
+  it('also if a gateway answers for the service ten times', async () => {
+    await using scene = await sceneOf(false);
+    const { gpu, api, own } = scene;
+    api.loses = 'the answer';
+    const id = await own.queue({});
+    await until(() => gpu.executions.length === 1, 'it is executed');
+    api.refuses = 502;
+    await own.until(id, isDoubtful);
+    expect(gpu.executions).toHaveLength(1);
+    expect(await own.log(id)).toContain('answered 502');
+  });
+
+  it('and not sent while ComfyUI is down, because its key would be used', async () => {
+    await using scene = await sceneOf(true, portrait());
+    const { gpu, api, own } = scene;
+    await gpu.kill();
+    const id = await own.queue({});
+    await own.until(id, ({ live_status }) => live_status?.includes('upstream_unreachable') === true);
+    expect(api.asked).toEqual([]);
+    await gpu.start();
+    expect((await own.until(id)).status).toBe('success');
+    expect(gpu.executions).toHaveLength(1);
   });
 });
 

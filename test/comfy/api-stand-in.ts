@@ -16,8 +16,11 @@ type Entry = {
   >;
 };
 
-/** What happens to the next job: its answer is lost, or its process dies before it remembers it, or before ComfyUI has it. */
-export type Loss = 'the answer' | 'its memory' | 'the request';
+/**
+ * What happens to the next job: its answer is lost, or its process dies before it remembers it, before ComfyUI has it, or before it has
+ * used the key.
+ */
+export type Loss = 'the answer' | 'its memory' | 'the request' | 'everything';
 
 export class ApiStandIn implements AsyncDisposable {
   readonly #gpu: ComfyStandIn;
@@ -30,8 +33,8 @@ export class ApiStandIn implements AsyncDisposable {
   loses: Loss | undefined;
   /** Fulfilled when a job was to be cancelled. */
   readonly cancelled = Promise.withResolvers<void>();
-  /** Refuses jobs: no credits are left, or too many at once. */
-  refuses: 402 | 429 | undefined;
+  /** Refuses jobs: no credits are left, too many at once, or by a gateway. */
+  refuses: 402 | 429 | 502 | undefined;
 
   constructor(gpu: ComfyStandIn, { hasLists = true }: { readonly hasLists?: boolean } = {}) {
     this.#gpu = gpu;
@@ -104,9 +107,10 @@ export class ApiStandIn implements AsyncDisposable {
         'retry-after': '1',
       });
     if (this.#keys.has(key)) return send(422, errorOf('idempotency_key_reuse'));
-    this.#keys.add(key);
     const { loses } = this;
     this.loses = undefined;
+    if (loses === 'everything') return void response.destroy();
+    this.#keys.add(key);
     if (loses === 'the request') return void response.destroy();
     const id = randomUUID();
     const [, workflow] = /^\{"workflow":(.*),"metadata":"[^"]*"\}$/s.exec(body) ?? [];

@@ -60,7 +60,7 @@ export type AssignedRun = {
   unclear: number;
   /** It is sent after this time. */
   notBefore: number;
-  /** Since when its try is known to be used, with nothing to show for it. */
+  /** Since when it may have been accepted, with nothing to show for it. */
   spentSince: number | undefined;
   runningSince: number | undefined;
   /** The last connection of the socket during which it was there; undefined if that is not known. */
@@ -118,16 +118,6 @@ export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({
   isRepeated: one?.mustLook ?? true,
   ref: one?.state.ref,
 });
-
-/** True once whatever came of a used try had the time to show. */
-export function isSpent(one: AssignedRun, waitMs: number): boolean {
-  one.mustLook = true;
-  one.spentSince ??= performance.now();
-  one.notBefore = one.spentSince + waitMs;
-  if (performance.now() < one.notBefore) return false;
-  one.spentSince = undefined;
-  return true;
-}
 
 /** It is to be executed anew. */
 export function anotherTry(before: RunState): RunState {

@@ -32,10 +32,8 @@ export type Submitted =
   | { readonly kind: 'refused'; readonly reason: string }
   /** Surely not accepted; later it may be. */
   | { readonly kind: 'busy'; readonly afterMs: number; readonly reason: string; readonly isUnpaid?: true }
-  /** This try was used, and what came of it is not there. */
+  /** It may have been accepted before, and what came of it is not there. */
   | { readonly kind: 'spent'; readonly reason: string }
-  /** It may have been accepted, and no later request can tell. */
-  | { readonly kind: 'doubtful'; readonly reason: string }
   /** It may have been accepted. */
   | { readonly kind: 'unclear'; readonly reason: string };
 
@@ -122,6 +120,7 @@ export type Backend = {
   describe(): Promise<{ readonly version: string; readonly gpu: string }>;
   /** undefined for a class that it does not have; absent if it does not tell its classes. */
   nodeClass?(name: string): Promise<NodeClass | undefined>;
+  /** Throws only if nothing was sent. */
   submit(run: Sent, graph: Graph): Promise<Submitted>;
   /** What it knows of these, and of all others that wait or run there, also those of other clients. */
   look(runs: readonly Sent[]): Promise<ReadonlyMap<string, Seen>>;

@@ -1,5 +1,5 @@
 // The Comfy API v2: Comfy Cloud, serverless deployments, and comfy-api-proxy in front of a ComfyUI of one's own. A key makes a POST
-// buy at most once: it is refused as used, whatever came of it, so an unclear request is repeated, or its job is looked for by its label.
+// buy at most once: it is refused as used, whatever came of it, so an unclear request is repeated, and its job is looked for by its label.
 
 import { FormData } from 'undici';
 import { z } from 'zod';
@@ -20,8 +20,6 @@ const JOBS = '/api/v2/jobs';
 const SUBMIT_MS = 120_000;
 /** Of one list, which is the newest first and has no further pages. */
 const LISTED_MOST = 100;
-/** A list that goes back so far before a run has all its jobs, whatever the clocks say. */
-const CLOCKS_MS = 300_000;
 const UNPAID_MS = 60_000;
 /** A used key is refused for a day, and would buy again afterwards. */
 const KEY_LIVES_MS = 23 * 3_600_000;
@@ -35,7 +33,7 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
   let canList: boolean | undefined;
   /** The jobs of runs, for those of which only the id is known. */
   const refs = new Map<string, string>();
-  const list = async (limit: number): Promise<Listed | undefined> => {
+  const list = async (limit: number): Promise<readonly Job[] | undefined> => {
     if (canList === false) return undefined;
     const listed = await listOf(http, limit);
     canList = listed !== undefined;
@@ -52,16 +50,15 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
       return { version: 'v2', gpu: 'Comfy API' };
     },
     async submit(run, graph) {
-      if (run.isRepeated && canList !== true && Date.now() - run.sinceMs > KEY_LIVES_MS)
-        return { kind: 'doubtful', reason: 'may have taken this run long ago, and cannot say' };
-      const submitted = await submit(http, list, run, graph);
+      const isOwn = canList === true;
+      const submitted = (await unsent(http, run, { isOwn, list })) ?? (await submit(http, run, graph));
       if (submitted.kind === 'accepted' && submitted.ref !== undefined) refs.set(run.id, submitted.ref);
       return submitted;
     },
     async look(runs) {
       const listed = await list(LISTED_MOST);
       const asked = new Set(runs.map(({ id }) => id));
-      const others = (listed?.jobs ?? []).flatMap((job): (readonly [string, Seen])[] => {
+      const others = (listed ?? []).flatMap((job): (readonly [string, Seen])[] => {
         const id = runOf(job);
         const seen = seenOf(job);
         return id === undefined || asked.has(id) || !['waiting', 'running'].includes(seen.at)
@@ -70,7 +67,7 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
       });
       const ours = runs.map(async (run): Promise<readonly [string, Seen]> => {
         const known = run.ref ?? refs.get(run.id);
-        const job = listed?.jobs.find((one) => (known === undefined ? isOf(one, run) : one.id === known));
+        const job = listed?.find((one) => (known === undefined ? isOf(one, run) : one.id === known));
         const ref = job?.id ?? known;
         const first = job === undefined ? undefined : seenOf(job);
         if (first !== undefined && first.at !== 'absent') return [run.id, first];
@@ -124,8 +121,7 @@ const jobSchema = z.object({
     .nullish(),
 });
 type Job = z.output<typeof jobSchema>;
-const listSchema = z.object({ jobs: z.array(jobSchema), truncated: z.boolean().default(false) });
-type Listed = z.output<typeof listSchema> & { readonly limit: number };
+const listSchema = z.object({ jobs: z.array(jobSchema) });
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string().default(''), details: z.unknown() }),
 });
@@ -136,18 +132,20 @@ const runOf = ({ metadata }: Job): string | undefined =>
 const isOf = ({ metadata }: Job, run: Sent): boolean => metadata === labelOf(run);
 
 /** undefined for a service that has no lists. */
-async function listOf({ ask }: Http, limit: number): Promise<Listed | undefined> {
+async function listOf({ ask }: Http, limit: number): Promise<readonly Job[] | undefined> {
   const path = `${JOBS}?limit=${limit}`;
   const { status, text } = await ask(path);
   if (status === 501 || status === 405 || status === 404) return undefined;
   const found = status === 200 ? listSchema.safeParse(jsonIn(text)) : undefined;
   if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-  return { ...found.data, limit };
+  return found.data.jobs;
 }
 
-/** Whether a list would have a job of this run. */
-const isComplete = ({ jobs, truncated, limit }: Listed, { sinceMs }: Sent): boolean =>
-  !truncated && (jobs.length < limit || Date.parse(jobs.at(-1)?.created_at ?? '') < sinceMs - CLOCKS_MS);
+/** A service that remembers keys takes a run once. One that shows no job from before it may have been started again without them. */
+const mayRepeat = (listed: readonly Job[] | undefined, { sinceMs }: Sent): boolean =>
+  listed === undefined || listed.length >= LISTED_MOST
+    ? Date.now() - sinceMs < KEY_LIVES_MS
+    : listed.some(({ created_at }) => Date.parse(created_at ?? '') < sinceMs);
 
 /** A job that ends between two questions of the service itself is nowhere for a moment. */
 async function lookTwice(http: Http, ref: string): Promise<Seen> {
@@ -219,12 +217,20 @@ const madeBy = ({ outputs }: Job): readonly Made[] =>
           ],
   );
 
-async function submit(
-  http: Http,
-  list: (limit: number) => Promise<Listed | undefined>,
+/** Why the run is not sent now; undefined if it is. */
+async function unsent(
+  { ask }: Http,
   run: Sent,
-  graph: object,
-): Promise<Submitted> {
+  { isOwn, list }: { isOwn: boolean; list: (limit: number) => Promise<readonly Job[] | undefined> },
+): Promise<Submitted | undefined> {
+  if (run.isRepeated && !mayRepeat(await list(LISTED_MOST), run))
+    return { kind: 'spent', reason: 'may have forgotten that it had this run' };
+  // A proxy uses up the key also if what executes is down.
+  const upstream = isOwn ? await ask(`${JOBS}/${run.id}`) : undefined;
+  return upstream?.status === 503 ? busy(upstream) : undefined;
+}
+
+async function submit(http: Http, run: Sent, graph: object): Promise<Submitted> {
   const label = labelOf(run);
   const body = JSON.stringify({ workflow: graph, metadata: label });
   const answer = await http
@@ -232,26 +238,31 @@ async function submit(
     .catch((error: unknown) => errorMessage(error));
   if (typeof answer === 'string') return { kind: 'unclear', reason: answer };
   const problem = errorSchema.safeParse(jsonIn(answer.text)).data?.error;
-  if (problem?.code !== 'idempotency_key_reuse') return submittedOf(answer, problem?.code);
-  const listed = await list(LISTED_MOST);
-  const job = listed?.jobs.find((one) => isOf(one, run));
-  if (job !== undefined && job.status !== 'canceled') return { kind: 'accepted', ref: job.id };
-  return listed !== undefined && isComplete(listed, run)
-    ? { kind: 'spent', reason: 'has used the key of this run without a job' }
-    : { kind: 'doubtful', reason: 'has used the key of this run, and does not show its job' };
+  return problem?.code === 'idempotency_key_reuse'
+    ? { kind: 'spent', reason: 'has used the key of this run, and does not show its job' }
+    : submittedOf(answer, problem?.code);
 }
 
 /** No job was made; those of a person are repeated when the key or the account is mended. */
 const BUSY: ReadonlySet<number> = new Set([401, 402, 403, 407, 429]);
 
-function submittedOf({ status, text, headers }: Answer, code: string | undefined): Submitted {
-  const reason = `answered ${status}: ${shown(text)}`;
+const reasonOf = ({ status, text }: Answer): string => `answered ${status}: ${shown(text)}`;
+
+const busy = (answer: Answer): Submitted => ({
+  kind: 'busy',
+  afterMs: retryAfterMs(answer.headers),
+  reason: reasonOf(answer),
+});
+
+function submittedOf(answer: Answer, code: string | undefined): Submitted {
+  const { status, text } = answer;
+  const reason = reasonOf(answer);
   if (status === 201 || status === 200) {
     const job = jobSchema.safeParse(jsonIn(text));
     return job.success ? { kind: 'accepted', ref: job.data.id } : { kind: 'unclear', reason };
   }
   if (status === 402) return { kind: 'busy', afterMs: UNPAID_MS, reason, isUnpaid: true };
-  if (BUSY.has(status)) return { kind: 'busy', afterMs: retryAfterMs(headers), reason };
+  if (BUSY.has(status)) return busy(answer);
   // A 422 without a code comes from something in between, and so may everything else.
   return code !== undefined && [400, 404, 413, 422].includes(status)
     ? { kind: 'refused', reason }

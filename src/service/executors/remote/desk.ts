@@ -24,7 +24,7 @@ export type Timing = {
   readonly lookPolledMs: number;
   /** How long a POST whose answer was lost may still arrive. */
   readonly lateMs: number;
-  /** How long what came of a used try may still show. */
+  /** How long a run that may have been accepted may still show. */
   readonly spentMs: number;
   /** After so long, the runs of a server that is away move to another one. */
   readonly moveAfterMs: number;

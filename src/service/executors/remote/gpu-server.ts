@@ -81,7 +81,6 @@ export class GpuServer implements MetServer {
       connection,
       accepted: (one, during, ref) => this.#accepted(one, during, ref),
       refused: (one, reason) => this.#finish(one, 'failed', reason),
-      again: (one, reason) => this.#sendAgain(one, reason),
       doubtful: (one, reason) => this.#isDoubtful(one, reason),
     });
   }

@@ -3,7 +3,7 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
-import { isSpent, sentOf, type AssignedRun } from './assigned-run.ts';
+import { sentOf, withLine, type AssignedRun } from './assigned-run.ts';
 import { Unreachable, type Backend, type Graph } from './backend.ts';
 import type { Desk, Timing } from './desk.ts';
 
@@ -17,13 +17,12 @@ type Sender = {
   readonly connection: () => number | undefined;
   readonly accepted: (one: AssignedRun, connection: number | undefined, ref: string | undefined) => void;
   readonly refused: (one: AssignedRun, reason: string) => void;
-  /** It is sent as another try. */
-  readonly again: (one: AssignedRun, reason: string) => void;
   readonly doubtful: (one: AssignedRun, reason: string) => void;
 };
 
 /** So often a request may fail without a sign of the run: then it is the request that the server cannot bear. */
 const UNCLEAR_MOST = 10;
+const FORGOT = 'does not show this run, which it may have been given already';
 
 export class Outbox {
   /** The run whose request has no answer yet. */
@@ -75,7 +74,7 @@ export class Outbox {
   }
 
   async #sendOne(one: AssignedRun): Promise<void> {
-    const { backend, desk, name, connection, accepted, refused, again, doubtful, timing } = this.#sender;
+    const { backend, desk, name, connection, accepted, refused, doubtful, timing } = this.#sender;
     let graph: Graph;
     try {
       graph = await desk.graphOf(one, backend);
@@ -88,28 +87,37 @@ export class Outbox {
     const sent = sentOf(one.run.id, one);
     // Not at its answer: the server may say before that it has begun.
     [this.posting, one.mustLook, one.work] = [one.run.id, true, NO_WORK];
-    const submitted = await backend.submit(sent, graph);
+    const submitted = await backend.submit(sent, graph).catch((error: unknown) => {
+      one.mustLook = sent.isRepeated;
+      throw error;
+    });
     [this.posting, one.absentSince] = [undefined, undefined];
     switch (submitted.kind) {
       case 'accepted':
         this.unpaidUntil = 0;
+        if (sent.isRepeated)
+          one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, desk.now());
         return accepted(one, before, submitted.ref);
       case 'refused':
         return refused(one, `failed validation: ${submitted.reason}`);
       case 'busy':
-        one.mustLook = false;
+        one.mustLook = sent.isRepeated;
         one.notBefore = performance.now() + submitted.afterMs;
         if (submitted.isUnpaid === true) this.unpaidUntil = one.notBefore;
         one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${submitted.reason}` };
         return undefined;
       case 'spent':
-        return isSpent(one, timing.spentMs) ? again(one, submitted.reason) : undefined;
-      case 'doubtful':
+        one.spentSince ??= performance.now();
+        one.work = { ...NO_WORK, liveStatus: `${name} ${submitted.reason}` };
+        if (performance.now() - one.spentSince < timing.spentMs) return undefined;
         return doubtful(one, submitted.reason);
       case 'unclear':
         one.unclear += 1;
-        // It was looked for each time, and was never there.
-        if (one.unclear >= UNCLEAR_MOST) return refused(one, `${name} never took it: ${submitted.reason}`);
+        // It was looked for each time, and was never there, if that can be seen.
+        if (one.unclear >= UNCLEAR_MOST)
+          return backend.isShop === true
+            ? doubtful(one, `does not say whether it took this run: ${submitted.reason}`)
+            : refused(one, `${name} never took it: ${submitted.reason}`);
         throw new Unreachable(submitted.reason);
     }
   }
