@@ -28,6 +28,9 @@ export const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(ALIASES).map(([letter, flag]) => [`-${letter}`, `--${flag}`]),
 );
 
+export const aliasesOf = (flags: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(ALIASES).filter(([, flag]) => flag in flags));
+
 /** Errors are printed with their code, never as a stack trace; `more`: lines that its help has below the brief. */
 export function command<F extends BaseFlags, A extends BaseArgs>(
   load: () => Promise<Work<F, A>>,
@@ -46,8 +49,7 @@ export function command<F extends BaseFlags, A extends BaseArgs>(
       }
     };
   };
-  const aliases = Object.entries(ALIASES).filter(([, flag]) => flag in (given.flags ?? {}));
-  const parameters = { ...given, aliases: Object.fromEntries(aliases) };
+  const parameters = { ...given, aliases: aliasesOf(given.flags ?? {}) };
   const built = buildCommand<F, A, Context>({ loader, parameters, docs: { brief } });
   // For its page of help.
   return { ...built, ...definedOnly({ usage: usage?.split(' | '), more }) };

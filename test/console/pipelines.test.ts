@@ -299,6 +299,32 @@ describe('a job file with stages', () => {
     });
   });
 
+  it('makes no batch if the user declines the question of a later sheet', async () => {
+    const console = await Console.open();
+    vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
+    await endBatch(await console.batch(console.write('done.csv', 'prompt\na fox\nan owl\n'), 'done'));
+    console.write('prompts.csv', 'prompt\na hen\n');
+    const more = '\n[[stage]]\nname = "others"\nfrom = "done.csv"\ndeployment = "portraits"\n';
+    const path = console.write('poster.job.toml', `name = "poster"\n${STAGES}${more}`);
+    Object.assign(console, { isTerminal: true, typed: 'q\n' });
+    const { stderr } = await console.run('run', path);
+    expect(stderr).toContain('q  stop');
+    expect(existsSync(join(console.out, 'poster-drafts'))).toBe(false);
+    expect(existsSync(join(console.out, 'poster', 'pipeline.json'))).toBe(false);
+  });
+
+  it('takes the letters of flags that are about the whole command', async () => {
+    const console = await Console.open();
+    vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
+    console.write('prompts.csv', 'prompt\na hen\n');
+    const path = console.write('poster.job.toml', STAGES);
+    const { stdout } = await console.run('submit', path, '-qy', '-o', 'json');
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'E401' } });
+    expect((await console.run('plan', path, '-o', 'json')).stdout).toContain(
+      'the plan of a job with stages is text',
+    );
+  });
+
   it('takes no flag that is about one batch', async () => {
     const { code, stderr } = await planned(STAGES, '--max-cost', '3');
     expect(stderr).toContain('--max-cost is about one batch');

@@ -11,6 +11,7 @@ import {
 import type { Session } from '../../library/session.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { type Printer, nextLine } from '../context.ts';
+import { pipelineJson } from '../json/pipeline.ts';
 import { toRetry } from '../next-command.ts';
 import { helpOf, stageLine } from './pipeline-text.ts';
 
@@ -72,7 +73,8 @@ async function endOf(
   // What made no batch is said before its workflow ends.
   const status = isOver ? undefined : await session.pipelines.status({ pipeline, mark });
   printer.next(...helpOf(opened, stages));
-  printer.name(opened.folder);
+  if (printer.output === 'json') printer.json(pipelineJson(opened, stages));
+  else printer.name(opened.folder);
   if (isOver) {
     const failed = stages.some(({ notSucceeded }) => notSucceeded > 0);
     for (const { found, status: ended } of stages)

@@ -10,7 +10,7 @@ import type { Servers } from '../../library/servers.ts';
 import { durationFrom } from '../../library/start/batch-options.ts';
 import type { Source } from '../../create-batch/propose.ts';
 import { pipelineNameOf, sheetHash, type StageDefinition } from '../../library/pipeline/started-pipeline.ts';
-import { LETTERS } from '../command.ts';
+import { aliasesOf, LETTERS } from '../command.ts';
 import type { Context } from '../context.ts';
 import { checkFlags, configOf, NO_SHEET, requestOf } from '../flags/batch-options.ts';
 import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
@@ -77,7 +77,8 @@ function isLasting(word: string, at: number, words: readonly string[]): boolean 
   return !isValue && !['--out', '--output', '--quiet', '--yes'].includes(flag);
 }
 
-const PARAMETERS = { flags: { ...sheetFlags, ...fromFlags } } as never;
+const FLAGS = { ...sheetFlags, ...fromFlags };
+const PARAMETERS = { flags: FLAGS, aliases: aliasesOf(FLAGS) } as never;
 
 /** The words of a command, and what they leave of the flags of a file. */
 const wordsIn = (words: readonly string[], flags: Job['flags']): readonly string[] => [

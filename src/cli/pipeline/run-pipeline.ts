@@ -1,12 +1,12 @@
 // run, submit and plan with a job file that has stages.
 
-import { EXIT } from '../../errors/error.ts';
+import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { refusal } from '../../create-batch/question-texts.ts';
 import type { Policy } from '../../create-batch/settle.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { checkStages, type SourceBatch } from '../../library/pipeline/checked-stages.ts';
-import type { PipelineFolder } from '../../library/pipeline/pipeline-status.ts';
+import { pipelineStatus, type PipelineFolder } from '../../library/pipeline/pipeline-status.ts';
 import { planBatch } from '../../library/start/batch-plan.ts';
 import { money } from '../format.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
@@ -25,6 +25,7 @@ import type { Servers } from '../../library/servers.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { SheetFlags } from '../flags/flags.ts';
+import { pipelineJson } from '../json/pipeline.ts';
 import { sameCommand } from '../next-command.ts';
 import { printBatch } from '../run/batch-plan.ts';
 import { forecastLines } from '../run/forecast.ts';
@@ -37,6 +38,11 @@ import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipel
 /** Shows all stages: what those with a sheet would be, and when the others follow. */
 export async function planPipeline(context: Context, flags: SheetFlags, path: string): Promise<void> {
   const printer = printerFor(context, flags);
+  if (flags.output !== 'text')
+    throw problem('E602', {
+      what: 'the plan of a job with stages is text',
+      hint: 'once it runs, for scripts: runsheet pipeline show -o json',
+    });
   const all = await pipelineFlags(context, path);
   await using servers = serversFor(configOf(all), printer);
   const asked = await askedJob(context, servers, path, all);
@@ -89,8 +95,11 @@ export async function runPipeline(context: Context, flags: SheetFlags, path: str
 /** stdout has the name of the pipeline. */
 export async function submitPipeline(context: Context, flags: SheetFlags, path: string): Promise<number> {
   const printer = printerFor(context, flags);
-  return started(context, flags, path, async (_, { file }, { stack }) => {
-    printer.name(file.pipeline);
+  return started(context, flags, path, async ({ config }, opened, session) => {
+    const { stack } = session;
+    if (flags.output === 'json')
+      printer.json(pipelineJson(opened, await pipelineStatus(config.out, opened, session)));
+    else printer.name(opened.file.pipeline);
     if (stack !== undefined) printer.notice('the embedded servers end with the last command that uses them');
     printer.next(['follow', sameCommand(context.args ?? [], 'run')]);
     return EXIT.ok;
@@ -116,9 +125,11 @@ async function started(context: Context, flags: SheetFlags, path: string, then: 
   let recorded: PipelineFolder | undefined;
   const record = async () => (recorded ??= await recordPipeline(servers, definition, known));
   try {
-    for (const stage of asked.stages)
-      if (!made.has(stage.definition.name))
-        await makeStage(servers, { printer, policy: { ...policy, before: record }, asked, stage });
+    await makeStages(
+      servers,
+      { printer, policy, asked, record },
+      asked.stages.filter(({ definition: { name } }) => !made.has(name)),
+    );
   } catch (error) {
     if (recorded !== undefined && known === undefined) await withdrawPipeline(servers, recorded);
     throw error;
@@ -155,17 +166,26 @@ type Making = {
   readonly printer: Printer;
   readonly policy: Omit<Policy, 'show'>;
   readonly asked: AskedJob;
-  readonly stage: AskedStage;
+  readonly record: () => Promise<unknown>;
 };
 
-/** Makes the batch of a stage with a sheet. */
-async function makeStage(servers: Servers, { printer, policy, asked, stage }: Making): Promise<void> {
+/** Makes the batches of stages with a sheet. Each is made after those behind it, so that a user who declines one has none made. */
+async function makeStages(
+  servers: Servers,
+  making: Making,
+  [stage, ...others]: readonly AskedStage[],
+): Promise<void> {
+  if (stage === undefined) return void (await making.record());
+  const { printer, policy, asked } = making;
+  let made: Promise<void> | undefined;
+  const before = (): Promise<void> => (made ??= makeStages(servers, making, others));
   const rows = await stage.rows?.();
-  if (rows === undefined) return;
+  if (rows === undefined) return before();
   const { config } = servers;
   printer.notice(`stage ${stage.definition.name}`);
   await makeBatch(servers, requestOfStage(asked.pipeline, stage.definition), rows, {
     ...policy,
+    before,
     ...fromNotes(printer),
     show: async ({ draft }) => {
       if (draft === undefined) return;
