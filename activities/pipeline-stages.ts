@@ -40,7 +40,7 @@ import { refuseElsewhere } from './create-firing.ts';
 import type { Deps } from './deps.ts';
 import { finalFailure } from './final-failures.ts';
 
-type PipelineRef = { readonly pipeline: string; readonly folder: string };
+type PipelineRef = { readonly pipeline: string; readonly folder: string; readonly mark?: string };
 type StageRef = PipelineRef & { readonly stage: string };
 type Making = Pick<Deps, 'log' | 'maker'>;
 
@@ -185,11 +185,13 @@ function pageStage(pipeline: string, state: StageState): PipelineStage {
 
 async function pipelineAt(
   { maker }: Pick<Deps, 'maker'>,
-  { pipeline, folder }: PipelineRef,
+  { pipeline, folder, mark }: PipelineRef,
 ): Promise<PipelineFolder> {
   refuseElsewhere(maker.config, folder, LOCAL);
   const found = await openPipeline(dirname(folder), pipeline);
   if (found === undefined)
     throw new Error(errorMessage(problem('E504', { what: `there is no pipeline.json in ${folder}` })));
+  if (mark !== undefined && mark !== found.file.mark)
+    throw finalFailure(problem('E504', { what: `${folder} has another pipeline of this name` }));
   return found;
 }

@@ -17,9 +17,7 @@ import { FINDING, MAKING, runMade } from './awaited-batch.ts';
 import { lookAgain } from './signals.ts';
 import { filesQueueOf, workQueueOf } from './task-queues.ts';
 
-export type PipelineInput = {
-  readonly pipeline: string;
-  readonly folder: string;
+export type PipelineInput = Ref & {
   readonly stages: readonly PipelineStage[];
 };
 
@@ -30,10 +28,9 @@ type PipelineStage = Stage & { readonly taskQueue?: string };
  * Resolves when each stage has ended. Throws the first error of a stage that made no batch; others end before. `lookAgain` takes up
  * stages that failed, and makes those that wait look immediately.
  */
-export async function runsheetPipeline({ pipeline, folder, stages }: PipelineInput): Promise<void> {
+export async function runsheetPipeline({ stages, ...ref }: PipelineInput): Promise<void> {
   const states = new Map<string, StageState>(stages.map(({ name }) => [name, 'waiting']));
   const failures = new Map<string, unknown>();
-  const ref = { pipeline, folder };
   let looks = 0;
   const begin = async (): Promise<void> => {
     const due = dueStages(stages, states);
@@ -77,7 +74,8 @@ export async function runsheetPipeline({ pipeline, folder, stages }: PipelineInp
   if (first !== undefined) throw first;
 }
 
-type Ref = { readonly pipeline: string; readonly folder: string };
+/** `mark`: absent if an earlier release has started it. */
+type Ref = { readonly pipeline: string; readonly folder: string; readonly mark?: string };
 
 async function runStage(
   ref: Ref,

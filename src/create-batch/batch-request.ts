@@ -18,7 +18,7 @@ import { findDeployment } from './find-deployment.ts';
 import { refuseTooSoon, usableDeployment } from './service-numbers.ts';
 
 export type BatchRequest = Pick<BatchSpec, 'options' | 'settings' | 'order'> &
-  Pick<CreateParams, 'name' | 'again' | 'madeFor' | 'answers'> & {
+  Pick<CreateParams, 'name' | 'again' | 'madeFor' | 'stage' | 'answers'> & {
     readonly service: Spoken;
     /** The id of the deployment, or its name if the name is unique. */
     readonly deployment: string;

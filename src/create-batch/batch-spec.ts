@@ -75,7 +75,7 @@ function askedIn({ copy, options, asked = options }: BatchSpec): Pick<BatchFile[
   return JSON.stringify(given) === JSON.stringify(settled) ? {} : { asked: given };
 }
 
-type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content' | 'madeFor'>;
+type Identity = Pick<BatchFile, 'batch' | 'mark' | 'content' | 'madeFor' | 'stage'>;
 
 export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identity): BatchFile {
   const { copy, deployment, service } = spec;

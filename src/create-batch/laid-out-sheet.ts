@@ -22,6 +22,8 @@ export type SheetParams = BatchSpec & {
   readonly name?: string;
   /** The key of the call that makes it; see `create-once.ts`. */
   readonly madeFor?: string;
+  /** The definition of the stage that it is made for. */
+  readonly stage?: object;
   /** The files of this machine that its rows name (default: none). */
   readonly files?: LocalFiles | undefined;
 };
@@ -95,7 +97,8 @@ export async function layOutSheet(
   const laidOut = { ...rows, ...(all.length === 0 ? {} : { guesses: all }), ...(found && { files: found }) };
   const content = contentOf({ rows: laidOut.content, deploymentId: deployment.id, base: service.base });
   const batch = params.name ?? batchIdOf(copy.name, content);
-  const call = params.madeFor === undefined ? {} : { madeFor: params.madeFor };
+  const { madeFor, stage } = params;
+  const call = { ...(madeFor !== undefined && { madeFor }), ...(stage && { stage: { ...stage } }) };
   const identity = { batch, mark: randomBytes(8).toString('hex'), content, ...call };
   const file = batchFileOf({ ...params, options, asked: params.options }, laidOut, identity);
   refuseUnbounded(file, file.maxCostNano);

@@ -8,6 +8,8 @@ const DAY_MS = 86_400_000;
 const MOST_MS = 3_650 * DAY_MS;
 const ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
+export const HAS_PASSED = 'has passed';
+
 /** Whether it is a duration, such as `8h`. */
 export const isSpan = (given: unknown): given is Extract<Duration, string> =>
   typeof given === 'string' && /^[\d.]+(ms|s|m|h|d)$/.test(given);
@@ -16,7 +18,7 @@ export const isSpan = (given: unknown): given is Extract<Duration, string> =>
 export function readMoment(given: unknown, msOf: (duration: string) => number): number | Wrong | undefined {
   const at = momentOf(given, msOf);
   if (typeof at === 'object' || Number.isNaN(at)) return typeof at === 'object' ? at : undefined;
-  if (at <= Date.now()) return { wrong: 'has passed' };
+  if (at <= Date.now()) return { wrong: HAS_PASSED };
   return at <= Date.now() + MOST_MS ? Math.round(at) : { wrong: 'is more than ten years away' };
 }
 

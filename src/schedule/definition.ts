@@ -126,7 +126,24 @@ export function settingsChanged(old: object, given: object): readonly string[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].filter(
     (name) => before.get(name) !== after.get(name),
   );
-  return names.map((name) => `${name} ${before.get(name) ?? 'none'} → ${after.get(name) ?? 'none'}`);
+  return names.map((name) => changeText(name, before.get(name), after.get(name)));
+}
+
+/** What the user gave, for numbers that are stored with their unit in the name. */
+const UNITS: Readonly<Record<string, (value: number) => string>> = {
+  Ms: (value) => `${value / 1_000}s`,
+  At: (value) => new Date(value).toISOString(),
+  Nano: (value) => `$${value / 1e9}`,
+};
+
+/** `deadline 28800s → none` */
+function changeText(name: string, before = 'none', after = 'none'): string {
+  const [, stem = '', unit = ''] = /^(.+)(Ms|At|Nano)$/.exec(name) ?? [];
+  const text = UNITS[unit];
+  const isNumber = (json: string): boolean => /^\d+$/.test(json);
+  if (text === undefined || !(isNumber(before) || isNumber(after))) return `${name} ${before} → ${after}`;
+  const given = (json: string): string => (isNumber(json) ? text(Number(json)) : json);
+  return `${stem} ${given(before)} → ${given(after)}`;
 }
 
 function sheetChange(old: string, given: string): string {

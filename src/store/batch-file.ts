@@ -66,6 +66,8 @@ const schema = z.object({
   content: z.string(),
   /** The key of the call of a program that made it; a repeated call finds it. */
   madeFor: z.string().exactOptional(),
+  /** Of a stage of a pipeline: its definition when the batch was made. */
+  stage: z.looseObject({}).exactOptional(),
   createdAt: z.iso.datetime(),
   sheet: z.object({
     /** The sheet's name as the user typed it. */

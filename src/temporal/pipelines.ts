@@ -55,7 +55,7 @@ export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignor
           workflowId: pipelineIdOf({ mark, ...input }),
           workflowIdReusePolicy: 'ALLOW_DUPLICATE',
           taskQueue: stages[0]?.taskQueue ?? taskQueue,
-          args: [{ ...input, stages }],
+          args: [{ ...input, mark, stages }],
           memo: { folder: input.folder, ...(encrypted ? { encrypted } : {}) },
           staticSummary: input.pipeline,
           signal: lookAgain,

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import {
   callOfStage,
@@ -225,6 +225,24 @@ describe('a job file with stages', () => {
     expect(code).toBe(2);
     console.write('prompts.csv', 'prompt\na fox\n');
     expect((await run()).stderr).toContain('with other settings: its sheet had other content');
+  }, 90_000);
+
+  it('is given again when the deadline of stages that were made, or wait, has passed', async () => {
+    const console = await Console.open();
+    vi.stubEnv('TEMPORAL_ADDRESS', '127.0.0.1:1');
+    const sheet = console.write('prompts.csv', 'prompt\na fox\nan owl\n');
+    const madeFor = 'pipeline poster stage drafts';
+    await endBatch(await console.batch(sheet, 'poster-drafts', 'portraits', undefined, madeFor));
+    const run = async (above: string) => {
+      const path = console.write('poster.job.toml', `name = "poster"\n${above}\n${STAGES}`);
+      return (await console.run('run', path)).stderr;
+    };
+    const soon = new Date(Date.now() + 60_000).toISOString();
+    expect(await run(`deadline = "${soon}"`)).toContain('error[E401]');
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 120_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await run(`deadline = "${soon}"`)).toContain('error[E401]');
+    expect(await run('deadline = "8h"')).toContain('error[E401]');
   }, 90_000);
 
   it('leaves nothing that looks like a pipeline, and no batch, if a question of any stage refuses it', async () => {

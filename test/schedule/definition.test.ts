@@ -51,6 +51,19 @@ describe('two definitions', () => {
     expect(batchNameAt('nightly', TWO_IN_PARIS)).toBe('nightly-20261123T010000Z');
   });
 
+  it('that differ in times and amounts show them as they were given', () => {
+    const one = definitionOf({});
+    const settings = { ...one.request.settings, maxCostNano: 20e9, deadlineAt: Date.UTC(2026, 11, 24) };
+    const other = { ...one, deadlineMs: 28_800_000, request: { ...one.request, settings } };
+    expect(changesBetween(one, other)).toEqual([
+      'maxCost none → $20',
+      'deadline none → 2026-12-24T00:00:00.000Z',
+      'deadline none → 28800s',
+    ]);
+    const set = definitionOf({ set: { atNano: 'x' } });
+    expect(changesBetween(one, set)).toEqual(['set.atNano none → "x"']);
+  });
+
   it('of other addresses are named without their signatures', () => {
     const at = (sheet: string, page?: string) => {
       const { request, ...more } = definitionOf({});

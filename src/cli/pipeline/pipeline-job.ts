@@ -5,7 +5,8 @@ import { basename, resolve } from 'node:path';
 import { list, nearest, problem } from '../../errors/error.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { circleIn } from '../../batch/pipeline/stages.ts';
-import { isSpan } from '../../options/moment.ts';
+import { HAS_PASSED, isSpan, readMoment } from '../../options/moment.ts';
+import { msOf } from '../../options/read.ts';
 import type { Servers } from '../../library/servers.ts';
 import { durationFrom } from '../../library/start/batch-options.ts';
 import type { Source } from '../../create-batch/propose.ts';
@@ -15,7 +16,7 @@ import type { Context } from '../context.ts';
 import { checkFlags, configOf, NO_SHEET, requestOf } from '../flags/batch-options.ts';
 import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
-import { readJob, type Job, type JobStage } from '../job/job-file.ts';
+import { readJob, type Job, type JobFlag, type JobStage } from '../job/job-file.ts';
 import { flagIn, flagsBeside, wordsOf } from '../job/job-words.ts';
 import { parsedFlags } from '../job/parsed-flags.ts';
 import { sourceOf } from '../run/from.ts';
@@ -42,7 +43,16 @@ const OF_ALL: ReadonlySet<string> = new Set(
 
 /** Those of the whole pipeline: of the command, and above the stages of its file. */
 export const pipelineFlags = (context: Context, path: string): Promise<SheetFlags> =>
-  parsedFlags(context, PARAMETERS, wordsIn(wordsBeside(context, path), readJob(path).flags), path);
+  parsedFlags(
+    context,
+    PARAMETERS,
+    wordsIn(wordsBeside(context, path), withoutDeadline(readJob(path).flags)),
+    path,
+  );
+
+/** It is about each stage. */
+const withoutDeadline = (flags: readonly JobFlag[]): readonly JobFlag[] =>
+  flags.filter(({ flag }) => flag !== '--deadline');
 
 const wordsBeside = ({ args = [] }: Context, path: string): readonly string[] =>
   args.slice(1).filter((word) => word !== path);
@@ -157,10 +167,14 @@ async function askedStage(
   const above = job.flags.filter(({ flag }) => flag !== '--max-cost' && flag !== '--name' && !off.has(flag));
   const inFile = [...flagsBeside(stage.flags.flatMap(wordsOf), LETTERS, above), ...stage.flags];
   const ofAll = words.filter((_, at) => !isName(words, at));
+  const [deadline = ''] = inFile.find(({ flag }) => flag === '--deadline')?.values ?? [];
+  const moment = readMoment(deadline, msOf);
+  // Of a stage that was made, or that waits, it may have passed since.
+  const hasPassed = typeof moment === 'object' && moment.wrong === HAS_PASSED;
   const given = await parsedFlags<SheetFlags>(
     context,
     PARAMETERS,
-    wordsIn(ofAll, inFile),
+    wordsIn(ofAll, hasPassed ? withoutDeadline(inFile) : inFile),
     `${job.path} [[stage]] ${name}`,
   );
   const sheet = isStage ? undefined : (from ?? NO_SHEET);
@@ -168,8 +182,7 @@ async function askedStage(
   const flags = await withOwnGpus(servers, given);
   const config = configOf(flags);
   const { again: _again, name: _name, ...request } = requestOf(config, flags);
-  const { deadlineAt, ...settings } = request.settings;
-  const [deadline = ''] = inFile.find(({ flag }) => flag === '--deadline')?.values ?? [];
+  const { deadlineAt = Date.parse(deadline), ...settings } = request.settings;
   const deadlineMs = isSpan(deadline) ? durationFrom('deadline', deadline) : undefined;
   const rows =
     sheet === undefined
@@ -184,7 +197,10 @@ async function askedStage(
     partial,
     each: flags.each ?? 'row',
     reuse: flags.again ? ('again' as const) : flags.reuse ? ('reuse' as const) : ('refuse' as const),
-    request: { ...request, settings: { ...settings, ...(deadlineMs === undefined && { deadlineAt }) } },
+    request: {
+      ...request,
+      settings: { ...settings, ...(deadline !== '' && deadlineMs === undefined && { deadlineAt }) },
+    },
     ...(deadlineMs === undefined ? {} : { deadlineMs }),
   };
   return { definition, flags, rows };

@@ -15,6 +15,7 @@ import {
   isLocal,
   madeStages,
   recordPipeline,
+  refuseOther,
   requestOfStage,
   startPipeline,
   withdrawPipeline,
@@ -87,8 +88,21 @@ function planLine(
 export async function runPipeline(context: Context, flags: SheetFlags, path: string): Promise<number> {
   const printer = printerFor(context, flags);
   const command = sameCommand(context.args ?? [], 'run');
-  return started(context, flags, path, async (servers, opened, session) =>
-    followPipeline({ process: context.process, printer, out: servers.config.out, opened, session, command }),
+  return started(context, flags, path, async (servers, opened, session, { made, definition }) =>
+    followPipeline({
+      process: context.process,
+      printer,
+      out: servers.config.out,
+      opened,
+      session,
+      command,
+      // A worker may have made one of the job before it was changed.
+      check: (stages) => {
+        for (const { stage, found } of stages)
+          if (found?.file.stage !== undefined && !made.has(stage))
+            refuseOther(definition, { found, stage: { name: stage }, hasEnded: false });
+      },
+    }),
   );
 }
 
@@ -111,6 +125,7 @@ type Then = (
   servers: Servers,
   opened: Started,
   session: Awaited<ReturnType<Servers['open']>>,
+  asked: { readonly definition: AskedPipeline; readonly made: ReadonlyMap<string, FoundBatch> },
 ) => Promise<number>;
 
 async function started(context: Context, flags: SheetFlags, path: string, then: Then): Promise<number> {
@@ -136,7 +151,7 @@ async function started(context: Context, flags: SheetFlags, path: string, then: 
   }
   const opened = await startPipeline(servers, await record());
   // Awaited here, because the servers are left on return.
-  return await then(servers, opened, await servers.open(isLocal(definition)));
+  return await then(servers, opened, await servers.open(isLocal(definition)), { definition, made });
 }
 
 const definitionOf = ({ pipeline, command, stages }: AskedJob): AskedPipeline => ({

@@ -24,7 +24,7 @@ export type StageDefinition = Stage & {
   readonly partial: boolean;
   readonly each: 'row' | 'file';
   readonly reuse: ReuseWish;
-  readonly request: Omit<BatchRequest, 'again' | 'madeFor' | 'name'>;
+  readonly request: Omit<BatchRequest, 'again' | 'madeFor' | 'name' | 'stage'>;
   /** It counts from when the batch is made: a stage may begin days after the command. */
   readonly deadlineMs?: number;
 };
@@ -54,20 +54,21 @@ export const failureOf = (stage: string): string => `failures/${stage}.json`;
 export const batchOfStage = (pipeline: string, stage: string): string => `${pipeline}-${stage}`;
 
 /** What the batch of a stage is asked for; the call finds it again. */
-export const requestOfStage = (
-  pipeline: string,
-  { name, request, deadlineMs }: StageDefinition,
-): BatchRequest => ({
-  ...request,
-  settings: {
-    ...request.settings,
-    ...(deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs }),
-  },
-  name: batchOfStage(pipeline, name),
-  madeFor: callOfStage(pipeline, name),
-  // A new batch beside one that has the name would not be found; the answers say that its rows are bought again.
-  again: false,
-});
+export function requestOfStage(pipeline: string, stage: StageDefinition): BatchRequest {
+  const { name, request, deadlineMs } = stage;
+  return {
+    ...request,
+    settings: {
+      ...request.settings,
+      ...(deadlineMs === undefined ? {} : { deadlineAt: Date.now() + deadlineMs }),
+    },
+    name: batchOfStage(pipeline, name),
+    madeFor: callOfStage(pipeline, name),
+    stage,
+    // A new batch beside one that has the name would not be found; the answers say that its rows are bought again.
+    again: false,
+  };
+}
 
 /** The name of the call that makes the batch of a stage. */
 export const callOfStage = (pipeline: string, stage: string): string => `pipeline ${pipeline} stage ${stage}`;

@@ -14,13 +14,14 @@ import {
   type StageDefinition,
 } from '../../create-batch/pipeline/pipeline-file.ts';
 import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
+import { refusePast } from '../../create-batch/check-request.ts';
 import type { Source } from '../../create-batch/propose.ts';
 import { list, problem } from '../../errors/error.ts';
 import { named } from '../../options/kinds.ts';
 import { PIPELINE_FILE } from '../../store/batch-file.ts';
 import { stemOf } from '../../create-batch/batch-id.ts';
 import { settingsChanged } from '../../schedule/definition.ts';
-import { locationOf } from '../../store/batch-folders.ts';
+import { locationOf, type BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
@@ -51,31 +52,52 @@ export function pipelineNameOf(job: string, sheets: readonly string[]): string {
   return `${name}-${createHash('sha256').update(hashed).digest('hex').slice(0, HASH_DIGITS)}`;
 }
 
-/** What an earlier command wrote down, and the batches of its stages that exist. Throws E566 if one was made with other settings. */
-export async function madeStages(
-  { config: { out } }: Servers,
-  { pipeline, stages }: AskedPipeline,
-): Promise<Made> {
-  const known = await openPipeline(out, pipeline);
+/** What an earlier command wrote down, and the batches of its stages that exist. Throws E566 if one was made with other settings, E602 if another asks for a time that has passed. */
+export async function madeStages({ config: { out } }: Servers, asked: AskedPipeline): Promise<Made> {
+  const known = await openPipeline(out, asked.pipeline);
   const states = known === undefined ? [] : await stageStates(out, known);
   const made = new Map<string, FoundBatch>();
-  for (const { stage, found } of states) {
+  for (const { stage, found, summary } of states) {
     if (found === undefined) continue;
-    const asked = stages.find(({ name }) => name === stage.name);
-    const changes = asked === undefined ? ['it is not in the job'] : stageChanges(stage, asked);
-    if (changes.length > 0) throw problem('E566', { pipeline, stage: stage.name, changes });
+    refuseOther(asked, { found, stage, hasEnded: summary !== undefined });
     made.set(stage.name, found);
+  }
+  for (const stage of asked.stages) {
+    const kept = known?.file.stages.find(({ name }) => name === stage.name);
+    const waits = stage.from !== undefined && kept && stageChanges(kept, stage, false).length === 0;
+    if (!made.has(stage.name) && waits !== true) refusePast(stage.request.settings);
   }
   return { known, made };
 }
 
-const stageChanges = (
-  { sheet, ...old }: StageDefinition,
-  { sheet: given, ...asked }: StageDefinition,
-): readonly string[] => [
-  ...(sheet === given ? [] : ['its sheet had other content']),
-  ...settingsChanged(old, asked),
-];
+type OfStage = {
+  readonly found: BatchFolder;
+  /** What the pipeline has written down, or the name alone: batches of earlier releases keep no definition. */
+  readonly stage: Pick<StageDefinition, 'name'>;
+  readonly hasEnded: boolean;
+};
+
+/** Throws E566 if the batch of a stage was made with other settings than these. */
+export function refuseOther({ pipeline, stages }: AskedPipeline, { found, stage, hasEnded }: OfStage): void {
+  const asked = stages.find(({ name }) => name === stage.name);
+  const made = (found.file.stage ?? stage) as StageDefinition;
+  const changes = asked === undefined ? ['it is not in the job'] : stageChanges(made, asked, hasEnded);
+  if (changes.length > 0) throw problem('E566', { pipeline, stage: stage.name, changes });
+}
+
+function stageChanges(made: StageDefinition, asked: StageDefinition, hasEnded: boolean): readonly string[] {
+  const [{ sheet: before, ...old }, { sheet: after, ...given }] = hasEnded
+    ? [withoutLimits(made), withoutLimits(asked)]
+    : [made, asked];
+  return [...(before === after ? [] : ['its sheet had other content']), ...settingsChanged(old, given)];
+}
+
+/** They mean nothing to a batch that has ended. */
+const withoutLimits = (stage: StageDefinition) => ({
+  ...stage,
+  deadlineMs: undefined,
+  request: { ...stage.request, settings: undefined },
+});
 
 type Made = {
   readonly known: PipelineFolder | undefined;
