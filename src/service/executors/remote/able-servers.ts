@@ -1,6 +1,7 @@
 // Which servers can run what: each has other nodes and models.
 
 import { errorMessage } from '../../../errors/error.ts';
+import { NO_WORK, type Work } from '../executor.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';
 import type { Backend, Graph, NodeClass } from './backend.ts';
 import type { MetServer } from './desk.ts';
@@ -27,6 +28,37 @@ export function misfitsAt(servers: Servers, workflow: Workflow, choices: Choices
   return whys.length === 0 || whys.includes(undefined) ? undefined : whys.join('; ');
 }
 
+/** What a run does that has not ended, or why it waits. */
+export function workAt(servers: Servers, runId: string, workflow: Workflow | undefined): Work {
+  const server = servers.find(({ runs }) => runs.has(runId));
+  const one = server?.runs.get(runId);
+  if (server === undefined || one === undefined)
+    return { ...NO_WORK, liveStatus: workflow === undefined ? null : whyNone(servers, workflow) };
+  return { ...one.work, liveStatus: absenceOf(server) ?? one.work.liveStatus };
+}
+
+const absenceOf = ({ name, away }: GpuServer): string | undefined =>
+  away && `${name} has not answered since ${new Date(away.sinceMs).toISOString()}: ${away.reason}`;
+
+/** null if one of them takes runs, if only after others. */
+function whyNone(servers: Servers, workflow: Workflow): string | null {
+  if (servers.some((server) => mayServe(server, workflow))) return null;
+  const whyNot = (server: GpuServer): string => {
+    const misfit = misfitOf(workflow, NO_CHOICES, server.stocks.get(workflow.id));
+    return absenceOf(server) ?? `${server.name}: ${misfit ?? 'it is asked what it has'}`;
+  };
+  return servers.map(whyNot).join('; ') || null;
+}
+
+/** How many runs of each deployment they have. */
+export function runningAt(servers: Servers): ReadonlyMap<string, number> {
+  const running = new Map<string, number>();
+  for (const { runs } of servers)
+    for (const { run } of runs.values())
+      running.set(run.deploymentId, (running.get(run.deploymentId) ?? 0) + 1);
+  return running;
+}
+
 /** With what the servers offer now. */
 export const inputsAt = (servers: Servers, workflow: Workflow): readonly InputType[] =>
   offeredInputs(
@@ -49,8 +81,8 @@ export function refusalsAt(
   return [badValue(['body', ...(name === '' ? ['deployment_id'] : ['inputs', name])], value, why)];
 }
 
-/** Learns what a server is, and which workflows it can run. */
-export async function meet(server: MetServer, workflows: readonly Workflow[]): Promise<void> {
+/** Learns what a server is, and which workflows it can run. Returns whether it told everything. */
+export async function meet(server: MetServer, workflows: readonly Workflow[]): Promise<boolean> {
   const { version, gpu } = await server.backend.describe();
   server.version = version;
   if (server.gpu === '') server.gpu = gpu;
@@ -59,6 +91,7 @@ export async function meet(server: MetServer, workflows: readonly Workflow[]): P
     const stock = await classesAt(server.backend, graph).catch((error: unknown) => errorMessage(error));
     server.stocks.set(id, stock);
   }
+  return ![...server.stocks.values()].some((stock) => typeof stock === 'string');
 }
 
 /** The classes of a workflow that a server has; undefined if it does not tell. */

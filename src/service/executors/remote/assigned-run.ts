@@ -6,9 +6,11 @@
 //
 // `state` is stored with the run before anything is sent, so that a restarted service looks before it sends.
 
+import { shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { withoutSecrets } from '../../../errors/redact.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
-import { NO_WORK, type LiveRun, type Work } from '../executor.ts';
-import type { SocketEvent, Made, Sent } from './backend.ts';
+import { NO_WORK, type LiveRun, type Output, type Work } from '../executor.ts';
+import type { Graph, SocketEvent, Made, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
 export type StoredFile = {
@@ -74,6 +76,18 @@ export type AssignedRun = {
   reported: { readonly made: Made[]; hasSucceeded: boolean };
 };
 
+export const stateIn = (text: string | null): RunState | undefined =>
+  text === null ? undefined : (JSON.parse(text) as RunState);
+
+export const outputsIn = (state: string | null, graph: Graph): readonly Output[] =>
+  (stateIn(state)?.outputs ?? []).map(({ node, key, files, texts }) => ({
+    node,
+    nodeClass: graph[node]?.class_type ?? '',
+    key,
+    files: files.map(({ filename }) => ({ filename, type: 'output' })),
+    texts,
+  }));
+
 export const newState = (server: string, lines: readonly LogLine[] = []): RunState => ({
   server,
   isSent: false,
@@ -126,6 +140,10 @@ export function anotherTry(before: RunState): RunState {
 }
 
 const LINES_MOST = 50;
+const LINE_MOST = 2_000;
+
+/** A server may say anything, at any length. */
+const shownLine = (message: string): string => shortened(withoutSecrets(terminalLine(message)), LINE_MOST);
 
 export const withLine = (
   state: RunState,
@@ -134,7 +152,7 @@ export const withLine = (
   atMs: number,
 ): RunState => ({
   ...state,
-  lines: [...state.lines, { atMs, level, message }].slice(-LINES_MOST),
+  lines: [...state.lines, { atMs, level, message: shownLine(message) }].slice(-LINES_MOST),
 });
 
 /** Notes what the socket says of a run; true if it executes another node. */

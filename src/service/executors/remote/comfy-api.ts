@@ -1,10 +1,11 @@
 // The Comfy API v2: Comfy Cloud, serverless deployments, and comfy-api-proxy in front of a ComfyUI of one's own. A key makes a POST
 // buy at most once: it is refused as used, whatever came of it, so an unclear request is repeated, and its job is looked for by its label.
 
+import { Readable } from 'node:stream';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
-import { jsonIn } from '../../../errors/outside-text.ts';
+import { openDownloads } from '../../../run-service/download.ts';
 import {
   Unreachable,
   type Backend,
@@ -14,7 +15,7 @@ import {
   type Sent,
   type Submitted,
 } from './backend.ts';
-import { openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
+import { jsonIn, openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
 
 const JOBS = '/api/v2/jobs';
 const SUBMIT_MS = 120_000;
@@ -82,7 +83,8 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
       const ref = refs.get(id);
       if (ref !== undefined) await http.post(`${JOBS}/${encodeURIComponent(ref)}/cancel`, {});
     },
-    file: ({ asset = '' }) => http.open(`/api/v2/assets/${encodeURIComponent(asset)}/content`),
+    file: ({ asset = '' }) =>
+      http.open(`/api/v2/assets/${encodeURIComponent(asset)}/content`, (address) => stored(address, url)),
     async put({ name, content }) {
       const form = new FormData();
       form.set('file_path', `input/runsheet/${name}`);
@@ -93,6 +95,15 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
     listen: () => ({ isAlive: () => Promise.resolve(false), close: () => undefined }),
     close: http.close,
   };
+}
+
+const download = openDownloads(4);
+const FILE_MS = 6 * 3_600_000;
+
+/** From a store of files, whose address has a signature; not from a network in which the service itself is not. */
+async function stored(address: string, service: string): Promise<Readable> {
+  const { chunks } = await download(address, { service, signal: AbortSignal.timeout(FILE_MS) });
+  return Readable.from(chunks);
 }
 
 const jobSchema = z.object({

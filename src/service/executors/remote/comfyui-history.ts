@@ -1,8 +1,7 @@
 // An entry of ComfyUI's history: how a run has ended.
 
 import { z } from 'zod';
-import { shortened, terminalLine } from '../../../errors/outside-text.ts';
-import { withoutSecrets } from '../../../errors/redact.ts';
+import { shortened } from '../../../errors/outside-text.ts';
 import type { End, FileRef, Made } from './backend.ts';
 
 const entrySchema = z.object({
@@ -14,15 +13,20 @@ const entrySchema = z.object({
     })
     .nullish(),
 });
-export type Entry = z.output<typeof entrySchema>;
-export const historySchema = z.record(z.string(), entrySchema);
+export const historySchema = z.record(z.string(), z.unknown());
 
-const REASON_MOST = 2_000;
+/** The place is said in any case. */
+const REASON_MOST = 1_500;
 /** What a clock that was set back or forward makes of a run is no time. */
 const RAN_MOST_MS = 30 * 86_400_000;
 
 /** Only a run that says so twice has succeeded: a failure while it was set up leaves `success` of before. */
-export function endOf({ status, outputs }: Entry): End {
+export function endOf(given: unknown): End {
+  const entry = entrySchema.safeParse(given);
+  // It must not keep its server from being looked at.
+  if (!entry.success)
+    return { status: 'failed', ranMs: 0, reason: 'ComfyUI has an entry in its history that cannot be read' };
+  const { status, outputs } = entry.data;
   const messages = new Map(status?.messages ?? []);
   const ranMs = ranMsOf(messages);
   const error = messages.get('execution_error');
@@ -49,10 +53,7 @@ function ranMsOf(messages: ReadonlyMap<string, Readonly<Record<string, unknown>>
 function reasonOf(error: Readonly<Record<string, unknown>>): string {
   const text = (name: string): string => (typeof error[name] === 'string' ? error[name] : '');
   const what = [text('exception_type'), text('exception_message').trim()].filter(Boolean).join(': ');
-  return shortened(
-    withoutSecrets(terminalLine(`${what} (node ${text('node_id')}, ${text('node_type')})`)),
-    REASON_MOST,
-  );
+  return `${shortened(what, REASON_MOST)} (node ${text('node_id')}, ${text('node_type')})`;
 }
 
 const fileSchema = z.object({

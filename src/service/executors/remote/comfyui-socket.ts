@@ -6,7 +6,7 @@ import { ping, WebSocket, type Dispatcher } from 'undici';
 import { z } from 'zod';
 import type { SocketEvent, Listening } from './backend.ts';
 import { madeBy } from './comfyui-history.ts';
-import { jsonIn } from '../../../errors/outside-text.ts';
+import { jsonIn } from './http.ts';
 
 type Address = {
   readonly url: string;

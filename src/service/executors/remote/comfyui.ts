@@ -5,7 +5,6 @@ import { randomUUID } from 'node:crypto';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
-import { jsonIn } from '../../../errors/outside-text.ts';
 import {
   Unreachable,
   type Backend,
@@ -14,8 +13,8 @@ import {
   type Seen,
   type Submitted,
 } from './backend.ts';
-import { endOf, historySchema, type Entry } from './comfyui-history.ts';
-import { openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
+import { endOf, historySchema } from './comfyui-history.ts';
+import { jsonIn, openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
 import { listenToSocket } from './comfyui-socket.ts';
 
 export type ServerAddress = {
@@ -46,10 +45,13 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     submit: ({ id }, graph) =>
       submit(http, id, JSON.stringify({ prompt: graph, prompt_id: id, client_id: clientId })),
     async look(runs) {
-      const { running, waiting } = await queueOf(http);
+      const { running, waiting, twice } = await queueOf(http);
+      // A request that was given up has arrived all the same; of two that are alike, one is removed.
+      const late = runs.map(({ id }) => id).filter((id) => twice.has(id));
+      if (late.length > 0) await post('/queue', { delete: late });
       const left = runs.map(({ id }) => id).filter((id) => !running.has(id) && !waiting.has(id));
       const seen = left.map(async (id): Promise<readonly [string, Seen]> => {
-        const entry: Entry | undefined = (await read(`/history/${id}`, historySchema))[id];
+        const entry = (await read(`/history/${id}`, historySchema))[id];
         return [id, entry === undefined ? { at: 'absent' } : { at: 'ended', end: endOf(entry) }];
       });
       return new Map<string, Seen>([
@@ -102,12 +104,17 @@ async function withdraw(http: Http, id: string): Promise<void> {
 /** An old ComfyUI gives the run an id of its own. */
 const acceptedIdIn = ({ text }: Answer) => acceptedSchema.safeParse(jsonIn(text)).data?.prompt_id;
 
-async function queueOf({ read }: Http): Promise<Record<'running' | 'waiting', ReadonlySet<string>>> {
+async function queueOf({
+  read,
+}: Http): Promise<Record<'running' | 'waiting' | 'twice', ReadonlySet<string>>> {
   const { queue_running, queue_pending } = await read('/queue', queueSchema);
-  return { running: new Set(queue_running.map(idOf)), waiting: new Set(queue_pending.map(idOf)) };
+  const [running, waiting] = [queue_running.map(idOf), queue_pending.map(idOf)];
+  const all = [...running, ...waiting];
+  const twice = all.filter((id, at) => all.indexOf(id) < at);
+  return { running: new Set(running), waiting: new Set(waiting), twice: new Set(twice) };
 }
 
-const itemSchema = z.tuple([z.number(), z.string()]).rest(z.unknown());
+const itemSchema = z.tuple([z.unknown(), z.string()]).rest(z.unknown());
 const queueSchema = z.object({ queue_running: z.array(itemSchema), queue_pending: z.array(itemSchema) });
 const idOf = (item: z.output<typeof itemSchema>): string => item[1];
 const statsSchema = z.object({

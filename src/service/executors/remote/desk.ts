@@ -47,7 +47,8 @@ export type Desk = {
     made: readonly Made[],
     backend: Backend,
   ) => Promise<readonly StoredOutput[]>;
-  readonly met: (server: MetServer) => Promise<void>;
+  /** Whether it told everything that it was asked. */
+  readonly met: (server: MetServer) => Promise<boolean>;
   readonly free: () => void;
   /** Gives the run to another server; false if there is none. */
   readonly move: (one: AssignedRun, why: string) => boolean;

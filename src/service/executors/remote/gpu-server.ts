@@ -56,6 +56,7 @@ export class GpuServer implements MetServer {
   readonly #closing = new AbortController();
   #failures = 0;
   #meeting = 0;
+  #isKnown = false;
   #socket = { connection: 0, isOpen: false };
   #wake = Promise.withResolvers<void>();
   #ended: Promise<void> = Promise.resolve();
@@ -183,10 +184,11 @@ export class GpuServer implements MetServer {
     }
   }
 
+  /** What it could not tell is asked again at the next round. */
   async #meet(): Promise<void> {
     const meeting = this.#meeting;
-    if (this.isMet) return;
-    await this.#desk.met(this);
+    if (this.isMet && this.#isKnown) return;
+    this.#isKnown = await this.#desk.met(this);
     this.isMet = meeting === this.#meeting;
     if (!this.isMet) this.wake();
   }

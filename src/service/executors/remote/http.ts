@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { request, type Dispatcher, type FormData as Form } from 'undici';
 import type { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
-import { jsonIn, shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { jsonIn as plainJsonIn, shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
 import { openOutgoing } from '../../../host/outgoing.ts';
 import { Unreachable } from './backend.ts';
@@ -82,28 +82,21 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       const answer = await answerTo(path, { method: 'POST', body: form }, files);
       return parsed(path, { ...answer, status: answer.status === 201 ? 200 : answer.status }, schema);
     },
-    /** undefined if it is not there. */
-    open: async (path: string): Promise<Readable | undefined> => {
+    /** undefined if it is not there. `elsewhere` reads what it redirects to, which must not get our key. */
+    open: async (
+      path: string,
+      elsewhere?: (address: string) => Promise<Readable>,
+    ): Promise<Readable | undefined> => {
       const { statusCode, body, headers: answered } = await send(path, {}, files);
       if (statusCode === 200) return body;
       await body.dump();
       if (statusCode === 404 || statusCode === 410) return undefined;
       const { location } = answered;
-      // To a store of files, whose address has a signature and which must not get our key.
-      if (REDIRECTS.has(statusCode) && typeof location === 'string')
-        return elsewhere(new URL(location, `${url}${path}`), files);
+      if (elsewhere !== undefined && REDIRECTS.has(statusCode) && typeof location === 'string')
+        return elsewhere(new URL(location, `${url}${path}`).href);
       throw new Unreachable(`${path} answered ${statusCode}`);
     },
   };
-}
-
-async function elsewhere(address: URL, dispatcher: Dispatcher): Promise<Readable> {
-  const { statusCode, body } = await request(address, { dispatcher }).catch((error: unknown) => {
-    throw new Unreachable(errorMessage(error), { cause: error });
-  });
-  if (statusCode === 200) return body;
-  await body.dump();
-  throw new Unreachable(`${address.host} answered ${statusCode}`);
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -113,6 +106,14 @@ export function retryAfterMs({ 'retry-after': header }: Answer['headers']): numb
   const seconds = Number(header);
   return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1000, RETRY_MS.most) : RETRY_MS.usual;
 }
+
+/** Python writes what JSON has no words for; ComfyUI shows it in prompts whose nodes count as changed each time. */
+export function jsonIn(text: string): unknown {
+  const plain = plainJsonIn(text);
+  if (plain !== undefined || !/NaN|Infinity/.test(text)) return plain;
+  return plainJsonIn(text.replaceAll(NO_NUMBERS, (found) => (found.startsWith('"') ? found : 'null')));
+}
+const NO_NUMBERS = /"[^"\\]*(?:\\.[^"\\]*)*"|-?(?:NaN|Infinity)/gs;
 
 const TEXT_MOST = 500;
 /** A proxy may answer with the headers that it got. */

@@ -16,13 +16,31 @@ import {
   type LiveRun,
   type Output,
 } from '../executor.ts';
-import { assigned, mayMove, newState, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import {
+  assigned,
+  mayMove,
+  newState,
+  outputsIn,
+  stateIn,
+  withLine,
+  type AssignedRun,
+  type RunState,
+} from './assigned-run.ts';
 import type { Backend, Graph, PutFile } from './backend.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
 import { dayOf, type KeptFiles } from './kept-files.ts';
-import { inputsAt, isThere, mayServe, meet, misfitsAt, refusalsAt } from './able-servers.ts';
+import {
+  inputsAt,
+  isThere,
+  mayServe,
+  meet,
+  misfitsAt,
+  refusalsAt,
+  runningAt,
+  workAt,
+} from './able-servers.ts';
 import { choicesOf, filledGraph, NO_CHOICES, type Choices } from './filled-workflow.ts';
 import { WaitingRuns } from './waiting-runs.ts';
 import type { InputType, Workflow } from './workflow.ts';
@@ -112,7 +130,7 @@ export class Remote implements Executor {
       const workflow = this.#workflows.get(run.deploymentId);
       // Its end is unknown for good.
       if (status === 'timeout' || workflow === undefined) continue;
-      const state = text === null ? undefined : (JSON.parse(text) as RunState);
+      const state = stateIn(text);
       const one = state && assigned(run, workflow, state, false);
       for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.set(run.id, one);
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
@@ -134,43 +152,31 @@ export class Remote implements Executor {
   }
 
   cancel(run: LiveRun): void {
-    if (this.#lineOf(run.deploymentId).leave(run.number)) return;
+    if (this.#lineOf(run.deploymentId).leave(run.number)) return void this.#moved.delete(run.number);
     this.servers.find(({ runs }) => runs.has(run.id))?.cancel(run.id);
   }
 
   view(row: RunRow): typeof NO_WORK {
     if (row.endedMs !== null)
       return { liveStatus: null, progress: row.status === 'success' ? 1 : 0, sinceMs: row.endedMs };
-    const server = this.servers.find(({ runs }) => runs.has(row.id));
-    const one = server?.runs.get(row.id);
-    if (server === undefined || one === undefined) return NO_WORK;
-    const { away } = server;
-    if (away === undefined) return one.work;
-    const since = new Date(away.sinceMs).toISOString();
-    return { ...one.work, liveStatus: `${server.name} has not answered since ${since}: ${away.reason}` };
+    const workflow = this.#workflows.get(row.deploymentId);
+    return row.status === 'timeout' ? NO_WORK : workAt(this.servers, row.id, workflow);
   }
 
-  log = ({ state }: RunRow) => stateOf(state)?.lines ?? [];
+  log = ({ state }: RunRow) => stateIn(state)?.lines ?? [];
 
   outputs({ deploymentId, state }: Pick<RunRow, 'deploymentId' | 'state'>): readonly Output[] {
-    const graph = this.#workflows.get(deploymentId)?.graph ?? {};
-    return (stateOf(state)?.outputs ?? []).map(({ node, key, files, texts }) => ({
-      node,
-      nodeClass: graph[node]?.class_type ?? '',
-      key,
-      files: files.map(({ filename }) => ({ filename, type: 'output' })),
-      texts,
-    }));
+    return outputsIn(state, this.#workflows.get(deploymentId)?.graph ?? {});
   }
 
   file({ state }: RunRow, filename: string) {
-    const files = (stateOf(state)?.outputs ?? []).flatMap((output) => output.files);
+    const files = (stateIn(state)?.outputs ?? []).flatMap((output) => output.files);
     const file = files.find((one) => one.filename === filename);
     return file === undefined ? undefined : this.#world.files.open(file);
   }
 
   census(): ReadonlyMap<string, Census> {
-    const running = this.#running();
+    const running = runningAt(this.servers);
     return new Map(
       [...this.#workflows.keys()].map((id) => {
         const idle = this.servers.filter((one) => one.load === 0 && this.#mayServe(one, id)).length;
@@ -189,14 +195,6 @@ export class Remote implements Executor {
     return line;
   }
 
-  #running(): ReadonlyMap<string, number> {
-    const running = new Map<string, number>();
-    for (const { runs } of this.servers)
-      for (const { run } of runs.values())
-        running.set(run.deploymentId, (running.get(run.deploymentId) ?? 0) + 1);
-    return running;
-  }
-
   /** Fewest running first, so that no deployment starves another. */
   #serve(): void {
     // A run that is placed calls this again.
@@ -204,7 +202,7 @@ export class Remote implements Executor {
     this.#isServing = true;
     try {
       for (let isPlaced = true; isPlaced;) {
-        const running = this.#running();
+        const running = runningAt(this.servers);
         const waiting = [...this.#lines].filter(([, line]) => line.size > 0);
         const fair = waiting.toSorted(([a], [b]) => (running.get(a) ?? 0) - (running.get(b) ?? 0));
         isPlaced = fair.some(([deploymentId, line]) => this.#place(deploymentId, line));
@@ -222,13 +220,14 @@ export class Remote implements Executor {
     const workflow = this.#workflows.get(deploymentId);
     const hasRoom = this.servers.some((one) => isThere(one) && one.load < one.usual.places);
     if (workflow === undefined || !hasRoom) return false;
-    const next = line.next((choices) => this.#serverFor(deploymentId, choices));
+    const next = line.next((choices, run) => this.#serverFor(run, choices));
     if (next === undefined) return false;
     const { run, server } = next;
     const moved = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const placed = { ...moved, server: server.name, placedMs: now() };
+    const left = (moved.left ?? []).filter((name) => name !== server.name);
+    const placed = { ...moved, left, server: server.name, placedMs: now() };
     const state = withLine(placed, 'info', `goes to ${server.name}`, now());
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now(), true));
     server.take(assigned({ ...run, gpu: server.gpu }, workflow, state, true));
@@ -236,8 +235,11 @@ export class Remote implements Executor {
   }
 
   /** An idle server that has its models, else the one that idles longest, else the one that is expected to be free first. */
-  #serverFor(deploymentId: string, choices: Choices): GpuServer | undefined {
-    const able = this.servers.filter((one) => this.#mayServe(one, deploymentId, choices));
+  #serverFor({ id, deploymentId }: LiveRun, choices: Choices): GpuServer | undefined {
+    // One that it left must let go of it first.
+    const able = this.servers.filter(
+      (one) => !one.leaving.has(id) && this.#mayServe(one, deploymentId, choices),
+    );
     const idle = able.filter((one) => one.load === 0 && !this.#mustStay(one, deploymentId));
     const warm = idle.find(({ serves }) => serves?.deploymentId === deploymentId);
     if (warm !== undefined) return warm;
@@ -321,14 +323,17 @@ export class Remote implements Executor {
   }
 
   /** A server that did not answer has finished the run meanwhile: the first end counts. */
-  #reclaim({ run, workflow, state: { lines, ref, tries = 1 } }: AssignedRun, server: MetServer) {
+  #reclaim(
+    { run, workflow, state: { lines, ref, tries = 1, left: before = [] } }: AssignedRun,
+    server: MetServer,
+  ) {
     const holder = this.servers.find(({ runs }) => runs.has(run.id));
     if (holder?.runs.get(run.id)?.phase === 'storing') return undefined;
     if (!this.#lineOf(run.deploymentId).leave(run.number) && holder === undefined) return undefined;
     holder?.cancel(run.id);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const left = holder ? [holder.name] : [];
+    const left = holder ? [...before, holder.name] : before;
     const known = { isSent: true, tries, ...(ref !== undefined && { ref }), left };
     const state = { ...newState(server.name, lines), ...known };
     const here = { ...run, gpu: server.gpu };
@@ -391,6 +396,3 @@ export class Remote implements Executor {
     return filledGraph(workflow, inputs, { id: run.id, day: dayOf(this.#world.now()) }, put);
   }
 }
-
-const stateOf = (text: string | null): RunState | undefined =>
-  text === null ? undefined : (JSON.parse(text) as RunState);

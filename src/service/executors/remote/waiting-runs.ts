@@ -45,12 +45,12 @@ export class WaitingRuns {
 
   /** Removes and returns the first run for which there is a server. */
   next<Server>(
-    serverFor: (choices: Choices) => Server | undefined,
+    serverFor: (choices: Choices, run: LiveRun) => Server | undefined,
   ): { readonly run: LiveRun; readonly server: Server } | undefined {
     const heads = [...this.#kinds.values()].sort((a, b) => headOf(a) - headOf(b));
     for (const kind of heads) {
-      const server = serverFor(kind.choices);
-      const run = server === undefined ? undefined : kind.runs.first;
+      const run = kind.runs.first;
+      const server = run && serverFor(kind.choices, run);
       if (server !== undefined && run !== undefined) return this.#taken(run, server);
     }
     const tried = new Set(heads);
@@ -60,7 +60,7 @@ export class WaitingRuns {
       const kind = this.#read(run);
       if (tried.has(kind)) continue;
       tried.add(kind);
-      const server = serverFor(kind.choices);
+      const server = serverFor(kind.choices, run);
       if (server !== undefined) return this.#taken(run, server);
     }
     return undefined;

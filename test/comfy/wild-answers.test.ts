@@ -1,0 +1,119 @@
+// What a ComfyUI may answer that is no JSON, no entry of a history, no end or no file: the run ends, or goes on, and its server too.
+
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { until } from '../stage/stage.ts';
+import { OwnService, portrait, openStandIn, queueAt, type Run } from './own-service.ts';
+import type { ComfyStandIn } from './stand-in.ts';
+
+const isRunning = ({ status }: Run): boolean => status === 'running';
+
+/** Changes the text of each JSON answer below a path. */
+function rewrites(gpu: ComfyStandIn, path: string, change: (text: string) => string): void {
+  gpu.alters = ({ url = '' }, truth) =>
+    url.startsWith(path) && truth.headers?.['content-type']?.includes('json') === true
+      ? { ...truth, body: Buffer.from(change(String(truth.body))) }
+      : truth;
+}
+
+it('has NaN and Infinity in prompts and classes, as Python writes them', async () => {
+  await using gpu = await openStandIn();
+  const odd = '"is_changed":[NaN,-Infinity,"a \\"NaN","Infinity\\\\"],"class_type"';
+  rewrites(gpu, '/', (text) =>
+    text.replaceAll('"class_type"', odd).replaceAll('"max":', '"step":Infinity,"max":'),
+  );
+  await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+  const id = await own.queue({});
+  await own.until(id, isRunning);
+  gpu.wake();
+  expect((await own.until(id)).status).toBe('success');
+});
+
+describe('an entry of the history that is none', () => {
+  it.each([
+    ['"outputs":', '"outputs":null,"_":'],
+    ['"messages":[', '"messages":["wild",'],
+    ['"status":', '"status":7,"_":'],
+  ])('ends its run (%s%s)', async (found, wild) => {
+    await using gpu = await openStandIn();
+    rewrites(gpu, '/history/', (text) => text.replace(found, wild));
+    await using own = await OwnService.of([gpu]);
+    const id = await own.queue({});
+    expect((await own.until(id)).status).toBe('failed');
+    expect(await own.log(id)).toContain('an entry in its history that cannot be read');
+    gpu.alters = (_request, truth) => truth;
+    expect((await own.until(await own.queue({}))).status).toBe('success');
+  });
+});
+
+it('is asked again for the nodes that it could not tell, and a run that waits for that says so', async () => {
+  await using gpu = await openStandIn();
+  await using own = await OwnService.of([gpu]);
+  await gpu.kill();
+  for (let time = 0; time < 20; time += 1) gpu.answerNext('/object_info', { done: false, with: 500 });
+  const faulty = once(gpu, 'faulty');
+  await gpu.start();
+  await faulty;
+  const id = await own.queue({});
+  await own.until(id, ({ live_status }) => live_status?.includes('answered 500') === true);
+  expect((await own.until(id)).status).toBe('success');
+});
+
+it('executes a run once that it got twice, because a request was late', async () => {
+  await using gpu = await openStandIn();
+  await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+  const [first, second] = [await own.queue({ prompt: 'one' }), await own.queue({ prompt: 'two' })];
+  await own.until(first, isRunning);
+  await until(async () => (await queueAt(gpu)).includes(second), 'the other one waits');
+  const queue = (await (await fetch(`${gpu.url}/queue`)).json()) as Record<
+    string,
+    [number, string, object][]
+  >;
+  for (const [, prompt_id, prompt] of Object.values(queue).flat())
+    await fetch(`${gpu.url}/prompt`, { method: 'POST', body: JSON.stringify({ prompt, prompt_id }) });
+  await until(async () => (await queueAt(gpu)).length === 2, 'each is there once');
+  expect(await queueAt(gpu)).toEqual([first, second]);
+  for (const id of [first, second]) {
+    await own.until(id, isRunning);
+    gpu.wake();
+    expect((await own.until(id)).status).toBe('success');
+  }
+  expect(gpu.executions.map(({ prompt_id }) => prompt_id)).toEqual([first, second]);
+});
+
+it('cannot send the service to another address for a file', async () => {
+  const asked: (string | undefined)[] = [];
+  const inner = createServer(({ url }, response) => {
+    asked.push(url);
+    response.end('a secret of the inner network');
+  });
+  inner.listen(0, '127.0.0.1');
+  await once(inner, 'listening');
+  await using gpu = await openStandIn();
+  const location = `http://127.0.0.1:${(inner.address() as AddressInfo).port}/`;
+  gpu.alters = ({ url = '' }, truth) =>
+    url.startsWith('/view') ? { status: 302, headers: { location } } : truth;
+  await using own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
+  const id = await own.queue({});
+  expect((await own.until(id)).status).toBe('failed');
+  expect(await own.log(id)).toContain('answered 302');
+  expect(asked).toEqual([]);
+  inner.close();
+});
+
+it('may refuse a run at any length, and without a key of ours in the log', async () => {
+  await using gpu = await openStandIn();
+  const details = `${'x'.repeat(1 << 20)}`;
+  gpu.alters = ({ method, url }, truth) =>
+    method === 'POST' && url === '/prompt'
+      ? { status: 400, body: Buffer.from(JSON.stringify({ error: { message: 'no\u001B[31m', details } })) }
+      : truth;
+  await using own = await OwnService.of([gpu]);
+  const id = await own.queue({});
+  expect((await own.until(id)).status).toBe('failed');
+  const log = await own.log(id);
+  expect(log).toContain('failed validation: no');
+  expect([log.length < 5_000, log.includes('\u001B')]).toEqual([true, false]);
+});
