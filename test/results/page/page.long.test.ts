@@ -34,9 +34,11 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
           ? { ...record, key: hostile }
           : record.row === LATE
             ? { ...record, attempts: [late(record.attempts[0]), ...record.attempts] }
-            : record.row === MOVING
-              ? { ...record, files: [{ path: 'outputs/moving.gif', bytes: 1, sha256: '0', name: 'm.gif' }] }
-              : record,
+            : record.row === 7
+              ? { ...record, key: '50%&50+1' }
+              : record.row === MOVING
+                ? { ...record, files: [{ path: 'outputs/moving.gif', bytes: 1, sha256: '0', name: 'm.gif' }] }
+                : record,
     });
     writeFileSync(join(folder, 'outputs/moving.gif'), GIF);
     address = pathToFileURL(path).href;
@@ -148,6 +150,32 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
   it('opens the row that its address names', async () => {
     const page = await open('#SKU-0017');
     expect(await page.textContent('#side h2')).toBe('SKU-0017');
+  });
+
+  it('counts one row as one, and shows a little as more than nothing', async () => {
+    const little = { run_seconds: 0.02, cold_start_seconds: 0, queue_seconds: 0.004, cost_usd: 0.00001 };
+    const path = await writeScene(join(folder, 'one'), {
+      rows: 1,
+      failing: 0,
+      change: (record) => ({
+        ...record,
+        attempts: record.attempts.slice(-1).map((one) => ({ ...one, ...little })),
+      }),
+    });
+    const page = await openPage(browser, pathToFileURL(path).href);
+    onTestFinished(() => page.close());
+    expect(await page.textContent('#sentence')).toBe('1 row succeeded');
+    expect(await page.textContent('#count')).toBe('1 row');
+    expect(await page.textContent('.card .facts')).toMatch(/ · 20 ms · < \$0.0001$/);
+    await page.click('#tab-times');
+    expect(await page.textContent('.bars figcaption')).toContain('1 attempt ');
+    const most = await page.$$eval('.chart .hidden', (all) => all.map((one) => one.textContent));
+    expect(most).toEqual([', at most 1', ', at most 23', ', at most 4 ms', ', at most < $0.0001']);
+  });
+
+  it('opens the row that a badly encoded address means', async () => {
+    const page = await open('#50%&50+1');
+    expect(await page.textContent('#side h2')).toBe('50%&50+1');
   });
 
   it('keeps picks over a reload, and downloads them as run --pick takes them', async () => {

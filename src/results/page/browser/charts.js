@@ -3,7 +3,7 @@
 
 import { html, Plot, toneOf, useEffect, useMemo, useRef, useState, useWidth } from './parts.js';
 import { BUCKETS, courseOf, lanesOf, smooth } from './course.js';
-import { count, money, rough, span } from './text.js';
+import { count, money, plural, rough, span } from './text.js';
 
 /** @import { Table } from './table.js' */
 /** @import { Bar, Course } from './course.js' */
@@ -21,11 +21,11 @@ export function Charts({ table, open }) {
   const course = useMemo(() => courseOf(table), [table.version]);
   if (course === undefined) return html`<p class="note">No run has ended yet.</p>`;
   const { busy, queued, ended, waits, cost, gpus, each } = course;
-  const rates = [...ended].map(([name, values]) => ({
-    name,
-    tone: name,
-    values: smooth(values.map((one) => (one / each) * 60_000)),
-  }));
+  // Some milliseconds say nothing about a minute.
+  const near = Math.max(4, Math.ceil(2_500 / each));
+  const rateOf = (one) => (one / each) * 60_000;
+  const tones = [...ended].map(([name, values]) => ({ name, tone: name, values }));
+  const rates = tones.map((one) => ({ ...one, values: smooth(one.values.map(rateOf), near) }));
   const both = queued.map((one, bucket) => one + (busy[bucket] ?? 0));
   const whole = (value) => count(Math.round(value));
   const running = { name: 'running', tone: 'succeeded', values: busy, isFilled: true };
@@ -149,7 +149,7 @@ function Bars({ table, course, gpu, name, open }) {
   const key = (one) => html`<span><i style=${toneOf(one)}></i>${one}</span>`;
   return html`<figure class="bars">
     <figcaption class="wrap">
-      <b>${name}</b> ${count(bars.length)} attempts ${keys.map(key)}
+      <b>${name}</b> ${plural(bars.length, 'attempt')} ${keys.map(key)}
       <span role="status">${bar && saidOf(table, bar)}</span>
     </figcaption>
     <div class="attempts" tabindex="0" role="application" style=${{ height: `${lanes * each}px` }} onKeyDown=${press}

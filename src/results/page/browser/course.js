@@ -76,10 +76,10 @@ function spread(values, times, begin, end) {
   }
 }
 
-/** @param {Float64Array} values */
-export const smooth = (values) =>
+/** `near`: how many before and after it count. @type {(values: Float64Array, near?: number) => Float64Array} */
+export const smooth = (values, near = 4) =>
   values.map((_, nth) => {
-    const part = values.subarray(Math.max(0, nth - 4), nth + 5);
+    const part = values.subarray(Math.max(0, nth - near), nth + near + 1);
     return part.reduce((sum, one) => sum + one, 0) / part.length;
   });
 

@@ -1,7 +1,7 @@
 // Chooses which rows are shown, in which order, and how large.
 
 import { Button, Chips, Choices, html, Search, useMemo, useState } from './parts.js';
-import { count } from './text.js';
+import { count, plural } from './text.js';
 import { DENSITIES } from './row-card.js';
 import { EVERYTHING, fewValues, valueText } from './arrange.js';
 
@@ -58,7 +58,7 @@ export function Filters({ table, picks, wish, change, density, setDensity, shown
       <${Button} id="direction" of=${down ? 'descending' : 'ascending'} onClick=${() => change({ down: !down })}>${down ? '↓' : '↑'}<//>
     </div>
     <div class="wrap note status">
-      <span id="count" role="status">${shown === table.rows ? '' : `${count(shown)} of `}${count(table.rows)} rows</span>
+      <span id="count" role="status">${shown === table.rows ? '' : `${count(shown)} of `}${plural(table.rows, 'row')}</span>
       ${!isAll && html`<${Button} id="reset" name="link" onClick=${() => change(EVERYTHING)}>Show all<//>`}
       ${picks.size > 0 && html`<${Button} id="picks-download" name="link" onClick=${download}>Save picks.csv (${count(picks.size)})<//>`}
       <${Button} id="print" name="link" onClick=${print}>Print<//>

@@ -24,13 +24,12 @@ export function Head({ table, filter, open, running, isShort }) {
   const { succeeded: good = 0, open: left = 0 } = Object.fromEntries(known);
   const started = dateOf(facts.summary?.started_at ?? facts.startedAt);
   const source = joined([facts.sheet.name, facts.deployment, started, facts.rehearsal ? 'rehearsal' : '']);
-  const ended = good === table.rows ? `All ${count(good)}` : `${count(good)} of ${count(table.rows)}`;
-  const sentence = running
-    ? `${count(table.rows - left)} of ${count(table.rows)} rows done`
-    : `${ended} rows succeeded`;
-  const ends = known.map(([name, rows]) => `${rows} ${name}`).join(', ');
-  const part = ([name, rows]) =>
-    html`<i title="${count(rows)} ${name}" style=${{ ...toneOf(name), flexGrow: `${rows}` }}></i>`;
+  const rows = plural(table.rows, 'row');
+  const ended = good < table.rows ? `${count(good)} of ${rows}` : `${good > 1 ? 'All ' : ''}${rows}`;
+  const sentence = running ? `${count(table.rows - left)} of ${rows} done` : `${ended} succeeded`;
+  const ends = known.map(([name, many]) => `${many} ${name}`).join(', ');
+  const part = ([name, many]) =>
+    html`<i title="${count(many)} ${name}" style=${{ ...toneOf(name), flexGrow: `${many}` }}></i>`;
   return html`<div id="head" class=${isShort ? 'short' : ''}>
       <p class="wrap">
         <b id="title">${facts.batch}</b>${running && html`<span id="state" class="pill" role="status">${running.state}</span>`}

@@ -1,6 +1,6 @@
 // The libraries that draw the page, and small parts that several views have. Text only ever becomes text: nothing here takes markup.
 
-import { count } from './text.js';
+import { count, decoded } from './text.js';
 
 /** @typedef {{ preact: typeof import('preact'), preactHooks: typeof import('preact/hooks'), htm: typeof import('htm').default, uPlot: typeof import('uplot') }} Libraries */
 /** @typedef {import('preact').ComponentChildren} Children */
@@ -40,7 +40,7 @@ export function useWindow(types, hear) {
 
 /** Opens what the address names, now and when it changes. @param {(name: string) => void} open */
 export function useNamed(open) {
-  const look = () => open(decodeURIComponent(location.hash.slice(1)));
+  const look = () => open(decoded(location.hash.slice(1)));
   useEffect(look, []);
   useWindow(['hashchange'], look);
 }

@@ -13,13 +13,14 @@ export const plural = (times, word) => `${count(times)} ${word}${times === 1 ? '
 
 /** @param {number} usd */
 export function money(usd) {
-  if (usd === 0) return '$0';
+  if (usd < 0.000_05) return usd === 0 ? '$0' : '< $0.0001';
   if (usd >= 1_000) return `$${count(Math.round(usd))}`;
   return `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
 
 /** @param {number} seconds */
 export function span(seconds) {
+  if (seconds > 0 && seconds < 0.1) return `${Math.ceil(seconds * 1_000)} ms`;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
   if (seconds < 60) return `${Math.round(seconds)} s`;
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
@@ -53,6 +54,10 @@ export function rowRanges(rows) {
   return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
 }
 
+/** Nothing that a viewer types is badly encoded. @param {string} text */
+export const decoded = (text) =>
+  new URLSearchParams(`=${text.replaceAll(/[+&]/g, encodeURIComponent)}`).get('') ?? '';
+
 /** A cell of CSV. @param {string} text */
 export const csvCell = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
@@ -85,6 +90,6 @@ export const asCalled = (text, program) => text.replaceAll(/(?<![\w./-])runsheet
 /** A page that was opened from its folder knows where it is. */
 function ownPlace() {
   if (location.protocol !== 'file:') return undefined;
-  const folder = decodeURIComponent(location.pathname).split('/').slice(0, -2).join('/');
+  const folder = decoded(location.pathname).split('/').slice(0, -2).join('/');
   return folder.replace(/^\/(?=[A-Za-z]:)/, '') || '/';
 }
