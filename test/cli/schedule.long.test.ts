@@ -84,10 +84,19 @@ describe('a schedule', () => {
     const drift =
       'fox\thas no job here; --prune deletes it\nheron\tchanges\n  cron "0 1 29 2 *" → "0 5 29 2 *"\nowl\tas it is\n';
     expect(await apply()).toMatchObject({ code: 2, stdout: drift, stderr: expect.stringContaining('E563') });
-    expect(await apply('--yes', '--prune')).toMatchObject({ code: 0 });
+    // Another folder of batches has schedules of its own.
+    const others = ['schedule', 'create', 'kite', stage.path('jobs/prompts.csv'), '-d', 'quick', ...NEVER];
+    expect((await stage.run([...others, '--out', 'others'])).code).toBe(0);
+    expect(await apply('--yes', '--prune')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^fox\tis deleted\n[^]*kite\thas no job here\n {2}its batches are elsewhere: .*others\n/,
+      ),
+    });
     const { stdout } = await stage.run(['schedule', 'list', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject([
       { schedule: 'heron', cron: '0 5 29 2 *' },
+      { schedule: 'kite' },
       { schedule: 'owl', cron: '0 2 29 2 *' },
     ]);
   });

@@ -3,8 +3,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PAUSE_KINDS, pauseHint } from '../../src/batch/pausing/pause-kinds.ts';
+import { shownService } from '../../src/cli/flags/batch-options.ts';
 import { withPlace } from '../../src/cli/flags/correction.ts';
 import { errorTable } from '../../src/errors/codes.ts';
+import type { Config } from '../../src/host/config.ts';
+import type { BatchFile } from '../../src/store/batch-file.ts';
 import { Console } from './console.ts';
 import { commandsIn, refusal } from './commands-in.ts';
 import { endBatch } from './ended-batch.ts';
@@ -121,4 +124,18 @@ describe('the commands in hints', () => {
     expect(stderr).toContain(`  runsheet ${corrected}\n`);
     expect((await console.run(...corrected.split(' '))).code).toBe(0);
   });
+});
+
+it('doctor names itself again with the flags that it was given', async () => {
+  const console = await Console.open();
+  const { stderr } = await console.run('doctor', '--comfyui', 'http://127.0.0.1:1');
+  expect(stderr).toContain('  again     runsheet doctor --comfyui http://127.0.0.1:1\n');
+});
+
+it('runs on GPUs of the user are no rehearsal in a list', () => {
+  const config = { serviceAt: () => undefined } as unknown as Config;
+  const shown = [true, false].map((rehearsal) =>
+    shownService(config, { base: 'local', rehearsal } as BatchFile['service']),
+  );
+  expect(shown).toEqual(['rehearsal', 'own GPUs']);
 });

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Console } from './console.ts';
 
 const SHEET = 'prompt;price\na fox;1\nan owl;2\n';
@@ -40,6 +40,7 @@ describe('a job file', () => {
 
   it.each([
     ['max_cots = 3\n', 'names max_cots, which is nothing that a job has', 'did you mean max_cost?'],
+    ['shet = "prompts.csv"\n', 'names shet', 'did you mean sheet?'],
     ['concurrency = [\n', 'is no TOML', 'in line'],
     ['shuffle = "yes"\n', 'shuffle in', 'is true or false'],
     ['max_cost = -1\n', '--max-cost', 'for example --max-cost 20'],
@@ -59,6 +60,22 @@ describe('a job file', () => {
       2,
       expect.stringMatching(/E602\]: \S+nightly\.job\.toml: --max-cost "-1"[^]*--max-cost 20/),
     ]);
+  });
+
+  it('that lacks a setting is named where schedules are applied, with the line that adds it', async () => {
+    const console = await opened(`${JOB}[schedule]\ncron = "0 2 * * *"\n`);
+    vi.stubEnv('RUNSHEET_API_URL', undefined);
+    const { code, stderr } = await console.run('schedule', 'apply', console.folder);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /E305\][^]*--> \S+nightly\.job\.toml\n[^]*add above \[schedule\] in \S+:\n {2}local = true\n$/,
+      ),
+    ]);
+    console.write('nightly.job.toml', `${JOB}local = true\n[schedule]\ncron = "0 2 * * * *"\n`);
+    expect((await console.run('schedule', 'apply', console.folder)).stderr).toMatch(
+      /6 of 5 fields\n +--> \S+nightly\.job\.toml\n/,
+    );
   });
 
   it('is written by plan with what was given and guessed, and is the same batch', async () => {
@@ -82,7 +99,7 @@ describe('a job file', () => {
     const before = await console.run(...given, '--write', job);
     expect(before.code).toBe(0);
     expect(readFileSync(job, 'utf8')).toBe(
-      'sheet = "sheets/prompts.csv"\ndeployment = "portraits"\nconcurrency = 4\ngpu = "H100"\ndrop = [ "price" ]\ndelimiter = ";"\n\n[set]\nseed = "7"\n',
+      'sheet = "sheets/prompts.csv"\ndeployment = "portraits"\nconcurrency = 4\ngpu = "H100"\nset = { seed = "7" }\ndrop = [ "price" ]\ndelimiter = ";"\n',
     );
     const after = await console.run('plan', job, '-o', 'json');
     expect(JSON.parse(after.stdout)).toMatchObject({
@@ -103,7 +120,7 @@ describe('a job file', () => {
     const flags = ['-d', 'portraits', '--grid', `prompt=@${lines}`, '--grid', 'seed=1..2', '-o', 'json'];
     const before = await console.run('plan', ...flags, '--write', job);
     expect(readFileSync(job, 'utf8')).toBe(
-      'deployment = "portraits"\n\n[grid]\nprompt = "@sheets/prompts.txt"\nseed = "1..2"\n',
+      'deployment = "portraits"\ngrid = { prompt = "@sheets/prompts.txt", seed = "1..2" }\n',
     );
     const after = await console.run('plan', job, '-o', 'json');
     const batchIn = (said: { readonly stdout: string }): unknown =>

@@ -117,7 +117,7 @@ const lineOf = (
   [
     terminalLine(batch),
     new Date(file.createdAt).toLocaleString('sv-SE').slice(0, 16),
-    shownService(config, file.service.base),
+    shownService(config, file.service),
     unattended ? `${state}, no worker` : state,
     `${fault === undefined ? count(doneOf(outcomes)) : '?'}/${count(rows)}`,
     outcomeText(outcomes),

@@ -28,6 +28,7 @@ import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 import type { Reading } from '../../sheet/sheet-options.ts';
 import { refuseNoSheet } from '../../sheet/sheet-source.ts';
+import type { BatchFile } from '../../store/batch-file.ts';
 import type { SheetFlags } from './flags.ts';
 import type { LimitFlags, OptionFlags } from './option-flags.ts';
 
@@ -49,8 +50,8 @@ export function meantService(config: Config, flags: Pick<SheetFlags, 'local'>): 
 }
 
 /** Undefined if the settings have no name for the service. */
-export const shownService = (config: Config, base: string): string | undefined =>
-  base === LOCAL ? 'rehearsal' : config.serviceAt(base);
+export const shownService = (config: Config, { base, rehearsal }: BatchFile['service']): string | undefined =>
+  base === LOCAL ? (rehearsal ? 'rehearsal' : 'own GPUs') : config.serviceAt(base);
 
 /** In the place of a sheet, if the rows are those of a grid. No file is called so: it would be read as a flag. */
 export const NO_SHEET = '--grid';

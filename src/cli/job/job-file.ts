@@ -88,7 +88,7 @@ export function readJob(path: string): Job {
     path,
     name: basename(path, ENDING),
     sheet: sheet === undefined ? undefined : placed(folder, text(sheet)),
-    flags: flagsOf({ path }, rest, JOB_FLAGS),
+    flags: flagsOf({ path }, rest, JOB_FLAGS, ['sheet', 'schedule', 'stage']),
     stages: stage === undefined ? undefined : stagesOf(path, stage),
     schedule:
       schedule === undefined

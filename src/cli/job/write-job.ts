@@ -39,15 +39,20 @@ export function writeJob(
   const shown = (place: string): string => (isAddress(place) ? place : relative(folder, resolve(place)));
   const table: Record<string, Value> = sheet === '-' || sheet === NO_SHEET ? {} : { sheet: shown(sheet) };
   try {
-    writeFileSync(path, stringify({ ...table, ...flagTable(given, shown) }), { flag: 'wx' });
+    const lines = linesOf({ ...table, ...flagTable(given, shown) });
+    writeFileSync(path, lines.map((line) => `${line}\n`).join(''), { flag: 'wx' });
   } catch (error) {
     throw fileFault(error, { path }) ?? error;
   }
 }
 
-/** Flags as lines of a job file, each of which can stand alone. */
+/** Flags as lines of a job file. */
 export const jobLines = (words: readonly string[]): readonly string[] =>
-  Object.entries(flagTable(flagsIn(words, {}), String)).map(([name, value]) =>
+  linesOf(flagTable(flagsIn(words, {}), String));
+
+/** Each can stand alone: what a user adds behind the last one is not in its table. */
+const linesOf = (table: Readonly<Record<string, Value>>): readonly string[] =>
+  Object.entries(table).map(([name, value]) =>
     typeof value === 'object' && !Array.isArray(value)
       ? `${name} = { ${stringify(value).trim().replaceAll('\n', ', ')} }`
       : stringify({ [name]: value }).trim(),

@@ -4,12 +4,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Words } from '../../create-batch/questions.ts';
-import { problem } from '../../errors/error.ts';
+import { problem, RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { checkFiring } from '../../library/schedules.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import type { Schedules } from '../../temporal/schedules.ts';
+import { SheetRefused } from '../../sheet/validation-errors.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { parsedFlags, type Parameters } from '../job/parsed-flags.ts';
@@ -52,15 +53,18 @@ export const applyWith = (parameters: Parameters) =>
     for (const job of jobsIn(place)) {
       const given = await parsedFlags<CreateFlags>(this, parameters, wordsOfJob(job, flags.out), job.path);
       paths.set(job.name, job.path);
-      definitions.set(job.name, await definitionOf(servers, given, job.name, job.sheet ?? ''));
+      const defining = definitionOf(servers, given, job.name, job.sheet ?? '');
+      definitions.set(job.name, await defining.catch(inFile(job.path)));
     }
     const { schedules, stack } = await servers.open(false);
-    const found = await differences(schedules, definitions, flags.prune);
+    const { out } = servers.config;
+    const found = await differences(schedules, definitions, { prunes: flags.prune, out });
     if (flags.output === 'text') for (const one of found) printer.data(lineOf(one));
     for (const { schedule, how } of found) {
       const definition = definitions.get(schedule);
+      const path = paths.get(schedule) ?? '';
       if (definition !== undefined && how !== 'unchanged')
-        await checkFiring(servers, definition, asLinesOf(paths.get(schedule) ?? ''));
+        await checkFiring(servers, definition, asLinesOf(path)).catch(inFile(path));
     }
     if (await isAgreed(this, printer, flags, found)) await carryOut(schedules, definitions, found);
     if (flags.output === 'json') printer.json(shaped(appliedSchema, { schedules: found }));
@@ -77,7 +81,21 @@ export const applyWith = (parameters: Parameters) =>
 const asLinesOf =
   (path: string): Words =>
   (answer, assumed) =>
-    `add above [schedule] in ${terminalLine(path)}:\n  ${jobLines([...answer.flags, ...assumed].flat()).join('\n  ')}`;
+    linesFor(path, [...answer.flags, ...assumed]);
+
+const linesFor = (path: string, flags: readonly (readonly (string | undefined)[])[]): string =>
+  `add above [schedule] in ${terminalLine(path)}:\n  ${jobLines(flags.flat().filter((word) => word !== undefined)).join('\n  ')}`;
+
+/** Passes an error on with the job that it is about, which has the flags that correct it. */
+const inFile =
+  (path: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof RunsheetError) || error instanceof SheetRefused) throw error;
+    const { code, message, exit, hint, correction, place = { file: path }, cause } = error;
+    const lines = correction !== undefined && 'add' in correction ? [linesFor(path, correction.add)] : [];
+    const hints = [...(hint === undefined ? [] : [hint]), ...lines].join('\n');
+    throw new RunsheetError(code, message, { exit, ...(hints !== '' && { hint: hints }), place, cause });
+  };
 
 /** The jobs with a schedule, by name. Throws E602 if there is none. */
 function jobsIn(place: string): readonly Job[] {
@@ -116,16 +134,22 @@ function wordsOfJob({ path, name, sheet, flags, schedule = [] }: Job, out: strin
 async function differences(
   schedules: Schedules,
   definitions: ReadonlyMap<string, ScheduleDefinition>,
-  prunes: boolean,
+  { prunes, out }: { readonly prunes: boolean; readonly out: string },
 ): Promise<readonly Applied[]> {
   const found: Applied[] = [];
+  // Others in the namespace may have jobs of their own.
+  const outs = new Set([out, ...[...definitions.values()].map((one) => one.out)]);
   for (const [schedule, definition] of definitions) {
     const changes = await schedules.changes(definition);
     const how = changes === undefined ? 'created' : changes.length === 0 ? 'unchanged' : 'changed';
     found.push({ schedule, how, changes: changes ?? [] });
   }
-  for await (const { name } of schedules.list())
-    if (!definitions.has(name)) found.push({ schedule: name, how: prunes ? 'deleted' : 'left', changes: [] });
+  for await (const { name, definition } of schedules.list()) {
+    if (definitions.has(name)) continue;
+    const isOther = !outs.has(definition.out);
+    const changes = isOther ? [`its batches are elsewhere: ${definition.out}`] : [];
+    found.push({ schedule: name, how: prunes && !isOther ? 'deleted' : 'left', changes });
+  }
   return found.toSorted((one, other) => (one.schedule < other.schedule ? -1 : 1));
 }
 
@@ -134,11 +158,14 @@ const SAID: Readonly<Record<Applied['how'], string>> = {
   changed: 'changes',
   unchanged: 'as it is',
   deleted: 'is deleted',
-  left: 'has no job here; --prune deletes it',
+  left: 'has no job here',
 };
 
 const lineOf = ({ schedule, how, changes }: Applied): string =>
-  [`${schedule}\t${SAID[how]}`, ...changes.map((change) => terminalLine(`  ${change}`))].join('\n');
+  [
+    `${schedule}\t${SAID[how]}${how === 'left' && changes.length === 0 ? '; --prune deletes it' : ''}`,
+    ...changes.map((change) => terminalLine(`  ${change}`)),
+  ].join('\n');
 
 /** Whether the user wants it. Throws E563 where no user can be asked. */
 async function isAgreed(

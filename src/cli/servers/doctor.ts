@@ -21,6 +21,7 @@ import { livingRecord } from '../../temporal/embedded/stack-file.ts';
 import { checkReachable, openStore } from '../../store/open-store.ts';
 import { TASK_QUEUE } from '../../../workflows/task-queues.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
+import { sameCommand } from '../next-command.ts';
 import { refuseOtherApi } from '../../create-batch/batch-request.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { gpusOf } from '../flags/own-gpus.ts';
@@ -59,7 +60,7 @@ export default async function doctor(this: Context, flags: FlagsOf<typeof doctor
       if (hint) printer.data(printer.forPeople(`  hint: ${terminalLine(hint)}`));
     }
   }
-  printer.next(nextOf(config, findings, flags.cluster));
+  printer.next(nextOf(config, findings, sameCommand(this.args ?? [], 'doctor')));
   return findings.every(({ ok }) => ok) ? EXIT.ok : EXIT.unreachable;
 }
 
@@ -87,8 +88,8 @@ const gpuChecks = ({ servers, workflows }: GivenGpus) =>
   );
 
 /** Without a run service, only a rehearsal is possible. */
-function nextOf({ apiUrl }: Config, findings: readonly Finding[], cluster: boolean): Next {
-  if (findings.some(({ ok }) => !ok)) return ['again', `runsheet doctor${cluster ? ' --cluster' : ''}`];
+function nextOf({ apiUrl }: Config, findings: readonly Finding[], same: string): Next {
+  if (findings.some(({ ok }) => !ok)) return ['again', same];
   return apiUrl === undefined ? ['rehearse', 'runsheet demo'] : ['choose', 'runsheet deployments'];
 }
 
