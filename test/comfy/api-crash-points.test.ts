@@ -15,6 +15,7 @@ type Scene = { readonly gpu: ComfyStandIn; readonly api: ApiStandIn; readonly ow
 async function sceneOf(
   hasLists: boolean,
   graph = portrait({ seconds: 3_600 }),
+  timing: object = {},
 ): Promise<Scene & AsyncDisposable> {
   const gpu = new ComfyStandIn({ folder: freshFolder() });
   await gpu.start();
@@ -22,6 +23,7 @@ async function sceneOf(
   const own = await OwnService.of([{ url: api.url, kind: 'comfy-api' }], graph, {
     lookPolledMs: 20,
     spentMs: 100,
+    ...timing,
   });
   return {
     gpu,
@@ -196,6 +198,17 @@ it('a picture of a row is an asset there, which the workflow names', async () =>
   const run = await own.until(await own.queue({ photo: await own.upload(picture) }));
   expect(run.status).toBe('success');
   expect(colourOf(await own.picture(run))).toBe(colourOf(picture));
+});
+
+it.each([
+  ['the network of the service', ({ api }: Scene) => `${api.url}/store`, 'success', /^goes to \S+$/],
+  ['elsewhere', () => 'http://169.254.169.254/store', 'failed', /169\.254\.169\.254/],
+])('files are in a store, in %s', async (_, storeOf, status, says) => {
+  await using scene = await sceneOf(true, portrait(), { lookMs: 2 });
+  const { api, own } = scene;
+  api.store = storeOf(scene);
+  const run = await own.until(await own.queue({ prompt: 'an owl' }));
+  expect([run.status, await own.log(run.id)]).toEqual([status, expect.stringMatching(says)]);
 });
 
 describe('a run that cannot be sent', () => {

@@ -31,6 +31,8 @@ export class ApiStandIn implements AsyncDisposable {
   readonly asked: string[] = [];
   #jobs: Job[] = [];
   loses: Loss | undefined;
+  /** Where files are instead. */
+  store: string | undefined;
   /** Fulfilled when a job was to be cancelled. */
   readonly cancelled = Promise.withResolvers<void>();
   /** Refuses jobs: no credits are left, too many at once, or by a gateway. */
@@ -72,7 +74,10 @@ export class ApiStandIn implements AsyncDisposable {
     try {
       if (kind === 'health') return send(200, { status: 'healthy' });
       if (kind === 'assets' && id === undefined) return send(201, { id: await this.#keep(incoming) });
+      if (kind === 'assets' && this.store !== undefined)
+        return send(302, {}, { location: `${this.store}?asset=${id}` });
       if (kind === 'assets') return await this.#asset(id ?? '', response);
+      if (pathname === '/store') return await this.#asset(searchParams.get('asset') ?? '', response);
       if (kind !== 'jobs') return send(404, errorOf('not_found'));
       if (id !== undefined) {
         const job = this.#jobs.find((one) => one.id === id);

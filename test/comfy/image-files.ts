@@ -105,7 +105,7 @@ function countOf(file: string, prefix: string): number {
 }
 
 /** A PNG of one colour that carries its graph, as ComfyUI's do. */
-function pictureOf(colour: number, graph: Graph): Buffer {
+export function pictureOf(colour: number, graph: Graph = {}): Buffer {
   const bitmap = { width: SIDE, height: SIDE, pixels: new Uint8Array(SIDE * SIDE) };
   const palette = Uint8Array.of(colour >> 16, (colour >> 8) & 0xff, colour & 0xff);
   return encodePng(bitmap, palette, JSON.stringify(graph));

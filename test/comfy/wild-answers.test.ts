@@ -105,7 +105,7 @@ it('cannot send the service to another address for a file', async () => {
 
 it('may refuse a run at any length, and without a key of ours in the log', async () => {
   await using gpu = await openStandIn();
-  const details = `${'x'.repeat(1 << 20)}`;
+  const details = 'x'.repeat(1 << 20);
   gpu.alters = ({ method, url }, truth) =>
     method === 'POST' && url === '/prompt'
       ? { status: 400, body: Buffer.from(JSON.stringify({ error: { message: 'no\u001B[31m', details } })) }

@@ -9,6 +9,7 @@ import {
   Unreachable,
   type Backend,
   type ClassInput,
+  type FileRef,
   type NodeClass,
   type Seen,
   type Submitted,
@@ -23,6 +24,12 @@ export type ServerAddress = {
   /** For every request, such as an authorization that a proxy wants. */
   readonly headers: Readonly<Record<string, string>>;
 };
+
+/** Its folder for our files. */
+const INPUTS = 'runsheet';
+
+const viewOf = ({ filename, subfolder, type }: FileRef): string =>
+  `/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`;
 
 /** The validation of a large workflow may load custom nodes. */
 const SUBMIT_MS = 120_000;
@@ -63,12 +70,14 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
     // Interrupting what does not run would end the run of another client in older releases.
     cancel: (id, at) =>
       at === 'running' ? post('/interrupt', { prompt_id: id }) : post('/queue', { delete: [id] }),
-    file: ({ filename, subfolder, type }) =>
-      http.open(`/view?${new URLSearchParams({ filename, subfolder, type }).toString()}`),
+    file: (ref) => http.open(viewOf(ref)),
     async put({ name, content }) {
+      // Its name is its content.
+      const there = await http.sizeOf(viewOf({ filename: name, subfolder: INPUTS, type: 'input' }));
+      if (there === content.size) return `${INPUTS}/${name}`;
       const form = new FormData();
       form.set('image', content, name);
-      form.set('subfolder', 'runsheet');
+      form.set('subfolder', INPUTS);
       form.set('overwrite', 'true');
       const put = await http.upload('/upload/image', form, uploadSchema);
       return put.subfolder === '' ? put.name : `${put.subfolder}/${put.name}`;

@@ -26,7 +26,7 @@ export type Answer = {
 };
 
 type Sent = {
-  readonly method?: 'POST';
+  readonly method?: 'POST' | 'HEAD';
   readonly body?: string | Form;
   readonly signal?: AbortSignal;
   readonly more?: Readonly<Record<string, string>>;
@@ -64,11 +64,6 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       more,
       ...(body === undefined ? {} : { method: 'POST', body }),
     });
-  const parsed = <T>(path: string, { status, text }: Answer, schema: z.ZodType<T>): T => {
-    const found = status === 200 ? schema.safeParse(jsonIn(text)) : undefined;
-    if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-    return found.data;
-  };
   return {
     dispatcher,
     close: async (): Promise<void> => void (await Promise.all([dispatcher.destroy(), files.destroy()])),
@@ -81,6 +76,14 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> => {
       const answer = await answerTo(path, { method: 'POST', body: form }, files);
       return parsed(path, { ...answer, status: answer.status === 201 ? 200 : answer.status }, schema);
+    },
+    /** How many bytes a file has; undefined if it is not there. */
+    sizeOf: async (path: string): Promise<number | undefined> => {
+      const { status, headers: answered } = await answerTo(path, {
+        method: 'HEAD',
+        signal: AbortSignal.timeout(ANSWER_MS),
+      });
+      return status === 200 ? Number(answered['content-length']) : undefined;
     },
     /** undefined if it is not there. `elsewhere` reads what it redirects to, which must not get our key. */
     open: async (
@@ -97,6 +100,12 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
       throw new Unreachable(`${path} answered ${statusCode}`);
     },
   };
+}
+
+function parsed<T>(path: string, { status, text }: Answer, schema: z.ZodType<T>): T {
+  const found = status === 200 ? schema.safeParse(jsonIn(text)) : undefined;
+  if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
+  return found.data;
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

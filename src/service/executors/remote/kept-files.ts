@@ -2,12 +2,13 @@
 //
 //      <folder>/<day>/<run>/<n>.png     written as .part, and renamed when it is whole
 
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import {
   createReadStream,
   createWriteStream,
   existsSync,
   mkdirSync,
+  openAsBlob,
   readdirSync,
   renameSync,
   rmSync,
@@ -85,6 +86,28 @@ export class KeptFiles {
     }
     renameSync(`${target}.part`, target);
     return { filename, path, type: typeOf(extension), bytes, sha256: hash.digest('hex') };
+  }
+
+  /** Keeps a file only as long as it is used. */
+  async passing<T>(
+    chunks: AsyncIterable<Uint8Array>,
+    use: (content: Blob, sha256: string) => Promise<T>,
+  ): Promise<T> {
+    const folder = join(this.#folder, dayOf(Date.now()));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `${randomUUID()}.part`);
+    const hash = createHash('sha256');
+    const file = await open(path, 'wx', 0o600);
+    try {
+      for await (const chunk of chunks) {
+        hash.update(chunk);
+        await file.appendFile(chunk);
+      }
+      return await use(await openAsBlob(path), hash.digest('hex'));
+    } finally {
+      await file.close();
+      rmSync(path, { force: true });
+    }
   }
 
   /** undefined if it was dropped. */

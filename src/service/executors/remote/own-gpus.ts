@@ -1,8 +1,7 @@
 // A user's own GPU servers and workflows, as they are given and kept: a service that starts again needs no flags for them.
 
-import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import { blob } from 'node:stream/consumers';
+import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { parseExactly } from '../../../batch/digits.ts';
 import { errorMessage, problem, type RunsheetError } from '../../../errors/error.ts';
@@ -246,45 +245,33 @@ const shownInput = ({ name, type, default: usual, min, max, options }: InputType
 /** Only public addresses: a row must not reach into the network of the service. */
 const PUBLIC = 'http://192.0.2.1';
 const INPUT_BYTES_MOST = 1 << 30;
+const INPUT_MS = 600_000;
 
-/** Carries each file to each server once. */
-function fileCarrier({ database, origin }: Pick<World, 'database' | 'origin'>): RemoteWorld['putFiles'] {
+/** Carries the files of a run to the server that executes it. Each run asks for them: what an address names may be another file by now. */
+function fileCarrier({ database, origin, files: kept }: World): RemoteWorld['putFiles'] {
   const download = openDownloads(4);
-  const there = new WeakMap<Backend, Map<string, PutFile>>();
-  const content = async (address: string): Promise<Blob> => {
-    const [, id] =
-      /^\/files\/uploads\/([^/]+)\//.exec(
-        address.startsWith(`${origin()}/`) ? address.slice(origin().length) : '',
-      ) ?? [];
-    const upload = id === undefined ? undefined : database.uploadOf(id);
-    if (upload?.bytes) return new Blob([Uint8Array.from(upload.bytes)], { type: upload.type });
-    const { chunks, bytes = 0 } = await download(address, {
-      service: PUBLIC,
-      signal: AbortSignal.timeout(600_000),
-    });
-    if (bytes > INPUT_BYTES_MOST) throw new Error(`${address} is larger than ${INPUT_BYTES_MOST} bytes`);
-    return blob(bounded(chunks));
+  const uploadedAt = (address: string): Uint8Array | null | undefined => {
+    const path = address.startsWith(`${origin()}/`) ? address.slice(origin().length) : '';
+    const [, id] = /^\/files\/uploads\/([^/]+)\//.exec(path) ?? [];
+    return id === undefined ? undefined : database.uploadOf(id)?.bytes;
+  };
+  const chunksAt = async (address: string): Promise<AsyncIterable<Uint8Array>> => {
+    const uploaded = uploadedAt(address);
+    if (uploaded) return Readable.from([uploaded]);
+    const signal = AbortSignal.timeout(INPUT_MS);
+    return bounded((await download(address, { service: PUBLIC, signal })).chunks);
   };
   return async ({ inputs }, given, backend) => {
-    const known = there.get(backend) ?? new Map<string, PutFile>();
-    there.set(backend, known);
-    const files = inputs.filter(
-      ({ name, fields }) => fields.some(({ isFile }) => isFile) && isAddress(given[name]),
-    );
-    for (const { name } of files) {
-      const address = String(given[name]);
-      if (known.has(address)) continue;
-      const file = await content(address);
-      const hash = createHash('sha256')
-        .update(Buffer.from(await file.arrayBuffer()))
-        .digest('hex');
-      const put = await backend.put({
-        name: `${hash}${extname(new URL(address).pathname).slice(0, 8)}`,
-        content: file,
-      });
-      known.set(address, put);
+    const put = new Map<string, PutFile>();
+    const named = inputs.filter(({ fields }) => fields.some(({ isFile }) => isFile));
+    for (const address of new Set(named.map(({ name }) => given[name]).filter(isAddress))) {
+      const extension = extname(new URL(address).pathname).slice(0, 8);
+      const there = await kept.passing(await chunksAt(address), (content, hash) =>
+        backend.put({ name: `${hash}${extension}`, content }),
+      );
+      put.set(address, there);
     }
-    return known;
+    return put;
   };
 }
 
@@ -297,4 +284,5 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8A
   }
 }
 
-const isAddress = (value: unknown): boolean => typeof value === 'string' && /^https?:\/\//i.test(value);
+const isAddress = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\//i.test(value);

@@ -1,0 +1,67 @@
+// Files of inputs: whatever their address names now is put on the server that executes the run.
+
+import { once } from 'node:events';
+import { readdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { takeProxies } from '../../src/host/proxies.ts';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { openProxy } from '../stage/proxy.ts';
+import { colourOf, pictureOf } from './image-files.ts';
+import { COPIER, OwnService, openStandIn } from './own-service.ts';
+
+it('are asked for anew by each run, because an address may name another file by then', async () => {
+  let picture = pictureOf(0x01_01_01);
+  let asked = 0;
+  const shop = createServer((_asking, response) => void response.end(picture, () => (asked += 1)));
+  shop.listen(0, '127.0.0.1');
+  await once(shop, 'listening');
+  const proxy = await openProxy({ hosts: { 'shop.example': (shop.address() as AddressInfo).port } });
+  takeProxies({ http_proxy: proxy.url });
+  try {
+    await using gpu = await openStandIn();
+    await using own = await OwnService.of([gpu], COPIER);
+    const colours: unknown[] = [];
+    for (const colour of [0x01_01_01, 0x02_02_02, 0x02_02_02]) {
+      picture = pictureOf(colour);
+      const run = await own.until(await own.queue({ photo: 'http://shop.example/today.png' }));
+      expect([run.status, await own.log(run.id)]).toEqual(['success', expect.stringMatching(/^goes to/)]);
+      colours.push(colourOf(await own.picture(run)));
+    }
+    expect(colours).toEqual([0x01_01_01, 0x02_02_02, 0x02_02_02]);
+    const kept = readdirSync(own.files, { recursive: true }).map(String);
+    expect(kept.filter((name) => name.endsWith('.part'))).toEqual([]);
+  } finally {
+    takeProxies({});
+    proxy.close();
+    shop.close();
+  }
+  expect(asked).toBe(3);
+});
+
+it('are put there again if they were deleted', async () => {
+  const folder = freshFolder();
+  await using gpu = await openStandIn({ folder });
+  await using own = await OwnService.of([gpu], COPIER);
+  const photo = await own.upload(pictureOf(0x07_07_07));
+  for (let time = 0; time < 2; time += 1) {
+    const run = await own.until(await own.queue({ photo }));
+    expect([run.status, colourOf(await own.picture(run))]).toEqual(['success', 0x07_07_07]);
+    rmSync(join(folder, 'input', 'runsheet'), { recursive: true });
+  }
+});
+
+it('are sent to a server once, as long as it has them', async () => {
+  await using gpu = await openStandIn();
+  const uploads: unknown[] = [];
+  gpu.alters = ({ url }, truth) => {
+    if (url === '/upload/image') uploads.push(url);
+    return truth;
+  };
+  await using own = await OwnService.of([gpu], COPIER);
+  const photo = await own.upload(pictureOf(0x07_07_07));
+  for (let time = 0; time < 3; time += 1) await own.until(await own.queue({ photo }));
+  expect(uploads).toHaveLength(1);
+});
