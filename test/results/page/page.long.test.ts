@@ -173,6 +173,29 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     expect(most).toEqual([', at most 1', ', at most 23', ', at most 4 ms', ', at most < $0.0001']);
   });
 
+  it('counts no rows that were never sent in what a row cost and in the speed, and sends any row again', async () => {
+    const unsent = { outcome: 'cancelled', attempts: [], files: [] } as const;
+    const path = await writeScene(join(folder, 'cancelled'), {
+      rows: 600,
+      failing: 0,
+      change: (record) =>
+        record.row > 40
+          ? { ...record, ...unsent }
+          : { ...record, attempts: record.attempts.slice(-1).map((one) => ({ ...one, cost_usd: 0.02 })) },
+    });
+    const page = await openPage(browser, pathToFileURL(path).href);
+    onTestFinished(() => page.close());
+    const facts = await page.$$eval('#facts > div', (all) => all.map((one) => one.textContent));
+    expect(facts).toEqual(expect.arrayContaining(['Cost, estimated$0.80$0.0200 a row', 'Speed23rows/min']));
+    expect(await page.getAttribute('#failures .button', 'title')).toMatch(
+      / --row 41-540 --outcome cancelled$/,
+    );
+    expect(await page.textContent('#failures .button')).toBe('Copy retry of the first 500');
+    await page.click('.card[data-place="1"]');
+    const retry = page.getByRole('button', { name: 'Copy retry command' });
+    expect(await retry.getAttribute('title')).toMatch(/ --row 2 --outcome succeeded$/);
+  });
+
   it('opens the row that a badly encoded address means', async () => {
     const page = await open('#50%&50+1');
     expect(await page.textContent('#side h2')).toBe('50%&50+1');

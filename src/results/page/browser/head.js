@@ -2,8 +2,7 @@
 
 import { Button, Copy, html, Terms, toneOf, useMemo } from './parts.js';
 import { failureGroups, sameGroups } from './arrange.js';
-import { asCalled, commandOf, count, dateOf, joined, money, plural, rough, rowRanges, span } from './text.js';
-import { OPEN } from './table.js';
+import { asCalled, commandOf, count, dateOf, joined, money, plural, retryOf, rough, span } from './text.js';
 
 /** @import { Table } from './table.js' */
 /** @import { Group, Wish } from './arrange.js' */
@@ -58,7 +57,7 @@ function Trouble({ running: { reason, hint, state }, table: { facts } }) {
 /** @type {(table: Table, running: Running | undefined) => readonly Fact[]} */
 function factsOf({ facts: { summary, startedAt }, of }, running) {
   const cost = of.cost.reduce((sum, one) => sum + one, 0);
-  const done = of.outcome.reduce((sum, one) => sum + Number(one !== OPEN), 0);
+  const done = of.tries.reduce((sum, one) => sum + Number(one > 0), 0);
   const idle = running?.idleSeconds ?? 0;
   const soFar = Math.max(0, ((running?.at ?? Date.now()) - startedAt) / 1_000 - idle);
   if (running || !summary) return runningFacts(running, { seconds: soFar, cost, done });
@@ -131,9 +130,10 @@ function Attention({ table, filter, open }) {
 function GroupItem({ table, filter, open, group: { reason, outcome, rows, gpus } }) {
   const more = rows.length - ROWS_NAMED;
   // Rows that were refused would be refused again, and those without a known end may have been paid for.
-  const canRetry = outcome === 'failed' || outcome === 'timed-out';
-  const ranges = rowRanges(rows.slice(0, 500).map((row) => row + 1));
-  const again = commandOf(table.facts, 'retry', `--row ${ranges}`);
+  const canRetry = ['failed', 'timed-out', 'cancelled'].includes(outcome);
+  const first = rows.slice(0, 500);
+  const label = `Copy retry${first.length < rows.length ? ` of the first ${count(first.length)}` : ''}`;
+  const again = retryOf(table.facts, first, outcome);
   // The part without numbers finds the whole group.
   const [beginning = ''] = reason.split(/\d|…/);
   const find = () => filter({ text: beginning.trim().slice(0, 60), outcome: '' });
@@ -149,6 +149,6 @@ function GroupItem({ table, filter, open, group: { reason, outcome, rows, gpus }
         ${more > 0 && html`<${Button} name="link" onClick=${find}>${count(more)} more<//>`}
       </p>
     </div>
-    ${canRetry && html`<${Copy} label="Copy retry" of="Copy retry of ${count(rows.length)} ${outcome} rows" text=${again} />`}
+    ${canRetry && html`<${Copy} label=${label} of="${label}: ${count(rows.length)} ${outcome}" text=${again} />`}
   </li>`;
 }

@@ -3,7 +3,7 @@
 import { Button, Copy, html, NewTab, Section, Terms, toneOf, useEffect, useRef, useState } from './parts.js';
 import { LargeFile, NoPicture, Thumb } from './files.js';
 import { choiceOf } from './picks.js';
-import { commandOf, dateOf, joined, money, size, span } from './text.js';
+import { dateOf, joined, money, retryOf, size, span } from './text.js';
 import { Viewer } from './viewer.js';
 
 /** @import { Source } from './row-card.js' */
@@ -93,7 +93,7 @@ function PickBar({ pick: { mark, stars = 0 }, choose }) {
 /** @param {{ source: Source, row: number, detail: ShownRow, path: string | undefined, attempt: number }} props */
 function Detail({ source: { table }, row, detail, path, attempt }) {
   const { inputs, data, more = 0, reason, attempts, files, texts = [], reused } = detail;
-  const retry = commandOf(table.facts, 'retry', `--row ${row + 1}`);
+  const outcome = table.outcomeName(row);
   const link = ({ path: href, bytes, name }) =>
     html`<li><${NewTab} href=${href} text=${href} /> ${size(bytes)} · ${name}</li>`;
   return html`${reason !== undefined && html`<p class="reason box" style=${toneOf('failed')}>${reason}</p>`}
@@ -104,7 +104,7 @@ function Detail({ source: { table }, row, detail, path, attempt }) {
     ${texts.map((text) => html`<pre tabindex="0">${text}</pre>`)}
     <div class="actions wrap">
       ${path !== undefined && html`<${Copy} label="Copy path" text=${path} /><${NewTab} href=${path} name="button" text="Open file" />`}
-      <${Copy} label="Copy retry command" text=${retry} /><${Copy} label="Copy link" text=${location.href} />
+      ${outcome !== 'open' && html`<${Copy} label="Copy retry command" text=${retryOf(table.facts, [row], outcome)} />`}<${Copy} label="Copy link" text=${location.href} />
     </div>
     <${Section} title=${attempts.length === 1 ? 'Attempt' : 'Attempts'} isEmpty=${attempts.length === 0}>
       <ol class="lined">

@@ -42,16 +42,12 @@ export const dateOf = (time) =>
 const shellWord = (text) =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Rows as `retry --row` takes them: `3,17-40`. @param {readonly number[]} rows sorted */
-export function rowRanges(rows) {
-  /** @type {[number, number][]} */
-  const ranges = [];
-  for (const row of rows) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] === row - 1) last[1] = row;
-    else ranges.push([row, row]);
-  }
-  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(',');
+/** Rows, which are sorted, as `retry --row` takes them: `3,17-40`. @param {readonly number[]} rows */
+function rowRanges(rows) {
+  const starts = rows.filter((row, at) => rows[at - 1] !== row - 1);
+  const ends = rows.filter((row, at) => rows[at + 1] !== row + 1);
+  const pairs = starts.map((from, at) => new Set([from + 1, (ends[at] ?? 0) + 1]));
+  return pairs.map((pair) => [...pair].join('-')).join(',');
 }
 
 /** Nothing that a viewer types is badly encoded. @param {string} text */
@@ -82,6 +78,12 @@ export const joined = (facts, between = ' · ') => facts.filter(Boolean).join(be
 export function commandOf({ batch, program, out }, verb, more = '') {
   const place = ownPlace() ?? out;
   return joined([program, verb, shellWord(batch), place && `--out ${shellWord(place)}`, more], ' ');
+}
+
+/** Sends rows, from 0, that have this outcome again. @type {(called: Called, rows: readonly number[], outcome: string) => string} */
+export function retryOf(called, rows, outcome) {
+  const which = /^(failed|timed-out)$/.test(outcome) ? '' : ` --outcome ${outcome}`;
+  return commandOf(called, 'retry', `--row ${rowRanges(rows)}${which}`);
 }
 
 /** A text with commands, with the program's name as it was called. @type {(text: string, program: string) => string} */
