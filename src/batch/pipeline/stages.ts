@@ -35,6 +35,7 @@ export function circleIn(stages: readonly Stage[]): readonly string[] {
 /** What a batch of a stage has come to. */
 export type StageBatch = {
   readonly hasEnded: boolean;
+  readonly succeeded: number;
   /** Rows that have ended without success. */
   readonly notSucceeded: number;
 };
@@ -49,11 +50,13 @@ export type StageFacts = {
   readonly isPicked: boolean;
   /** Whether it begins with the rows that succeeded, although others did not. */
   readonly partial: boolean;
+  /** Whether it takes only rows that succeeded. */
+  readonly takesSucceeded: boolean;
 };
 
 /**
  * `source`: for the end of the stage before it. `repair`: that stage has rows without success. `picks`: the user has to choose.
- * undefined: for nothing. The user who picks has seen what failed.
+ * undefined: for nothing. The user who picks has seen what failed, but of no row that succeeded nothing can be picked.
  */
 export type WaitsFor = 'source' | 'repair' | 'picks';
 
@@ -64,9 +67,11 @@ export function waitsFor({
   pick,
   isPicked,
   partial,
+  takesSucceeded,
 }: StageFacts): WaitsFor | undefined {
   if (batch !== undefined || !hasSource) return undefined;
   if (source?.hasEnded !== true) return 'source';
+  if (takesSucceeded && source.succeeded === 0) return 'repair';
   if (pick) return isPicked ? undefined : 'picks';
   return source.notSucceeded > 0 && !partial ? 'repair' : undefined;
 }

@@ -43,14 +43,15 @@ export async function stageStates(
     }),
   );
   return read.map(({ isPicked, ...state }) => {
-    const { from, pick, partial } = state.stage;
+    const { from, pick, partial, request } = state.stage;
+    const takesSucceeded = request?.options.where === undefined;
     const before = read.find(({ stage }) => stage.name === from);
     const source = before && stageBatch(before);
     const facts = { batch: stageBatch(state), source, hasSource: from !== undefined };
     return {
       ...state,
       source: before?.summary,
-      waitsFor: waitsFor({ ...facts, pick, isPicked, partial }),
+      waitsFor: waitsFor({ ...facts, pick, isPicked, partial, takesSucceeded }),
     };
   });
 }
@@ -58,6 +59,7 @@ export async function stageStates(
 const stageBatch = ({ found, summary }: Pick<StageState, 'found' | 'summary'>): StageBatch | undefined =>
   found && {
     hasEnded: summary !== undefined,
+    succeeded: summary?.outcomes.succeeded ?? 0,
     notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
   };
 

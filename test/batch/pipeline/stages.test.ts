@@ -72,13 +72,15 @@ describe('the stages of a pipeline', () => {
 
 const FACTS: StageFacts = {
   batch: undefined,
-  source: { hasEnded: true, notSucceeded: 0 },
+  source: { hasEnded: true, succeeded: 2, notSucceeded: 0 },
   hasSource: true,
   pick: false,
   isPicked: false,
   partial: false,
+  takesSucceeded: true,
 };
-const FAILED = { hasEnded: true, notSucceeded: 1 };
+const FAILED = { hasEnded: true, succeeded: 1, notSucceeded: 1 };
+const NONE = { ...FAILED, succeeded: 0 };
 
 describe('a stage waits', () => {
   it.each<[string, Partial<StageFacts>, ReturnType<typeof waitsFor>]>([
@@ -87,7 +89,7 @@ describe('a stage waits', () => {
     ['for a source that has no batch', { source: undefined }, 'source'],
     [
       'for a source that has not ended, also if it is picked',
-      { source: { hasEnded: false, notSucceeded: 0 }, pick: true, isPicked: true },
+      { source: { hasEnded: false, succeeded: 0, notSucceeded: 0 }, pick: true, isPicked: true },
       'source',
     ],
     ['for nothing when its source has succeeded', {}, undefined],
@@ -95,6 +97,9 @@ describe('a stage waits', () => {
     ['for nothing if it may begin without them', { source: FAILED, partial: true }, undefined],
     ['for picks', { pick: true }, 'picks'],
     ['for picks rather than for rows without success', { source: FAILED, pick: true }, 'picks'],
+    ['for rows without success if none succeeded', { source: NONE, partial: true }, 'repair'],
+    ['for them rather than for picks of nothing', { source: NONE, pick: true, isPicked: true }, 'repair'],
+    ['for picks of rows that failed', { source: NONE, pick: true, takesSucceeded: false }, 'picks'],
     ['for nothing once they are given', { source: FAILED, pick: true, isPicked: true }, undefined],
   ])('%s', (_, facts, expected) => {
     expect(waitsFor({ ...FACTS, ...facts })).toBe(expected);
