@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
+import { withJob } from '../../src/cli/job/job-words.ts';
 import { Console } from './console.ts';
 
 const SHEET = 'prompt;price\na fox;1\nan owl;2\n';
@@ -36,6 +37,13 @@ describe('a job file', () => {
     expect(JSON.parse(stdout)).toMatchObject({ limits: { concurrency: 5 } });
     expect(stdout).toContain('"seed": 4');
     expect(stdout).toContain('"style": "oil"');
+  });
+
+  it('that rehearses gives way to a service that the command names', async () => {
+    const console = await opened(`local = true\n${JOB}`);
+    const words = withJob([join(console.folder, 'nightly.job.toml'), '--service', 'production'], {});
+    expect(words).not.toContain('--local');
+    expect(words).toContain('--service');
   });
 
   it.each([

@@ -83,5 +83,6 @@ const INSTEAD: Readonly<Record<string, readonly string[]>> = {
   '--workflow': ['--deployment'],
   '--deployment': ['--workflow'],
   '--service': ['--local', '--api'],
+  '--local': ['--service'],
   '--api': ['--local', '--service'],
 };
