@@ -106,6 +106,7 @@ describe('a run of a server that does not answer for long', () => {
     at.wake();
     expect((await own.until(waits)).status).toBe('success');
     expect(timesOf([first, second], runs)).toBe(1);
+    expect(await own.log(runs)).toMatch(/the run goes to another server\n[^]* has it after all/);
   });
 
   it('stays there if it calls a paid service', async () => {

@@ -48,6 +48,19 @@ describe('an entry of the history that is none', () => {
   });
 });
 
+it('cannot have executed a run for longer than it had it', async () => {
+  await using gpu = await openStandIn();
+  const began = /("execution_start",\{[^}]*"timestamp":)\d+/;
+  rewrites(gpu, '/history/', (text) => text.replace(began, '$1 1'));
+  await using own = await OwnService.of([gpu]);
+  const run = await own.until(await own.queue({}));
+  expect([run.status, (run.run_duration ?? -1) >= 0, (run.run_duration ?? 99) < 60]).toEqual([
+    'success',
+    true,
+    true,
+  ]);
+});
+
 it('is asked again for the nodes that it could not tell, and a run that waits for that says so', async () => {
   await using gpu = await openStandIn();
   await using own = await OwnService.of([gpu]);

@@ -364,10 +364,10 @@ export class GpuServer implements MetServer {
     const level = status === 'failed' ? 'error' : 'info';
     if (reason !== undefined) one.state = withLine(one.state, level, reason, atMs);
     this.runs.delete(one.run.id);
-    if (status === 'success' && ranMs !== undefined) this.usual.ran(ranMs);
-    const { startedMs = atMs } = one.state;
-    // By the server's own clock, which knows best how long it took.
-    const began = ranMs === undefined ? startedMs : atMs - ranMs;
+    const { startedMs = atMs, placedMs = 0 } = one.state;
+    // By the server's own clock, which knows best how long it took; but it was not there before.
+    const began = Math.min(atMs, ranMs === undefined ? startedMs : Math.max(placedMs, atMs - ranMs));
+    if (status === 'success' && ranMs !== undefined) this.usual.ran(atMs - began);
     const work = status === 'success' ? { liveStatus: null, progress: 1, sinceMs: atMs } : one.work;
     this.#desk.commit(() => {
       this.#desk.keep(one);

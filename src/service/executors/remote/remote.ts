@@ -323,12 +323,11 @@ export class Remote implements Executor {
   }
 
   /** A server that did not answer has finished the run meanwhile: the first end counts. */
-  #reclaim(
-    { run, workflow, state: { lines, ref, tries = 1, left: before = [] } }: AssignedRun,
-    server: MetServer,
-  ) {
+  #reclaim({ run, workflow, state: { ref, tries = 1 } }: AssignedRun, server: MetServer) {
     const holder = this.servers.find(({ runs }) => runs.has(run.id));
-    if (holder?.runs.get(run.id)?.phase === 'storing') return undefined;
+    const held = holder?.runs.get(run.id);
+    if (held?.phase === 'storing') return undefined;
+    const { lines, left: before = [] } = held?.state ?? this.#moved.get(run.number) ?? newState(server.name);
     if (!this.#lineOf(run.deploymentId).leave(run.number) && holder === undefined) return undefined;
     holder?.cancel(run.id);
     this.#moved.delete(run.number);
