@@ -181,7 +181,11 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
       change: (record) =>
         record.row > 40
           ? { ...record, ...unsent }
-          : { ...record, attempts: record.attempts.slice(-1).map((one) => ({ ...one, cost_usd: 0.02 })) },
+          : {
+              ...record,
+              attempts: record.attempts.slice(-1).map((one) => ({ ...one, cost_usd: 0.02 })),
+              ...(record.row === 2 && { files: [], texts: ['a <b>poem</b>'] }),
+            },
     });
     const page = await openPage(browser, pathToFileURL(path).href);
     onTestFinished(() => page.close());
@@ -192,6 +196,8 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     );
     expect(await page.textContent('#failures .button')).toBe('Copy retry of the first 500');
     await page.click('.card[data-place="1"]');
+    await expect.poll(() => page.textContent('#stage')).toBe('succeededa <b>poem</b>');
+    expect(await page.textContent('#side section:has(pre)')).toBe('Texta <b>poem</b>');
     const retry = page.getByRole('button', { name: 'Copy retry command' });
     expect(await retry.getAttribute('title')).toMatch(/ --row 2 --outcome succeeded$/);
   });

@@ -38,7 +38,7 @@ export function RowView({ source, order, place, attempt, go, onClose, onPick }) 
   };
   const stage =
     path === undefined
-      ? html`<${NoPicture} outcome=${outcome} text=${table.reason[row] ?? ''} />`
+      ? html`<${NoPicture} outcome=${outcome} text=${table.reason[row] || (detail?.texts?.[0] ?? '')} />`
       : html`<${LargeFile} path=${path} label="${key}: ${table.caption(row)}" />`;
   const side = html`<h2>${table.title(row)}</h2>
     <p class="facts">${joined([`row ${row + 1}`, outcome === 'succeeded' ? outcome : '', table.factsText(row)])}</p>
@@ -101,7 +101,7 @@ function Detail({ source: { table }, row, detail, path, attempt }) {
     <${Cells} title="Inputs" cells=${Object.entries(inputs)} />
     <${Cells} title="Other columns" cells=${Object.entries(data)} />
     ${more > 0 && html`<p class="note">${more} more cells are in results.jsonl.</p>`}
-    ${texts.map((text) => html`<pre tabindex="0">${text}</pre>`)}
+    <${Section} title="Text" isEmpty=${texts.length === 0}>${texts.map((text) => html`<pre tabindex="0">${text}</pre>`)}<//>
     <div class="actions wrap">
       ${path !== undefined && html`<${Copy} label="Copy path" text=${path} /><${NewTab} href=${path} name="button" text="Open file" />`}
       ${outcome !== 'open' && html`<${Copy} label="Copy retry command" text=${retryOf(table.facts, [row], outcome)} />`}<${Copy} label="Copy link" text=${location.href} />
