@@ -25,7 +25,7 @@ import { version, PROGRAM } from '../host/package-version.ts';
 import { POOL_SIZE_MAX } from '../options/bounds.ts';
 import { named as nameKind } from '../options/kinds.ts';
 
-const SHEET = 'a file, an https:// or s3:// address, or - for stdin';
+const SHEET = 'a file, an address, - for stdin, or nightly.job.toml';
 const sheet = positional(maybe(argument('sheet', SHEET)));
 
 const EXAMPLES = [

@@ -36,6 +36,14 @@ describe('help', () => {
     expect(kebab.filter((flag) => !new RegExp(`--(no-)?${flag}\\b`).test(all))).toEqual([]);
   });
 
+  it('of pick begins each line of its usage with what it needs, and that of run names jobs', async () => {
+    const usage = (await page('pick', '--help')).split('\n').slice(0, 3);
+    expect(usage.map((line) => line.replace(/ --.*/, ''))).toEqual(
+      Array.from({ length: 3 }, () => '  runsheet pick <pipeline> <stage>'),
+    );
+    expect(await page('run', '--help')).toContain('nightly.job.toml');
+  });
+
   it('of run fits a screen, with two examples and the flag that shows all', async () => {
     const lines = (await page('help', 'run')).trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(45);

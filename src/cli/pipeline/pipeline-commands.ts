@@ -54,5 +54,5 @@ export const pick = command(
     },
   },
   'give a stage of a pipeline the rows that it takes, and follow the pipeline',
-  '<pipeline> <stage> --picks <file> | --key <a,b> | --row <rows>',
+  ['--picks <file>', '--key <a,b>', '--row <rows>'].map((one) => `<pipeline> <stage> ${one}`).join(' | '),
 );
