@@ -40,6 +40,8 @@ type Ticket = {
   readonly pausedAt?: number;
   readonly last?: Firing;
   readonly allowed: readonly Allowed[];
+  /** Firings that were accepted before the schedule was changed; they go on as they were. */
+  readonly earlier?: readonly (Firing & { readonly settings: string })[];
 };
 
 const ALLOWED_MAX = 20;
@@ -68,7 +70,9 @@ export function openTickets(home: string) {
         if (old?.settings === settings) return;
         const { pausedAt, last } = old ?? {};
         const kept = { ...(pausedAt === undefined ? {} : { pausedAt }), ...(last && { last }) };
-        save(definition.name, { settings, since: Date.now(), ...kept, allowed: [] });
+        const earlier =
+          old === undefined ? [] : [...(old.earlier ?? []), ...acceptedBy(old)].slice(-ALLOWED_MAX);
+        save(definition.name, { settings, since: Date.now(), ...kept, allowed: [], earlier });
       }),
     remove: (name: string): void => alone(folder, () => rmSync(fileOf(folder, name), { force: true })),
     pause: (name: string, isPaused: boolean): void =>
@@ -82,6 +86,7 @@ export function openTickets(home: string) {
       alone(folder, () => {
         const ticket = read(definition.name);
         if (ticket === undefined) return 'the state folder has no ticket for it';
+        if (isEarlier(ticket, definition, firing)) return undefined;
         if (ticket.settings !== hashOf(definition)) return 'the schedule was changed without runsheet';
         const used = ticket.allowed.findIndex((one) => allows(one, definition, firing));
         if (used < 0) {
@@ -94,14 +99,26 @@ export function openTickets(home: string) {
         return undefined;
       }),
     /** Whether the firing was accepted, and is the last of its kind. */
-    isLast: (definition: ScheduleDefinition, { nominalTime, run }: Firing): boolean => {
+    isLast: (definition: ScheduleDefinition, firing: Firing): boolean => {
       const ticket = read(definition.name);
-      if (ticket?.settings !== hashOf(definition)) return false;
-      const firings = [ticket.last, ...ticket.allowed.map(({ last }) => last)];
-      return firings.some((last) => last?.nominalTime === nominalTime && last.run === run);
+      if (ticket === undefined) return false;
+      if (ticket.settings !== hashOf(definition)) return isEarlier(ticket, definition, firing);
+      return acceptedBy(ticket).some((last) => isSame(last, firing));
     },
   };
 }
+
+/** The last firing of each kind. */
+const acceptedBy = ({ settings, last, allowed }: Ticket) =>
+  [last, ...allowed.map((one) => one.last)].flatMap((one) =>
+    one === undefined ? [] : [{ ...one, settings }],
+  );
+
+const isSame = (one: Firing, { nominalTime, run }: Firing): boolean =>
+  one.nominalTime === nominalTime && one.run === run;
+
+const isEarlier = ({ earlier = [] }: Ticket, definition: ScheduleDefinition, firing: Firing): boolean =>
+  earlier.some((one) => isSame(one, firing) && one.settings === hashOf(definition));
 
 const LOCK_WAIT_MS = 10_000;
 

@@ -66,6 +66,22 @@ describe('a firing on the rule', () => {
   });
 });
 
+describe('a firing that was accepted', () => {
+  it('goes on as it was when the schedule is changed, and lets no other pass', () => {
+    tickets.write(minutely);
+    const next = minuteAfter(Date.now());
+    expect(refusal(minutely, next, next)).toBeUndefined();
+    const changed = { ...minutely, reuse: true };
+    tickets.write(changed);
+    tickets.write({ ...changed, cron: '0 2 * * *' });
+    expect(refusal(minutely, next, next + MINUTE)).toBeUndefined();
+    expect(tickets.isLast(minutely, { nominalTime: next, run: 'own run' })).toBe(true);
+    expect(refusal(minutely, next, next + MINUTE, 'another run')).toMatch(/changed without runsheet/);
+    expect(refusal(minutely, next + MINUTE, next + MINUTE)).toMatch(/changed without runsheet/);
+    expect(refusal({ ...minutely, sheet: '/other.csv' }, next, next)).toMatch(/changed without runsheet/);
+  });
+});
+
 describe('what follows a firing', () => {
   it('is allowed only for the run that was accepted last, with the settings of its ticket', () => {
     tickets.write(minutely);
