@@ -126,11 +126,18 @@ function textOfValue(value: unknown): string | undefined {
 
 const HINT = 'give an http address, or a file by its path from the folder of the sheet';
 
-const SEVERAL: FileCell = {
+/** What is no file, but has the names of several; undefined for any other text. */
+export function severalFiles(path: string): (NoFile & { readonly isSeveral: true }) | undefined {
+  const parts = valuesIn(path, false).map(String);
+  const isSeveral = parts.length > 1 && parts.every((part) => /[^/\\]\.[a-z\d]{2,4}$/i.test(part));
+  return isSeveral ? { ...SEVERAL, what: 'several files, and the input takes one' } : undefined;
+}
+
+const SEVERAL = {
   what: 'several addresses, and the input takes one',
   hint: 'for a row of each: --split <column>',
   isSeveral: true,
-};
+} as const;
 
 /** A picture may also stand in the cell itself. */
 const isReadable = (text: string): boolean => /^(?:https?:\/\/[^\s/]|data:[\w.+-]+\/)/i.test(text);

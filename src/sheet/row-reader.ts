@@ -1,7 +1,14 @@
 // Turns one record into one row by the column mapping: its inputs as JSON text, or all its errors.
 
 import { mediaOf } from '../run-service/contract/file-inputs.ts';
-import { fileCell, filesIn, filledTemplate, sentFiles, type InputFiles } from './input-files.ts';
+import {
+  fileCell,
+  filesIn,
+  filledTemplate,
+  sentFiles,
+  severalFiles,
+  type InputFiles,
+} from './input-files.ts';
 import {
   type Kind,
   type Reading,
@@ -206,10 +213,11 @@ function fileOf(
   if (text === feed.type?.default) return text;
   const cell = fileCell(text, link);
   if ('address' in cell && cell.isTaken && column !== undefined) files?.taken(column);
-  const found =
+  if ('address' in cell) return cell.address;
+  const read =
     'path' in cell ? (files?.valueOf(cell.path, mediaOf(feed.type?.type ?? '')) ?? NO_FILES) : cell;
-  if (typeof found === 'string') return found;
-  if ('address' in found) return found.address;
+  if (typeof read === 'string') return read;
+  const found = ('path' in cell && severalFiles(cell.path)) || read;
   // What is wrong with every row is said once.
   if (column === undefined && row > 1) return undefined;
   const where = column === undefined ? `--set ${feed.input}` : `column "${column}"`;

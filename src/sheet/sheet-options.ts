@@ -33,12 +33,16 @@ const BY_EXTENSION: Readonly<Record<string, SheetFormat>> = {
 /** A zip file, and a compound file: an old workbook, or one with a password. */
 const WORKBOOKS: ReadonlySet<string> = new Set(['504b0304', 'd0cf11e0']);
 
+/** Two objects, each in a line of its own: no JSON document. */
+const TWO_LINES = /^\{.*\}[^\S\n]*\n\s*\{/;
+
 /** The format of a sheet: a workbook by its bytes, else by its name, else by the first byte that is not white space. */
 export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat {
   if (WORKBOOKS.has(Buffer.from(firstBytes.subarray(0, 4)).toString('hex'))) return 'xlsx';
   const extension = extname(fileName).toLowerCase();
-  if (Object.hasOwn(BY_EXTENSION, extension)) return BY_EXTENSION[extension] ?? 'csv';
-  const first = new TextDecoder().decode(firstBytes).trimStart().charAt(0);
-  if (first === '{') return 'jsonl';
-  return first === '[' ? 'json' : 'csv';
+  const named = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
+  if (named !== undefined && named !== 'json') return named;
+  const text = new TextDecoder().decode(firstBytes).trimStart();
+  if (TWO_LINES.test(text)) return 'jsonl';
+  return named ?? (text.startsWith('{') ? 'jsonl' : text.startsWith('[') ? 'json' : 'csv');
 }

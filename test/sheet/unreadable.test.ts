@@ -240,6 +240,8 @@ describe('the format of a sheet', () => {
     ['a.jsonl', '', 'jsonl'],
     ['a.ndjson', '', 'jsonl'],
     ['a.json', '{', 'json'],
+    ['a.json', '{"a":1}\r\n\n{"a":2}', 'jsonl'],
+    ['a.json', '{"a":1}\n', 'json'],
     ['a', '\ufeff \n{"a":1}', 'jsonl'],
     ['a.txt', ' [', 'json'],
     ['-', 'a,b\n', 'csv'],

@@ -258,9 +258,10 @@ function pathsOf(path: string, folders: readonly string[]): readonly string[] | 
   }
   const isWindows = process.platform === 'win32';
   if (!isWindows && /^(?:[a-z]:[\\/]|\\\\)/i.test(path)) return 'it is a path of another machine';
-  // A sheet may come from Windows.
-  const names = isWindows || !path.includes('\\') ? [path] : [path, path.replaceAll('\\', '/')];
-  return folders.flatMap((folder) => names.map((name) => resolve(folder, name)));
+  // A sheet may come from Windows, and a file with an umlaut from macOS, which composes its name otherwise.
+  const own = isWindows || !path.includes('\\') ? [path] : [path, path.replaceAll('\\', '/')];
+  const names = new Set([...own, ...own.flatMap((name) => [name.normalize('NFC'), name.normalize('NFD')])]);
+  return folders.flatMap((folder) => [...names].map((name) => resolve(folder, name)));
 }
 
 /** The file, unless it is in one of the folders and not hidden there. */

@@ -153,6 +153,8 @@ function packedIn(head: Uint8Array): Foreign | undefined {
     };
   if (begins(head, 0x1f, 0x8b))
     return { is: 'is compressed with gzip', hint: 'unpack it first, with gunzip' };
+  if (Buffer.from(head.subarray(0, 50)).toString('latin1').startsWith('version https://git-lfs'))
+    return { is: 'is a pointer of Git LFS, not the sheet', hint: 'get the sheet itself: git lfs pull' };
   if (WEB_PAGE.test(Buffer.from(head.subarray(0, SAMPLE)).toString('latin1')))
     return {
       is: 'is a web page, not a sheet',
@@ -161,7 +163,7 @@ function packedIn(head: Uint8Array): Foreign | undefined {
   return undefined;
 }
 
-const WEB_PAGE = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|script)\b/i;
+const WEB_PAGE = /^(?:\u00ef\u00bb\u00bf)?\s*<(?:!doctype html|html|head|script|table|meta|body)\b/i;
 
 /** Whether it is a zip file, compressed, or a web page. */
 export const isPacked = (head: Uint8Array): boolean => packedIn(head) !== undefined;

@@ -37,6 +37,28 @@ describe('a picture beside the sheet', () => {
     expect(made.file.sheet.files).toEqual({ count: 2, folder: place.folder });
   });
 
+  it('is found whether its name and the cell compose umlauts or not', async () => {
+    const { place, make } = await openScene();
+    const composed = 'Bär.png'.normalize('NFC');
+    place.write(`p/${composed}`, picture(1));
+    place.write(`${'Öl'.normalize('NFD')}.png`, picture(2));
+    place.write('sheet.csv', `photo\np/${composed.normalize('NFD')}\n${'Öl'.normalize('NFC')}.png\n`);
+    const photos = await photosOf(await make('sheet.csv'));
+    expect(await Promise.all(photos.map(contentAt))).toEqual([picture(1), picture(2)]);
+  });
+
+  it('is one of several in a cell, which --split makes rows of', async () => {
+    const { place, make } = await openScene();
+    for (const at of [1, 2]) place.write(`${at}.png`, picture(at));
+    place.write('sheet.csv', 'photo,prompt\n"1.png, 2.png",a\n');
+    const refused = await make('sheet.csv').then(undefined, (error: unknown) => error);
+    expect(refused).toMatchObject({
+      problems: [{ code: 'E210', hint: 'for a row of each: --split photo' }],
+    });
+    const options = { map: {}, set: {}, drop: [], types: {}, split: ['photo'] };
+    expect((await make('sheet.csv', { more: { options } })).file.sheet.rows).toBe(2);
+  });
+
   it('is counted by a plan, which uploads nothing', async () => {
     const { place, proposed, told, uploads, make } = await openScene();
     place.write('a.png', picture(1));
