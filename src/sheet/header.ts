@@ -36,7 +36,7 @@ export function columnsFrom(
 export const namesWithout = ({ columns = [] }: SheetOptions, width: number): readonly string[] =>
   Array.from({ length: Math.max(width, columns.length) }, (_, at) => columns[at] ?? '');
 
-const letterOf = (at: number): string => cellAddress(at, 1).replace(/\d+$/, '');
+export const letterOf = (at: number): string => cellAddress(at, 1).replace(/\d+$/, '');
 
 function freeName(name: string, taken: Set<string>): string {
   let free = name;

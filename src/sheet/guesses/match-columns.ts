@@ -18,7 +18,8 @@ import {
   nameProper,
   sharedWords,
 } from './input-names.ts';
-import { fits, isMedia, type Sample, textLength, valuesAt } from './sample.ts';
+import { fits, isMedia, isValue, type Sample, textLength, valuesAt } from './sample.ts';
+import { letterOf } from '../header.ts';
 
 export type MatchedColumns = Settled & {
   /** Columns without a meaning, or all whose meaning is not known; and those of them that may name the rows, the best first. */
@@ -94,6 +95,7 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
   // A sheet without any column of the deployment is another sheet: what it lacks is said, or that nothing of it is known.
   const isOther = matched.size + Object.keys(options.map).length + set.size === 0;
   if (isOther) {
+    refuseValues(file, names, options, likely);
     const problems = inputTypes.some(({ required }) => required) ? [] : [noInput(file, columns, inputs)];
     return { ...nothing, options: { ...settled, drop }, likely, problems };
   }
@@ -110,6 +112,28 @@ export function matchColumns({ file, columns, options, inputTypes, sample }: Mat
     likely,
     problems: [],
   };
+}
+
+/** Throws E104 if the names are values: the sheet has no header. */
+function refuseValues(
+  file: string,
+  names: readonly string[],
+  { format, headerRow }: SheetOptions,
+  likely: Readonly<Record<string, string>>,
+): void {
+  const value = names.find(isValue) ?? names.find((name) => names.length === 1 && / .* /.test(name));
+  if (value === undefined || headerRow !== undefined || format === 'json' || format === 'jsonl') return;
+  const inputs = new Map(Object.entries(likely).map(([input, column]) => [names.indexOf(column), input]));
+  const last = Math.max(...inputs.keys());
+  const columns = names.slice(0, last + 1).map((_, at) => inputs.get(at) ?? letterOf(at));
+  const isKnown = inputs.size > 0 && !inputs.has(-1);
+  const flags = [['--header-row', 'none'] as const, ['--columns', columns.join(',')] as const];
+  const what = `the first row seems to be no header: ${JSON.stringify(value)} is a value`;
+  const header = 'if it is the header: --header-row 1';
+  const hint = isKnown
+    ? `if it is a row: ${flags.flat().map(shellWord).join(' ')}; ${header}`
+    : `if it is a row: --header-row none --columns <names>; ${header}`;
+  throw problem('E104', { what, hint }, { place: { file }, ...(isKnown && { correction: { add: flags } }) });
 }
 
 /** pandas writes `Unnamed: 4`. */

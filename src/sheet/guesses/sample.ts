@@ -35,6 +35,9 @@ export const valuesAt = (sample: Sample, at: number): readonly string[] =>
 const NUMBER = /^[-+]?(?:\d[\d.,]*|[.,]\d+)\s*%?$/;
 const FILE =
   /^(?:[a-z]+:\/\/|=image\()|\.(?:png|jpe?g|webp|gif|avif|tiff?|bmp|heic|mp4|webm|mov|wav|mp3|flac)\b/i;
+/** A number, or the name of a file, which is no name of a column. */
+export const isValue = (text: string): boolean => NUMBER.test(text) || FILE.test(text);
+
 const MEDIA = /image|video|audio|mask|file/i;
 
 export const isMedia = ({ type }: Pick<InputType, 'type'>): boolean => MEDIA.test(type);
@@ -49,7 +52,7 @@ export function fits(values: readonly string[], type: Pick<InputType, 'type'>): 
 
 /** How likely a text input is meant: long texts are, numbers and addresses are not. */
 export function textLength(values: readonly string[]): number {
-  if (values.every((text) => NUMBER.test(text) || FILE.test(text))) return 0;
+  if (values.every(isValue)) return 0;
   return values.reduce((sum, text) => sum + Math.min(text.length, 200), 0) / values.length;
 }
 

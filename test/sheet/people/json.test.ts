@@ -139,8 +139,9 @@ describe('a row of JSON', () => {
       rows: TWO.slice(0, 1),
       guesses: ['the document is one row (--orient row)'],
     });
-    const lines = read('a.json', '{"prompt":"a"}\n{"prompt":"b"}\n', { format: 'json' });
-    await expect(lines).rejects.toMatchObject({ hint: expect.stringContaining('--format jsonl') });
+    const objects = read('a.json', '{\n"prompt":"a"}\n{"prompt":"b"}\n', { format: 'json' });
+    await expect(objects).rejects.toMatchObject({ hint: expect.stringContaining('--format jsonl') });
+    expect((await read('a.json', TWO.join('\n'), { format: 'json' })).rows).toEqual(TWO);
   });
 
   it('with a list of texts has them as the only required text', async () => {

@@ -29,6 +29,31 @@ describe('a sheet is refused', () => {
     ]);
   });
 
+  it('if its first row is no header, with the flags that read it as a row', async () => {
+    const corrections = async (text: string) =>
+      correctionsOf((await read('a.csv', text).catch((thrown: unknown) => thrown)) as SheetRefused);
+    const flags = (columns: string) => [
+      {
+        add: [
+          ['--header-row', 'none'],
+          ['--columns', columns],
+        ],
+      },
+    ];
+    expect(await refusal('a fox in the snow,1,20\nan owl at night,2,30\n')).toEqual([
+      'E104',
+      'the first row seems to be no header: "1" is a value',
+      'if it is a row: --header-row none --columns prompt; if it is the header: --header-row 1',
+    ]);
+    expect(await corrections('7,a fox in the snow\n8,an owl at night\n')).toEqual(flags('A,prompt'));
+    expect(await corrections('a fox in the snow\nan owl at night\n')).toEqual(flags('prompt'));
+    const named = await read('a.csv', '7,a fox in the snow\n8,an owl at night\n', {
+      headerRow: 0,
+      columns: ['A', 'prompt'],
+    });
+    expect(named.rows).toEqual(['{"prompt":"a fox in the snow"}', '{"prompt":"an owl at night"}']);
+  });
+
   it('if its header is repeated', async () => {
     expect((await refusal('prompt,seed\na,1\nprompt,seed\nb,2\n'))[1]).toBe(
       'rows of a.csv repeat the header: 3',
