@@ -75,6 +75,9 @@ export async function* expandedRows(
     ...(grid === undefined ? [] : [gridStep(grid, names)]),
     ...(repeat === undefined ? [] : [repeatStep(options, names)]),
   ];
+  const [first] = steps;
+  const step: Step =
+    steps.length === 1 && first !== undefined ? first : (record) => stepped(record, steps, 0);
   let [seen, met] = [0, 0];
   for await (const record of records) {
     seen += 1;
@@ -82,10 +85,12 @@ export async function* expandedRows(
     if (is === false) continue;
     met += 1;
     const used = is === true ? record : { ...record, fault: is };
-    for (const row of steps.length === 0 ? [used] : stepped({ ...used, own }, steps, 0)) {
-      yield row;
-      if (isSurveyed) break;
-    }
+    if (first === undefined || used.fault !== undefined) yield used;
+    else
+      for (const row of step({ ...used, own })) {
+        yield row;
+        if (isSurveyed) break;
+      }
   }
   if (seen > 0 && met === 0)
     throw problem('E550', {
@@ -102,20 +107,19 @@ function* stepped(record: SheetRecord, steps: readonly Step[], at: number): Gene
   else for (const one of step(record)) yield* stepped(one, steps, at + 1);
 }
 
-function withCell(record: SheetRecord, index: number, value: unknown): SheetRecord {
+/** A copy with another cell, and another end of its key. */
+function withCell(record: SheetRecord, index: number, value: unknown, keyEnd = record.keyEnd): SheetRecord {
   const cells = [...record.cells];
   while (cells.length < index) cells.push(undefined);
   cells[index] = value;
-  if (record.marks?.has(index) !== true) return { ...record, cells };
+  const row = keyEnd === undefined ? { ...record, cells } : { ...record, cells, keyEnd };
+  if (record.marks?.has(index) !== true) return row;
   const marks = new Map(record.marks);
   marks.delete(index);
-  return { ...record, cells, marks };
+  return { ...row, marks };
 }
 
-const ended = (record: SheetRecord, end: number | string): SheetRecord => ({
-  ...record,
-  keyEnd: `${record.keyEnd ?? ''}-${end}`,
-});
+const endOf = ({ keyEnd = '' }: SheetRecord, end: number | string): string => `${keyEnd}-${end}`;
 
 const faulty = (
   record: SheetRecord,
@@ -143,8 +147,7 @@ const splitStep = (index: number, name: string): Step =>
     }
     for (const value of values) {
       const text = cellText(value);
-      const row = withCell(record, index, value);
-      yield text.trim() === '' ? row : ended(row, labelOf(text));
+      yield withCell(record, index, value, text.trim() === '' ? undefined : endOf(record, labelOf(text)));
     }
   };
 
@@ -159,7 +162,7 @@ function gridStep(grid: NonNullable<SheetOptions['grid']>, names: readonly strin
       let row = record;
       for (const [nth, { index, values }] of axes.entries()) {
         const at = indexes[nth] ?? 0;
-        row = ended(withCell(row, index, values[at]), allLabels[nth]?.[at] ?? '');
+        row = withCell(row, index, values[at], endOf(row, allLabels[nth]?.[at] ?? ''));
       }
       yield row;
       // As the digits of a number: the last axis changes first.
@@ -244,9 +247,9 @@ function repeatStep(options: SheetOptions, names: readonly string[]): Step {
       return yield faulty(record, index, seed?.column ?? '', what, 'give a smaller first seed');
     }
     for (let nth = 0; nth < times; nth += 1) {
-      const row =
-        first === undefined ? record : withCell(record, index, seedIn(record, index, first + BigInt(nth)));
-      yield ended(row, nth + 1);
+      const keyEnd = endOf(record, nth + 1);
+      if (first === undefined) yield { ...record, keyEnd };
+      else yield withCell(record, index, seedIn(record, index, first + BigInt(nth)), keyEnd);
     }
   };
 }

@@ -26,6 +26,8 @@ export type Value =
 /** `plain`: digits with a decimal point, and `isPercent` if hundredths are meant. */
 type Numeric = { readonly plain: string; readonly isPercent: boolean };
 
+/** An integer that a double holds. */
+const SHORT = /^-?\d{1,15}$/;
 const PLAIN = /^-?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}.*)?$/;
 const OTHER_DATE = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}\b/;
@@ -53,6 +55,9 @@ export function orderOf(cell: ComparedCell, value: Value): number {
   const { text } = cell;
   if (text === value.text) return 0;
   if (value.is === 'text') return text < value.text ? -1 : 1;
+  // Nearly all cells.
+  if (value.is === 'number' && !value.number.isPercent && SHORT.test(text) && SHORT.test(value.number.plain))
+    return Number(text) - Number(value.number.plain);
   const own = text.trim();
   if (own === '' || NOTHING_WORDS.has(own.toLowerCase())) return Number.NaN;
   if (isErrorWord(own)) throw unclear(cell, 'is an error of a formula', 'correct the formula');
