@@ -227,7 +227,7 @@ const dashboardQuery =
   (sql: Statements) => (busy: number, most: { readonly next: number; readonly ended: number }) => {
     const runs = Number(sql.get`SELECT max(number) AS number FROM run`?.['number'] ?? 0);
     const working = rows<RunRow>(sql.all`
-      SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NOT NULL ORDER BY number LIMIT ${busy}`);
+      SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NOT NULL AND status <> 'timeout' ORDER BY number LIMIT ${busy}`);
     const next = rows<RunRow>(sql.all`
       SELECT * FROM run INDEXED BY runAlive WHERE endedMs IS NULL AND containerId IS NULL ORDER BY number LIMIT ${most.next}`);
     // Of the runs queued after the last active one, only those cancelled in the queue have ended.
@@ -239,7 +239,7 @@ const dashboardQuery =
       next,
       /** Newest first. */
       ended: rows<RunRow>(sql.all`
-        SELECT * FROM run WHERE endedMs IS NOT NULL AND number <= ${from} ORDER BY number DESC LIMIT ${most.ended}`),
+        SELECT * FROM run WHERE (endedMs IS NOT NULL OR status = 'timeout') AND number <= ${from} ORDER BY number DESC LIMIT ${most.ended}`),
       runs,
     };
   };

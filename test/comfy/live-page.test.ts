@@ -19,6 +19,20 @@ async function serverOf(own: OwnService, isDone: (server: Server) => boolean): P
 }
 
 describe('the live page', () => {
+  it('shows what is at work, not a run of which nobody knows whether it is', async () => {
+    await using gpu = await openStandIn();
+    await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3600 }));
+    const doubtful = await own.queue({});
+    await own.until(doubtful, ({ status }) => status === 'running');
+    await gpu.kill();
+    await gpu.start();
+    await own.until(doubtful, ({ status }) => status === 'timeout');
+    const id = await own.queue({});
+    await own.until(id, ({ status }) => status === 'running');
+    const { atWork, ended } = await dashboardOf(own);
+    expect([atWork, ended].map((runs) => runs.map((run) => run.id))).toEqual([[id], [doubtful]]);
+  });
+
   it('shows what a ComfyUI executes and how far it is, the picture afterwards, and when it is away', async () => {
     await using gpu = await openStandIn({ device: 'cuda:0 NVIDIA GeForce RTX 4090' });
     const graph = portrait({ seconds: 3600 });

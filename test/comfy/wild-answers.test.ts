@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import type { LiveRun } from '../../src/service/executors/executor.ts';
+import { assigned, newState, noteSocketEvent } from '../../src/service/executors/remote/assigned-run.ts';
+import type { Workflow } from '../../src/service/executors/remote/workflow.ts';
 import { until } from '../stage/stage.ts';
 import { OwnService, portrait, openStandIn, queueAt, type Run } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
@@ -46,6 +49,23 @@ describe('an entry of the history that is none', () => {
     gpu.alters = (_request, truth) => truth;
     expect((await own.until(await own.queue({}))).status).toBe('success');
   });
+});
+
+it('may say more of a run on its websocket than a workflow has outputs', () => {
+  const one = assigned({} as LiveRun, {} as Workflow, newState('a'), true);
+  const made = (node: string, text: string): void =>
+    void noteSocketEvent(
+      one,
+      { kind: 'made', id: 'r', made: [{ node, key: 'text', files: [], texts: [text] }] },
+      0,
+    );
+  for (let nth = 0; nth < 5_000; nth += 1) made(`${nth}`, 'x');
+  made('9', 'first');
+  made('9', 'second');
+  expect(one.reported.made.length).toBeLessThanOrEqual(1_000);
+  expect(one.reported.made.filter(({ node }) => node === '9').map(({ texts }) => texts)).toEqual([
+    ['second'],
+  ]);
 });
 
 it('cannot have executed a run for longer than it had it', async () => {

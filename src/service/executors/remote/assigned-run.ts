@@ -73,7 +73,7 @@ export type AssignedRun = {
   isWithdrawn: boolean;
   work: Work;
   /** What the socket has said that it made, and whether it said that it succeeded. */
-  reported: { readonly made: Made[]; hasSucceeded: boolean };
+  reported: { made: readonly Made[]; hasSucceeded: boolean };
 };
 
 export const stateIn = (text: string | null): RunState | undefined =>
@@ -139,6 +139,8 @@ export function anotherTry(before: RunState): RunState {
   return { ...state, isSent: false, tries: (state.tries ?? 1) + 1 };
 }
 
+/** More outputs than a workflow has. */
+const MADE_MOST = 1_000;
 const LINES_MOST = 50;
 const LINE_MOST = 2_000;
 
@@ -161,7 +163,11 @@ export function noteSocketEvent(
   event: SocketEvent & { readonly id: string },
   nowMs: number,
 ): boolean {
-  if (event.kind === 'made') one.reported.made.push(...event.made);
+  // Each node says once what it has made, unless it is executed again.
+  if (event.kind === 'made') {
+    const others = one.reported.made.filter(({ node }) => event.made.every((made) => made.node !== node));
+    one.reported.made = [...others, ...event.made].slice(-MADE_MOST);
+  }
   if (event.kind === 'success') one.reported.hasSucceeded = true;
   if (event.kind !== 'work') return false;
   const { node, progress } = event;

@@ -25,6 +25,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
 
 const FILE_BYTES_MOST = 8 * 2 ** 30;
+/** A server that sends a file drop by drop must not keep its run for ever. */
+const FILE_MS = 3_600_000;
 
 export const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
@@ -77,7 +79,8 @@ export class KeptFiles {
         done(bytes > FILE_BYTES_MOST ? new FileGone(`the file ${ref.filename} is too large`) : null, chunk);
       },
     });
-    await pipeline(content, counted, createWriteStream(`${target}.part`, { mode: 0o600 }));
+    const written = createWriteStream(`${target}.part`, { mode: 0o600 });
+    await pipeline(content, counted, written, { signal: AbortSignal.timeout(FILE_MS) });
     const file = await open(`${target}.part`, 'r+');
     try {
       await file.sync();
@@ -184,6 +187,7 @@ export async function storedOutputs(
   { goesOn, everyMs }: { readonly goesOn: () => boolean; readonly everyMs: number },
 ): Promise<readonly StoredOutput[] | Error | undefined> {
   const made = one.state.made?.outputs ?? [];
+  one.work = { ...one.work, liveStatus: `its files are copied from ${server.name}` };
   for (let failures = 0; goesOn();) {
     try {
       const stored = await desk.store(one, made, server.backend);
