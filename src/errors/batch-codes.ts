@@ -227,7 +227,7 @@ export const BATCH_ENTRIES = {
     'what differs is above; to do it, add --yes',
   ]),
   E565: entry<{ name: string; known: readonly string[]; near: string | undefined }>(usage, (f) => [
-    `there is no pipeline ${f.name}`,
+    `there is no pipeline ${f.name || 'here yet'}`,
     didYouMean(f.near) ??
       (f.known.length === 0
         ? 'a pipeline is started by a job file with stages: docs/pipelines.md'

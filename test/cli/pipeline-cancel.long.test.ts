@@ -39,13 +39,13 @@ describe('pipeline cancel with embedded servers', () => {
 
   it('also cancels a batch that retry has continued after the end of the pipeline', async () => {
     await stage.setFaults({ fail: 1 });
-    expect((await stage.run(['run', job(4, ''), '--name', 'repaired'])).code).toBe(3);
+    expect((await stage.run(['run', job(12, ''), '--name', 'repaired'])).code).toBe(3);
     await stage.setFaults({ fail: 0 });
     const before = (await stage.truth()).length;
     const retrying = stage.start(['retry', 'repaired-drafts']);
     await bought(before + 1);
     expect((await stage.run(['pipeline', 'cancel', 'repaired'])).code).toBe(0);
     await retrying.ended;
-    expect((await stage.truth()).length).toBeLessThan(before + 4);
+    expect((await stage.truth()).length).toBeLessThan(before + 12);
   }, 200_000);
 });

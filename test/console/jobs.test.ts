@@ -80,6 +80,7 @@ describe('a job file', () => {
         /E305\][^]*--> \S+nightly\.job\.toml\n[^]*add above \[schedule\] in \S+:\n {2}local = true\n$/,
       ),
     ]);
+    console.write('.#nightly.job.toml', 'is no job');
     console.write('nightly.job.toml', `${JOB}local = true\n[schedule]\ncron = "0 2 * * * *"\n`);
     expect((await console.run('schedule', 'apply', console.folder)).stderr).toMatch(
       /6 of 5 fields\n +--> \S+nightly\.job\.toml\n/,

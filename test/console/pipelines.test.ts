@@ -350,6 +350,12 @@ describe('a job file with stages', () => {
   });
 });
 
+it('none is shown where there is none', async () => {
+  const console = await Console.open();
+  const { stderr } = await console.run('pipeline', 'show');
+  expect(stderr).toContain('there is no pipeline here yet\n');
+});
+
 it('a stage whose batch was lost says why, and the command that continues the batch', async () => {
   const console = await Console.open();
   const sheet = console.write('s.csv', 'prompt\na hen\n');

@@ -112,10 +112,13 @@ function jobsIn(place: string): readonly Job[] {
 function pathsIn(place: string): readonly string[] {
   try {
     if (!statSync(place).isDirectory()) return [place];
-    return readdirSync(place)
-      .filter(isJob)
-      .toSorted()
-      .map((name) => join(place, name));
+    return (
+      readdirSync(place)
+        // Editors and file servers leave files such as `.#nightly.job.toml` beside a job.
+        .filter((name) => isJob(name) && !name.startsWith('.'))
+        .toSorted()
+        .map((name) => join(place, name))
+    );
   } catch (error) {
     throw fileFault(error, { path: place }) ?? error;
   }
