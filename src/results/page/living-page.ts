@@ -25,8 +25,6 @@ export type Live = {
   readonly parts: Readonly<Record<number, number>>;
 };
 
-export type LiveRows = ReturnType<typeof rowsFor>;
-
 /** What is new to the page. */
 export type News = {
   readonly rows: readonly LiveRow[];

@@ -2,7 +2,7 @@
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CHROMIUM, openBrowser, openPage, PHONE } from './browser.ts';
@@ -31,6 +31,10 @@ describe.skipIf(CHROMIUM === undefined)('the page of a pipeline (skipped without
     const link = await page.getAttribute('tbody tr:nth-child(2) a', 'href');
     expect(link).toMatch(/^\.\.\/%3Cimg%20src/);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    const command = await page.getAttribute('main button', 'title');
+    const copied = await page.$eval('main code', (one) => one.textContent ?? '');
+    expect(copied).toMatch(new RegExp(` --out ${dirname(folder)}$`));
+    expect(copied).toContain(command?.slice(0, 100) ?? '');
     const name = await page.$eval('tbody tr:first-child th', (one) => one.getBoundingClientRect().height);
     expect(name).toBeLessThan(80);
   });

@@ -5,7 +5,7 @@ import { OPEN } from './table.js';
 import { commandOf, span } from './text.js';
 
 /** @import { ReadDetail } from './data.js' */
-/** @import { Live, LiveRows, News, Running } from '../living-page.ts' */
+/** @import { Live, News, Running } from '../living-page.ts' */
 /** @import { Table } from './table.js' */
 /** @typedef {{ ask: (cursor: string) => Promise<News | undefined>, read: ReadDetail }} Source */
 
@@ -44,7 +44,7 @@ export const served = {
   read: (row) => answerOf(`detail?row=${row + 1}`),
 };
 
-const PARTS_EACH = 20;
+const PARTS_EACH = 100;
 const LATE_SECONDS = 60;
 const NOTHING = { rows: [], cursor: '', hasMore: false };
 const OVER = { state: 'ended', reason: 'The batch has ended', hint: 'Load this page again for its results' };
@@ -54,16 +54,14 @@ export function besidePage(table, read) {
   const known = new Set();
   /** The part with a row. @type {Map<number, string>} */
   const partOf = new Map();
-  const rowsIn = (name) => /** @type {Promise<LiveRows | undefined>} */ (jsonIn(name));
   const ask = async () => {
-    /** @type {Live | undefined} */
     const live = await jsonIn(`live.js?${Date.now()}`);
     if (live === undefined) return { ...NOTHING, total: table.rows, running: OVER, isLast: true };
     const names = Object.entries(live.parts).flatMap(([pass, parts]) =>
       Array.from({ length: parts }, (_, part) => `live/${pass}-${part + 1}.js`),
     );
     const next = names.filter((name) => !known.has(name)).slice(0, PARTS_EACH);
-    const parts = await Promise.all(next.map(rowsIn));
+    const parts = await Promise.all(next.map(jsonIn));
     for (const [nth, name] of next.entries()) {
       if (parts[nth]) known.add(name);
       for (const { row } of parts[nth] ?? []) partOf.set(row - 1, name);
@@ -75,7 +73,7 @@ export function besidePage(table, read) {
   const detail = async (row) => {
     const name = partOf.get(row);
     if (name === undefined) return table.of.outcome[row] === OPEN ? undefined : read(row);
-    return (await rowsIn(name))?.find((one) => one.row === row + 1)?.full;
+    return (await jsonIn(name))?.find((one) => one.row === row + 1)?.full;
   };
   return { ask, read: detail };
 }

@@ -1,7 +1,7 @@
 // The page of a pipeline: a line for each stage, with its own page, and what helps where one waits.
 
 import { Copy, html, Lines, NewTab, render, Section } from './parts.js';
-import { asCalled, count, joined, money, plural } from './text.js';
+import { asCalled, count, joined, money, placed, plural } from './text.js';
 
 /** @import { PipelineFacts } from '../pipeline-page.ts' */
 /** @typedef {PipelineFacts['stages'][number]} Stage */
@@ -30,9 +30,11 @@ function Pipeline({ pipeline, program, stages }) {
 }
 
 /** @param {{ stage: Stage, program: string }} props */
-const Help = ({ stage: { name, reason, help }, program }) =>
-  html`<li class="wrap"><span><b>${name}</b> ${reason}<br /><code>${asCalled(help, program)}</code></span>
-    <${Copy} label="Copy" of=${`Copy the command for ${name}`} text=${asCalled(help, program)} /></li>`;
+function Help({ stage: { name, reason, help }, program }) {
+  const command = placed(asCalled(help, program));
+  return html`<li class="wrap"><span><b>${name}</b> ${reason}<br /><code>${command}</code></span>
+    <${Copy} label="Copy" of=${`Copy the command for ${name}`} text=${command} /></li>`;
+}
 
 /** @type {(stage: Stage) => readonly [head: string, ...cells: { text: any }[]]} */
 function lineOf({ name, deployment, state, rows, outcomes, costUsd, batch, reason, help }) {

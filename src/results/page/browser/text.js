@@ -13,7 +13,7 @@ export const plural = (times, word) => `${count(times)} ${word}${times === 1 ? '
 
 /** @param {number} usd */
 export function money(usd) {
-  if (usd < 0.000_05) return usd === 0 ? '$0' : '< $0.0001';
+  if (usd < 0.000_05) return usd === 0 ? '$0' : '<$0.0001';
   if (usd >= 1_000) return `$${count(Math.round(usd))}`;
   return `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
 }
@@ -74,11 +74,16 @@ export const joined = (facts, between = ' · ') => facts.filter(Boolean).join(be
 
 /** @typedef {{ batch: string, program: string, out?: string | undefined }} Called `out`: where the batches are, if the page does not know it */
 
-/** @type {(called: Called, verb: string, more?: string) => string} */
-export function commandOf({ batch, program, out }, verb, more = '') {
-  const place = ownPlace() ?? out;
-  return joined([program, verb, shellWord(batch), place && `--out ${shellWord(place)}`, more], ' ');
+/** A page that was opened from its folder knows where it is. @type {(command: string, out?: string) => string} */
+export function placed(command, out) {
+  const folder = decoded(location.pathname).split('/').slice(0, -2).join('/');
+  const place = location.protocol === 'file:' ? folder.replace(/^\/(?=[A-Za-z]:)/, '') || '/' : out;
+  return joined([command, place && `--out ${shellWord(place)}`], ' ');
 }
+
+/** @type {(called: Called, verb: string, more?: string) => string} */
+export const commandOf = ({ batch, program, out }, verb, more = '') =>
+  joined([placed(`${program} ${verb} ${shellWord(batch)}`, out), more], ' ');
 
 /** Sends rows, from 0, that have this outcome again. @type {(called: Called, rows: readonly number[], outcome: string) => string} */
 export function retryOf(called, rows, outcome) {
@@ -88,10 +93,3 @@ export function retryOf(called, rows, outcome) {
 
 /** A text with commands, with the program's name as it was called. @type {(text: string, program: string) => string} */
 export const asCalled = (text, program) => text.replaceAll(/(?<![\w./-])runsheet(?= [a-z])/g, () => program);
-
-/** A page that was opened from its folder knows where it is. */
-function ownPlace() {
-  if (location.protocol !== 'file:') return undefined;
-  const folder = decoded(location.pathname).split('/').slice(0, -2).join('/');
-  return folder.replace(/^\/(?=[A-Za-z]:)/, '') || '/';
-}
