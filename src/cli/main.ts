@@ -27,9 +27,11 @@ export async function main(args: readonly string[]): Promise<void> {
   process.exit(reported === undefined ? code : process.exitCode);
 }
 
-/** Probably: the sheet may be refused, or be a batch that has ended. */
+/** Before its sheet is read: the service that is asked is one of them. */
 const startsServers = (args: readonly string[]): boolean =>
-  ['run', 'submit'].includes(args[0] ?? '') && !args.some((word) => ['--help', '-h'].includes(word));
+  ['run', 'submit'].includes(args[0] ?? '') &&
+  args.some((word) => /^--(local|comfyui)\b/.test(word)) &&
+  !args.some((word) => ['--help', '-h'].includes(word));
 
 /** The disk of the file to which the shell sends the output may be full. */
 async function report(error: NodeJS.ErrnoException): Promise<void> {

@@ -12,7 +12,7 @@ import { until } from '../stage/stage.ts';
 
 const ROWS = 'number,prompt,seed\n1,a fox,7\n';
 
-describe('where servers have run before, a command', () => {
+describe('where servers have run before, a command that needs the local service', () => {
   const stage = freshStage(async (at) => at.write('.runsheet/logs/stack.log', ''));
 
   /** It has prepared a process, and waits for its sheet. */
@@ -48,7 +48,7 @@ describe('where servers have run before, a command', () => {
   });
 
   it('that is refused takes them along at once', async () => {
-    const { code } = await stage.run(['run', 'no-such-sheet.csv', '-d', 'portraits']);
+    const { code } = await stage.run(['run', 'no-such-sheet.csv', '-d', 'portraits', '--local']);
     expect([code, strays(stage.folder)]).toEqual([5, []]);
     expect(readdirSync(stage.path('.runsheet'))).toEqual(['logs']);
   });
