@@ -95,10 +95,8 @@ function inputsOf(look: Look, feeds: readonly NamedFeed[]): string {
 }
 
 function cellOf(look: Look, feed: Feed, index: number): string | undefined {
-  const { plan, record, row, wrong } = look;
+  const { plan, record, wrong } = look;
   const cell = record.cells[index];
-  const column = plan.columns[index]?.name ?? '';
-  const place = (): { place: Place } => ({ place: placeOfCell(plan, record, row, index) });
   const link = record.marks?.get(index)?.link;
   const isLinked = takesFiles(feed.kind) && link !== undefined;
   const fault = isLinked
@@ -110,14 +108,18 @@ function cellOf(look: Look, feed: Feed, index: number): string | undefined {
   }
   const isText = record.members === undefined || !isOwn(record, index);
   if (!isLinked && (isEmpty(cell, isText) || isNothing(plan, cell))) {
-    if (feed.type?.required)
-      wrong.push(problem('E203', { input: feed.input, columns: [], emptyIn: column }, place()));
+    if (feed.type?.required) wrong.push(emptyCell(look, feed, index));
     return undefined;
   }
   const named = takesFiles(feed.kind) ? filesIn(feed.kind, cell, link) : [];
   if (named.length > 0) return filesOf(look, feed, named, index);
   const reading = isText ? readText(textOf(look, index, feed), feed.kind) : readValue(cell, feed.kind);
   return accepted(look, feed, index, reading);
+}
+
+function emptyCell({ plan, record, row }: Look, { input }: Feed, index: number): RunsheetError {
+  const emptyIn = plan.columns[index]?.name ?? '';
+  return problem('E203', { input, columns: [], emptyIn }, { place: placeOfCell(plan, record, row, index) });
 }
 
 /** What the deployment accepts; else the error is noted at the cell. */
@@ -182,7 +184,10 @@ function filledOf(look: Look, feed: Feed, template: Template): string | undefine
     return undefined;
   }
   const [index] = columns;
-  if (BLANK.test(text)) return undefined;
+  if (BLANK.test(text)) {
+    if (feed.type?.required) look.wrong.push(emptyCell(look, feed, index ?? 0));
+    return undefined;
+  }
   if (takesFiles(feed.kind)) return filesOf(look, feed, filesIn(feed.kind, text), index);
   return accepted(look, feed, index ?? 0, readText(text, feed.kind));
 }

@@ -116,6 +116,8 @@ export class Survey {
   }[];
   /** Columns of templates. */
   readonly #templated: readonly number[];
+  /** Columns of which a row needs one. */
+  readonly #sent: readonly number[];
   #fewestFilled = Number.POSITIVE_INFINITY;
   readonly #gpuValues = new Map<string, number>();
   readonly #compared: ReadonlySet<string>;
@@ -132,6 +134,7 @@ export class Survey {
       const choices = type?.options?.map((one) => one.toLowerCase()) ?? [];
       return [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '', choices }];
     });
+    this.#sent = [...this.#mapped.map(({ column }) => column), ...this.#templated];
     this.long = new LongRows(this.#mapped, plan.columns.length);
   }
 
@@ -214,8 +217,7 @@ export class Survey {
     this.long.takeEven(cells);
     if (this.#plan.columns.every(({ name }, at) => cells[at]?.trim() === name))
       this.#put(this.headerLines, record);
-    else if (this.#mapped.length > 0 && this.#mapped.every(({ column }) => this.#isEmpty(record, column)))
-      this.#putEmpty(record, cells);
+    else if (this.#isWithoutInput(record)) this.#putEmpty(record, cells);
     this.#takeContinued(cells);
     this.#above = cells;
     this.#takeNames(cells);
@@ -258,9 +260,15 @@ export class Survey {
   /** A row that repeats a cell of the row above continues it. */
   #putEmpty(record: SheetRecord, cells: readonly string[]): void {
     this.#put(this.emptyLines, record);
-    const isMapped = new Set(this.#mapped.map(({ column }) => column));
-    if (cells.some((text, at) => text.trim() !== '' && !isMapped.has(at) && text === this.#above[at]))
+    if (cells.some((text, at) => text.trim() !== '' && !this.#sent.includes(at) && text === this.#above[at]))
       this.continued += 1;
+  }
+
+  /** The values of a grid stand in every row. */
+  #isWithoutInput(record: SheetRecord): boolean {
+    const { own } = record;
+    const sent = own === undefined ? this.#sent : this.#sent.filter((column) => column < own);
+    return sent.length > 0 && sent.every((column) => this.#isEmpty(record, column));
   }
 
   #put(lines: number[], { line }: SheetRecord): void {

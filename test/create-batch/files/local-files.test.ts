@@ -143,7 +143,7 @@ describe('a picture beside the sheet', () => {
   it('is looked for without the words for nothing in a template', async () => {
     const { place, make } = await openScene();
     place.write('p/x.png', picture(1));
-    place.write('sheet.csv', 'sku\nn/a\n');
+    place.write('sheet.csv', 'sku,prompt\nn/a,a fox\n');
     const options = { map: {}, set: { photo: 'p/x{sku}.png' }, drop: [], types: {}, null: ['n/a'] };
     const [photo = ''] = await photosOf(await make('sheet.csv', { more: { options } }));
     expect(await contentAt(photo)).toEqual(picture(1));

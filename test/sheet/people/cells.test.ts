@@ -29,6 +29,23 @@ describe('cells', () => {
     });
   });
 
+  it('of a template may be empty where others are not, but an input that is required and a row need one', async () => {
+    const set = { prompt: '{product}' };
+    expect((await read('a.csv', 'product,seed\nmug,1\nlamp,\n', { set })).rows).toEqual([
+      '{"prompt":"mug","seed":1}',
+      '{"prompt":"lamp"}',
+    ]);
+    await expect(read('a.csv', 'product,seed\nmug,1\n,2\n', { set })).rejects.toMatchObject({
+      byCode: { E203: 1 },
+      problems: [{ place: { line: 3 }, correction: { add: [['--skip-rows', '3']] } }],
+    });
+    const photo = { set: { prompt: 'a photo of {product} in {style}' }, grid: { style: ['oil', 'ink'] } };
+    await expect(read('a.csv', 'sku,product\n1,mug\n2,\n', photo)).rejects.toMatchObject({
+      code: 'E112',
+      hint: 'if they are no rows of the batch, add: --skip-rows 3',
+    });
+  });
+
   it('with a choice that is a word for nothing are that choice', async () => {
     const inputTypes = [
       input('prompt', 'string', { required: true }),
