@@ -68,6 +68,13 @@ it('may say more of a run on its websocket than a workflow has outputs', () => {
   ]);
 });
 
+it('calls its GPU by a name of some length', async () => {
+  await using gpu = await openStandIn({ device: `cuda:0 \u001B[31m${'x'.repeat(100_000)}` });
+  await using own = await OwnService.of([gpu]);
+  const run = await own.until(await own.queue({}));
+  expect(run.gpu).toMatch(/^ ?\[31mx{40,59}…?$/);
+});
+
 it('cannot have executed a run for longer than it had it', async () => {
   await using gpu = await openStandIn();
   const began = /("execution_start",\{[^}]*"timestamp":)\d+/;

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
+import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import {
   Unreachable,
   type Backend,
@@ -25,6 +26,7 @@ export type ServerAddress = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
+const NAME_MOST = 60;
 /** Its folder for our files. */
 const INPUTS = 'runsheet';
 
@@ -42,7 +44,8 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
   return {
     async describe() {
       const { system, devices } = await read('/system_stats', statsSchema);
-      return { version: system.comfyui_version ?? 'unknown', gpu: gpuName(devices[0]?.name) };
+      const named = (text: string): string => shortened(terminalLine(text), NAME_MOST);
+      return { version: named(system.comfyui_version ?? 'unknown'), gpu: named(gpuName(devices[0]?.name)) };
     },
     async nodeClass(name) {
       const path = `/object_info/${encodeURIComponent(name)}`;
