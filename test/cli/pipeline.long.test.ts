@@ -106,6 +106,9 @@ describe('a pipeline from a job file', () => {
     await killWorker();
     const last = await run().ended;
     expect([last.code, last.code === 0 ? '' : last.stderr]).toEqual([0, '']);
+    // The command ends when nothing more is written.
+    const page = readFileSync(stage.path('batches', 'poster', 'index.html'), 'utf8');
+    expect(page.match(/"state":"\w+"/g)).toEqual(Array(3).fill('"state":"finished"'));
 
     expect(kills).toBe(10);
     expect(batches()).toEqual(['poster-drafts', 'poster-finals', 'poster-prints']);

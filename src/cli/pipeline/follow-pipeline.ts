@@ -30,6 +30,8 @@ export type FollowParams = {
 };
 
 const LOOK_MS = 500;
+/** How often it looks whether the pipeline has ended after its stages: it writes its page last. */
+const LAST_LOOKS = 20;
 
 /** Resolves with the exit code; the caller closes the session. */
 export async function followPipeline(params: FollowParams): Promise<number> {
@@ -38,6 +40,8 @@ export async function followPipeline(params: FollowParams): Promise<number> {
   let isInterrupted = false;
   void interrupts.first.then(() => (isInterrupted = true));
   const shown = new Map<string, string>();
+  let looks = 0;
+  const isPatient = (): boolean => (looks += 1) <= LAST_LOOKS;
   for (;;) {
     session.stack?.assertDiskSpace();
     const isEnded = await params.isEnded?.();
@@ -49,7 +53,7 @@ export async function followPipeline(params: FollowParams): Promise<number> {
       shown.set(stage.stage, line);
     }
     if (isEnded === true) return EXIT.ok;
-    const code = isEnded === undefined ? await endOf(params, stages) : undefined;
+    const code = isEnded === undefined ? await endOf(params, stages, isPatient) : undefined;
     if (code !== undefined) return code;
     if (isInterrupted) {
       printer.notice(
@@ -66,12 +70,14 @@ export async function followPipeline(params: FollowParams): Promise<number> {
 async function endOf(
   { printer, opened, session, command }: FollowParams,
   stages: readonly StageStatus[],
+  isPatient: () => boolean,
 ): Promise<number | undefined> {
   const isOver = stages.every(({ state }) => state === 'finished');
   if (!isOver && !standStill(stages.map((one) => ({ ...one, hasRuns: hasRuns(one) })))) return undefined;
   const { pipeline, mark } = opened.file;
   // What made no batch is said before its workflow ends.
-  const status = isOver ? undefined : await session.pipelines.status({ pipeline, mark });
+  const status = await session.pipelines.status({ pipeline, mark });
+  if (isOver && status === 'RUNNING' && isPatient()) return undefined;
   printer.next(...helpOf(opened, stages));
   if (printer.output === 'json') printer.json(pipelineJson(opened, stages));
   else printer.name(opened.folder);
