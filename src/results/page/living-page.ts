@@ -6,7 +6,7 @@ import { inflateRawSync } from 'node:zlib';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { countRows, recordOf, rowsOf } from '../batch-rows.ts';
-import { REUSED_PASS } from '../parts.ts';
+import { partNames, REUSED_PASS } from '../parts.ts';
 import type { RowRecord } from '../row-record.ts';
 import { idleBefore, idleTimes, type Summary } from '../summary.ts';
 import { Deflated } from './deflated.ts';
@@ -63,7 +63,7 @@ export type Running = {
 type Shown = { readonly store: Store; readonly file: BatchFile };
 type Part = { readonly pass: number; readonly part: number };
 
-/** Writes the page, with the rows that the batch has reused, unless it is there. */
+/** Writes the page, with the rows that have ended so far, such as those that the batch has reused, unless it is there. */
 export async function beginLivingPage({ store, file }: Shown, startedAt: number): Promise<void> {
   if (store.localPath === undefined || (await store.exists(REPORT_FILE))) return;
   await store.update(LIVE_FILE, () => NOT_LIVE);
@@ -75,7 +75,7 @@ export async function beginLivingPage({ store, file }: Shown, startedAt: number)
     await showPart({ store, file }, { pass: REUSED_PASS, part }, rows);
     rows = [];
   };
-  if (file.sheet.reused !== undefined)
+  if ((await partNames(store)).length > 0)
     for await (const row of rowsOf(store, file))
       if (row.record !== undefined && rows.push(recordOf(row)) === ROWS_EACH) await show();
   await show();

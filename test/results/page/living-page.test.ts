@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { beginLivingPage, showPart, type Live } from '../../../src/results/page/living-page.ts';
 import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { BatchFile } from '../../../src/store/batch-file.ts';
+import { partName } from '../../../src/results/parts.ts';
+import { pageName } from '../../../src/sheet/pages.ts';
+import { jsonLines } from '../../../src/store/pieces.ts';
 import { folderStore } from '../../../src/store/folder.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';
@@ -54,6 +57,15 @@ describe('the page in the folder of a batch that runs', () => {
     expect(await contentOf(store, 'report/live/1-2.js')).toMatchObject([
       { row: 2, key: 'SKU-2', cells: [null, 'a chair 2'], full: { inputs: { prompt: 'a chair 2' } } },
     ]);
+  });
+
+  it('begins with the rows that have ended before', async () => {
+    const store = folderStore(freshFolder());
+    const rows = Array.from({ length: 9 }, (_, at) => ({ row: at + 1, key: `SKU-${at + 1}`, inputs: {} }));
+    await store.write(`layout/${FILE.mark}/${pageName(1)}`, jsonLines(rows));
+    await store.write(partName(1, 4), jsonLines([{ row: 2, outcome: 'failed', attempts: [], files: [] }]));
+    await beginLivingPage({ store, file: FILE }, 0);
+    expect(await contentOf(store, 'report/live/0-1.js')).toMatchObject([{ row: 2, outcome: 'failed' }]);
   });
 
   it('is not written twice, and not for a batch that began without it', async () => {
