@@ -7,7 +7,7 @@ import type { SheetOptions } from '../sheet-options.ts';
 import { NOTHING, type Part, toConfirm } from './guess.ts';
 import { NOTHING_WORDS } from './nothing-words.ts';
 
-type Mapped = { readonly column: number; readonly kind: string; readonly name: string };
+type Mapped = { readonly column: number; readonly kind: string };
 /** Of the fields of a row: whether each may be in a column of numbers, and whether it begins with a blank. */
 type Shape = { readonly numbers: readonly boolean[]; readonly blanks: readonly boolean[] };
 
@@ -18,7 +18,8 @@ export class LongRows {
   first = '';
   readonly lines: number[] = [];
   readonly #shapes: Shape[] = [];
-  readonly #mapped: readonly Mapped[];
+  readonly #kinds: ReadonlyMap<number, string>;
+  readonly #names: readonly string[];
   readonly #width: number;
   /** Columns of numbers: by their input, or because no row has a text there. */
   readonly #numeric: boolean[];
@@ -26,10 +27,11 @@ export class LongRows {
   readonly #unmapped: readonly number[];
   #isFirst = true;
 
-  constructor(mapped: readonly Mapped[], width: number) {
-    [this.#mapped, this.#width] = [mapped, width];
+  constructor(mapped: readonly Mapped[], names: readonly string[]) {
+    [this.#names, this.#width] = [names, names.length];
     const kinds = new Map(mapped.map(({ column, kind }) => [column, kind]));
-    this.#numeric = Array.from({ length: width }, (_, at) => isNumeric(kinds.get(at) ?? ''));
+    this.#kinds = kinds;
+    this.#numeric = names.map((_, at) => isNumeric(kinds.get(at) ?? ''));
     this.#unmapped = [...this.#numeric.keys()].filter((at) => !kinds.has(at));
   }
 
@@ -50,18 +52,20 @@ export class LongRows {
 
   /** The column of texts that may have the surplus of all rows, if only one may. */
   get column(): string | undefined {
-    const fits = this.#mapped.filter(
-      ({ column, kind }) =>
-        (kind === 'string' || kind === 'auto') && this.#shapes.every((shape) => this.#fits(shape, column)),
+    // A text that is data may have commas too.
+    const isText = (column: number): boolean =>
+      /^(?:string|auto)$/.test(this.#kinds.get(column) ?? 'string') && this.#numeric[column] !== true;
+    const fits = [...this.#names.keys()].filter(
+      (column) => isText(column) && this.#shapes.every((shape) => this.#fits(shape, column)),
     );
     // People write a blank behind a comma of a text, and none between cells.
-    const spaced = fits.filter(({ column }) =>
+    const spaced = fits.filter((column) =>
       this.#shapes.every(({ blanks }) =>
         blanks.slice(column + 1, column + 1 + blanks.length - this.#width).every(Boolean),
       ),
     );
     const [only, ...others] = fits.length > 1 ? spaced : fits;
-    return others.length === 0 ? only?.name : undefined;
+    return only === undefined || others.length > 0 ? undefined : this.#names[only];
   }
 
   #fits({ numbers }: Shape, column: number): boolean {

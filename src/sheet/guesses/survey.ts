@@ -135,7 +135,10 @@ export class Survey {
       return [{ column: from.column, kind, name: plan.columns[from.column]?.name ?? '', choices }];
     });
     this.#sent = [...this.#mapped.map(({ column }) => column), ...this.#templated];
-    this.long = new LongRows(this.#mapped, plan.columns.length);
+    this.long = new LongRows(
+      this.#mapped,
+      plan.columns.map(({ name }) => name),
+    );
   }
 
   get mapped(): readonly string[] {

@@ -106,6 +106,14 @@ describe('commas that no quotes enclose', () => {
     expect(found.guesses).toEqual([asked(rows, 'prompt')]);
   });
 
+  it('may belong to a text that is data, which sends nothing of it', async () => {
+    await expect(
+      read('a.csv', 'prompt,style,seed\na fox, red,oil,1\nan owl,ink, dark,2\nan owl,ink,3\n'),
+    ).rejects.toMatchObject({ problems: [{ code: 'E103' }, { code: 'E103' }] });
+    const { rows } = await read('a.csv', 'prompt,note,seed\nan owl,a bird, grey,2\nan owl,ink,3\n');
+    expect(prompts(rows)).toEqual(['an owl', 'an owl']);
+  });
+
   it('hide no column, whose cells stood in others', async () => {
     const { rows } = await read('a.csv', 'Prompt,Seeds,cfg\na fox, red,1,7\nan owl,nan,7\n');
     expect(rows).toEqual(['{"cfg":7,"prompt":"a fox, red","seed":1}', '{"cfg":7,"prompt":"an owl"}']);
