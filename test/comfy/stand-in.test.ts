@@ -77,13 +77,16 @@ describe('a test', () => {
     await post(standIn.url, 'a', graphOf(1, 3600));
     await begun;
     standIn.freeze();
+    const waits = fetch(`${standIn.url}/queue`);
     const asked = fetch(`${standIn.url}/queue`, { signal: AbortSignal.timeout(200) });
     await expect(asked).rejects.toThrow('timeout');
+    standIn.freeze();
     standIn.wake();
     expect(standIn.executions.map(({ end }) => end)).toEqual([undefined]);
     const ended = once(standIn, 'ended');
     standIn.thaw();
     await ended;
+    expect((await waits).status).toBe(200);
     expect(standIn.executions.map(({ end }) => end)).toEqual(['success']);
   });
 

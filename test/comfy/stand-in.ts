@@ -52,6 +52,7 @@ export class ComfyStandIn
   readonly slowness: number;
   readonly #options: StandInOptions;
   readonly #faults: { readonly path: string; readonly fault: Fault }[] = [];
+  #isFrozen = false;
   #port: number;
   #life: Life | undefined;
   #thaw: () => void = () => undefined;
@@ -113,6 +114,9 @@ export class ComfyStandIn
 
   /** Connections are accepted, and nothing else happens until `thaw`. */
   freeze(): void {
+    // What waits for the thaw must not wait for ever.
+    if (this.#isFrozen) return;
+    this.#isFrozen = true;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.thawed = promise;
     this.#thaw = resolve;
@@ -120,6 +124,7 @@ export class ComfyStandIn
   }
 
   thaw(): void {
+    this.#isFrozen = false;
     this.#thaw();
   }
 
