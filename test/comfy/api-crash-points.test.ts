@@ -262,3 +262,27 @@ describe('a run that cannot be sent', () => {
     expect(gpu.executions.map(({ end }) => end)).toEqual(['interrupted']);
   });
 });
+
+it('a run that moved is stopped at the service that it left, also if ours was restarted meanwhile', async () => {
+  await using first = await sceneOf(true);
+  await using second = await sceneOf(true);
+  await using own = await OwnService.of(
+    [first, second].map(({ api: { url } }) => ({ url, kind: 'comfy-api' })),
+    portrait({ seconds: 3_600 }),
+    { lookPolledMs: 20 },
+  );
+  const id = await own.queue({});
+  await own.until(id, isRunning);
+  const [left, next] = first.gpu.executions.length === 1 ? [first, second] : [second, first];
+  left.api.isAway = true;
+  await until(() => next.gpu.executions.length === 1, 'it is executed elsewhere');
+  await own.close();
+  await own.open();
+  const { unanswered } = left.api;
+  await until(() => left.api.unanswered > unanswered + 2, 'it is looked for there');
+  left.api.isAway = false;
+  await left.api.cancelled.promise;
+  next.gpu.wake();
+  expect((await own.until(id)).status).toBe('success');
+  expect(await own.log(id)).toContain('goes to another server');
+});

@@ -35,6 +35,9 @@ export class ApiStandIn implements AsyncDisposable {
   store: string | undefined;
   /** Fulfilled when a job was to be cancelled. */
   readonly cancelled = Promise.withResolvers<void>();
+  /** It answers nothing, and counts that. */
+  isAway = false;
+  unanswered = 0;
   /** Refuses jobs: no credits are left, too many at once, or by a gateway. */
   refuses: 402 | 429 | 502 | undefined;
 
@@ -65,6 +68,8 @@ export class ApiStandIn implements AsyncDisposable {
   }
 
   async #serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.isAway) this.unanswered += 1;
+    if (this.isAway) return void response.destroy();
     const send = (status: number, body: object, headers: Record<string, string> = {}): void =>
       void response
         .writeHead(status, { 'content-type': 'application/json', ...headers })

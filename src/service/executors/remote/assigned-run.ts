@@ -38,14 +38,16 @@ export type RunState = {
   readonly tries?: number;
   /** What the server calls it. */
   readonly ref?: string;
-  /** Servers that did not answer, and may still have it. */
-  readonly left?: readonly string[];
+  /** Servers that did not answer and may still have it, and what it is called there. */
+  readonly left?: readonly Trace[];
   readonly startedMs?: number;
   /** How it has ended there, until its files are kept. */
   readonly made?: { readonly outputs: readonly Made[]; readonly ranMs?: number; readonly atMs: number };
   readonly outputs?: readonly StoredOutput[];
   readonly lines: readonly LogLine[];
 };
+
+type Trace = Pick<RunState, 'server' | 'tries' | 'ref'>;
 
 export type AssignedRun = {
   readonly run: LiveRun;
@@ -132,6 +134,16 @@ export const sentOf = (id: string, one: AssignedRun | undefined): Sent => ({
   isRepeated: one?.mustLook ?? true,
   ref: one?.state.ref,
 });
+
+/** What finds it at its server again. */
+export const traceOf = ({ server, tries = 1, ref }: RunState): Trace => ({
+  server,
+  tries,
+  ...(ref !== undefined && { ref }),
+});
+
+export const leftAt = (trace: Trace, run: LiveRun, workflow: Workflow): AssignedRun =>
+  assigned(run, workflow, { ...newState(trace.server), ...trace }, false);
 
 /** It is to be executed anew. */
 export function anotherTry(before: RunState): RunState {

@@ -18,10 +18,12 @@ import {
 } from '../executor.ts';
 import {
   assigned,
+  leftAt,
   mayMove,
   newState,
   outputsIn,
   stateIn,
+  traceOf,
   withLine,
   type AssignedRun,
   type RunState,
@@ -132,7 +134,8 @@ export class Remote implements Executor {
       if (status === 'timeout' || workflow === undefined) continue;
       const state = stateIn(text);
       const one = state && assigned(run, workflow, state, false);
-      for (const name of state?.left ?? []) this.#servers.get(name)?.leaving.set(run.id, one);
+      for (const trace of state?.left ?? [])
+        this.#servers.get(trace.server)?.leaving.set(run.id, leftAt(trace, run, workflow));
       if (state !== undefined && state.server === NOWHERE) this.#moved.set(run.number, state);
       if (state === undefined || one === undefined || state.server === NOWHERE)
         this.#lineOf(run.deploymentId).join(run);
@@ -226,7 +229,7 @@ export class Remote implements Executor {
     const moved = this.#moved.get(run.number) ?? newState(server.name);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const left = (moved.left ?? []).filter((name) => name !== server.name);
+    const left = (moved.left ?? []).filter((one) => one.server !== server.name);
     const placed = { ...moved, left, server: server.name, placedMs: now() };
     const state = withLine(placed, 'info', `goes to ${server.name}`, now());
     commit(() => events.took({ ...run, gpu: server.gpu }, server.name, JSON.stringify(state), now(), true));
@@ -305,13 +308,10 @@ export class Remote implements Executor {
   }
 
   /** The run waits for another server. */
-  #takeBack(
-    { run, state: { server, deaths, tries = 1, lines, left = [] } }: AssignedRun,
-    why: string,
-    isGone = false,
-  ): void {
+  #takeBack({ run, state: before }: AssignedRun, why: string, isGone = false): void {
     const { now, commit, events } = this.#world;
-    const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, server] };
+    const { deaths, tries = 1, lines, left = [] } = before;
+    const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, traceOf(before)] };
     const waiting = { ...newState(NOWHERE, lines), deaths, ...there };
     const state = withLine(waiting, 'info', `${why}; the run goes to another server`, now());
     this.#moved.set(run.number, state);
@@ -332,7 +332,7 @@ export class Remote implements Executor {
     holder?.cancel(run.id);
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
-    const left = holder ? [...before, holder.name] : before;
+    const left = held ? [...before, traceOf(held.state)] : before;
     const known = { isSent: true, tries, ...(ref !== undefined && { ref }), left };
     const state = { ...newState(server.name, lines), ...known };
     const here = { ...run, gpu: server.gpu };
