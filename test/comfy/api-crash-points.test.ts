@@ -261,6 +261,23 @@ describe('a run that cannot be sent', () => {
     await ended;
     expect(gpu.executions.map(({ end }) => end)).toEqual(['interrupted']);
   });
+
+  it('is cancelled there too while another one is looked for, which may have been sent and says so', async () => {
+    await using scene = await sceneOf(false, portrait({ seconds: 3_600 }), { lateMs: 3_600_000 });
+    const { own, api } = scene;
+    const id = await own.queue({ prompt: 'one' });
+    await own.until(id, isRunning);
+    api.loses = 'everything';
+    const other = await own.queue({ prompt: 'two' });
+    await until(() => api.asked.length === 2, 'the other one was sent');
+    await own.until(
+      other,
+      ({ live_status }) => live_status?.endsWith('has not said yet whether it has this run') === true,
+    );
+    await own.ask('POST', `/run/${id}/cancel`);
+    await api.cancelled.promise;
+    expect((await own.run(id)).status).toBe('cancelled');
+  });
 });
 
 it('a run that moved is stopped at the service that it left, also if ours was restarted meanwhile', async () => {

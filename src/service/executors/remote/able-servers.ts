@@ -34,7 +34,9 @@ export function workAt(servers: Servers, runId: string, workflow: Workflow | und
   const one = server?.runs.get(runId);
   if (server === undefined || one === undefined)
     return { ...NO_WORK, liveStatus: workflow === undefined ? null : whyNone(servers, workflow) };
-  return { ...one.work, liveStatus: absenceOf(server) ?? one.work.liveStatus };
+  const isOpen = one.phase === 'placed' && one.mustLook;
+  const open = isOpen ? `${server.name} has not said yet whether it has this run` : null;
+  return { ...one.work, liveStatus: absenceOf(server) ?? one.work.liveStatus ?? open };
 }
 
 const absenceOf = ({ name, away }: GpuServer): string | undefined =>

@@ -75,8 +75,10 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
         return [run.id, ref === undefined ? { at: 'absent' } : await lookTwice(http, ref)];
       });
       const seen = new Map([...others, ...(await Promise.all(ours))]);
-      refs.clear();
-      for (const [id, { ref }] of seen) if (ref !== undefined) refs.set(id, ref);
+      // Another question may be about other runs.
+      for (const [id, { at, ref }] of seen)
+        if (ref === undefined || at === 'ended') refs.delete(id);
+        else refs.set(id, ref);
       return seen;
     },
     async cancel(id) {
