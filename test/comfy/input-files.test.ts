@@ -65,3 +65,20 @@ it('are sent to a server once, as long as it has them', async () => {
   for (let time = 0; time < 3; time += 1) await own.until(await own.queue({ photo }));
   expect(uploads).toHaveLength(1);
 });
+
+it('fail their run if the server does not take them, and no other one', async () => {
+  await using gpu = await openStandIn();
+  gpu.alters = ({ url }, truth) =>
+    url === '/upload/image' || url?.startsWith('/view') === true
+      ? { status: 413, body: Buffer.from('Maximum request body size exceeded') }
+      : truth;
+  await using own = await OwnService.of([gpu], COPIER);
+  const photo = await own.upload(pictureOf(0x07_07_07));
+  const run = await own.until(await own.queue({ photo }));
+  expect([run.status, await own.log(run.id)]).toEqual([
+    'failed',
+    expect.stringMatching(/answered 413: Maximum request body size exceeded$/),
+  ]);
+  gpu.alters = (_request, truth) => truth;
+  expect((await own.until(await own.queue({ photo }))).status).toBe('success');
+});

@@ -75,7 +75,10 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
     },
     upload: async <T>(path: string, form: Form, schema: z.ZodType<T>): Promise<T> => {
       const answer = await answerTo(path, { method: 'POST', body: form }, files);
-      return parsed(path, { ...answer, status: answer.status === 201 ? 200 : answer.status }, schema);
+      const { status, text } = answer;
+      // It will never take this file, and takes others.
+      if (UNFIT.has(status)) throw new Error(`${path} answered ${status}: ${shown(text)}`);
+      return parsed(path, { ...answer, status: status === 201 ? 200 : status }, schema);
     },
     /** How many bytes a file has; undefined if it is not there. */
     sizeOf: async (path: string): Promise<number | undefined> => {
@@ -108,6 +111,7 @@ function parsed<T>(path: string, { status, text }: Answer, schema: z.ZodType<T>)
   return found.data;
 }
 
+const UNFIT: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const RETRY_MS = { usual: 5_000, most: 300_000 };
