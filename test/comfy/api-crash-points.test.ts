@@ -211,6 +211,20 @@ it.each([
   expect([run.status, await own.log(run.id)]).toEqual([status, expect.stringMatching(says)]);
 });
 
+it.each([true, false])(
+  'a job with odd facts keeps no other one waiting, and ends (lists: %s)',
+  async (hasLists) => {
+    await using scene = await sceneOf(hasLists, portrait());
+    const { own, api } = scene;
+    api.alters = (job) => ({ ...job, error: 'none', started_at: 7, outputs: [{ node_id: '9', name: null }] });
+    const id = await own.queue({});
+    expect((await own.until(id)).status).toBe('failed');
+    expect(await own.log(id)).toContain('outputs that cannot be read');
+    api.alters = (job) => (String(job['metadata']).includes(id) ? { ...job, status: 7 } : job);
+    expect((await own.until(await own.queue({}))).status).toBe('success');
+  },
+);
+
 describe('a run that cannot be sent', () => {
   it('pauses those that follow while no credits are left, and is sent when there are some', async () => {
     await using scene = await sceneOf(false, portrait());
@@ -224,6 +238,19 @@ describe('a run that cannot be sent', () => {
     });
     expect([next.status, JSON.stringify(next.json)]).toEqual([403, expect.stringContaining('Insufficient')]);
     expect(gpu.executions).toHaveLength(0);
+  });
+
+  it('leaves its place to others while nobody knows whether it is there', async () => {
+    await using scene = await sceneOf(true, portrait(), { spentMs: 3_600_000 });
+    const { api, own, gpu } = scene;
+    await own.until(await own.queue({ prompt: 'the first' }));
+    for (const prompt of ['one', 'two', 'three']) {
+      api.loses = 'the request';
+      const id = await own.queue({ prompt });
+      await own.until(id, ({ live_status }) => live_status?.includes('has used the key') === true);
+    }
+    expect((await own.until(await own.queue({ prompt: 'the last' }))).status).toBe('success');
+    expect(gpu.executions).toHaveLength(2);
   });
 
   it('waits as long as it is told', async () => {

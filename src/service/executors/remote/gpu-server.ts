@@ -31,6 +31,8 @@ import { storedOutputs } from './kept-files.ts';
 import { UsualTimes } from './usual-times.ts';
 
 const FAILURES_MOST = 3;
+/** So many runs that may be there, with nothing to show for it, leave their places to others. More are a fault of the server. */
+const UNKNOWN_MOST = 4;
 
 export class GpuServer implements MetServer {
   readonly name: string;
@@ -105,7 +107,9 @@ export class GpuServer implements MetServer {
   }
 
   get load(): number {
-    return this.leaving.size + [...this.runs.values()].filter(({ phase }) => phase !== 'storing').length;
+    const here = [...this.runs.values()].filter(({ phase }) => phase !== 'storing');
+    const unknown = here.filter(({ spentSince }) => spentSince !== undefined).length;
+    return this.leaving.size + here.length - Math.min(unknown, UNKNOWN_MOST);
   }
 
   /** When the run that it executes is expected to end. */
@@ -216,7 +220,7 @@ export class GpuServer implements MetServer {
       this.usual.delivered(this.#desk.now() - (one.state.placedMs ?? 0));
     one.phase = 'sent';
     one.acceptedOn = (one.state.tries ?? 1) === 1 && one.unclear === 0 ? connection : undefined;
-    [one.mustLook, one.connection] = [false, connection];
+    [one.mustLook, one.connection, one.spentSince] = [false, connection, undefined];
     this.#keep(one, { ...one.state, isSent: true, ...(ref !== undefined && { ref }) });
     this.wake();
   }
