@@ -9,6 +9,7 @@ import { buffer, text } from 'node:stream/consumers';
 import type { ComfyStandIn } from './stand-in.ts';
 
 type Job = { readonly id: string; readonly metadata: string | undefined; readonly createdMs: number };
+type Shown = { readonly status: unknown; readonly [more: string]: unknown };
 type Entry = {
   readonly status: { readonly status_str: string; readonly messages: readonly (readonly [string, object])[] };
   readonly outputs: Readonly<
@@ -35,6 +36,8 @@ export class ApiStandIn implements AsyncDisposable {
   store: string | undefined;
   /** Fulfilled when a job was to be cancelled. */
   readonly cancelled = Promise.withResolvers<void>();
+  /** Changes what it shows of a job. */
+  alters = (job: Shown): Shown => job;
   /** It answers nothing, and counts that. */
   isAway = false;
   unanswered = 0;
@@ -155,11 +158,7 @@ export class ApiStandIn implements AsyncDisposable {
     return (await (await fetch(`${this.#gpu.url}${path}`)).json()) as T;
   }
 
-  async #shown({
-    id,
-    metadata,
-    createdMs,
-  }: Job): Promise<{ readonly status: string; readonly [more: string]: unknown }> {
+  async #shown({ id, metadata, createdMs }: Job): Promise<Shown> {
     const [entry] = Object.values(await this.#read<Record<string, Entry>>(`/history/${id}`));
     const queue = await this.#read<Record<'queue_running' | 'queue_pending', [number, string][]>>('/queue');
     const isIn = (items: readonly [number, string][]): boolean => items.some(([, one]) => one === id);
@@ -174,7 +173,7 @@ export class ApiStandIn implements AsyncDisposable {
     const error = entry?.status.messages.find(([event]) => event === 'execution_error')?.[1] as
       | Record<string, unknown>
       | undefined;
-    return {
+    return this.alters({
       id,
       status,
       metadata,
@@ -196,7 +195,7 @@ export class ApiStandIn implements AsyncDisposable {
           id: Buffer.from(JSON.stringify(image)).toString('base64url'),
         })),
       ),
-    };
+    });
   }
 
   /** A file for inputs, whose id is where it is. */

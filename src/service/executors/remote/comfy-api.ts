@@ -108,33 +108,37 @@ async function stored(address: string, service: string): Promise<Readable> {
   return Readable.from(chunks);
 }
 
+const timeSchema = z.string().nullish().catch(undefined);
+/** An odd fact of one job must not keep the others from being looked at. */
 const jobSchema = z.object({
   id: z.string(),
   status: z.string(),
-  created_at: z.string().nullish(),
-  started_at: z.string().nullish(),
-  completed_at: z.string().nullish(),
+  created_at: timeSchema,
+  started_at: timeSchema,
+  completed_at: timeSchema,
   metadata: z.unknown().optional(),
-  outputs: z
-    .array(
-      z.object({
-        node_id: z.coerce.string(),
-        name: z.string(),
-        type: z.string().default('file'),
-        id: z.string(),
-      }),
-    )
-    .nullish(),
+  outputs: z.unknown().optional(),
   error: z
     .object({
       message: z.string().nullish(),
       node_id: z.coerce.string().nullish(),
       class_type: z.string().nullish(),
     })
-    .nullish(),
+    .nullish()
+    .catch(undefined),
 });
+const outputsSchema = z
+  .array(
+    z.object({
+      node_id: z.coerce.string(),
+      name: z.string(),
+      type: z.string().default('file'),
+      id: z.string(),
+    }),
+  )
+  .nullish();
 type Job = z.output<typeof jobSchema>;
-const listSchema = z.object({ jobs: z.array(jobSchema) });
+const listSchema = z.object({ jobs: z.array(jobSchema.or(z.unknown().transform(() => undefined))) });
 const errorSchema = z.object({
   error: z.object({ code: z.string(), message: z.string().default(''), details: z.unknown() }),
 });
@@ -151,7 +155,7 @@ async function listOf({ ask }: Http, limit: number): Promise<readonly Job[] | un
   if (status === 501 || status === 405 || status === 404) return undefined;
   const found = status === 200 ? listSchema.safeParse(jsonIn(text)) : undefined;
   if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-  return found.data.jobs;
+  return found.data.jobs.filter((job) => job !== undefined);
 }
 
 /** A service that remembers keys takes a run once. One that shows no job from before it may have been started again without them. */
@@ -182,7 +186,7 @@ function seenOf(job: Job): Seen {
     case 'canceling':
       return { at: 'running', ref };
     case 'succeeded':
-      return { at: 'ended', ref, end: { status: 'success', ranMs: ranMsOf(job), made: madeBy(job) } };
+      return { at: 'ended', ref, end: successOf(job) };
     case 'failed':
       return { at: 'ended', ref, end: failureOf(job) };
     case 'canceled':
@@ -200,6 +204,13 @@ function ranMsOf({ started_at, completed_at }: Job): number | undefined {
   return Number.isFinite(ranMs) ? Math.max(0, ranMs) : undefined;
 }
 
+function successOf(job: Job): End {
+  const outputs = outputsSchema.safeParse(job.outputs);
+  return outputs.success
+    ? { status: 'success', ranMs: ranMsOf(job), made: madeBy(outputs.data ?? []) }
+    : { status: 'failed', ranMs: ranMsOf(job), reason: 'it has outputs that cannot be read' };
+}
+
 function failureOf(job: Job): End {
   const { message, node_id, class_type } = job.error ?? {};
   const where = node_id == null ? '' : ` (node ${node_id}, ${class_type ?? ''})`;
@@ -210,8 +221,8 @@ function failureOf(job: Job): End {
 /** What ComfyUI calls the outputs of these kinds. */
 const KEYS: Readonly<Record<string, string>> = { image: 'images', file: 'files', latent: 'latents' };
 
-const madeBy = ({ outputs }: Job): readonly Made[] =>
-  [...Map.groupBy(outputs ?? [], ({ node_id, type }) => `${node_id} ${type}`).values()].flatMap(
+const madeBy = (outputs: NonNullable<z.output<typeof outputsSchema>>): readonly Made[] =>
+  [...Map.groupBy(outputs, ({ node_id, type }) => `${node_id} ${type}`).values()].flatMap(
     ([first, ...more]) =>
       first === undefined
         ? []
