@@ -10,6 +10,10 @@ import type { ComfyStandIn } from './stand-in.ts';
 
 type Job = { readonly id: string; readonly metadata: string | undefined; readonly createdMs: number };
 type Shown = { readonly status: unknown; readonly [more: string]: unknown };
+type Facts = {
+  readonly history: Readonly<Record<string, Entry>>;
+  readonly queue: Readonly<Record<'queue_running' | 'queue_pending', readonly (readonly [number, string])[]>>;
+};
 type Entry = {
   readonly status: { readonly status_str: string; readonly messages: readonly (readonly [string, object])[] };
   readonly outputs: Readonly<
@@ -98,7 +102,12 @@ export class ApiStandIn implements AsyncDisposable {
       if (incoming.method === 'POST') return await this.#submit(incoming, response, send);
       if (!this.#hasLists) return send(501, errorOf('not_implemented'));
       const newest = this.#jobs.toReversed().slice(0, Number(searchParams.get('limit')));
-      return send(200, { jobs: await Promise.all(newest.map((job) => this.#shown(job))), truncated: false });
+      // Asked for once: a list of many jobs must not keep the machine busy.
+      const facts = await this.#facts();
+      return send(200, {
+        jobs: await Promise.all(newest.map((job) => this.#shown(job, facts))),
+        truncated: false,
+      });
     } catch {
       send(503, errorOf('upstream_unreachable'));
     }
@@ -158,10 +167,16 @@ export class ApiStandIn implements AsyncDisposable {
     return (await (await fetch(`${this.#gpu.url}${path}`)).json()) as T;
   }
 
-  async #shown({ id, metadata, createdMs }: Job): Promise<Shown> {
-    const [entry] = Object.values(await this.#read<Record<string, Entry>>(`/history/${id}`));
-    const queue = await this.#read<Record<'queue_running' | 'queue_pending', [number, string][]>>('/queue');
-    const isIn = (items: readonly [number, string][]): boolean => items.some(([, one]) => one === id);
+  async #facts(below = ''): Promise<Facts> {
+    const history = await this.#read<Facts['history']>(`/history${below}`);
+    return { history, queue: await this.#read<Facts['queue']>('/queue') };
+  }
+
+  async #shown({ id, metadata, createdMs }: Job, given?: Facts): Promise<Shown> {
+    const { history, queue } = given ?? (await this.#facts(`/${id}`));
+    const entry = history[id];
+    const isIn = (items: readonly (readonly [number, string])[]): boolean =>
+      items.some(([, one]) => one === id);
     const status =
       entry === undefined
         ? isIn(queue.queue_running)
