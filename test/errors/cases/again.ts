@@ -220,10 +220,10 @@ export const AGAIN: readonly Case[] = [
         );
       job('');
       await ground.must('run', 'my poster.job.toml');
-      job('retries = 1\n');
+      job('gpu = "L4"\n');
     },
     args: ['run', 'my poster.job.toml'],
-    says: /made with other settings: retries none → 1/,
+    says: /made with other settings: gpu none → "L4"/,
   },
   { code: 'E565', name: 'a pipeline is misspelt', args: ['pipeline', 'show', 'psoter'], leads: [0] },
   {
