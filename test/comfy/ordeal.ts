@@ -21,6 +21,8 @@ export type Machine = {
   readonly output: string;
   /** Sends SIGKILL, and starts it again. Resolves when it is dead. */
   readonly restart: () => Promise<void>;
+  /** What it has executed by its own record, if it keeps one: an onlooker misses what is short. */
+  readonly executed?: () => readonly { readonly prompt_id: string }[];
 };
 
 export type Plan = {
@@ -208,7 +210,7 @@ export async function ordeal(stage: Stage, plan: Plan): Promise<Figures> {
   await watching;
   await onlooker.judgeOthers();
   say(`the batch has ended after ${Date.now() - began} ms`);
-  return { ...judge(stage, home, wanted, onlooker), kills, minutes: (Date.now() - began) / 60_000 };
+  return { ...judge(stage, home, wanted, onlooker, machines), kills, minutes: (Date.now() - began) / 60_000 };
 }
 
 type Scene = { readonly first: readonly string[]; readonly home: string; readonly onlooker: Onlooker };
@@ -280,6 +282,7 @@ function judge(
   home: string,
   wanted: readonly { readonly prompt: string; readonly seed: string }[],
   { executions, others, filesDeleted }: Onlooker,
+  machines: readonly Machine[],
 ): Omit<Figures, 'kills' | 'minutes'> {
   const batch = stage.batch();
   const results = stage.results(batch);
@@ -297,20 +300,24 @@ function judge(
   const runs = database.prepare('SELECT id, state FROM run').all() as { id: string; state: string }[];
   database.close();
   const diedTwice = runs.filter(({ state }) => state.includes('stopped twice while')).length;
-  const repeated = runs.filter(({ id }) => (executions.get(id)?.size ?? 0) > 1);
+  const recorded = Map.groupBy(
+    machines.flatMap(({ executed }) => executed?.() ?? []),
+    ({ prompt_id }) => prompt_id,
+  );
+  const timesOf = (id: string): number =>
+    Math.max(executions.get(id)?.size ?? 0, recorded.get(id)?.length ?? 0);
+  const repeated = runs.filter(({ id }) => timesOf(id) > 1);
   return {
     results: results.length,
     succeeded: results.filter(({ outcome }) => outcome === 'succeeded').length,
     wrong,
     diedTwice,
     rowsBoughtTwice: runs.length - wanted.length - diedTwice,
-    executions: runs.reduce((sum, { id }) => sum + (executions.get(id)?.size ?? 0), 0),
+    executions: runs.reduce((sum, { id }) => sum + timesOf(id), 0),
     repeated: repeated.map(({ id }) => id),
     unexplained: repeated
       .filter(
-        ({ id, state }) =>
-          (state.match(/: it is (?:executed|sent) again/g)?.length ?? 0) + 1 <
-          (executions.get(id)?.size ?? 0),
+        ({ id, state }) => (state.match(/: it is (?:executed|sent) again/g)?.length ?? 0) + 1 < timesOf(id),
       )
       .map(({ id, state }) => `${id}: ${[...(executions.get(id) ?? [])].join(', ')}: ${state}`),
     filesDeleted,
