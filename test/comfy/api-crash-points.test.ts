@@ -240,7 +240,7 @@ describe('a run that cannot be sent', () => {
     expect(gpu.executions).toHaveLength(0);
   });
 
-  it('leaves its place to others while nobody knows whether it is there', async () => {
+  it('leaves its place to others while it is unknown whether it is there', async () => {
     await using scene = await sceneOf(true, portrait(), { spentMs: 3_600_000 });
     const { api, own, gpu } = scene;
     await own.until(await own.queue({ prompt: 'the first' }));

@@ -73,7 +73,7 @@ async function batchWith(forget: boolean): Promise<readonly Row[]> {
   const sheet = stage.write('sheet.csv', `prompt,3.seed\n${lines.join('\n')}\n`);
   const command = stage.start(['run', sheet, '--workflow', workflow, '--comfy-api', proxy.url]);
   for (const [count, isHandingOn] of DEATHS) {
-    // Two rows of which nobody knows keep the only two places for two minutes.
+    // Two unknown rows keep the only two places for two minutes.
     await until(() => gpu.executions.length >= count, `${count} rows are executed`, 300_000);
     const handed = once(gpu, 'faulty');
     if (isHandingOn) gpu.answerNext('POST /prompt', { done: true, with: 'silence' });

@@ -19,7 +19,7 @@ async function serverOf(own: OwnService, isDone: (server: Server) => boolean): P
 }
 
 describe('the live page', () => {
-  it('shows what is at work, not a run of which nobody knows whether it is', async () => {
+  it('shows what is at work, not a run that may have ended', async () => {
     await using gpu = await openStandIn();
     await using own = await OwnService.of([gpu], portrait({ draw: 'PaidDraw', seconds: 3600 }));
     const doubtful = await own.queue({});

@@ -47,7 +47,7 @@ describe('where servers have run before, a command that needs the local service'
     expect(readFileSync(stage.path('.runsheet/logs/stack.log'), 'utf8')).toBe('');
   });
 
-  it('that is refused takes them along at once', async () => {
+  it('that is refused leaves no process behind', async () => {
     const { code } = await stage.run(['run', 'no-such-sheet.csv', '-d', 'portraits', '--local']);
     expect([code, strays(stage.folder)]).toEqual([5, []]);
     expect(readdirSync(stage.path('.runsheet'))).toEqual(['logs']);

@@ -1,5 +1,5 @@
 // The process of the embedded servers. One that a command will probably need is prepared: it loads its code while the command
-// loads its own, and touches nothing before it is told to begin.
+// loads its own, and touches nothing before the command says BEGIN.
 //
 //   spawned ──loads──▶ waits ──BEGIN──▶ runs the servers
 //                        └──the command has ended, or was killed: the pipe is closed──▶ gone
@@ -63,7 +63,7 @@ function spawnStack({ home, environment }: Place): ChildProcess {
     env: environmentFor('stack', environment),
   });
   child.unref();
-  // It may end before it is told to begin.
+  // It may end before BEGIN reaches it.
   child.stdin?.on('error', () => undefined);
   child.on('error', () => undefined);
   return child;
