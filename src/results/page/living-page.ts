@@ -123,5 +123,10 @@ async function scriptOf(value: unknown): Promise<string> {
 function liveIn(script: string): Live | undefined {
   const [, base64 = ''] = /"(.+)"/.exec(script) ?? [];
   if (base64 === '') return undefined;
-  return JSON.parse(inflateRawSync(Buffer.from(base64, 'base64')).toString()) as Live;
+  try {
+    return JSON.parse(inflateRawSync(Buffer.from(base64, 'base64')).toString()) as Live;
+  } catch {
+    // A damaged page keeps no row from being collected.
+    return undefined;
+  }
 }

@@ -68,6 +68,14 @@ describe('the page in the folder of a batch that runs', () => {
     expect(await contentOf(store, 'report/live/0-1.js')).toMatchObject([{ row: 2, outcome: 'failed' }]);
   });
 
+  it('that is damaged keeps no rows from being collected', async () => {
+    const store = folderStore(freshFolder());
+    await beginLivingPage({ store, file: FILE }, 0);
+    await store.write('report/live.js', 'runsheetRows(0,"damaged")');
+    await showPart({ store, file: FILE }, { pass: 1, part: 2 }, [rowOf(2)]);
+    expect(((await contentOf(store, 'report/live.js')) as Live).parts).toEqual({ 1: 2 });
+  });
+
   it('is not written twice, and not for a batch that began without it', async () => {
     const store = folderStore(freshFolder());
     await showPart({ store, file: FILE }, { pass: 1, part: 1 }, [rowOf(1)]);
