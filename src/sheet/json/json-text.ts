@@ -115,11 +115,9 @@ function expectedAfter(word: string, expected: Expected, open: Open): Expected {
 
 /** The value of a JSON text, with all digits of integers, or the error of the text. */
 export function readJson(text: string): { readonly value: unknown } | JsonFault {
-  const shape = shapeOf(text);
-  if (shape.depth > MOST_DEPTH) return faultIn(text);
   const value = parsed(text);
   // JSON.parse keeps only the last of two members with the same name, so a count detects repeated names.
-  return value && membersOf(value.value) === shape.members ? value : faultIn(text);
+  return value && membersOf(value.value) === membersWritten(text) ? value : faultIn(text);
 }
 
 /** The expected type of an invalid value. */
@@ -158,45 +156,17 @@ function faultIn(text: string): JsonFault {
   return faultOf(text) ?? { at: 0, what: 'it is not JSON', malformed: true };
 }
 
-/** How deep a text nests and how many members it writes; a colon outside of strings is a member. */
-function shapeOf(text: string): { readonly depth: number; readonly members: number } {
-  let open = 0;
-  let depth = 0;
-  let members = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = endOfString(text, at);
-    else if (code === COLON) members += 1;
-    else if (code === BRACE || code === BRACKET) depth = Math.max(depth, (open += 1));
-    else if (code === BRACE_END || code === BRACKET_END) open -= 1;
-  }
-  return { depth, members };
-}
+/** A colon outside of strings is a member. */
+const membersWritten = (text: string): number =>
+  text.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"/gs, '').split(':').length - 1;
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const BRACE = 0x7b;
-const BRACE_END = 0x7d;
-const BRACKET = 0x5b;
-const BRACKET_END = 0x5d;
-
-/** The closing quote of the string that opens at `at`, or the text's end. */
-function endOfString(text: string, at: number): number {
-  let end = text.indexOf('"', at + 1);
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let from = at;
-  while (text[from - 1] === '\\') from -= 1;
-  return (at - from) % 2 === 1;
-}
-
-function membersOf(value: unknown): number {
+/** NaN for a value that is nested too deeply. */
+function membersOf(value: unknown, depth = 0): number {
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return 0;
-  if (Array.isArray(value)) return value.reduce((sum: number, part) => sum + membersOf(part), 0);
-  return Object.values(value).reduce((sum: number, part) => sum + 1 + membersOf(part), 0);
+  if (depth === MOST_DEPTH) return Number.NaN;
+  const parts: readonly unknown[] = Object.values(value);
+  const own = Array.isArray(value) ? 0 : parts.length;
+  return parts.reduce((sum: number, part) => sum + membersOf(part, depth + 1), own);
 }
 
 type Member = {
