@@ -10,6 +10,7 @@ import type { RunService } from '../run-service/client.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
+import { withInputNames } from '../sheet/input-fields.ts';
 import type { BatchSpec, ServiceSpec } from './batch-spec.ts';
 import { checkRequest } from './check-request.ts';
 import type { SheetCopy } from './copy-sheet.ts';
@@ -40,7 +41,8 @@ export async function createParams(
   const facts = await serviceFacts(service, meant, found.id);
   refuseTooSoon(request.settings, facts.timing ?? DEFAULT_TIMING);
   const deployment = usableDeployment(found, request.settings);
-  return { ...request, copy, deployment, service: facts, out: config.out };
+  const options = withInputNames(request.options, deployment.inputTypes);
+  return { ...request, options, copy, deployment, service: facts, out: config.out };
 }
 
 /** Checks the API version before anything is bought or created. Throws E307 and E308. */

@@ -15,6 +15,7 @@ import { ownColumns } from './result-columns.ts';
 import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
+import { inputNamed, nearestInput } from './input-fields.ts';
 import { type Kind, kindOf, notAllowed, readText, takesFiles } from './parse-cell.ts';
 import { wrongGpu } from './not-a-gpu.ts';
 import { type Column, nameFault } from './sheet-record.ts';
@@ -49,8 +50,8 @@ export function mapColumns(
   const names = columns.map(({ name }) => name);
   for (const name of options.fillDown ?? []) indexOf(names, name, '--fill-down');
   if (options.unquoted !== undefined) indexOf(names, options.unquoted, '--unquoted');
-  const { givers, ...roles } = rolesOf(names, options, known && new Set(known.keys()));
-  for (const giver of givers) if (giver.asked) refuseGiver(giver, known);
+  const { givers, ...roles } = rolesOf(names, options, inputTypes);
+  for (const giver of givers) if (giver.asked) refuseGiver(giver, inputTypes);
   for (const input of Object.keys(options.types)) refuseType(input, givers);
   const feeds = givers.flatMap((giver) => feedOf(giver, options, known, names));
   const problems = [
@@ -79,13 +80,16 @@ export function mapColumns(
 }
 export type ColumnMapping = ReturnType<typeof mapColumns>;
 
-function refuseGiver({ input, by }: Giver, known: Known): void {
+function refuseGiver({ input, by }: Giver, inputTypes: readonly InputType[] | undefined): void {
   const fault = nameFault(input);
   if (fault) throw problem('E602', { what: `${by}: ${fault}` });
-  if (known === undefined || known.has(input)) return;
+  if (inputTypes === undefined || inputTypes.some(({ name }) => name === input)) return;
   throw problem('E602', {
     what: `${by}: the deployment has no input "${input}"`,
-    hint: among(input, [...known.keys()]),
+    hint: among(
+      nearestInput(input, inputTypes),
+      inputTypes.map(({ name }) => name),
+    ),
   });
 }
 
@@ -94,12 +98,11 @@ function refuseType(input: string, givers: readonly Giver[]): void {
   if (inputs.includes(input)) return;
   throw problem('E602', {
     what: `--type ${input}: no column or flag provides the input "${input}"`,
-    hint: among(input, inputs),
+    hint: among(nearest(input, inputs), inputs),
   });
 }
 
-function among(wrong: string, right: readonly string[]): string {
-  const near = nearest(wrong, right);
+function among(near: string | undefined, right: readonly string[]): string {
   return `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${list(right)}`;
 }
 
@@ -214,26 +217,31 @@ type Giver = {
 };
 
 /**
- * `inputs` are those of the deployment, if known. Throws E206 if an option names a column that is not in the sheet, E602
+ * `inputTypes` are those of the deployment, if known. Throws E206 if an option names a column that is not in the sheet, E602
  * if one input would have two sources.
  */
-function rolesOf(names: readonly string[], options: SheetOptions, inputs: ReadonlySet<string> | undefined) {
+function rolesOf(
+  names: readonly string[],
+  options: SheetOptions,
+  inputTypes: readonly InputType[] | undefined,
+) {
+  const inputOf = (name: string): string | undefined => inputTypes && inputNamed(inputTypes, name)?.name;
   const mapped = mappedIn(names, options);
   const spokenFor = new Set(options.drop.map((name) => indexOf(names, name, '--drop')));
   for (const { from } of mapped) spokenFor.add(from.column);
   for (const name of namesInTemplates(options.set, names))
-    if (inputs?.has(name) !== true) spokenFor.add(names.indexOf(name));
-  const gpuColumn = gpuColumnOf(names, options, spokenFor, inputs);
+    if (inputOf(name) === undefined) spokenFor.add(names.indexOf(name));
+  const gpuColumn = gpuColumnOf(names, options, spokenFor, inputOf('gpu') !== undefined);
   const keyColumn = options.keyColumn === undefined ? undefined : indexOf(names, options.keyColumn, '--key');
   const own = ownColumns(names).length;
   const givesItsOwn = (column: number, name: string): boolean =>
     column < own &&
     !spokenFor.has(column) &&
     column !== gpuColumn &&
-    (column !== keyColumn || inputs?.has(name) === true);
+    (column !== keyColumn || inputOf(name) !== undefined);
   const givers = names.flatMap((name, column): Giver[] =>
     givesItsOwn(column, name)
-      ? [{ input: name, by: `column "${name}"`, from: { column }, asked: false }]
+      ? [{ input: inputOf(name) ?? name, by: `column "${name}"`, from: { column }, asked: false }]
       : mapped.filter(({ from }) => from.column === column),
   );
   const giving = new Set(givers.map(({ from }) => ('column' in from ? from.column : undefined)));
@@ -266,11 +274,11 @@ function gpuColumnOf(
   names: readonly string[],
   options: SheetOptions,
   spokenFor: ReadonlySet<number>,
-  inputs: ReadonlySet<string> | undefined,
+  isInput: boolean,
 ): number | undefined {
   if (options.gpuColumn !== undefined) return indexOf(names, options.gpuColumn, '--gpu-column');
   const column = names.indexOf('gpu');
-  return column < 0 || spokenFor.has(column) || inputs?.has('gpu') ? undefined : column;
+  return column < 0 || spokenFor.has(column) || isInput ? undefined : column;
 }
 
 /** Throws E206. */

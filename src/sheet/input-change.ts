@@ -6,6 +6,7 @@ import { problem } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mediaOf } from '../run-service/contract/file-inputs.ts';
 import { mapColumns, type Feed } from './column-mapping.ts';
+import { withInputNames } from './input-fields.ts';
 import { fileCell, filesIn, sentFiles, type InputFiles } from './input-files.ts';
 import type { Kind } from './parse-cell.ts';
 import type { InputKind } from './sheet-options.ts';
@@ -42,11 +43,12 @@ export function bothChanges(
  * and invalid values.
  */
 export async function changeFrom(
-  given: Readonly<Record<string, string>>,
+  asked: Readonly<Record<string, string>>,
   kinds: Readonly<Record<string, Kind>>,
   inputTypes: readonly InputType[] | undefined,
   files: InputFiles,
 ): Promise<InputChange> {
+  const { set: given } = withInputNames({ map: {}, set: asked, types: {} }, inputTypes);
   const declared = Object.entries(kinds).filter(
     ([name, kind]) => Object.hasOwn(given, name) && kind !== 'auto',
   );

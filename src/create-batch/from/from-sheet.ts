@@ -15,6 +15,7 @@ import { problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { beforeUpload } from '../../run-service/contract/file-inputs.ts';
 import { readSummary, summarizedPass } from '../../results/summary.ts';
+import { inputNamed } from '../../sheet/input-fields.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { SheetPlaces } from '../../store/allowed-folders.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
@@ -249,14 +250,14 @@ function fromOptions(
   const { delimiter: _delimiter, encoding: _encoding, limit: _limit, ...given } = options;
   const mapped = new Set([...Object.values(given.map), given.gpuColumn]);
   const otherwise = new Set([...Object.keys(given.map), ...Object.keys(given.set)]);
-  const known = inputTypes && new Set(inputTypes.map(({ name }) => name));
   const hasGpu = given.gpu !== undefined || given.ladder !== undefined;
   const isIgnored = (name: string): boolean => {
     if (mapped.has(name)) return false;
-    if (otherwise.has(name)) return true;
-    if (known?.has(name)) return false;
+    const own = inputTypes && inputNamed(inputTypes, name);
+    if (otherwise.has(own?.name ?? name)) return true;
+    if (own !== undefined) return false;
     if (name === 'gpu') return hasGpu;
-    return known !== undefined || !source.sheet.inputs.some(({ input }) => input === name);
+    return inputTypes !== undefined || !source.sheet.inputs.some(({ input }) => input === name);
   };
   const carried = columns.carried.map(({ name }) => name).filter(isIgnored);
   const ofPage = columns.added.filter((name) => name === STARS && isIgnored(name));

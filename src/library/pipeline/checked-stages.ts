@@ -9,6 +9,7 @@ import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
 import type { StageDefinition } from '../../create-batch/pipeline/pipeline-file.ts';
 import { list, nearest, problem } from '../../errors/error.ts';
+import { inputNamed, nearestInput } from '../../sheet/input-fields.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { Servers } from '../servers.ts';
 import { requestOfStage, type AskedPipeline } from './started-pipeline.ts';
@@ -80,21 +81,25 @@ function checked(
         column,
         columns.all,
       );
-  const inputs = inputTypes?.map((one) => one.name);
   for (const input of [...Object.keys(map), ...Object.keys(set), ...Object.keys(grid)])
-    if (inputs !== undefined && !inputs.includes(input))
+    if (inputTypes !== undefined && inputNamed(inputTypes, input) === undefined)
       throw noName(
         `stage ${name} gives the input ${input}, which its deployment does not have`,
         input,
-        inputs,
+        inputTypes.map((one) => one.name),
+        nearestInput(input, inputTypes),
       );
   if (where !== undefined && !isOpen) parseWhere(where, whereColumns(columns));
   const given = [...Object.keys(set), ...Object.keys(grid)].map((input) => ({ input, from: { value: '' } }));
   return { sheet: { columns: columns.all, inputs: given }, from, isOpen };
 }
 
-function noName(what: string, wrong: string, known: readonly string[]) {
-  const near = nearest(wrong, known);
+function noName(
+  what: string,
+  wrong: string,
+  known: readonly string[],
+  near: string | undefined = nearest(wrong, known),
+) {
   return problem('E602', {
     what,
     hint: near === undefined ? `there are: ${list(known)}` : `did you mean ${near}?`,

@@ -16,6 +16,8 @@ const inputTypeWire = z
     min_value: number,
     max_value: number,
     enum_options: z.array(z.string()).nullish(),
+    /** Only the local run service sends it: the fields of the workflow that it fills, such as `6.text`. */
+    fields: z.array(z.string()).nullish(),
   })
   .transform((wire) => ({
     name: wire.input_id,
@@ -28,6 +30,7 @@ const inputTypeWire = z
     ...(wire.min_value == null ? {} : { min: wire.min_value }),
     ...(wire.max_value == null ? {} : { max: wire.max_value }),
     ...(wire.enum_options == null ? {} : { options: wire.enum_options }),
+    ...(wire.fields == null ? {} : { fields: wire.fields }),
   }));
 export type InputType = z.infer<typeof inputTypeWire>;
 

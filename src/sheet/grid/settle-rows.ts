@@ -8,6 +8,7 @@ import { indexOf } from '../column-mapping.ts';
 import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
 import { areOneSetting, nameProper } from '../guesses/input-names.ts';
 import { gpuNamed } from '../not-a-gpu.ts';
+import { inputNamed, nearestInput } from '../input-fields.ts';
 import { asChoice, kindOf, notAllowed, readText } from '../parse-cell.ts';
 import { ownColumns } from '../result-columns.ts';
 import { sheetColumns } from '../read-records.ts';
@@ -96,7 +97,7 @@ function refuseAxes(
         hint: 'remove one of them',
       });
     const input =
-      inputTypes?.find(({ name }) => name === axis) ?? inputTypes?.find(({ name }) => isAlike(axis, name));
+      (inputTypes && inputNamed(inputTypes, axis)) ?? inputTypes?.find(({ name }) => isAlike(axis, name));
     if (input !== undefined) for (const value of values) refuseValue(`${by}=${value}`, value, input);
     else if (plainName(axis) === 'gpu') for (const value of values) refuseGpu(`${by}=${value}`, value);
     else if (inputTypes !== undefined && !inTemplates.has(axis)) throw noInput(axis, inputTypes);
@@ -105,7 +106,7 @@ function refuseAxes(
 
 function noInput(axis: string, inputTypes: readonly InputType[]): RunsheetError {
   const names = inputTypes.map(({ name }) => name);
-  const near = nearest(axis, names);
+  const near = nearestInput(axis, inputTypes);
   return problem(
     'E602',
     {
@@ -158,7 +159,9 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inp
   const input = seedAmong(candidates);
   if (input === undefined)
     return { options: { ...options, repeat: { by, isSame: true } }, guesses: [allSame(by)] };
-  if (Object.keys(options.grid ?? {}).some((axis) => isAlike(axis, input)))
+  const isSeed = (name: string): boolean =>
+    isAlike(name, input) || (inputTypes && inputNamed(inputTypes, name)?.name) === input;
+  if (Object.keys(options.grid ?? {}).some(isSeed))
     throw refused({
       what: `--grid and --repeat both count the input ${input}`,
       hint: `leave --repeat out, and give all seeds to the grid: --grid ${input}=1..4`,
@@ -169,7 +172,7 @@ function withSeed(options: SheetOptions, own: readonly string[], inputTypes: Inp
   );
   const column = Object.hasOwn(map, input)
     ? map[input]
-    : own.find((name) => isAlike(name, input) && !drop.includes(name));
+    : own.find((name) => isSeed(name) && !drop.includes(name));
   if (column !== undefined)
     return { options: { ...options, repeat: { by, seed: { column, ...drawing } } }, guesses: [] };
   if (own.includes(input))

@@ -4,6 +4,7 @@ import type { InputType } from '../../run-service/contract/deployment.ts';
 import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
 import { shellWord } from '../../errors/outside-text.ts';
+import { inputNamed } from '../input-fields.ts';
 import { kindOf } from '../parse-cell.ts';
 import { ownColumns } from '../result-columns.ts';
 import type { SheetOptions } from '../sheet-options.ts';
@@ -242,7 +243,9 @@ function matchedIn(
   const guesses: Guess[] = [];
   const wanted = types.map(({ name }) => name);
   for (const input of wanted) {
-    const exact = free.filter((name) => plainName(name) === plainName(input));
+    const exact = free.filter(
+      (name) => plainName(name) === plainName(input) || inputNamed(types, name)?.name === input,
+    );
     const alike = exact.length > 0 ? exact : free.filter((name) => nameProper(name) === nameProper(input));
     if (alike.length > 1) throw severalColumns(input, alike);
     const [column] = alike;
@@ -267,7 +270,9 @@ function matchedIn(
         isSlip(column, type.name) &&
         fits(values, type),
     );
-    const other = only(open().filter(({ name }) => areOneSetting(column, name)));
+    const other = only(
+      open().filter(({ name, fields }) => areOneSetting(column, name) || fields?.includes(column)),
+    );
     const input = slip ?? (values.length > 0 ? other : undefined);
     if (input !== undefined) meant(input.name, column);
   }

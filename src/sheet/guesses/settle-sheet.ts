@@ -52,7 +52,7 @@ export async function settleSheet(
   leftOut?: LeftOutRows,
 ): Promise<SettledSheet> {
   if (given.format === 'json' || given.format === 'jsonl') return settleJson(source, given, inputTypes);
-  const inputs = inputTypes?.map(({ name }) => name);
+  const inputs = inputTypes?.flatMap(({ name, fields = [] }) => [name, ...fields]);
   const reads = await settleReading(source, given, inputs, listInput(inputTypes));
   const rows = await settleRows(source, reads.options, inputTypes);
   const read = { options: rows.options, guesses: [...reads.guesses, ...rows.guesses] };

@@ -232,7 +232,7 @@ export class OwnGpus {
   }
 }
 
-const shownInput = ({ name, type, default: usual, min, max, options }: InputType) => ({
+const shownInput = ({ name, type, default: usual, min, max, options, fields }: InputType) => ({
   name,
   type,
   required: false,
@@ -240,6 +240,7 @@ const shownInput = ({ name, type, default: usual, min, max, options }: InputType
   ...(min === undefined ? {} : { min }),
   ...(max === undefined ? {} : { max }),
   ...(options === undefined ? {} : { options: [...options] }),
+  fields: fields.map(({ node, field }) => `${node}.${field}`),
 });
 
 /** Only public addresses: a row must not reach into the network of the service. */

@@ -160,13 +160,15 @@ export function inputRefusals(
 ): readonly Refusal[] {
   const known = new Map(inputs.map((input) => [input.name, input]));
   return Object.entries(given).flatMap(([name, value]) => {
-    const why = known.has(name) ? refusalOf(value, known.get(name)) : unknownText(name, [...known.keys()]);
+    const why = known.has(name) ? refusalOf(value, known.get(name)) : unknownText(name, inputs);
     return why === undefined ? [] : [badValue(['body', 'inputs', name], value, why)];
   });
 }
 
-function unknownText(name: string, known: readonly string[]): string {
-  const near = nearest(name, known);
+function unknownText(name: string, inputs: readonly InputType[]): string {
+  const named = inputs.find(({ fields }) => fields.some(({ node, field }) => `${node}.${field}` === name));
+  const known = inputs.map((input) => input.name);
+  const near = named?.name ?? nearest(name, known);
   return `the workflow has no input ${name}${near === undefined ? '' : `; did you mean ${near}?`}`;
 }
 

@@ -1,0 +1,144 @@
+// `6.text` names an input by the node and the field that it fills, whatever else it is called.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { freshFolder } from '../stage/fresh-folder.ts';
+import { runInProcess } from '../stage/in-process.ts';
+import { openStandIn, OwnService, portrait } from './own-service.ts';
+
+/** `prompt` is the title of node 3, and both fields of node 5 are the input `wait`. */
+async function openPlace() {
+  const folder = freshFolder();
+  const gpu = await openStandIn();
+  const own = new OwnService();
+  await own.open();
+  const [added] = await own.service.addGpus({
+    servers: [{ url: gpu.url }],
+    workflows: [
+      { name: 'portrait', text: JSON.stringify(portrait()), inputs: { wait: ['5.seconds', '5.steps'] } },
+    ],
+  });
+  own.deployment = added?.id ?? '';
+  const settings = {
+    RUNSHEET_API_URL: own.service.base,
+    RUNSHEET_API_KEY: 'key',
+    RUNSHEET_OUT: join(folder, 'batches'),
+    RUNSHEET_HOME: join(folder, 'home'),
+    TEMPORAL_ADDRESS: undefined,
+  };
+  for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
+  onTestFinished(async () => {
+    vi.unstubAllEnvs();
+    await own.close();
+    await gpu.kill();
+  });
+  return {
+    own,
+    write: (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    },
+    plan: (sheet: string, ...flags: readonly string[]) =>
+      runInProcess([
+        'plan',
+        sheet,
+        ...(sheet.endsWith('.toml') ? [] : ['-d', 'portrait']),
+        ...flags,
+        '-o',
+        'json',
+      ]),
+  };
+}
+
+const FOXES = 'words,look\na fox,plain\nan owl,bold\n';
+const BY_COLUMN = [{ input: 'prompt', type: 'string', column: 'words', value: null }];
+
+describe('an input whose node has a title', () => {
+  it.each([
+    ['--map', 'foxes.csv', FOXES, ['--map', '3.text=words'], BY_COLUMN],
+    ['--map in a JSON sheet', 'foxes.json', '[{"words": "a fox"}]', ['--map', '3.text=words'], BY_COLUMN],
+    [
+      '--set',
+      'styles.csv',
+      '3.style\nbold\n',
+      ['--set', '3.text=a {3.style} fox'],
+      [{ input: '3.style', column: '3.style' }, { input: 'prompt' }],
+    ],
+    ['--type', 'typed.csv', FOXES, ['--map', '3.text=words', '--type', '3.text=string'], BY_COLUMN],
+    [
+      '--grid',
+      'seeds.csv',
+      '3.seed\n1\n',
+      ['--grid', '3.text=a fox,an owl'],
+      [
+        { input: '3.seed', column: '3.seed' },
+        { input: 'prompt', column: '3.text' },
+      ],
+    ],
+    ['a column', 'column.csv', '3.text\na fox\n', [], [{ input: 'prompt', column: '3.text' }]],
+    [
+      'a member of a JSON sheet',
+      'm.jsonl',
+      '{"3.text": "a fox"}\n',
+      [],
+      [{ input: 'prompt', column: '3.text' }],
+    ],
+    [
+      'a job file',
+      'foxes.job.toml',
+      'sheet = "foxes.csv"\ndeployment = "portrait"\nmap = { "3.text" = "words" }\ndrop = ["look"]\n',
+      [],
+      BY_COLUMN,
+    ],
+  ])('may be called by its node and field in %s, and has one name in the batch', async (...given) => {
+    const [, name, text, flags, inputs] = given;
+    const { plan, write } = await openPlace();
+    write('foxes.csv', FOXES);
+    const { code, stdout, stderr } = await plan(write(name, text), ...flags);
+    expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
+    expect((JSON.parse(stdout) as { readonly inputs: unknown }).inputs).toMatchObject(inputs);
+  });
+
+  it('is one input under both names, so that rows are the same and a second source is refused', async () => {
+    const { plan, write } = await openPlace();
+    const sheet = write('foxes.csv', FOXES);
+    const named = async (input: string): Promise<unknown> =>
+      (JSON.parse((await plan(sheet, '--map', `${input}=words`)).stdout) as { readonly batch: string }).batch;
+    expect(await named('3.text')).toBe(await named('prompt'));
+    for (const [flags, says] of [
+      [
+        ['--map', '3.text=words', '--map', 'prompt=look'],
+        /--map 3\.text and --map prompt are both the input .*prompt/,
+      ],
+      [['--map', '3.text=words', '--set', 'prompt=x'], /both provide the input .*prompt/],
+      [['--grid', '3.text=a,b', '--set', 'prompt=x'], /--grid 3\.text/],
+    ] as const) {
+      const { code, stdout, stderr } = await plan(sheet, ...flags);
+      expect([code, stderr + stdout]).toEqual([2, expect.stringMatching(says)]);
+    }
+  });
+
+  it.each([
+    ['--map', '5.seconds=words', /no input .{1,2}5\.seconds.*[^]*did you mean wait\?/],
+    ['--map', '3.txt=words', /no input .{1,2}3\.txt.*[^]*did you mean prompt\?/],
+    ['--set', '5.steps=2', /no input .{1,2}5\.steps.*[^]*did you mean wait\?/],
+    ['--grid', '5.steps=2,3', /no input .{1,2}5\.steps.*[^]*did you mean wait\?/],
+  ])('is suggested by %s %s, which names no input or one field of several', async (flag, value, says) => {
+    const { plan, write } = await openPlace();
+    const { code, stdout, stderr } = await plan(write('foxes.csv', FOXES), flag, value);
+    expect([code, stderr + stdout]).toEqual([2, expect.stringMatching(says)]);
+  });
+
+  it('is suggested by the service, whose runs have one name of an input only', async () => {
+    const { own } = await openPlace();
+    const { json } = await own.ask('GET', `/deployment/${own.deployment}`);
+    const { input_types: types } = json as { readonly input_types: readonly object[] };
+    expect(types).toContainEqual(expect.objectContaining({ input_id: 'prompt', fields: ['3.text'] }));
+    const refused = await own.ask('POST', '/run/deployment/queue', {
+      deployment_id: own.deployment,
+      inputs: { '3.text': 'x' },
+    });
+    expect(JSON.stringify(refused.json)).toContain('no input 3.text; did you mean prompt?');
+  });
+});
