@@ -138,7 +138,7 @@ const servers = {
     'bash|zsh|fish',
   ),
   embedded: command(
-    async () => (await import('./servers/dev.ts')).embedded,
+    async () => (await import('./servers/embedded.ts')).default,
     { flags: {} },
     'run the embedded servers',
   ),

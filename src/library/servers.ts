@@ -135,19 +135,20 @@ async function opened(params: SessionParams): Promise<Session> {
   const cluster = clusterOf(params);
   // --local starts the run service in the embedded stack, which a cluster does not have.
   if (cluster && params.local) throw localOnCluster();
-  const starting = cluster === undefined ? startStack(params) : undefined;
-  // Awaited after Temporal's client is loaded, which takes as long as the servers take to start.
-  starting?.catch(() => undefined);
+  const starting = cluster === undefined ? await startStack(params) : undefined;
   const { openSession } = await import('./session.ts');
-  const stack = await starting;
+  const stack = await starting?.stack;
   return openSession(params, cluster ?? (stack as Follower).temporal, stack);
 }
 
-async function startStack(params: SessionParams): Promise<Follower> {
+/** Resolves when its process is started: then Temporal's client is loaded, which takes as long as the servers take to start. */
+async function startStack(params: SessionParams): Promise<{ readonly stack: Promise<Follower> }> {
   const { followStack } = await import('../temporal/embedded/follower.ts');
   // The worker does not get this command's flags, so the folder is written to a file.
   allowOut(params.config);
-  return followStack(stackParams(params));
+  const stack = followStack(stackParams(params));
+  stack.catch(() => undefined);
+  return { stack };
 }
 
 /** A session for a command that only reads; undefined if no embedded stack is running. */

@@ -1,7 +1,7 @@
-// The process of the embedded servers that a command prepares while it loads its own code.
+// The processes of the embedded servers that a command prepares while it loads its own code.
 
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
@@ -12,44 +12,47 @@ import { until } from '../stage/stage.ts';
 
 const ROWS = 'number,prompt,seed\n1,a fox,7\n';
 
+const wordsOf = (pid: number): readonly string[] =>
+  existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0') : [];
+
 describe('where servers have run before, a command that needs the local service', () => {
   const stage = freshStage(async (at) => at.write('.runsheet/logs/stack.log', ''));
 
-  /** It has prepared a process, and waits for its sheet. */
+  /** It has prepared the processes of the servers and of their worker, and waits for its sheet. */
   async function waiting() {
     const command = spawn(process.execPath, [programFile(), ...'run - -d portraits --local'.split(' ')], {
       cwd: stage.folder,
       env: ownEnvironment(),
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    const prepared = (): number | undefined =>
-      familyOf(command.pid).find(
-        (pid) => pid !== command.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('embedded'),
-      );
-    await until(() => prepared() !== undefined, 'it has prepared a process');
-    return { command, prepared: prepared() ?? Number.NaN };
+    const prepared = (name: string): number | undefined =>
+      familyOf(command.pid).find((pid) => wordsOf(pid).includes(name));
+    await until(() => prepared('worker') !== undefined, 'it has prepared them');
+    return { command, servers: prepared('embedded') ?? Number.NaN, worker: prepared('worker') ?? Number.NaN };
   }
 
   it('runs its sheet with the servers that it has prepared', async () => {
-    const { command, prepared } = await waiting();
+    const { command, servers, worker } = await waiting();
+    const record = () => readRecord(stage.path('.runsheet'));
     command.stdin.end(ROWS);
-    await until(() => readRecord(stage.path('.runsheet')) !== undefined, 'the servers start');
-    expect(readRecord(stage.path('.runsheet'))?.pid).toBe(prepared);
+    await until(() => record()?.worker !== undefined, 'the servers are up');
+    expect([record()?.pid, record()?.worker?.pid]).toEqual([servers, worker]);
     await until(() => command.exitCode !== null, 'the row has ended', 60_000);
     expect(command.exitCode).toBe(0);
   });
 
   it('that is killed takes them along, and they have touched nothing', async () => {
-    const { command, prepared } = await waiting();
+    const { command, servers, worker } = await waiting();
     command.kill('SIGKILL');
-    await until(() => !isAlive(prepared), 'they are gone');
+    await until(() => ![servers, worker].some(isAlive), 'they are gone');
     expect(readdirSync(stage.path('.runsheet'))).toEqual(['logs']);
     expect(readFileSync(stage.path('.runsheet/logs/stack.log'), 'utf8')).toBe('');
   });
 
   it('that is refused leaves no process behind', async () => {
     const { code } = await stage.run(['run', 'no-such-sheet.csv', '-d', 'portraits', '--local']);
-    expect([code, strays(stage.folder)]).toEqual([5, []]);
+    expect(code).toBe(5);
+    await until(() => strays(stage.folder).length === 0, 'they are gone');
     expect(readdirSync(stage.path('.runsheet'))).toEqual(['logs']);
   });
 });

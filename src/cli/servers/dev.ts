@@ -1,12 +1,7 @@
-// dev: runs all servers until Ctrl-C; other commands use them meanwhile. embedded: the process that runs them.
+// dev: runs all servers until Ctrl-C; other commands use them meanwhile.
 
-import { EXIT } from '../../errors/error.ts';
 import type { ShownFlags } from '../flags/flags.ts';
-import { loadConfig } from '../../host/config.ts';
-import { openLog } from '../../host/log.ts';
 import { followStack } from '../../temporal/embedded/follower.ts';
-import { mayBegin } from '../../temporal/embedded/spare-stack.ts';
-import { runStack } from '../../temporal/embedded/stack.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
@@ -46,11 +41,4 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
   await interrupts.first;
   interrupts.onSecond(() => stack.hurry());
   await stack.leave();
-}
-
-/** Only commands start it. */
-export async function embedded(this: Context): Promise<number> {
-  if (!(await mayBegin(this.process.stdin))) return EXIT.ok;
-  const config = loadConfig();
-  return runStack(config, openLog(config.logLevel, 'stack'));
 }

@@ -93,7 +93,6 @@ export const workerFlags = {
     textFlag('[host:]port', 'show metrics, /healthz and /readyz there (default host: 127.0.0.1)'),
   ),
   embedded: { ...boolean('run as a child of the embedded servers'), hidden: true },
-  receiverPort: { ...optional(port('port', 'port of the receiver')), hidden: true },
 } as const;
 
 export const doctorFlags = {

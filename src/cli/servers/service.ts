@@ -23,12 +23,13 @@ import { gpusOf, namesGpus, workflowText } from '../flags/own-gpus.ts';
 import type { GivenGpus } from '../../library/own-gpus.ts';
 import { serviceSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
+import { begun, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 
 type Flags = FlagsOf<typeof serviceFlags>;
 
 export default async function service(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this);
+  const givenPort = flags.embedded ? await begun() : flags.port;
   const config = configOf({});
   const log = openLog(config.logLevel, 'service');
   const broken = Promise.withResolvers<never>();
@@ -39,7 +40,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
   const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
   const tokens = [...configured, ...generated];
   const running = await startLocalService({
-    port: flags.port,
+    port: givenPort,
     host: flags.host,
     ...(flags.publicUrl && { publicUrl: flags.publicUrl }),
     tokens,

@@ -13,7 +13,7 @@ import { canReachReceiver } from '../../run-service/local-address.ts';
 import { printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { endWithStack, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
+import { begun, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 import { plural } from '../format.ts';
 
 type Flags = FlagsOf<typeof workerFlags>;
@@ -24,11 +24,11 @@ const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
 export default async function worker(this: Context, flags: Flags): Promise<void> {
+  const receiverPort = flags.embedded ? await begun() : undefined;
   const config = configOf(definedOnly({ metrics: flags.metrics }));
   const log = openLog(config.logLevel, 'worker');
   const temporal: TemporalAddress = temporalFrom(config.environment) ?? LOCALHOST;
   const parts: WorkerParts = flags.noReceiver ? 'no-receiver' : flags.receiverOnly ? 'receiver-only' : 'all';
-  if (flags.embedded) endWithStack();
   const running = await startWorker({
     config,
     temporal,
@@ -36,7 +36,7 @@ export default async function worker(this: Context, flags: Flags): Promise<void>
     parts,
     log,
     patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
-    ...definedOnly({ receiverPort: flags.receiverPort }),
+    ...definedOnly({ receiverPort }),
   });
   // A failing worker ends this process; the stack or the service manager restarts it.
   const failed = running.done.then(() => new Promise<never>(() => undefined));

@@ -1,11 +1,16 @@
 // Starts the worker and the local run service as children of the stack: the same program as the user's command, with other
 // arguments. They communicate over Node's IPC channel, and exit when it breaks.
+//
+//   spawned ──loads──▶ waits ──begin: its port and its environment──▶ starts ──ready──▶ up ──stop──▶ gone
 
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { problem, EXIT } from '../../errors/error.ts';
+import { environmentFor } from '../../host/child-environment.ts';
+import type { Config } from '../../host/config.ts';
 
 export type ChildNews =
   | {
@@ -20,6 +25,9 @@ export type ChildNews =
 /** The message that asks a child to finish its work and exit. */
 export const STOP = 'stop';
 
+/** What a child learns only once its stack is the one that runs. */
+type Begin = { readonly port: number; readonly environment: Readonly<Record<string, string>> };
+
 export type StackChild = {
   readonly child: ChildProcess;
   readonly url: string | undefined;
@@ -27,15 +35,18 @@ export type StackChild = {
   readonly page: string | undefined;
 };
 
-export type ChildParams = {
+type Program = {
   readonly name: 'worker' | 'service';
   readonly home: string;
   readonly args: readonly string[];
-  /** The complete environment of the child. */
+  /** Besides that of {@link Begin}. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+};
+
+type StartParams = Begin & {
+  readonly program: Program;
+  readonly child: ChildProcess;
   readonly onWire?: (count: number) => void;
-  /** undefined: the umask of the stack. */
-  readonly umask?: number;
 };
 
 /** The program's entry file, found from wherever this file was compiled to. */
@@ -48,31 +59,54 @@ export function programFile(): string {
 /** Set later than at the start of a process, it comes after the first heap: its young part grows to 110 MB instead of 20. */
 const YOUNG_HEAP = '--max-semi-space-size=8';
 
+const logOf = ({ home, name }: Program): string => join(home, 'logs', `${name}.log`);
+
+/** It loads its code and waits for {@link startChild}. */
+export function spawnChild(program: Program): ChildProcess {
+  const log = openSync(logOf(program), 'a', 0o600);
+  const words = [YOUNG_HEAP, programFile(), program.name, '--embedded', ...program.args];
+  const child = spawn(process.execPath, words, {
+    stdio: ['ignore', log, log, 'ipc'],
+    env: { ...program.environment },
+  });
+  // Whoever starts it sees that it has no pid.
+  child.on('error', () => undefined);
+  return child;
+}
+
+export const workerOf = ({ home, environment }: Pick<Config, 'home' | 'environment'>) =>
+  ({ name: 'worker', home, args: [], environment: environmentFor('worker', environment) }) as const;
+
+export const spawnWorker = (config: Pick<Config, 'home' | 'environment'>): ChildProcess =>
+  spawnChild(workerOf(config));
+
 /** Resolves when the child reports that it is ready. Throws E406 if it exits first. */
-export async function startChild(params: ChildParams): Promise<StackChild> {
-  const logFile = join(params.home, 'logs', `${params.name}.log`);
-  const log = openSync(logFile, 'a');
-  const child = underUmask(params.umask, () =>
-    spawn(process.execPath, [YOUNG_HEAP, programFile(), ...params.args], {
-      stdio: ['ignore', log, log, 'ipc'],
-      env: { ...params.environment },
-    }),
-  );
+export async function startChild({
+  program,
+  child,
+  onWire,
+  port,
+  environment,
+}: StartParams): Promise<StackChild> {
   return new Promise((done, failed) => {
     child.on('message', (message: ChildNews) => {
       if (message.type === 'ready') done({ child, url: message.url, port: message.port, page: message.page });
-      else params.onWire?.(message.count);
+      else onWire?.(message.count);
     });
-    child.once('exit', (code, signal) => {
-      failed(problem('E406', { what: `the ${params.name} exited (${code ?? signal})`, log: logFile }));
-    });
-    child.once('error', failed);
+    const exited = (): void => {
+      const what = `the ${program.name} exited (${child.exitCode ?? child.signalCode})`;
+      failed(problem('E406', { what, log: logOf(program) }));
+    };
+    // One that was prepared may have exited before.
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) exited();
+    child.once('exit', exited);
+    const begin: Begin = { port, environment };
+    child.send(begin, (error) => error && failed(error));
   });
 }
 
 /** A child inherits the umask that its parent has when it starts. */
-function underUmask<T>(umask: number | undefined, start: () => T): T {
-  if (umask === undefined) return start();
+export function underUmask<T>(umask: number, start: () => T): T {
   const before = process.umask(umask);
   try {
     return start();
@@ -87,11 +121,18 @@ export function tellStack(news: ChildNews): void {
   if (process.connected) process.send?.(news);
 }
 
-/** A child that is still starting has no work in progress, so the loss of the stack ends it immediately. */
-export function endWithStack(): void {
+/**
+ * Resolves with the port of this child; its environment is complete then. A child that is still starting has no work in progress,
+ * so the loss of the stack ends it immediately.
+ */
+export async function begun(): Promise<number> {
   const end = (): void => process.exit(EXIT.ok);
+  if (!process.connected) end();
   process.once('disconnect', end);
   void started.then(() => process.off('disconnect', end));
+  const [{ port, environment }] = (await once(process, 'message')) as [Begin];
+  Object.assign(process.env, environment);
+  return port;
 }
 
 const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();

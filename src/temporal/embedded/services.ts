@@ -18,15 +18,25 @@ import { payloadKeys } from '../encryption/payload-keys.ts';
 import { temporalBinary } from './binary.ts';
 import { type Gateway, openGateway } from './gateway.ts';
 import type { Ports } from './ports.ts';
-import { type StackChild, startChild, STOP } from './processes.ts';
+import {
+  spawnChild,
+  spawnWorker,
+  type StackChild,
+  startChild,
+  STOP,
+  underUmask,
+  workerOf,
+} from './processes.ts';
 import { startServer, type TemporalServer } from './temporal-server.ts';
 
-type ServicesParams = {
+export type ServicesParams = {
   readonly config: Config;
   readonly ports: Ports;
   readonly log: Logger;
   /** The user's umask, for the batch folders that the worker writes. */
   readonly umask: number;
+  /** The process of the first worker, which is loading its code. */
+  readonly worker: ChildProcess;
   readonly notice: (text: string) => void;
   readonly onChange: () => void;
   /** Called with the number of Queue Run calls without an answer. */
@@ -128,33 +138,29 @@ function openPages(
 
 function keepWorker(params: ServicesParams, namespace: string): Promise<Supervised<StackChild>> {
   const { config, ports, onWire, umask } = params;
-  const temporal = { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, TEMPORAL_NAMESPACE: namespace };
-  const start = (): Promise<StackChild> =>
-    startChild({
-      name: 'worker',
-      home: config.home,
-      args: ['worker', '--embedded', '--receiver-port', String(ports.receiver)],
-      environment: { ...environmentFor('worker', config.environment), ...temporal },
-      onWire,
-      umask,
-    });
+  const environment = { TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`, TEMPORAL_NAMESPACE: namespace };
+  let prepared: ChildProcess | undefined = params.worker;
+  const start = (): Promise<StackChild> => {
+    const child = prepared ?? underUmask(umask, () => spawnWorker(config));
+    prepared = undefined;
+    return startChild({ program: workerOf(config), child, port: ports.receiver, environment, onWire });
+  };
   return supervise({ start, ...reports(params, 'the worker') });
 }
 
 function keepService(params: ServicesParams): Promise<Supervised<StackChild>> {
   const { config, ports } = params;
   const token = keepSecret(readOrCreateSecret(join(config.home, 'local-service-token')));
+  const program = {
+    name: 'service',
+    home: config.home,
+    args: ['--speed', String(config.localSpeed), '--db', join(config.home, 'local-service.db')],
+    environment: environmentFor('service', config.environment),
+  } as const;
   const start = async (): Promise<StackChild> => {
-    const service = await startChild({
-      name: 'service',
-      home: config.home,
-      args: [
-        ...`service --embedded --port ${ports.service} --speed ${config.localSpeed}`.split(' '),
-        '--db',
-        join(config.home, 'local-service.db'),
-      ],
-      environment: { ...environmentFor('service', config.environment), RUNSHEET_SERVICE_TOKEN: token },
-    });
+    const child = spawnChild(program);
+    const environment = { RUNSHEET_SERVICE_TOKEN: token };
+    const service = await startChild({ program, child, port: ports.service, environment });
     writeFileSync(localFile(config.home), JSON.stringify({ base: service.url, token }), { mode: 0o600 });
     return service;
   };

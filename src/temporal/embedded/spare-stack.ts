@@ -30,7 +30,16 @@ export function prepareStack(): void {
   if (temporalFrom(config.environment) !== undefined || livingRecord(config.home) !== undefined) return;
   const child = spawnStack(config);
   prepared = { home: config.home, child };
-  process.once('exit', () => prepared?.child === child && child.kill('SIGKILL'));
+  process.once('exit', () => prepared?.child === child && killWithParts(child));
+}
+
+/** Its worker is in its group. */
+function killWithParts({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
 }
 
 /** The command itself reports what is wrong with its settings. */

@@ -4,7 +4,7 @@
 //   starting ──► up ──last follower leaves, or a signal──► stopping ──► gone
 //       └──────────────────── failed: the followers get the reason ──────┘
 
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,15 +15,15 @@ import type { Config } from '../../host/config.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { openControl, type StackMessage } from './control-port.ts';
 import { choosePorts } from './ports.ts';
-import { openStackServices, type StackServices } from './services.ts';
+import { openStackServices, type ServicesParams, type StackServices } from './services.ts';
 import { readRecord, removeRecord, type StackRecord, writeRecord } from './stack-file.ts';
 import { databaseOf } from './temporal-server.ts';
 
 /** The exit code of a stack process if another stack is running. */
 const ALREADY_RUNNING = 75;
 
-/** Runs a stack until its last follower has left. Resolves with the exit code of the process. */
-export async function runStack(config: Config, log: Logger): Promise<number> {
+/** Runs a stack until its last follower has left, with this process as its first worker. Resolves with the exit code of the process. */
+export async function runStack(config: Config, log: Logger, worker: ChildProcess): Promise<number> {
   // Only the user may read the stack's files; batch folders follow the user's umask.
   const umask = process.umask(0o077);
   takeStateFolder(config.home);
@@ -31,12 +31,16 @@ export async function runStack(config: Config, log: Logger): Promise<number> {
   const release = takeLock(config.home);
   if (release === undefined) return ALREADY_RUNNING;
   await clearOrphans(config.home);
-  await supervise(config, log, umask);
+  await supervise(config, log, { umask, worker });
   release();
   return EXIT.ok;
 }
 
-async function supervise(config: Config, log: Logger, umask: number): Promise<void> {
+async function supervise(
+  config: Config,
+  log: Logger,
+  own: Pick<ServicesParams, 'umask' | 'worker'>,
+): Promise<void> {
   const ended = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
   let onWire = 0;
@@ -44,7 +48,7 @@ async function supervise(config: Config, log: Logger, umask: number): Promise<vo
   const parts = openStackServices({
     config,
     log,
-    umask,
+    ...own,
     ports: await choosePorts(config.home),
     notice: (text) => control.broadcast({ type: 'notice', text }),
     onChange: () => void recordAgain(),

@@ -1,0 +1,18 @@
+// embedded: the process that runs the embedded servers. Only commands start it.
+
+import { EXIT } from '../../errors/error.ts';
+import { loadConfig } from '../../host/config.ts';
+import { openLog } from '../../host/log.ts';
+import { spawnWorker } from '../../temporal/embedded/processes.ts';
+import { mayBegin } from '../../temporal/embedded/spare-stack.ts';
+import type { Context } from '../context.ts';
+
+export default async function embedded(this: Context): Promise<number> {
+  const config = loadConfig();
+  // It loads its code meanwhile, which takes the longest, and ends with this process.
+  const worker = spawnWorker(config);
+  const loading = import('../../temporal/embedded/stack.ts');
+  if (!(await mayBegin(this.process.stdin))) return EXIT.ok;
+  const { runStack } = await loading;
+  return runStack(config, openLog(config.logLevel, 'stack'), worker);
+}
