@@ -36,7 +36,7 @@ export const errorTable = {
   ]),
   E304: entry<{ base: string; reason: string }>(unreachable, (f) => [
     `the run service at ${f.base} cannot be reached: ${f.reason}`,
-    'check RUNSHEET_API_URL and run: runsheet doctor. To rehearse without a run service, add --local',
+    'check its address (RUNSHEET_API_URL, or api_url in runsheet.toml), and run: runsheet doctor. To rehearse without a run service, add --local',
   ]),
   E305: entry<object>(usage, () => [
     'no run service is set',

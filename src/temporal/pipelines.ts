@@ -20,7 +20,6 @@ type Started = Omit<PipelineInput, 'stages'> & {
   }[];
 };
 
-/** `ignoresTags`: the only worker of embedded servers works on everything. */
 /** Makes the workflow of the pipeline look again. False if none runs. */
 export async function makeLookAgain(client: Client, ref: PipelineRef): Promise<boolean> {
   const signalling = client.workflow.getHandle(pipelineIdOf(ref)).signal(lookAgain, { mark: ref.mark });
@@ -29,7 +28,10 @@ export async function makeLookAgain(client: Client, ref: PipelineRef): Promise<b
 
 type Made = { readonly taskQueue: string; readonly encrypted: boolean; readonly ignoresTags: boolean };
 
-/** `reach` returns the current client, because an embedded server may restart on another port. */
+/**
+ * `reach` returns the current client, because an embedded server may restart on another port. `ignoresTags`: the only worker of
+ * embedded servers works on everything.
+ */
 export function openPipelines(reach: () => Client, { taskQueue, encrypted, ignoresTags }: Made) {
   const queueOf = (tag: string | undefined): string =>
     taggedQueueOf(taskQueue, ignoresTags ? undefined : tag);
