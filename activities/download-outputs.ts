@@ -13,6 +13,7 @@ import type { Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
 import { FileTraffic } from '../src/run-service/file-traffic.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
+import { cutTo } from '../src/sheet/output-name.ts';
 import type { Store } from '../src/store/store.ts';
 import type { DeliveredFiles } from './downloads.ts';
 import { fetchFile } from './fetch-file.ts';
@@ -247,9 +248,8 @@ export function textsWithin(texts: readonly string[], limits: Limits): Kept {
   let left = limits.textBytes;
   for (const text of texts.slice(0, limits.texts)) {
     if (left <= 0) break;
-    const bytes = writtenBytes(text);
-    kept.push(bytes <= left ? text : startOf(text, left));
-    left -= bytes;
+    kept.push(cutTo(text, left, writtenBytes));
+    left -= writtenBytes(text);
   }
   if (kept.length === texts.length && left >= 0) return { texts };
   const most = `${limits.texts} texts, ${limits.textBytes / 1024} KiB in all`;
@@ -261,13 +261,3 @@ export function textsWithin(texts: readonly string[], limits: Limits): Kept {
 
 /** Without the quotes; a control character takes six bytes. */
 const writtenBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
-
-function startOf(text: string, most: number): string {
-  let [bytes, end] = [0, 0];
-  for (const character of text) {
-    bytes += writtenBytes(character);
-    if (bytes > most) break;
-    end += character.length;
-  }
-  return text.slice(0, end);
-}

@@ -1,7 +1,7 @@
 // What the workflow of a pipeline does: looks whether a stage may begin, makes its batch, and shows how far all stages are. A stage
 // has one batch, which a retry finds again.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -72,20 +72,16 @@ export async function createStage(
   refuseElsewhere(deps.maker.config, ref.folder, base);
   const ofStage = base === LOCAL ? {} : { apiUrl: base, api };
   const config = { ...deps.maker.config, out: dirname(ref.folder), ...ofStage };
-  const folder = await mkdtemp(join(tmpdir(), 'runsheet-picks-'));
-  try {
-    const within = deps.maker.isEmbedded ? undefined : config;
-    const call = await callFor({ out: config.out, within, folder }, opened, stage);
-    const only = findOnly === true || stage.from === undefined ? { findOnly: true as const } : {};
-    const maker = { ...deps.maker, config };
-    const made = await createFrom({ log: deps.log, maker }, call.sheet, () => ({ ...call, ...only }));
-    if (made === undefined && findOnly !== true)
-      throw finalFailure(problem('E504', { what: `batch ${call.sheet} is not in ${config.out}` }));
-    await showStages(deps, ref);
-    return made;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using picked = await mkdtempDisposable(join(tmpdir(), 'runsheet-picks-'));
+  const within = deps.maker.isEmbedded ? undefined : config;
+  const call = await callFor({ out: config.out, within, folder: picked.path }, opened, stage);
+  const only = findOnly === true || stage.from === undefined ? { findOnly: true as const } : {};
+  const maker = { ...deps.maker, config };
+  const made = await createFrom({ log: deps.log, maker }, call.sheet, () => ({ ...call, ...only }));
+  if (made === undefined && findOnly !== true)
+    throw finalFailure(problem('E504', { what: `batch ${call.sheet} is not in ${config.out}` }));
+  await showStages(deps, ref);
+  return made;
 }
 
 type Place = {

@@ -79,6 +79,17 @@ function placeText(place: Place | undefined, paint: Paint): string {
 const hintText = (hint: string | undefined, paint: Paint): string =>
   hint ? `${paint('cyan', 'hint')}: ${terminalLines(hint)}\n` : '';
 
+/** Lines whose cells stand below each other. */
+export function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? '').length)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
 /** The batch whose results are the sheet: `the results of drafts-5f0c2a91be77, pass 2`. */
 export const fromText = ({ batch, pass }: { readonly batch: string; readonly pass: number }): string =>
   `the results of ${batch}${pass === 1 ? '' : `, pass ${pass}`}`;

@@ -2,7 +2,7 @@
 // them.
 
 import { definedOnly } from '../options/defined-only.ts';
-import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
 import type { Wrong } from '../options/kinds.ts';
 import { withoutNone, type LimitChange } from '../options/limits.ts';
 import { formOf, read } from '../options/read.ts';
@@ -19,10 +19,7 @@ export const flagOf = (option: string): string =>
 /** What to write instead. `example`: how the door writes one. */
 export function hintFor(wrong: Wrong, kind: Kind, example: (value: string) => string): string {
   const { hint, unknown } = wrong;
-  if (unknown !== undefined) {
-    const near = nearest(...unknown);
-    return `${near === undefined ? '' : `did you mean ${near}? `}values: ${list(unknown[1])}`;
-  }
+  if (unknown !== undefined) return hintAmong(unknown[0], 'values', unknown[1]);
   const [first = '', ...others] = formOf(kind).examples(kind);
   return hint ?? `for example ${[example(first), ...others].join(', ')}`;
 }
@@ -40,13 +37,8 @@ export function givenFrom(door: Exclude<Door, 'command'>, options: object): Give
   );
 }
 
-function noOption(option: string, known: readonly string[]): RunsheetError {
-  const near = nearest(option, known);
-  return problem('E602', {
-    what: `there is no option ${option}`,
-    hint: near === undefined ? `options: ${list(known)}` : `did you mean ${near}?`,
-  });
-}
+const noOption = (option: string, known: readonly string[]): RunsheetError =>
+  problem('E602', { what: `there is no option ${option}`, hint: hintAmong(option, 'options', known) });
 
 type Written = {
   readonly name: (option: string) => string;

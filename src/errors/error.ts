@@ -4,7 +4,7 @@ import { distance } from 'fastest-levenshtein';
 import { shortened } from './outside-text.ts';
 import { withoutSecrets } from './redact.ts';
 import { errorTable } from './codes.ts';
-import type { Entry } from './entry.ts';
+import { didYouMean, list, sentences, type Entry } from './entry.ts';
 
 export { EXIT, list } from './entry.ts';
 
@@ -97,6 +97,14 @@ export function nearest(
     .at(0);
   return ranked && ranked.away <= most ? ranked.word : undefined;
 }
+
+/** After a wrong name: the one that was probably meant, and those that there are. */
+export const hintAmong = (
+  wrong: string,
+  noun: string,
+  known: readonly string[],
+  { near = nearest(wrong, known), between }: { near?: string | undefined; between?: string } = {},
+): string => sentences(didYouMean(near), `${noun}: ${list(known, between)}`);
 
 /** The error as one line, for who sees nothing else of it. */
 export const codedMessage = ({ code, message, hint }: RunsheetError): string =>

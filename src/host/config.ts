@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
-import { errorMessage, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { errorMessage, hintAmong, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { meaningOf } from '../errors/file-fault.ts';
 import { keepSecret } from '../errors/redact.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
@@ -332,9 +332,5 @@ function unknownName(path: string, name: string): RunsheetError {
     const hint = `secrets are not allowed in this file: ${file ? `use ${name}_file with the path of a file that contains it, or ` : ''}set ${variable}`;
     return problem('E602', { what, hint });
   }
-  const near = nearest(name, NAMES);
-  return problem('E602', {
-    what,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}names: ${NAMES.join(', ')}`,
-  });
+  return problem('E602', { what, hint: hintAmong(name, 'names', NAMES) });
 }

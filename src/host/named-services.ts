@@ -2,7 +2,7 @@
 // process knows the keys of all of them, so a batch goes on with the service that it was made for.
 
 import { z } from 'zod';
-import { list, nearest, problem } from '../errors/error.ts';
+import { hintAmong, problem } from '../errors/error.ts';
 import { APIS } from './api-version.ts';
 
 export type NamedService = {
@@ -67,14 +67,11 @@ export function chosenService(
   const chosen = services.get(name);
   if (chosen !== undefined) return chosen;
   const names = [...services.keys()];
-  const near = nearest(name, names);
   throw problem('E602', {
     what: `no settings have a service ${name}`,
     hint:
-      near !== undefined
-        ? `did you mean ${near}?`
-        : names.length > 0
-          ? `services: ${list(names)}`
-          : `in runsheet.toml: [service.${name}], then api_url = "https://…/api" and api_key_file = "…"`,
+      names.length > 0
+        ? hintAmong(name, 'services', names)
+        : `in runsheet.toml: [service.${name}], then api_url = "https://…/api" and api_key_file = "…"`,
   });
 }

@@ -161,20 +161,27 @@ function openForwarding(proxy: Proxy, options: OutgoingOptions): Dispatcher {
   );
 }
 
+/** A handler that tells another one everything; what it should do itself is put over it. */
+export const passingOn = (handler: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler => ({
+  onRequestStart: (...args) => handler.onRequestStart?.(...args),
+  onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+  onResponseStart: (...args) => handler.onResponseStart?.(...args),
+  onResponseData: (...args) => handler.onResponseData?.(...args),
+  onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
+  onResponseError: (...args) => handler.onResponseError?.(...args),
+});
+
 /** Errors say through which proxy the request went. An answer 407 is the proxy's and becomes an error, but not `tunnelled`: the service sent it. */
 const namingProxy = (
   handler: Dispatcher.DispatchHandler,
   proxy: Proxy,
   tunnelled: boolean,
 ): Dispatcher.DispatchHandler => ({
-  onRequestStart: (...args) => handler.onRequestStart?.(...args),
-  onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
+  ...passingOn(handler),
   onResponseStart: (controller, status, ...rest) => {
     if (status === 407 && !tunnelled) controller.abort(new ProxyRefusal(proxy, status));
     else handler.onResponseStart?.(controller, status, ...rest);
   },
-  onResponseData: (...args) => handler.onResponseData?.(...args),
-  onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
   onResponseError: (controller, error) => {
     // Not the reasons of those who abort a request.
     if (isOfNetwork(error)) error.message = `${errorMessage(error)} (through the proxy ${proxy.url})`;

@@ -185,8 +185,9 @@ function addressIn(at: ServiceConnection, answer: RawAnswer): string | undefined
   return readAs(at, PATHS.upload, answer, uploadedSchema);
 }
 
-/** The service takes images, videos, audio and applications, but no texts. */
-const sentAs = (name: string): string => mediaTypeOf(name).replace(/^text\/.*/, 'application/octet-stream');
+/** The service takes images, videos, audio and applications, but no texts and no models. */
+const sentAs = (name: string): string =>
+  mediaTypeOf(name).replace(/^(?:text|model)\/.*/, 'application/octet-stream');
 
 /** A name inside quotes of a header. */
 const quotable = (name: string): string => name.replaceAll(/["\\\r\n]/g, '_');

@@ -3,7 +3,7 @@
 
 import type { LookupFunction } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { openOutgoing } from '../host/outgoing.ts';
+import { openOutgoing, passingOn } from '../host/outgoing.ts';
 import { serviceLookup } from './networks.ts';
 
 /** Called right before the first byte is written; if it throws, nothing is written and the request fails with its error. */
@@ -36,19 +36,13 @@ const callBeforeSend: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (o
 };
 
 /** undici calls `onRequestStart` in the same tick in which it writes; if that throws, nothing is written. */
-function withBeforeSend(
+const withBeforeSend = (
   handler: Dispatcher.DispatchHandler,
   beforeSend: BeforeSend,
-): Dispatcher.DispatchHandler {
-  return {
-    onRequestStart: (controller, context) => {
-      beforeSend();
-      handler.onRequestStart?.(controller, context);
-    },
-    onRequestUpgrade: (...args) => handler.onRequestUpgrade?.(...args),
-    onResponseStart: (...args) => handler.onResponseStart?.(...args),
-    onResponseData: (...args) => handler.onResponseData?.(...args),
-    onResponseEnd: (...args) => handler.onResponseEnd?.(...args),
-    onResponseError: (...args) => handler.onResponseError?.(...args),
-  };
-}
+): Dispatcher.DispatchHandler => ({
+  ...passingOn(handler),
+  onRequestStart: (controller, context) => {
+    beforeSend();
+    handler.onRequestStart?.(controller, context);
+  },
+});

@@ -3,6 +3,7 @@
 // inputs; these are injected whatever their rates are.
 
 import { nearest, problem } from '../errors/error.ts';
+import { didYouMean, sentences } from '../errors/entry.ts';
 import { chance } from './chance.ts';
 
 export const MALFORMED_RESPONSES = {
@@ -154,9 +155,8 @@ export function namedFaults(inputs: Readonly<Record<string, unknown>>): { faults
 }
 
 export function faultHint(name: string): string {
-  const near = nearest(name, FAULTS);
   const families = `${Object.keys(OTHER_FAULTS).join(' ')}, and <response>-${Object.keys(PLACES).join(' <response>-')} with <response> one of ${malformedResponses.join(' ')}`;
-  return `${near === undefined ? '' : `did you mean ${near}? `}faults: ${families}`;
+  return sentences(didYouMean(nearest(name, FAULTS)), `faults: ${families}`);
 }
 
 function check(name: string, rate: number): void {

@@ -2,12 +2,13 @@
 // in the header is reported once.
 
 import {
+  type Correction,
   correctionOf,
+  hintAmong,
+  list,
   nearest,
   problem,
   type RunsheetError,
-  list,
-  type Correction,
 } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-options.ts';
@@ -86,9 +87,11 @@ function refuseGiver({ input, by }: Giver, inputTypes: readonly InputType[] | un
   if (inputTypes === undefined || inputTypes.some(({ name }) => name === input)) return;
   throw problem('E602', {
     what: `${by}: the deployment has no input "${input}"`,
-    hint: among(
-      nearestInput(input, inputTypes),
+    hint: hintAmong(
+      input,
+      'inputs',
       inputTypes.map(({ name }) => name),
+      { near: nearestInput(input, inputTypes) },
     ),
   });
 }
@@ -98,12 +101,8 @@ function refuseType(input: string, givers: readonly Giver[]): void {
   if (inputs.includes(input)) return;
   throw problem('E602', {
     what: `--type ${input}: no column or flag provides the input "${input}"`,
-    hint: among(nearest(input, inputs), inputs),
+    hint: hintAmong(input, 'inputs', inputs),
   });
-}
-
-function among(near: string | undefined, right: readonly string[]): string {
-  return `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${list(right)}`;
 }
 
 /** Empty if the deployment does not have the input, or if `--set` leaves it empty. */

@@ -99,15 +99,16 @@ function mostEach(lengths: readonly number[], room: number): number {
   return most;
 }
 
-function cutTo(text: string, bytes: number): string {
-  if (bytesOf(text) <= bytes) return text;
-  let [kept, used] = ['', 0];
+/** The first letters that together have at most so many bytes. */
+export function cutTo(text: string, most: number, lengthOf: (text: string) => number = bytesOf): string {
+  if (lengthOf(text) <= most) return text;
+  let [bytes, end] = [0, 0];
   for (const letter of text) {
-    used += bytesOf(letter);
-    if (used > bytes) break;
-    kept += letter;
+    bytes += lengthOf(letter);
+    if (bytes > most) break;
+    end += letter.length;
   }
-  return kept;
+  return text.slice(0, end);
 }
 
 /** The same text for names that a file system may take for one. */

@@ -2,7 +2,7 @@
 // column, or a random one. Rows that are sorted or classified go through a temporary SQLite database, because a million do not fit in memory.
 
 import { DatabaseSync } from 'node:sqlite';
-import { list, nearest, problem, type RunsheetError } from '../errors/error.ts';
+import { hintAmong, problem, type RunsheetError } from '../errors/error.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { chance } from '../batch/retry-policy.ts';
 import type { LaneSpec } from '../batch/params.ts';
@@ -43,10 +43,9 @@ function columnOf({ columns }: ColumnMapping, flag: string, name: string | undef
   const names = columns.map((column) => column.name);
   const found = names.indexOf(name);
   if (found >= 0) return found;
-  const near = nearest(name, names);
   throw problem('E602', {
     what: `${flag} ${name}: the sheet has no column "${name}"`,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}columns: ${list(names)}`,
+    hint: hintAmong(name, 'columns', names),
   });
 }
 

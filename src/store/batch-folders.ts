@@ -34,24 +34,24 @@ export async function openBatchFolder(out: string, batch: string): Promise<Batch
 export const isBatchName = (name: string): boolean => !name.includes('/') && !['', '.', '..'].includes(name);
 
 /** All batches, newest first, without those whose batch.json cannot be read: `leftOut` is called with each of these. */
-export async function listBatchFolders(
+export const listBatchFolders = (
   out: string,
   leftOut: (batch: string, error: unknown) => unknown = () => undefined,
-): Promise<readonly BatchFolder[]> {
-  const found = await pMap(
-    await openStore(out).folders(''),
-    async (name) => {
-      try {
-        return await openBatchFolder(out, name);
-      } catch (error) {
-        // If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch.
-        if (hidesAllBatches(error)) throw error;
-        leftOut(name, error);
-        return undefined;
-      }
-    },
-    { concurrency: CONCURRENCY },
-  );
+): Promise<readonly BatchFolder[]> =>
+  listFolders(out, openBatchFolder, (name, error) => {
+    // If S3 does not answer, its batches are not known: without them, the same sheet would become a second batch.
+    if (hidesAllBatches(error)) throw error;
+    leftOut(name, error);
+  });
+
+/** What `open` finds in the folders of `out`, newest first; `failed` is called with each folder that it cannot open. */
+export async function listFolders<F extends { readonly file: { readonly createdAt: string } }>(
+  out: string,
+  open: (out: string, name: string) => Promise<F | undefined>,
+  failed: (name: string, error: unknown) => void,
+): Promise<readonly F[]> {
+  const opened = (name: string) => open(out, name).catch((error: unknown) => failed(name, error));
+  const found = await pMap(await openStore(out).folders(''), opened, { concurrency: CONCURRENCY });
   return found
     .filter((one) => one !== undefined)
     .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));

@@ -12,7 +12,7 @@ import { compareBatches, type Comparison } from '../../library/report/compared-b
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
-import { count, money, plural, span } from '../format.ts';
+import { aligned, count, money, plural, span } from '../format.ts';
 import { comparisonSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
@@ -67,14 +67,12 @@ const NO_PAIR = { key: 'no two rows have the same key', inputs: 'no two rows hav
 
 function linesOf(comparison: Comparison): readonly string[] {
   const { a, b, most_changed: most, pairs, identical, verdict, outcome_differs: differ, only } = comparison;
-  const rows = most.map(cellsOf);
-  const widths = [0, 1, 2, 3, 4].map((at) => Math.max(...rows.map((cells) => (cells[at] ?? '').length), 0));
-  const table = rows.map((cells) => `  ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ')}`);
+  const table = aligned(most.map(cellsOf)).map((line) => `  ${line}`);
   const others = pairs - identical - most.length;
   return [
     `A ${sideText(comparison, 'a')}   ${a}`,
     `B ${sideText(comparison, 'b')}   ${b}`,
-    ...(table.length === 0 ? [] : ['', ...table.map((line) => line.trimEnd())]),
+    ...(table.length === 0 ? [] : ['', ...table]),
     ...(others > 0
       ? [`  and ${plural(others, 'other pair')} that ${others === 1 ? 'differs' : 'differ'}`]
       : []),

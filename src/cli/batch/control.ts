@@ -31,10 +31,7 @@ export async function pause(this: Context, flags: ControlFlags, name: string): P
   if (done === undefined) {
     // Servers that this command does not see may be running it.
     if (await isStarted(found)) throw notRunning(found);
-    printer.notice(`${found.batch} was never started; there is nothing to pause`);
-    printer.next(toContinue(found));
-    await printBatchJson(printer, found);
-    return;
+    return sayNeverStarted(found, printer, '; there is nothing to pause');
   }
   const { progress, note = 'paused' } = done;
   printer.notice(
@@ -75,9 +72,7 @@ export async function cancel(
   return withSession(flags, found, printer, async (session) => {
     // startOrAttach would resume a paused batch before it is cancelled.
     if (!(await isUnderWay(session, found))) {
-      printer.notice(`${found.batch} was never started; there is nothing to cancel`);
-      printer.next(toContinue(found));
-      await printBatchJson(printer, found);
+      await sayNeverStarted(found, printer, '; there is nothing to cancel');
       return EXIT.ok;
     }
     const done = await session.batches.cancel(refOf(found), flags.running, commandOptions(flags));
@@ -99,6 +94,12 @@ export async function hasEnded(found: FoundBatch, printer: Printer, verb: string
   printer.next(...nextOfEnded(found, summary));
   await printBatchJson(printer, found);
   return true;
+}
+
+export async function sayNeverStarted(found: FoundBatch, printer: Printer, more = ''): Promise<void> {
+  printer.notice(`${found.batch} was never started${more}`);
+  printer.next(toContinue(found));
+  await printBatchJson(printer, found);
 }
 
 /** Gives a command to a batch that runs here or on the cluster; undefined if it does not run. */

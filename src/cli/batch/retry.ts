@@ -15,8 +15,8 @@ import { printBatchJson } from './status.ts';
 import { configOf, inputsSet } from '../flags/batch-options.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { toContinue, nextCommand, sayLeft, toRetry } from '../next-command.ts';
-import { commandOptions } from './control.ts';
+import { nextCommand, sayLeft, toRetry } from '../next-command.ts';
+import { commandOptions, sayNeverStarted } from './control.ts';
 import { follow } from '../follow/follow.ts';
 import { money, plural } from '../format.ts';
 import { serversFor } from '../session.ts';
@@ -28,9 +28,7 @@ export default async function retry(this: Context, flags: Flags, name: string): 
   const printer = printerFor(this, flags);
   const found = await findBatch(configOf(flags).out, name);
   if (!(await isStarted(found))) {
-    printer.notice(`${found.batch} was never started`);
-    printer.next(toContinue(found));
-    await printBatchJson(printer, found);
+    await sayNeverStarted(found, printer);
     return EXIT.ok;
   }
   await using servers = serversFor(configOf(flags), printer);

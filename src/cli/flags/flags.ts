@@ -8,7 +8,7 @@ import { GPUS } from '../../options/gpu.ts';
 import { count } from '../../options/kinds.ts';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import { APIS } from '../../host/api-version.ts';
-import { list, nearest } from '../../errors/error.ts';
+import { hintAmong } from '../../errors/error.ts';
 import type { Context } from '../context.ts';
 import {
   boolean,
@@ -35,9 +35,7 @@ const choicesFrom =
     input.split(',').map((part) => {
       const found = words.find((word) => word === part);
       if (found !== undefined) return found;
-      const near = nearest(part, words);
-      const meant = near === undefined ? '' : `did you mean ${near}? `;
-      return fail(`has no ${noun} with ${part}`, `${meant}values: ${list(words)}`);
+      return fail(`has no ${noun} with ${part}`, hintAmong(part, 'values', words));
     });
 
 /** For what is removed: 30 could be seconds or days. */

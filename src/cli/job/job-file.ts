@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-toml';
 import { flagOf } from '../../create-batch/given-options.ts';
-import { errorMessage, list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
+import { errorMessage, hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { named } from '../../options/kinds.ts';
@@ -232,10 +232,8 @@ function tableIn(path: string): Readonly<Record<string, TomlValue>> {
 const wrong = (place: string, name: string, what: string): RunsheetError =>
   problem('E602', { what: `${name} in ${place} ${what}` });
 
-function noName(place: string, name: string, known: readonly string[]): RunsheetError {
-  const near = nearest(name, known);
-  return problem('E602', {
+const noName = (place: string, name: string, known: readonly string[]): RunsheetError =>
+  problem('E602', {
     what: `${place} names ${name}, which is nothing that a job has`,
-    hint: near === undefined ? `names: ${list(known)}` : `did you mean ${near}?`,
+    hint: hintAmong(name, 'names', known),
   });
-}

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { list, nearest, problem } from '../../errors/error.ts';
+import { hintAmong, problem } from '../../errors/error.ts';
 import { isAddress } from '../../errors/redact.ts';
 import { circleIn } from '../../batch/pipeline/stages.ts';
 import { HAS_PASSED, isSpan, readMoment } from '../../options/moment.ts';
@@ -113,11 +113,8 @@ function refuseOrder({ path }: Job, stages: readonly JobStage[]): void {
     const place = `${path} [[stage]] ${name}`;
     const isStage = from !== undefined && names.has(from);
     if (from !== undefined && !isStage && !isAddress(from) && !existsSync(from)) {
-      const near = nearest(basename(from), [...names]);
-      throw problem('E602', {
-        what: `from in ${place} names neither a stage nor a sheet: ${from}`,
-        hint: near === undefined ? `stages: ${list([...names])}` : `did you mean ${near}?`,
-      });
+      const what = `from in ${place} names neither a stage nor a sheet: ${from}`;
+      throw problem('E602', { what, hint: hintAmong(basename(from), 'stages', [...names]) });
     }
     if (pick && !isStage)
       throw problem('E602', {

@@ -9,7 +9,6 @@ import { checkStages, type SourceBatch } from '../../library/pipeline/checked-st
 import { pipelineStatus, type PipelineFolder } from '../../library/pipeline/pipeline-status.ts';
 import { planBatch } from '../../library/start/batch-plan.ts';
 import { money } from '../format.ts';
-import { estimateOf } from '../../library/start/estimate.ts';
 import { makeBatch } from '../../library/start/start-batch.ts';
 import {
   isLocal,
@@ -31,6 +30,7 @@ import { sameCommand } from '../next-command.ts';
 import { printBatch } from '../run/batch-plan.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { fromNotes } from '../run/from.ts';
+import { shownWith } from '../run/new-batch.ts';
 import { policyOf } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
 import { followPipeline } from './follow-pipeline.ts';
@@ -196,16 +196,10 @@ async function makeStages(
   const before = (): Promise<void> => (made ??= makeStages(servers, making, others));
   const rows = await stage.rows?.();
   if (rows === undefined) return before();
-  const { config } = servers;
   printer.notice(`stage ${stage.definition.name}`);
   await makeBatch(servers, requestOfStage(asked.pipeline, stage.definition), rows, {
     ...policy,
     before,
-    ...fromNotes(printer),
-    show: async ({ draft }) => {
-      if (draft === undefined) return;
-      printBatch(printer, config, draft);
-      for (const line of forecastLines(await estimateOf(config.out, draft))) printer.notice(line);
-    },
+    ...shownWith(printer, servers.config),
   });
 }

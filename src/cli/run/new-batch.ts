@@ -1,6 +1,8 @@
 // run and submit without --into: make the batch of the sheet and start it, or attach to the one that has the same rows.
 
 import { resolve } from 'node:path';
+import type { Proposal } from '../../create-batch/propose.ts';
+import type { Config } from '../../host/config.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { Session } from '../../library/session.ts';
@@ -38,6 +40,16 @@ export type Sending = {
   readonly done: (found: FoundBatch, summary: Summary) => Promise<number>;
 };
 
+/** What is said while a batch is proposed. */
+export const shownWith = (printer: Printer, config: Config) => ({
+  ...fromNotes(printer),
+  show: async ({ draft }: Proposal): Promise<void> => {
+    if (draft === undefined) return;
+    printBatch(printer, config, draft);
+    for (const line of forecastLines(await estimateOf(config.out, draft))) printer.notice(line);
+  },
+});
+
 type Others = {
   readonly into: (batch: string) => Promise<number>;
   readonly whenDone: (found: FoundBatch, summary: Summary) => Promise<number>;
@@ -52,12 +64,7 @@ export async function sendNew(sending: Sending, { into, whenDone }: Others): Pro
   const rows = await sourceOf(config, process, flags, sheet);
   const made = await makeBatch(servers, request, rows, {
     ...policy,
-    ...fromNotes(printer),
-    show: async ({ draft }) => {
-      if (draft === undefined) return;
-      printBatch(printer, config, draft);
-      for (const line of forecastLines(await estimateOf(config.out, draft))) printer.notice(line);
-    },
+    ...shownWith(printer, config),
   });
   if ('into' in made) return into(made.into);
   const summary = await summaryOfDone(made);

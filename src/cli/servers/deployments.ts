@@ -10,7 +10,7 @@ import { listBatchFolders } from '../../store/batch-folders.ts';
 import { withOwnGpus } from '../flags/own-gpus.ts';
 import { configOf, meantService } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { span } from '../format.ts';
+import { aligned, span } from '../format.ts';
 import { deploymentJson } from '../json/documents.ts';
 
 import { keepNames } from '../completion/proposals.ts';
@@ -131,13 +131,5 @@ function template(deployment: Deployment): string {
   return stringify([columns, columns.map((name) => defaults.get(name) ?? '')]);
 }
 
-function table(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
-  const all = [header, ...rows].map((row) => row.map(terminalLine));
-  const widths = header.map((_, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
-  return all.map((row) =>
-    row
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
+const table = (header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] =>
+  aligned([header, ...rows].map((row) => row.map(terminalLine)));

@@ -2,7 +2,7 @@
 
 import type { FlagsOf, SheetFlags } from '../flags/flags.ts';
 import type { migrateCheckFlags } from './server-flags.ts';
-import { EXIT, problem, list, nearest } from '../../errors/error.ts';
+import { EXIT, hintAmong, problem } from '../../errors/error.ts';
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { usableDeployment } from '../../create-batch/service-numbers.ts';
 import { isSound, judge, type Facts, type Finding, type Verdict } from '../../run-service/migration/rules.ts';
@@ -141,12 +141,11 @@ function valueOf(name: string, text: string, inputTypes: Deployment['inputTypes'
   if (inputTypes && type === undefined)
     throw problem('E602', {
       what: `--set ${name}: the deployment has no such input`,
-      hint: `inputs: ${list(known)}${suggestion(nearest(name, known))}`,
+      hint: hintAmong(name, 'inputs', known),
     });
   const read = readText(text, type === undefined ? 'auto' : kindOf(type.type));
   if (typeof read === 'string') return parseExactly(read);
   throw problem('E602', { what: `--set ${name}=${text}: the value is not ${read.type}`, ...hintOf(read) });
 }
 
-const suggestion = (near: string | undefined) => (near === undefined ? '' : `; did you mean ${near}?`);
 const hintOf = ({ hint }: { readonly hint?: string }) => (hint === undefined ? {} : { hint });

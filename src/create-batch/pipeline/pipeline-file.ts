@@ -11,7 +11,7 @@ import { jsonIn } from '../../errors/outside-text.ts';
 import type { Stage } from '../../batch/pipeline/stages.ts';
 import { isRunsheetError, problem } from '../../errors/error.ts';
 import { PIPELINE_FILE } from '../../store/batch-file.ts';
-import { locationOf } from '../../store/batch-folders.ts';
+import { listFolders, locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import type { BatchRequest } from '../batch-request.ts';
@@ -96,21 +96,10 @@ export async function openPipeline(out: string, pipeline: string): Promise<Pipel
 }
 
 /** All pipelines, newest first, without those whose file is damaged or of another program. */
-export async function listPipelines(out: string): Promise<readonly PipelineFolder[]> {
-  const names = await openStore(out).folders('');
-  const opened = async (name: string): Promise<PipelineFolder | undefined> => {
-    try {
-      return await openPipeline(out, name);
-    } catch (error) {
-      if (isRunsheetError(error, 'E504')) return undefined;
-      throw error;
-    }
-  };
-  const found = await Promise.all(names.map(opened));
-  return found
-    .filter((one) => one !== undefined)
-    .sort((a, b) => b.file.createdAt.localeCompare(a.file.createdAt));
-}
+export const listPipelines = (out: string): Promise<readonly PipelineFolder[]> =>
+  listFolders(out, openPipeline, (_, error) => {
+    if (!isRunsheetError(error, 'E504')) throw error;
+  });
 
 /** False if another command has written it. */
 export const createPipeline = (store: Store, file: PipelineFile): Promise<boolean> =>

@@ -1,6 +1,6 @@
 // The rows of a batch as lines with chosen fields, also while it runs.
 
-import { list, nearest, problem } from '../../errors/error.ts';
+import { hintAmong, problem } from '../../errors/error.ts';
 import {
   rowsOf,
   shownRow,
@@ -51,10 +51,9 @@ export function refuseUnknownFields({ sheet }: BatchFile, fields: readonly strin
   const known = [...new Set([...RESULT_COLUMNS, ...inputs, ...ownColumns(sheet.columns)])];
   const wrong = fields.find((field) => !known.includes(field));
   if (wrong === undefined) return;
-  const near = nearest(wrong, known);
   throw problem('E602', {
     what: `--fields: there is no column ${JSON.stringify(wrong)}`,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}columns: ${list(known)}`,
+    hint: hintAmong(wrong, 'columns', known),
   });
 }
 

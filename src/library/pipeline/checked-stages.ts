@@ -8,7 +8,7 @@ import { checkRequest, checkSettings } from '../../create-batch/check-request.ts
 import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
 import type { StageDefinition } from '../../create-batch/pipeline/pipeline-file.ts';
-import { list, nearest, problem } from '../../errors/error.ts';
+import { hintAmong, problem } from '../../errors/error.ts';
 import { inputNamed, nearestInput } from '../../sheet/input-fields.ts';
 import { parseWhere } from '../../sheet/where/where.ts';
 import type { Servers } from '../servers.ts';
@@ -94,14 +94,5 @@ function checked(
   return { sheet: { columns: columns.all, inputs: given }, from, isOpen };
 }
 
-function noName(
-  what: string,
-  wrong: string,
-  known: readonly string[],
-  near: string | undefined = nearest(wrong, known),
-) {
-  return problem('E602', {
-    what,
-    hint: near === undefined ? `there are: ${list(known)}` : `did you mean ${near}?`,
-  });
-}
+const noName = (what: string, wrong: string, known: readonly string[], near?: string) =>
+  problem('E602', { what, hint: hintAmong(wrong, 'there are', known, { near }) });

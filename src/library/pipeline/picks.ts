@@ -8,7 +8,7 @@ import { withIncoming, preparingIn } from '../../create-batch/copy-sheet.ts';
 import { readFromSheet } from '../../create-batch/from/from-sheet.ts';
 import { pickedInOf, picksOf, type PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
 import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
-import { list, nearest, problem } from '../../errors/error.ts';
+import { hintAmong, problem } from '../../errors/error.ts';
 import type { RowRange } from '../../options/batch-kinds.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
 import type { Config } from '../../host/config.ts';
@@ -97,14 +97,9 @@ function noPicks(
   stages: readonly { readonly name: string; readonly pick: boolean }[],
 ) {
   const names = stages.filter(({ pick }) => pick).map((one) => one.name);
-  const near = nearest(name, names);
   return problem('E602', {
     what: `pipeline ${pipeline} has no stage ${name} that takes picks`,
     hint:
-      names.length === 0
-        ? 'such a stage has pick = true in the job file'
-        : near === undefined
-          ? `stages: ${list(names)}`
-          : `did you mean ${near}?`,
+      names.length === 0 ? 'such a stage has pick = true in the job file' : hintAmong(name, 'stages', names),
   });
 }

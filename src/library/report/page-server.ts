@@ -1,15 +1,18 @@
 // Serves a page to the owner's browser. It listens on loopback; only the address with the secret opens it, and only under the names of
 // this machine, so that a page elsewhere whose name was pointed here (DNS rebinding) gets nothing.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { isAddressedHere } from '../../host/bounded-server.ts';
+import { isAddressedHere, openServer } from '../../host/bounded-server.ts';
 import { openPageLogin, type PageLogin } from '../../host/page-login.ts';
 
 /** When nothing more will be new, and without a request for so long, the page is not in use any more. */
 const IDLE_MS = 600_000;
-const LIMITS = { headersTimeout: 5_000, requestTimeout: 10_000 };
+const LIMITS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connections: { most: 256, perAddress: 256 },
+};
 
 export type PageServer = {
   /** Its owner's address. Everyone who knows it can see the page. */
@@ -29,20 +32,15 @@ export async function servePage(page: Page): Promise<PageServer> {
   const login = openPageLogin('/');
   const idle = Promise.withResolvers<void>();
   let lastAt = Date.now();
-  const server = createServer(LIMITS, (request, response) => {
+  const { server, port } = await openServer(LIMITS, { host: '127.0.0.1', port: 0 }, (request, response) => {
     lastAt = Date.now();
     void respond({ page, login, port }, request, response);
-  });
-  const port = (): number => (server.address() as AddressInfo | null)?.port ?? 0;
-  await new Promise<void>((listening, failed) => {
-    server.once('error', failed);
-    server.listen(0, '127.0.0.1', listening);
   });
   const check = setInterval(() => {
     if (page.isFinal() && Date.now() - lastAt > IDLE_MS) idle.resolve();
   }, 5_000);
   return {
-    address: login.address(`http://127.0.0.1:${port()}`),
+    address: login.address(`http://127.0.0.1:${port}`),
     idle: idle.promise,
     close: async () => {
       clearInterval(check);
@@ -54,7 +52,7 @@ export async function servePage(page: Page): Promise<PageServer> {
 
 export const addressIn = ({ url }: IncomingMessage): URL => new URL(url ?? '/', 'http://localhost');
 
-type Served = { readonly page: Page; readonly login: PageLogin; readonly port: () => number };
+type Served = { readonly page: Page; readonly login: PageLogin; readonly port: number };
 
 const HEADERS = {
   'cache-control': 'no-store',
@@ -67,7 +65,7 @@ const HEADERS = {
 async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   const { page, login, port } = served;
-  const isOurs = isAddressedHere(request) && request.headers.host?.endsWith(`:${port()}`);
+  const isOurs = isAddressedHere(request) && request.headers.host?.endsWith(`:${port}`);
   if (!isOurs || request.method !== 'GET') return void response.writeHead(isOurs ? 405 : 403).end();
   const opened = login.opens(request);
   if (opened !== undefined) return void response.writeHead(303, opened).end();

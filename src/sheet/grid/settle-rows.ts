@@ -1,6 +1,6 @@
 // Checks what makes several rows of one against the sheet and the deployment, and settles where seeds come from.
 
-import { list, nearest, problem, RunsheetError } from '../../errors/error.ts';
+import { correctionOf, hintAmong, list, problem, RunsheetError } from '../../errors/error.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
 import { GPUS } from '../../options/gpu.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
@@ -111,9 +111,9 @@ function noInput(axis: string, inputTypes: readonly InputType[]): RunsheetError 
     'E602',
     {
       what: `--grid ${axis}: the deployment has no input "${axis}", and no template takes it`,
-      hint: `${near === undefined ? '' : `did you mean ${near}? `}inputs: ${list(names)}`,
+      hint: hintAmong(axis, 'inputs', names, { near }),
     },
-    near === undefined ? {} : { correction: { wrong: axis, right: near } },
+    { correction: correctionOf(axis, near) },
   );
 }
 
@@ -138,10 +138,9 @@ function refuseValue(by: string, value: string, type: InputType): void {
 
 function refuseGpu(by: string, value: string): void {
   if (gpuNamed(value) !== undefined) return;
-  const near = nearest(value, GPUS);
   throw refused({
     what: `${by} is not a GPU of this service`,
-    hint: `${near === undefined ? '' : `did you mean ${near}? `}allowed: ${list(GPUS, ' ')}`,
+    hint: hintAmong(value, 'allowed', GPUS, { between: ' ' }),
   });
 }
 

@@ -10,6 +10,7 @@ import type { SheetSource } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
 import type { LeftOutRows } from '../left-out-rows.ts';
 import { rangesOf, rangesText, withRows } from '../row-ranges.ts';
+import { rowsText } from './long-rows.ts';
 import type { Survey } from './survey.ts';
 
 /** Throws E112 for rows without inputs and repeated headers. */
@@ -61,10 +62,7 @@ export function commentGuess(
 /** Rows that end before the header does. */
 export function shortGuess({ short }: Survey, { shortRows }: SheetOptions): Part {
   if (shortRows === true || short.count === 0) return NOTHING;
-  const { lines, count, first } = short;
-  const more = count > lines.length ? ` and ${count - lines.length} more` : '';
-  const rows = `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more} ("${first}")`;
-  const text = `the last cells of ${rows} are missing and taken for empty; if they are no rows: --skip-rows ${rangesText(rangesOf(lines))}`;
+  const text = `the last cells of ${rowsText(short)} are missing and taken for empty; if they are no rows: --skip-rows ${rangesText(rangesOf(short.lines))}`;
   return { options: { shortRows: true }, guesses: [toConfirm('rows', text, '--short-rows')] };
 }
 

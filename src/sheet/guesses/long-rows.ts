@@ -84,10 +84,15 @@ const mayBeNumber = (text: string): boolean =>
   WITH_UNIT.test(text.trim()) ||
   NOTHING_WORDS.has(text.trim().toLowerCase());
 
-export function longGuess({ count, lines, first, column }: LongRows, { unquoted }: SheetOptions): Part {
-  if (unquoted !== undefined || column === undefined || count === 0) return NOTHING;
+/** `rows 4-6 ("a, b")` */
+export function rowsText({ count, lines, first }: Pick<LongRows, 'count' | 'lines' | 'first'>): string {
   const more = count > lines.length ? ` and ${count - lines.length} more` : '';
-  const rows = `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more} ("${first}")`;
-  const text = `the commas that rows have more than the header belong to "${column}": ${rows}`;
+  return `row${count === 1 ? '' : 's'} ${rangesText(rangesOf(lines))}${more} ("${first}")`;
+}
+
+export function longGuess(long: LongRows, { unquoted }: SheetOptions): Part {
+  const { column } = long;
+  if (unquoted !== undefined || column === undefined || long.count === 0) return NOTHING;
+  const text = `the commas that rows have more than the header belong to "${column}": ${rowsText(long)}`;
   return { options: { unquoted: column }, guesses: [toConfirm('rows', text, '--unquoted', column)] };
 }

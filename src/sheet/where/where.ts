@@ -2,7 +2,7 @@
 // values may have quotes of either kind; a doubled quote stands for itself. A number without quotes compares as a number, a date as
 // 2026-11-21 as a date, everything else as text.
 
-import { problem, type RunsheetError, list, nearest } from '../../errors/error.ts';
+import { hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
 import { isOtherDate, orderOf, valueOf, type Value } from './compared-cell.ts';
 
 /** Whether a row matches; `cellOf` is the text of a column, '' if it is empty. Throws {@link UnclearCell}. */
@@ -109,8 +109,7 @@ class Parser {
     const { text } = this.#token;
     if (!this.#isOperand()) throw this.#expected('a column');
     if (!this.#columns.includes(text)) {
-      const near = nearest(text, this.#columns);
-      const hint = `${near === undefined ? '' : `did you mean ${near}? `}columns: ${list(this.#columns)}`;
+      const hint = hintAmong(text, 'columns', this.#columns);
       throw this.#fault(`there is no column ${JSON.stringify(text)}`, hint);
     }
     this.#at += 1;

@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rm, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { correctionOf, list, nearest, problem, isRunsheetError } from '../../errors/error.ts';
+import { correctionOf, hintAmong, isRunsheetError, nearest, problem } from '../../errors/error.ts';
 import { shortened } from '../sheet-record.ts';
 import { readXml, type Zip, tooLarge, withZip, SharedStrings } from './workbook-parts.ts';
 import { cellAddress, numberFormats, textsOf } from './cell-value.ts';
@@ -287,13 +287,10 @@ function repeatedSheet(file: string, title: string) {
 function noSheet(file: string, wanted: string | undefined, visible: readonly string[]) {
   if (wanted === undefined)
     return problem('E102', { what: `${file} has no visible sheet` }, { place: { file } });
-  const near = nearest(wanted, visible);
+  const hint = hintAmong(wanted, 'sheets', visible.map(shortened));
   return problem(
     'E102',
-    {
-      what: `${file} has no sheet "${wanted}"`,
-      hint: `${near === undefined ? '' : `did you mean ${near}? `}sheets: ${list(visible.map(shortened))}`,
-    },
-    { place: { file }, correction: correctionOf(wanted, near) },
+    { what: `${file} has no sheet "${wanted}"`, hint },
+    { place: { file }, correction: correctionOf(wanted, nearest(wanted, visible)) },
   );
 }

@@ -10,7 +10,7 @@ import {
   chmod,
   lstat,
   mkdir,
-  mkdtemp,
+  mkdtempDisposable,
   readdir,
   readFile,
   rename,
@@ -101,16 +101,12 @@ async function intoCache(
   fetchInto: (folder: string, search: BinarySearch) => Promise<string>,
 ): Promise<string> {
   await mkdir(join(cached, '..'), { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(search.cache, 'fetch-'));
-  try {
-    const program = await fetchInto(folder, search);
-    await assertKnown(program, knownTo(search).program);
-    await chmod(program, 0o755);
-    await rename(program, cached);
-    return cached;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using fetched = await mkdtempDisposable(join(search.cache, 'fetch-'));
+  const program = await fetchInto(fetched.path, search);
+  await assertKnown(program, knownTo(search).program);
+  await chmod(program, 0o755);
+  await rename(program, cached);
+  return cached;
 }
 
 /** Downloads Temporal's own archive for this platform and extracts the program. */

@@ -6,16 +6,8 @@ import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
-import {
-  Unreachable,
-  type Backend,
-  type End,
-  type Made,
-  type Seen,
-  type Sent,
-  type Submitted,
-} from './backend.ts';
-import { jsonIn, openHttp, retryAfterMs, shown, type Answer, type Http } from './http.ts';
+import { type Backend, type End, type Made, type Seen, type Sent, type Submitted } from './backend.ts';
+import { jsonIn, openHttp, parsed, retryAfterMs, shown, type Answer, type Http } from './http.ts';
 
 const JOBS = '/api/v2/jobs';
 const SUBMIT_MS = 120_000;
@@ -151,11 +143,9 @@ const isOf = ({ metadata }: Job, run: Sent): boolean => metadata === labelOf(run
 /** undefined for a service that has no lists. */
 async function listOf({ ask }: Http, limit: number): Promise<readonly Job[] | undefined> {
   const path = `${JOBS}?limit=${limit}`;
-  const { status, text } = await ask(path);
-  if (status === 501 || status === 405 || status === 404) return undefined;
-  const found = status === 200 ? listSchema.safeParse(jsonIn(text)) : undefined;
-  if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-  return found.data.jobs.filter((job) => job !== undefined);
+  const answer = await ask(path);
+  if ([501, 405, 404].includes(answer.status)) return undefined;
+  return parsed(path, answer, listSchema).jobs.filter((job) => job !== undefined);
 }
 
 /** A service that remembers keys takes a run once. One that shows no job from before it may have been started again without them. */
@@ -172,11 +162,8 @@ async function lookTwice(http: Http, ref: string): Promise<Seen> {
 
 async function lookAt({ ask }: Http, ref: string): Promise<Seen> {
   const path = `${JOBS}/${encodeURIComponent(ref)}`;
-  const { status, text } = await ask(path);
-  if (status === 404) return { at: 'absent' };
-  const job = status === 200 ? jobSchema.safeParse(jsonIn(text)) : undefined;
-  if (job?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
-  return seenOf(job.data);
+  const answer = await ask(path);
+  return answer.status === 404 ? { at: 'absent' } : seenOf(parsed(path, answer, jobSchema));
 }
 
 function seenOf(job: Job): Seen {

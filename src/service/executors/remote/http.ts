@@ -105,7 +105,8 @@ export function openHttp(url: string, headers: Readonly<Record<string, string>>)
   };
 }
 
-function parsed<T>(path: string, { status, text }: Answer, schema: z.ZodType<T>): T {
+/** Throws Unreachable for any other answer. */
+export function parsed<T>(path: string, { status, text }: Answer, schema: z.ZodType<T>): T {
   const found = status === 200 ? schema.safeParse(jsonIn(text)) : undefined;
   if (found?.success !== true) throw new Unreachable(`${path} answered ${status}: ${shown(text)}`);
   return found.data;

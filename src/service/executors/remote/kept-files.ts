@@ -23,6 +23,7 @@ import type { Backend, FileRef, Made } from './backend.ts';
 import { FileGone, type Desk } from './desk.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../../../errors/error.ts';
+import { mediaTypeOf } from '../../../host/media-types.ts';
 
 const FILE_BYTES_MOST = 8 * 2 ** 30;
 /** A server that sends a file drop by drop must not keep its run for ever. */
@@ -147,29 +148,11 @@ function freeName(given: string, taken: ReadonlySet<string>): string {
   }
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.gif': 'image/gif',
-  '.avif': 'image/avif',
-  '.mp4': 'video/mp4',
-  '.webm': 'video/webm',
-  '.mov': 'video/quicktime',
-  '.mkv': 'video/x-matroska',
-  '.mp3': 'audio/mpeg',
-  '.wav': 'audio/wav',
-  '.flac': 'audio/flac',
-  '.opus': 'audio/ogg',
-  '.ogg': 'audio/ogg',
-  '.glb': 'model/gltf-binary',
-  '.json': 'application/json',
-  '.txt': 'text/plain; charset=utf-8',
-};
+const MARKUP = /^\.(?:html|svg|js|pdf)$/i;
 
 /** Markup has no type of its own here: a browser must not show it as a page of ours. */
-const typeOf = (extension: string): string => TYPES[extension.toLowerCase()] ?? 'application/octet-stream';
+const typeOf = (extension: string): string =>
+  MARKUP.test(extension) ? 'application/octet-stream' : mediaTypeOf(extension);
 
 // The files of a run that has succeeded are copied before it is called a success. A copy that fails is repeated, less and less often;
 // as long as the server is away, that is no failure of the copy.
