@@ -90,6 +90,6 @@ export function aligned(rows: readonly (readonly string[])[]): readonly string[]
   );
 }
 
-/** The batch whose results are the sheet: `the results of drafts-5f0c2a91be77, pass 2`. */
+/** `the results of drafts-5f0c2a91be77, version 2`: each retry and each addition makes another version. */
 export const fromText = ({ batch, pass }: { readonly batch: string; readonly pass: number }): string =>
-  `the results of ${batch}${pass === 1 ? '' : `, pass ${pass}`}`;
+  `the results of ${batch}${pass === 1 ? '' : `, version ${pass}`}`;

@@ -85,7 +85,7 @@ describe('the summary of an activity', () => {
     [{ type: 'reconcile', attempts: [1, 2] }, 'look for 2 unconfirmed attempts'],
     [{ type: 'cancelRuns', runs: [1] }, 'cancel 1 run'],
     [{ type: 'notify', notice: { news: 'done', to: 'slack:ops' } }, 'done to slack:ops'],
-    [{ type: 'loadPass', pass: 2 }, 'pass 2'],
+    [{ type: 'loadPass', pass: 2 }, 'rows that were added or are sent again'],
     [{ type: 'close' }, 'results of 100 rows'],
   ])('of %j is %s', (command, text) => expect(summary(command)).toBe(text));
 

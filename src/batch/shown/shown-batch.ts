@@ -88,7 +88,7 @@ function textOf(state: Known, command: Command): string | undefined {
     case 'notify':
       return `${command.notice.news} to ${command.notice.to}`;
     case 'loadPass':
-      return `pass ${command.pass}`;
+      return 'rows that were added or are sent again';
     case 'close':
       return `results of ${plural(state.params.rows, 'row')}`;
     case 'keepEvidence':
