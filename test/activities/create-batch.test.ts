@@ -186,30 +186,12 @@ describe('what a call asks for', () => {
 
   it.each<[string, object]>([
     ['retries 1000 is not a whole number from 0 to 20; for example { retries: 5 }', { retries: 1000 }],
-    ['concurrency 0 is not', { concurrency: 0 }],
-    ['concurrency "NaN" is not', { concurrency: Number.NaN }],
     ['concurrency 3,000 is too many for rows that may have 21 attempts', { concurrency: 3000, retries: 20 }],
-    [
-      'retry {"timeout":21} is not a whole number from 0 to 20 by kind of failure',
-      { retry: { timeout: 21 } },
-    ],
     ['retry {"time-out":1} names no kind of failure.*did you mean timeout', { retry: { 'time-out': 1 } }],
-    ['gpuConcurrency {"H10O":1} names no GPU with H10O.*did you mean H100', { gpuConcurrency: { H10O: 1 } }],
-    ['gpuConcurrency {"H100":-1} is not', { gpuConcurrency: { H100: -1 } }],
-    ['gpuConcurrency {"H100":null} is not', { gpuConcurrency: { H100: Number.NaN } }],
-    ['rate 0.5 is not', { rate: 0.5 }],
     ['maxCost "NaN" is not an amount in US dollars', { maxCost: Number.NaN }],
-    ['maxCost -1 is not', { maxCost: -1 }],
     ['failAfter "150%" is not', { failAfter: '150%' }],
-    ['failAfter 0 is not', { failAfter: 0 }],
     ['deadline "2020-01-01T00:00:00.000Z" has passed', { deadline: new Date(Date.UTC(2020)) }],
-    ['deadline "Invalid Date" is not a time', { deadline: new Date(Number.NaN) }],
-    ['canary 101 is not', { canary: 101 }],
-    ['weight 0 is not', { weight: 0 }],
-    ['urgency 10 is not', { urgency: 10 }],
-    ['pool "../p" is not', { pool: '../p' }],
     ['notify has a query', { notify: ['https://a.example/b?token=1'] }],
-    ['notify names 6 targets', { notify: Array.from({ length: 6 }, (_, at) => `slack:s${at}`) }],
     ['ladder and gpu exclude each other', { ladder: ['T4', 'H100'], gpu: 'T4' }],
     ['there is no option maxCots; did you mean maxCost', { maxCots: 20 }],
   ])('is refused for good: %s', async (text, options) => {
@@ -353,12 +335,8 @@ describe('a sheet', () => {
 
   it.each([
     ['https://anna9:zebrastripe@example.org/hens.csv', 'https://example.org/hens.csv'],
-    ['https://anna9:zebra/stripe@example.org/hens.csv', 'https://…'],
-    ['http://zebrastripe@example.org/hens.csv?x=1', 'http://example.org/hens.csv'],
     ['file://anna9:zebrastripe@host/hens.csv', 'file://host/hens.csv'],
-    ['s3://anna9:zebrastripe@bucket/hens.csv', 's3://bucket/hens.csv'],
     ['s3://anna9:zebra/stripe@bucket/hens.csv', 's3://…'],
-    ['https://anna9:zebra#stripe@example.org/hens.csv', 'https://…'],
   ])('is not read with a password in its address: %s', async (address, shown) => {
     const { type, nonRetryable, message } = await failureOf(make(address, 'one', { sheets: 's3://bucket' }));
     expect([type, nonRetryable]).toEqual(['E106', true]);

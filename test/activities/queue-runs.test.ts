@@ -247,25 +247,17 @@ describe('sending a group', () => {
       expect(signalled).not.toContain(carried[0]);
     });
 
-    it('leaves these ends to a signal if Temporal has given the group up', async () => {
-      await sendWaiting({
-        complete: () => {
-          throw new ActivityNotFoundError('gone');
-        },
-      });
-      const carried = completed[0]?.ends?.completions.map(({ runId }) => runId) ?? [];
-      expect(carried).toHaveLength(1);
-      await vi.waitFor(() => expect(signalled).toContain(carried[0]));
-    });
-
-    it('leaves these ends to a signal as well while Temporal does not answer', async () => {
+    it.each([
+      ['if Temporal has given the group up', new ActivityNotFoundError('gone'), 1],
+      ['as well while Temporal does not answer', new Error('away'), 2],
+    ])('leaves these ends to a signal %s', async (_, error, tries) => {
       await sendWaiting({
         complete: (nth) => {
-          if (nth === 1) throw new Error('away');
+          if (nth === 1) throw error;
         },
       });
       const carried = completed[0]?.ends?.completions.map(({ runId }) => runId) ?? [];
-      expect([carried.length, completed.length]).toEqual([1, 2]);
+      expect([carried.length, completed.length]).toEqual([1, tries]);
       await vi.waitFor(() => expect(signalled).toContain(carried[0]));
     });
 

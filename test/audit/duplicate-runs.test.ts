@@ -138,20 +138,9 @@ describe('lists that cannot be read to their end', () => {
     expect(told).toHaveLength(200);
   });
 
-  it('are incomplete if they have no end', async () => {
-    const listRuns = async () => rows(100);
-    const { reading } = await read([], { service: { listRuns } });
-    expect(reading).toMatchObject({
-      lists: 'incomplete',
-      reason: expect.stringContaining('repeats itself endlessly'),
-    });
-  });
-
-  it('are none if the service or the deployment has none', async () => {
+  it('are none if the service has none', async () => {
     const listRuns = async () => undefined;
-    expect((await read([], { service: { listRuns } })).reading).toMatchObject({ lists: 'none', runs: 0 });
-    const { id } = FILE.deployment;
-    const { reading } = await read(rows(1), { file: { ...FILE, deployment: { id } } });
+    const { reading } = await read([], { service: { listRuns } });
     expect(reading).toMatchObject({ lists: 'none', runs: 0, duplicates: NONE });
   });
 

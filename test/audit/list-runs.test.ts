@@ -205,13 +205,6 @@ describe('a list that cannot be read', () => {
     expect(pauses).toEqual([500, 1_000]);
   });
 
-  it('says why after so many tries', async () => {
-    const service = failing(() => {
-      throw new Error('502 of the list');
-    });
-    await expect(ownIds(service, { tries: 2 })).rejects.toThrow('502 of the list');
-  });
-
   it('is only away if it has given a page before, and is not there if it has not', async () => {
     expect(await ownIds(failing(() => undefined))).toHaveLength(300);
     await expect(

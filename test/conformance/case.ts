@@ -1,6 +1,7 @@
 // A case as data: what it claims, its cost, what it needs from the service, and its requests.
 
-import type { Service } from './service.ts';
+import type { Json } from './receiver.ts';
+import { finished, type Service } from './service.ts';
 import type { Flavour, Need } from './target.ts';
 
 type Options = { readonly needs?: readonly Need[]; readonly only?: Flavour };
@@ -25,3 +26,7 @@ export const free = caseOf('free');
 
 /** A case that queues runs. */
 export const buys = caseOf('buys runs');
+
+/** A case about the record of the run that most cases read. */
+export const shows = (name: string, check: (run: Json) => void, options: Options = {}): Case =>
+  buys(name, options, async (service) => check(await finished(service)));

@@ -37,16 +37,6 @@ describe('deployments', () => {
     const words = line.replace('prompts.csv', sheet).split(' ');
     expect((await console.run('plan', ...words.slice(1))).code).toBe(0);
   });
-
-  it('a wrong name ends in the whole command with the nearest name', async () => {
-    const console = await Console.open();
-    const sheet = console.write("it's.csv", 'prompt\na\n');
-    const { code, stderr } = await console.run('submit', sheet, '-d', 'portrait', '-c', '3');
-    expect(code).toBe(5);
-    expect(stderr).toContain(
-      `  runsheet submit '${sheet.replace("'", String.raw`'\''`)}' -d portraits -c 3\n`,
-    );
-  });
 });
 
 describe('a GPU that the service may ignore', () => {

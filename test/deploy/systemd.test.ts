@@ -48,18 +48,20 @@ describe.each(['runsheet-worker.service', 'runsheet-receiver.service'])('deploy/
     expect(files.map(([, path]) => path)).toEqual(credentials.map((one) => `%d/${one}`));
     expect(read('runsheet-worker.service')).toContain(`-D ${credentials.join(' ')} -t /etc/runsheet`);
   });
-
-  const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
-  it.runIf(hasSystemd)('is what systemd takes for right', () => {
-    const folder = freshFolder();
-    // systemd looks whether the program exists.
-    writeFileSync(join(folder, name), unit.replaceAll('/usr/local/bin/runsheet', process.execPath));
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(folder, name)], {
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([0, '']);
-  });
 });
+
+const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
+it.runIf(hasSystemd).each(['worker', 'receiver', 'service'])(
+  'deploy/systemd/runsheet-%s.service is what systemd takes for right',
+  (name) => {
+    const file = join(freshFolder(), `runsheet-${name}.service`);
+    // systemd looks whether the program exists.
+    const unit = read(`runsheet-${name}.service`);
+    writeFileSync(file, unit.replaceAll('/usr/local/bin/runsheet', process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+  },
+);
 
 describe('deploy/systemd/rs', () => {
   const unit = read('runsheet-worker.service');

@@ -47,16 +47,6 @@ describe("the vendor's client of V2", () => {
       expect((await client.validateWebhook({ request })).runId).toBe(runId);
     }
   });
-
-  it('reads a run that was cancelled while it executed', async () => {
-    await using opened = await open();
-    const { own, v2: client } = opened;
-    const deploymentId = own.deployment;
-    const slow = await client.run.deployment.queue({ deploymentId, inputs: { '5.seconds': 600 } });
-    await own.until(slow.runId, ({ status }) => status === 'running');
-    await own.ask('POST', `/run/${slow.runId}/cancel`);
-    expect((await client.run.get(slow)).status).toBe('cancelled');
-  });
 });
 
 describe("the vendor's client of V1", () => {

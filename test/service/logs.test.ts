@@ -67,16 +67,6 @@ describe('the log of a run', () => {
 });
 
 describe('target_events', () => {
-  it('adds a separate webhook for the outputs', async () => {
-    const receiver = await openReceiver();
-    const opened = await openService({ runSeconds: 1 });
-    await opened.queue({ webhook: `${receiver.url}/?target_events=run.output,run.updated` });
-    const all = await receiver.until((received) => received.length === 5);
-    const outputs = all.filter(({ body }) => body['event_type'] === 'run.output');
-    expect(outputs.map(({ body }) => (body['outputs'] as object[]).length)).toEqual([1]);
-    expect(Object.keys(outputs[0]?.body ?? {})).toHaveLength(6);
-  });
-
   it('does not treat an encoded comma as a separator', async () => {
     const receiver = await openReceiver();
     const opened = await openService({ runSeconds: 1 });

@@ -36,23 +36,6 @@ function openYard(limit: number, idleMs = 1000) {
 }
 
 describe('machines', () => {
-  it('give a run a warm container before they start a cold one', () => {
-    const { machines, wait, last } = openYard(2);
-    wait(1);
-    machines.release(last().container);
-    wait(2);
-    expect(last()).toMatchObject({ number: 2, cold: false, container: { id: 'c1' } });
-  });
-
-  it('start a cold container before they evict an idle one of another gpu', () => {
-    const { machines, wait, last } = openYard(2);
-    wait(1, 'T4');
-    machines.release(last().container);
-    wait(2, 'H100');
-    expect(last()).toMatchObject({ cold: true, container: { id: 'c2', gpu: 'H100' } });
-    expect(censusOf(machines)).toEqual({ waiting: 0, busy: 1, idle: 1 });
-  });
-
   it('evict the container of another gpu that has been idle longest when the pool is full', () => {
     const { clock, machines, begun, wait, last } = openYard(2);
     wait(1, 'T4');

@@ -39,13 +39,6 @@ describe('a plan', () => {
     expect(plan({}, { cold: false }).startsMs).toBe(1_000_010);
   });
 
-  it('divides every wait by the speed', () => {
-    const fast = plan({}, { speed: 100 });
-    expect([fast.startsMs - fast.queuedMs, fast.runMs]).toEqual([50, 60]);
-    const late = plan({ runTimeoutSeconds: 7 }, { speed: 100 });
-    expect([late.endsMs - late.queuedMs, late.ending]).toEqual([70, 'timeout']);
-  });
-
   it.each([
     [0, 4800],
     [0.5, 6000],
@@ -54,35 +47,11 @@ describe('a plan', () => {
     expect(plan({ runSpread: 0.2 }, { draw }).runMs).toBe(runMs);
   });
 
-  it('has the run time of its gpu, or the default', () => {
-    const runSeconds = { default: 6, H100: 2 };
-    expect(plan({ runSeconds }, { gpu: 'H100' }).runMs).toBe(2000);
-    expect(plan({ runSeconds }, { gpu: 'T4' }).runMs).toBe(6000);
-  });
-
-  it('fails half way', () => {
-    const failing = plan({}, { plannedResult: 'fail' });
-    expect(failing).toMatchObject({ endsMs: 1_008_000, ending: 'failed' });
-    expect(workAt(failing, failing.endsMs)).toMatchObject({
-      liveStatus: 'Executing KSampler',
-      progress: 0.57,
-    });
-  });
-
   it('counts the run time-out from queued, boot included', () => {
     const slow = plan({ runTimeoutSeconds: 4 });
     expect(slow).toMatchObject({ endsMs: 1_004_000, ending: 'timeout' });
     expect(stepsOf(slow, { progress: true })).toEqual([
       { kind: 'status', atMs: 1_004_000, status: 'timeout' },
-    ]);
-  });
-
-  it('passes through started and running to its end', () => {
-    const steps = stepsOf(plan({}), { progress: false });
-    expect(steps.map((step) => (step.kind === 'status' ? step.status : '-'))).toEqual([
-      'started',
-      'running',
-      'success',
     ]);
   });
 

@@ -60,13 +60,6 @@ describe('duplicate runs', () => {
     expect(cancelled(world)).toEqual(['other']);
   });
 
-  it('a second run of one attempt is found by its end as well, and is not cancelled any more', () => {
-    const world = running({ rows: 1, concurrency: 1 });
-    world.apply(completed('other'));
-    expect(cancelled(world)).toEqual([]);
-    expect(world.state.ledger.duplicates).toBe(1);
-  });
-
   it('of two runs that were seen before the response, the one that it does not name is the duplicate', () => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.apply(seen('other'), seen('run-0'), seen('run-0'));
@@ -136,12 +129,6 @@ describe('belonging', () => {
     expect(world.collects).toHaveLength(1);
     expect(belongingOf(world.state, { place: 100, attempt: 1, runId: 'other' })).toBe('duplicate');
     expect(belongingOf(world.state, { place: 999, attempt: 1, runId: 'other' })).toBe('later');
-  });
-
-  it('a row has no use for another run of an attempt that is over without one', () => {
-    const world = new World({ rows: 2, concurrency: 1 });
-    world.answer(0, ['rejected']);
-    expect(belongingOf(world.state, runOfFirst('late'))).toBe('duplicate');
   });
 });
 

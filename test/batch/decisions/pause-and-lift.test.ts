@@ -299,15 +299,6 @@ describe('unreadable', () => {
     world.settle();
     expect(world.state.tally.outcomes.succeeded).toBe(5);
   });
-
-  it('a pause because runs cannot be read ends when a poll can read them', () => {
-    const world = running({ rows: 9, concurrency: 2 });
-    world.apply({ type: 'serviceRead', reason: '401: Revoked token' });
-    world.finish('run-0', 'succeeded');
-    expect(world.sends).toEqual([]);
-    world.apply({ type: 'serviceRead' });
-    expect(progress(world.state)).toMatchObject({ state: 'running', sending: 1 });
-  });
 });
 
 describe('files', () => {

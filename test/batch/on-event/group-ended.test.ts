@@ -62,13 +62,6 @@ describe('group ended', () => {
     expect(world.state.ledger.duplicates).toBe(0);
   });
 
-  it('a row that its sheet no longer asks for keeps the run that a webhook has shown', () => {
-    const world = new World({ rows: 1 });
-    world.apply({ type: 'runsSeen', runs: [runOfFirst('seen')] });
-    world.end([{ ...FIRST, result: 'left-out', reason: 'left out' }]);
-    expect(world.state.rows.get(1)).toMatchObject({ phase: 'running', runId: 'seen' });
-  });
-
   it('an attempt that was turned away waits alone if others of its group were accepted', () => {
     const world = new World({ rows: 10, concurrency: 3 });
     world.end([
@@ -117,13 +110,6 @@ describe('group ended', () => {
     unsent.apply({ type: 'groupEnded', group: 1, results: [], rest: 'not-sent' });
     expect(unsent.state.rows.get(1)).toMatchObject({ phase: 'waiting', attempt: 1 });
     expect(unsent.state.ledger.sent).toBe(0);
-  });
-
-  it('a blocked POST counts as accepted once its run appears', () => {
-    const world = new World({ rows: 1, concurrency: 1 });
-    world.answer(0, ['blocked']);
-    world.apply({ type: 'runsSeen', runs: [runOfFirst('seen')] });
-    expect(world.state.ledger).toMatchObject({ sent: 1, blocked: 0, accepted: 1 });
   });
 
   it('the end of an unknown group changes nothing', () => {
@@ -179,21 +165,16 @@ describe('runs in flight', () => {
     expect(world.collects[0]?.rows[0]?.attempts[0]?.runId).toBe('run-0');
   });
 
-  it('a run that has ended before the response counts also if the response was lost', () => {
+  it.each([
+    ['the response was lost', [{ ...FIRST, result: 'unconfirmed', reason: 'no answer' } as const]],
+    ['its worker was lost, and did not report it', []],
+  ])('a run that has ended before the response counts also if %s', (_, results) => {
     const world = new World({ rows: 1, concurrency: 1 });
     world.post(0, ['accepted']);
     world.finish('run-0', 'succeeded');
-    world.end([{ ...FIRST, result: 'unconfirmed', reason: 'no answer' }]);
+    world.end(results);
     expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1, unconfirmed: 0, duplicates: 0 });
     expect(progress(world.state)).toMatchObject({ collecting: 1, unconfirmed: 0 });
-  });
-
-  it('a run that has ended before its worker was lost counts, even if the worker did not report it', () => {
-    const world = new World({ rows: 1, concurrency: 1 });
-    world.post(0, ['accepted']);
-    world.finish('run-0', 'succeeded');
-    world.end([]);
-    expect(progress(world.state)).toMatchObject({ collecting: 1, unconfirmed: 0, ledger: { accepted: 1 } });
   });
 
   it('the response of a run that has failed before it leaves the next attempt of its row alone', () => {
@@ -222,12 +203,12 @@ describe('runs in flight', () => {
     expect(world.state.ledger).toMatchObject({ sent: 2, accepted: 2 });
   });
 
-  it.each(['rejected', 'blocked', 'throttled', 'unconfirmed'] as const)(
+  it.each(['rejected', 'blocked', 'throttled', 'unconfirmed', 'left-out'] as const)(
     'a run that a webhook has named while its group is in flight is adopted although its POST was %s',
     (result) => {
       const world = new World({ rows: 2, concurrency: 1 });
       world.apply({ type: 'runsSeen', runs: [runOfFirst('seen')] });
-      world.end([{ ...FIRST, result }]);
+      world.end([{ ...FIRST, result, reason: 'why' }]);
       expect(world.runOf(1)).toBe('seen');
       expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
       expect(world.state.pauses.size).toBe(0);

@@ -224,12 +224,6 @@ describe('unresolved', () => {
     expect(phaseOf(again)).toBe('waiting');
   });
 
-  it('an attempt that no list resolves waits for the user by the rule "ask"', () => {
-    const state = doubtful({ unconfirmed: { rule: 'ask', afterMs: 0 } });
-    read(state, 10 * UNCONFIRMED_MS, NONE);
-    expect(phaseOf(state)).toBe('unconfirmed');
-  });
-
   it('an attempt that no list resolves ends as unknown in a cancelled batch once no proof can be expected, whatever the rule', () => {
     for (const rule of ['unknown', 'fail', 'resubmit', 'ask'] as const) {
       const state = doubtful({ unconfirmed: { rule, afterMs: 10 ** 9 } });

@@ -10,15 +10,6 @@ const DONE = { ok: true };
 const kindsOf = ({ state }: World): readonly string[] => [...state.pauses.keys()];
 
 describe('a pause by a user', () => {
-  it('is acknowledged when the groups in flight have answered, which are asked to start no further POST', () => {
-    const world = new World({ rows: 10, concurrency: 4 });
-    world.apply({ type: 'pause', commandId: 'c' });
-    expect([world.stopped, answers(world)]).toEqual([[1], []]);
-    world.answer(0, ['accepted']);
-    expect(answers(world)).toEqual([{ id: 'c', ...DONE }]);
-    expect(progress(world.state)).toMatchObject({ state: 'paused', reason: 'paused by a user', running: 4 });
-  });
-
   it('sends nothing until the user resumes the batch, while runs end and are collected', () => {
     const world = running({ rows: 10, concurrency: 4 });
     world.apply({ type: 'pause', commandId: 'c', by: 'ann@desk', reason: 'lunch' });
@@ -126,18 +117,21 @@ describe('a pause by a user', () => {
     world.apply({ type: 'pause' });
     world.answer(0, ['accepted']);
     expect([world.stopped, answers(world), world.state.pendingCommands]).toEqual([[1], [], []]);
+    expect(progress(world.state)).toMatchObject({ state: 'paused', reason: 'paused by a user' });
   });
 });
 
-describe('cancel', () => {
-  it('is acknowledged when the groups in flight have answered, which are asked to start no further POST', () => {
+it.each([{ type: 'pause' }, { type: 'cancel', running: false }] as const)(
+  'a command is acknowledged when the groups in flight have answered, which are asked to start no further POST: %j',
+  (command) => {
     const world = new World({ rows: 10, concurrency: 4 });
-    world.apply({ type: 'cancel', running: false, commandId: 'c' });
+    world.apply({ ...command, commandId: 'c' });
     expect([world.stopped, answers(world)]).toEqual([[1], []]);
     world.answer(0, ['accepted']);
     expect(answers(world)).toEqual([{ id: 'c', ...DONE }]);
-  });
-});
+    expect(progress(world.state).running).toBe(4);
+  },
+);
 
 describe('a command that another one overtakes before it is in force', () => {
   const overtaken = (by: string) => ({ ok: false, note: `overtaken by a later ${by}` });

@@ -134,23 +134,18 @@ describe('runs completed', () => {
 const seen = { type: 'runsSeen', runs: [runOfFirst('seen')] } as const;
 
 describe('runs seen', () => {
-  it('a run that turns up is adopted by a row that waits because its POST was throttled: it is not sent again', () => {
-    const world = new World({ rows: 1, concurrency: 1 });
-    world.answer(0, ['throttled']);
-    world.apply(seen);
-    expect(world.runOf(1)).toBe('seen');
-    expect(world.state.ledger).toMatchObject({ sent: 1, throttled: 0, accepted: 1 });
-    world.pass(60_000);
-    expect(world.sends).toEqual([]);
-  });
-
-  it('a run that turns up is adopted by a row that waits because its POST was not sent, as far as its worker knew', () => {
-    const world = new World({ rows: 1, concurrency: 1 });
-    world.answer(0, ['not-sent']);
-    world.apply(seen);
-    expect(world.runOf(1)).toBe('seen');
-    expect(world.state.ledger).toMatchObject({ sent: 1, accepted: 1 });
-  });
+  it.each(['throttled', 'not-sent', 'blocked'] as const)(
+    'a run that turns up is adopted by a row that waits because its POST seemed to be %s: it is not sent again',
+    (result) => {
+      const world = new World({ rows: 1, concurrency: 1 });
+      world.answer(0, [result]);
+      world.apply(seen);
+      expect(world.runOf(1)).toBe('seen');
+      expect(world.state.ledger).toMatchObject({ sent: 1, throttled: 0, blocked: 0, accepted: 1 });
+      world.pass(60_000);
+      expect(world.sends).toEqual([]);
+    },
+  );
 
   it('a run that turns up is remembered by a row in flight, whose response decides', () => {
     const world = new World({ rows: 1, concurrency: 1 });
@@ -204,13 +199,6 @@ describe('runs seen', () => {
     const world = running({ rows: 9, concurrency: 1 });
     world.apply({ type: 'runsSeen', runs: [{ place: 9, attempt: 1, runId: 'early' }] });
     expect([...world.state.evidence.keys()]).toEqual(['early']);
-  });
-
-  it('a run that turns up is cancelled as well, if the user has cancelled everything', () => {
-    const world = unconfirmed();
-    world.apply({ type: 'cancel', running: true });
-    world.apply(seen);
-    expect(world.cancels.map(({ runs }) => runs)).toEqual([[runOfFirst('seen')]]);
   });
 });
 

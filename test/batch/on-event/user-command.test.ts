@@ -37,13 +37,6 @@ describe('cancel', () => {
     expect(world.collects).toHaveLength(1);
   });
 
-  it('cancelling ends the runs too, if the user wants that', () => {
-    const world = running({ rows: 4, concurrency: 4 });
-    world.apply({ type: 'cancel', running: true });
-    world.settle();
-    expect(world.state.tally.outcomes.cancelled).toBe(4);
-  });
-
   it('cancelling asks for the end of no run that has one', () => {
     const world = running({ rows: 4, concurrency: 4 });
     world.finish('run-1', 'succeeded');
@@ -75,15 +68,6 @@ describe('cancel', () => {
     world.collect();
     world.apply({ type: 'cancel', running: true });
     expect(world.state.cancelling).toBeUndefined();
-  });
-
-  it('a cancelled batch does not send again what is proved absent', () => {
-    const world = unconfirmed();
-    world.apply({ type: 'cancel', running: false });
-    world.settle();
-    expect(world.problems).toEqual([]);
-    expect(world.service.posted.size).toBe(1);
-    expect(world.state.tally.outcomes.cancelled).toBe(1);
   });
 
   it('cancelling asks the service for nothing if nothing runs', () => {
@@ -157,12 +141,6 @@ describe('acknowledgements', () => {
       world.apply({ type: 'resume', commandId: `c${at}` });
     expect(world.state.acknowledgements).toHaveLength(ACKNOWLEDGED_MOST);
     expect(world.state.acknowledgements.at(-1)).toEqual({ id: `c${ACKNOWLEDGED_MOST + 4}`, ok: true });
-  });
-
-  it('an acknowledgement is not given to a command without an id', () => {
-    const world = running({ rows: 1, concurrency: 1 });
-    world.apply({ type: 'resume' });
-    expect(ids(world)).toEqual([]);
   });
 });
 

@@ -6,7 +6,6 @@ import {
   HOLD_MAX_MS,
   UNREACHABLE_AFTER,
 } from '../../../src/batch/sending-limits/circuit-breaker.ts';
-import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';
 
@@ -89,14 +88,6 @@ describe('circuit breaker', () => {
     }
     expect(UNREACHABLE_AFTER).toBe(7);
     expect(world.state.pauses.has('unreachable')).toBe(true);
-  });
-
-  it('a batch whose requests were refused goes on when its probe is accepted', () => {
-    const world = new World({ rows: 2, concurrency: 1 });
-    world.answer(0, ['blocked']);
-    world.pass(PROBE_MS);
-    world.answer(0, ['accepted']);
-    expect(progress(world.state).state).toBe('running');
   });
 
   it('a batch that could send nothing continues when the service rejects a row, because it is reachable again', () => {
