@@ -88,7 +88,12 @@ export async function openServer(
     if (!orAny || error.code !== 'EADDRINUSE') throw error;
     return once(server.listen(0, host), 'listening');
   });
-  return { server, connections, port: (server.address() as AddressInfo).port };
+  const close = async (): Promise<void> => {
+    const closed = new Promise((done) => server.close(done));
+    connections.closeAll();
+    await closed;
+  };
+  return { server, connections, port: (server.address() as AddressInfo).port, close };
 }
 
 /** undefined if the body is too long; does not wait for the rest. */

@@ -1,7 +1,7 @@
 // Everything that a worker shows to operators. It is created before the worker, so that the meters can observe all of it, and
 // opened when the worker can be checked.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
@@ -131,12 +131,12 @@ async function openMonitorServer(
   deps: ServerDeps,
   { host, port: wanted }: Listen,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const { server, port } = await openServer(LIMITS, { host, port: wanted }, (request, response) => {
+  const { port, close } = await openServer(LIMITS, { host, port: wanted }, (request, response) => {
     void respond(deps, request, response);
   }).catch((error: Error) => {
     throw unusable(host, wanted, error);
   });
-  return { url: `http://${host || 'localhost'}:${port}`, close: () => closing(server) };
+  return { url: `http://${host || 'localhost'}:${port}`, close };
 }
 
 const unusable = (host: string, port: number, error: Error) =>
@@ -144,13 +144,6 @@ const unusable = (host: string, port: number, error: Error) =>
     what: `the metrics cannot be shown at ${host}:${port}: ${errorMessage(error)}`,
     hint: 'choose another address with --metrics or RUNSHEET_METRICS; port 0 takes any free port',
   });
-
-function closing(server: Server): Promise<void> {
-  return new Promise((done) => {
-    server.close(() => done());
-    server.closeAllConnections();
-  });
-}
 
 async function respond(deps: ServerDeps, { method, url = '' }: IncomingMessage, response: ServerResponse) {
   const [path = ''] = url.split('?');

@@ -104,7 +104,13 @@ export function openSchedules(reach: () => Client, params: ScheduleParams = {}):
       if (changes?.length === 0) return { handle, how: 'unchanged' };
       const { scheduleId, ...options } = optionsOf(definition, params);
       if (changes === undefined) await createNew(reach(), { scheduleId, ...options });
-      else await update(reach(), scheduleId, options);
+      else
+        await reach()
+          .schedule.getHandle(scheduleId)
+          .update(({ state }) => ({ ...options, state }))
+          .catch((error: unknown) => {
+            throw refusalIn(error) ?? error;
+          });
       return { handle, how: changes === undefined ? 'created' : 'changed' };
     },
     getHandle,
@@ -155,14 +161,6 @@ async function createNew({ schedule }: Client, options: Options): Promise<void> 
       { name, changes: ['another command has just made it'] },
       { ...REPLACE, cause: error },
     );
-  }
-}
-
-async function update({ schedule }: Client, id: string, options: Omit<Options, 'scheduleId'>): Promise<void> {
-  try {
-    await schedule.getHandle(id).update(({ state }) => ({ ...options, state }));
-  } catch (error) {
-    throw refusalIn(error) ?? error;
   }
 }
 

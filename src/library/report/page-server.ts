@@ -32,7 +32,7 @@ export async function servePage(page: Page): Promise<PageServer> {
   const login = openPageLogin('/');
   const idle = Promise.withResolvers<void>();
   let lastAt = Date.now();
-  const { server, port } = await openServer(LIMITS, { host: '127.0.0.1', port: 0 }, (request, response) => {
+  const { port, close } = await openServer(LIMITS, { host: '127.0.0.1', port: 0 }, (request, response) => {
     lastAt = Date.now();
     void respond({ page, login, port }, request, response);
   });
@@ -44,8 +44,7 @@ export async function servePage(page: Page): Promise<PageServer> {
     idle: idle.promise,
     close: async () => {
       clearInterval(check);
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
+      await close();
     },
   };
 }

@@ -50,16 +50,13 @@ export async function openGateway(params: GatewayParams) {
   };
 
   const listen = { host: '127.0.0.1', port: params.port };
-  const { server, connections, port } = await openServer(LIMITS, listen, (request, response) => {
+  const { port, close } = await openServer(LIMITS, listen, (request, response) => {
     answer(request, response).catch(() => refuse(response, 502, 'Temporal does not answer.\n'));
   });
   return {
     /** The address for the owner's browser, with the secret in it. */
     address: login.address(`http://127.0.0.1:${port}`),
-    close: (): void => {
-      server.close();
-      connections.closeAll();
-    },
+    close: (): void => void close(),
   };
 }
 

@@ -38,16 +38,10 @@ export async function openCodecServer({ codec, listen, token, origins }: CodecPa
     if (!isSameSecret(authorization, `Bearer ${token}`)) return say(response, 401, 'The token is wrong.\n');
     return decode(codec, request, response);
   };
-  const { server, connections, port } = await openServer(LIMITS, listen, (request, response) => {
+  const { port, close } = await openServer(LIMITS, listen, (request, response) => {
     answer(request, response).catch(() => response.destroy());
   });
-  return {
-    url: `http://${listen.host}:${port}`,
-    close: (): void => {
-      server.close();
-      connections.closeAll();
-    },
-  };
+  return { url: `http://${listen.host}:${port}`, close: (): void => void close() };
 }
 
 function allow(response: ServerResponse, origin: string): void {
