@@ -1,11 +1,28 @@
-# Three node classes that need no model, for a real ComfyUI: put this file into its folder custom_nodes. The stand-in
-# has the same classes, so both execute the same graphs.
+# Node classes that need no model, for a real ComfyUI: put this file into its folder custom_nodes. The stand-in has the
+# same classes, so both execute the same graphs, and both append the id of each prompt that they execute to executed.txt
+# in their folder of results.
 
+import os
 import time
 import zlib
 
+import execution
+import folder_paths
 import torch
 from comfy.utils import ProgressBar
+
+take = execution.PromptQueue.get
+
+
+def take_and_record(queue, timeout=None):
+    taken = take(queue, timeout)
+    if taken is not None:
+        with open(os.path.join(folder_paths.get_output_directory(), "executed.txt"), "a") as record:
+            record.write(f"{taken[0][1]}\n")
+    return taken
+
+
+execution.PromptQueue.get = take_and_record
 
 
 class Draw:

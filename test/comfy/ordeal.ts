@@ -14,15 +14,16 @@ import { portrait } from './own-service.ts';
 
 export type Victim = 'server' | 'service' | 'worker' | 'command';
 
+/** The prompts that a server has executed in all its lives, a line each, as it writes itself: an onlooker misses what is short. */
+export const EXECUTED = 'executed.txt';
+
 /** A ComfyUI that can be killed, real or stand-in. */
 export type Machine = {
   readonly url: string;
-  /** Its folder of results. */
+  /** Its folder of results, and of EXECUTED. */
   readonly output: string;
   /** Sends SIGKILL, and starts it again. Resolves when it is dead. */
   readonly restart: () => Promise<void>;
-  /** What it has executed by its own record, if it keeps one: an onlooker misses what is short. */
-  readonly executed?: () => readonly { readonly prompt_id: string }[];
 };
 
 export type Plan = {
@@ -48,13 +49,16 @@ export type Figures = {
   /** Runs of a row beyond the first and these. */
   readonly rowsBoughtTwice: number;
   readonly executions: number;
-  /** Runs that were executed more than once, and which of these do not say why. */
+  /** What was executed more than once, and what was executed more often than its run says why. */
   readonly repeated: readonly string[];
   readonly unexplained: readonly string[];
   readonly filesDeleted: number;
   /** Prompts of the other person: those that ended as they should, those that died with their server, and all others. */
   readonly others: { readonly done: number; readonly lost: number; readonly wrong: readonly string[] };
 };
+
+/** The prompts of the other person begin so. */
+const THEIRS = '00000000';
 
 const PROMPTS = ['a fox', 'an owl', 'a "wolf", at night', 'ein Käuzchen'];
 
@@ -67,13 +71,12 @@ const rowOf = (at: number): { prompt: string; seed: string } => {
   };
 };
 
-/** Watches the queues of all servers and uses them as another person does; counts what is executed. */
+/** Watches what all servers execute, and uses them as another person does. */
 class Onlooker {
-  readonly executions = new Map<string, Set<string>>();
   readonly lives: number[];
-  readonly running: (string | undefined)[];
   readonly others = { done: 0, lost: 0, wrong: [] as string[] };
   filesDeleted = 0;
+  readonly #running: (string | undefined)[] = [];
   readonly #theirs: Map<string, { machine: number; life: number }> = new Map();
   readonly #machines: readonly Machine[];
   readonly #kept: string;
@@ -85,7 +88,11 @@ class Onlooker {
     this.#kept = kept;
     this.#signal = signal;
     this.lives = machines.map(() => 0);
-    this.running = machines.map(() => undefined);
+  }
+
+  /** Whether this server executes something of the batch. */
+  executesRun(at: number): boolean {
+    return this.#running[at]?.startsWith(THEIRS) === false;
   }
 
   watch(): Promise<unknown> {
@@ -104,29 +111,16 @@ class Onlooker {
     }
   }
 
-  /** A prompt has another number each time that it is sent, and another life of the server begins to count again. */
   async #look(at: number): Promise<void> {
-    const life = this.lives[at] ?? 0;
-    const { queue_running = [] } = (await this.#ask(at, '/queue')) as { queue_running?: [number, string][] };
-    const [running] = queue_running;
-    this.running[at] = running?.[1];
-    if (running !== undefined && life === this.lives[at])
-      this.#executes(running[1], `${at} ${life} ${running[0]}`);
-    const history = (await this.#ask(at, '/history?max_items=20')) as Record<
-      string,
-      { prompt: [number, string] }
-    >;
-    for (const { prompt } of Object.values(history))
-      if (life === this.lives[at]) this.#executes(prompt[1], `${at} ${life} ${prompt[0]}`);
-  }
-
-  #executes(id: string, execution: string): void {
-    this.executions.set(id, (this.executions.get(id) ?? new Set()).add(execution));
+    const { queue_running = [] } = (await this.#ask(at, '/queue').catch(() => ({}))) as {
+      queue_running?: [number, string][];
+    };
+    this.#running[at] = queue_running[0]?.[1];
   }
 
   async #send(): Promise<void> {
     const machine = this.#sent % this.#machines.length;
-    const id = `00000000-0000-4000-8000-${String((this.#sent += 1)).padStart(12, '0')}`;
+    const id = `${THEIRS}-0000-4000-8000-${String((this.#sent += 1)).padStart(12, '0')}`;
     const graph = portrait({ seconds: 0.1 });
     const [draw, save] = [graph['3'], graph['9']];
     if (draw) draw.inputs = { ...draw.inputs, text: id };
@@ -168,8 +162,6 @@ class Onlooker {
       if (life !== this.lives[machine]) this.others.lost += 1;
       else if (entry?.status.status_str === 'success') this.others.done += 1;
       else this.others.wrong.push(`${id}: ${JSON.stringify(entry?.status) ?? 'it is gone'}`);
-      const { size = 0 } = this.executions.get(id) ?? {};
-      if (size > 1) this.others.wrong.push(`${id} was executed ${size} times`);
     }
   }
 
@@ -233,7 +225,7 @@ async function killInTurns(
   };
   const progress = (): number =>
     Number(/ done=(\d+) .*$/.exec(command.stderr.trimEnd().split('\n').at(-1) ?? '')?.[1]);
-  await until(() => onlooker.running.some((id) => id?.startsWith('00000000') === false), 'a run is executed');
+  await until(() => machines.some((_, at) => onlooker.executesRun(at)), 'a run is executed');
   for (const victim of victims) {
     await Promise.race([wait(gapMs.least + chance() * gapMs.spread), command.ended]);
     command = await begun(command);
@@ -241,7 +233,7 @@ async function killInTurns(
     say(`SIGKILL: ${victim}, at ${progress()} rows`);
     if (victim === 'server') {
       const at = kills.server % machines.length;
-      await until(() => onlooker.running[at] !== undefined || hasEnded(command), 'it executes something');
+      await until(() => onlooker.executesRun(at) || hasEnded(command), 'it executes a run', 180_000);
       await wait(chance() * 200);
       await machines[at]?.restart();
       onlooker.lives[at] = (onlooker.lives[at] ?? 0) + 1;
@@ -281,7 +273,7 @@ function judge(
   stage: Stage,
   home: string,
   wanted: readonly { readonly prompt: string; readonly seed: string }[],
-  { executions, others, filesDeleted }: Onlooker,
+  { others, filesDeleted }: Onlooker,
   machines: readonly Machine[],
 ): Omit<Figures, 'kills' | 'minutes'> {
   const batch = stage.batch();
@@ -300,26 +292,28 @@ function judge(
   const runs = database.prepare('SELECT id, state FROM run').all() as { id: string; state: string }[];
   database.close();
   const diedTwice = runs.filter(({ state }) => state.includes('stopped twice while')).length;
-  const recorded = Map.groupBy(
-    machines.flatMap(({ executed }) => executed?.() ?? []),
-    ({ prompt_id }) => prompt_id,
+  const executed = machines.flatMap(({ output }) =>
+    readFileSync(join(output, EXECUTED), 'utf8').split('\n').filter(Boolean),
   );
-  const timesOf = (id: string): number =>
-    Math.max(executions.get(id)?.size ?? 0, recorded.get(id)?.length ?? 0);
-  const repeated = runs.filter(({ id }) => timesOf(id) > 1);
+  const stateOf = new Map(runs.map(({ id, state }) => [id, state]));
+  const ids = [...new Set(executed)];
+  const timesOf = (id: string): number => executed.filter((one) => one === id).length;
+  const timesExplained = (id: string): number => {
+    const state = stateOf.get(id);
+    if (state === undefined) return id.startsWith(THEIRS) ? 1 : 0;
+    return 1 + (state.match(/: it is (?:executed|sent) again/g)?.length ?? 0);
+  };
   return {
     results: results.length,
     succeeded: results.filter(({ outcome }) => outcome === 'succeeded').length,
     wrong,
     diedTwice,
     rowsBoughtTwice: runs.length - wanted.length - diedTwice,
-    executions: runs.reduce((sum, { id }) => sum + timesOf(id), 0),
-    repeated: repeated.map(({ id }) => id),
-    unexplained: repeated
-      .filter(
-        ({ id, state }) => (state.match(/: it is (?:executed|sent) again/g)?.length ?? 0) + 1 < timesOf(id),
-      )
-      .map(({ id, state }) => `${id}: ${[...(executions.get(id) ?? [])].join(', ')}: ${state}`),
+    executions: executed.filter((id) => stateOf.has(id)).length,
+    repeated: ids.filter((id) => timesOf(id) > 1),
+    unexplained: ids
+      .filter((id) => timesOf(id) > timesExplained(id))
+      .map((id) => `${id}: ${timesOf(id)} times: ${stateOf.get(id)}`),
     filesDeleted,
     others,
   };

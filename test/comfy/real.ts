@@ -1,5 +1,6 @@
 // The ordeal on real ComfyUIs: npm run comfyui:real -- --comfyui PORT=OUTPUT --comfyui PORT=OUTPUT --start 'COMMAND {port} {output}'
-// Each is started by that command, and killed and started again meanwhile. Copy test/comfy/nodes.py into their custom_nodes.
+// Each is started by that command, and killed and started again meanwhile. Copy test/comfy/nodes.py into their custom_nodes:
+// it also makes them write what they execute into their folders of results, which are empty at first.
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

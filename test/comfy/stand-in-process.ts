@@ -2,20 +2,15 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Executed } from './comfy-process.ts';
 import type { Machine } from './ordeal.ts';
 
 const PROGRAM = fileURLToPath(new URL('main.ts', import.meta.url));
 
-/** `executed`: what its worker took, in order. */
-export type StandInProcess = Machine & { readonly executed: () => readonly Executed[] };
-
 /** Its processes are added to `children`. */
-export async function startStandIn(folder: string, children: Set<ChildProcess>): Promise<StandInProcess> {
+export async function startStandIn(folder: string, children: Set<ChildProcess>): Promise<Machine> {
   const start = async (port: string): Promise<{ child: ChildProcess; url: string }> => {
     const child = spawn(process.execPath, [PROGRAM, folder, '--port', port], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -33,12 +28,6 @@ export async function startStandIn(folder: string, children: Set<ChildProcess>):
       child.kill('SIGKILL');
       await exit;
       ({ child } = await start(new URL(url).port));
-    },
-    executed: () => {
-      const file = join(folder, 'executions.jsonl');
-      const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : [];
-      const moments = lines.map((line) => JSON.parse(line) as Executed);
-      return moments.filter(({ end }) => end === undefined);
     },
   };
 }

@@ -9,6 +9,7 @@ import { freshFolder } from '../stage/fresh-folder.ts';
 import { openStandIn } from './own-service.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
+import { EXECUTED } from './ordeal.ts';
 import { play } from './play.ts';
 import { SCRIPTS } from './scripts.ts';
 import { type Fault } from './stand-in.ts';
@@ -141,8 +142,7 @@ describe('a test', () => {
     await vi.waitFor(async () => expect(await json(`${url}/queue`)).toHaveProperty('queue_running.0.1', 'a'));
     program.kill('SIGKILL');
     await once(program, 'exit');
-    const lines = readFileSync(join(folder, 'executions.jsonl'), 'utf8').trim().split('\n');
-    expect(lines.map((one) => JSON.parse(one) as unknown)).toMatchObject([{ prompt_id: 'a', nodes: [] }]);
+    expect(readFileSync(join(folder, 'output', EXECUTED), 'utf8')).toBe('a\n');
   });
 
   it('knows the colour of a drawing', async () => {
