@@ -91,10 +91,14 @@ describe('a workflow file', () => {
     });
   });
 
-  it('is refused with E614 if no ComfyUI answers', async () => {
+  it('is refused with E614 if no ComfyUI that was named answers, also if others are known', async () => {
     await using own = new OwnService();
     await own.open();
     const given = { servers: [{ url: 'http://127.0.0.1:1' }], workflows: [] };
+    await expect(own.service.addGpus(given)).rejects.toMatchObject({ code: 'E614' });
+    await using gpu = await openStandIn();
+    await own.add([gpu], portrait());
+    await own.until(await own.queue({}));
     await expect(own.service.addGpus(given)).rejects.toMatchObject({ code: 'E614' });
   });
 });

@@ -85,16 +85,15 @@ export class OwnGpus {
     if (this.executor.servers.length > 0) database.beDurable();
   }
 
-  /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers. */
+  /** Returns the deployments, in the order of the workflows. Throws E602 for what cannot run, and E614 if no server answers and one was never used. */
   async add(given: unknown): Promise<readonly Deployment[]> {
     const { servers, workflows } = givenGpusSchema.parse(given);
     const tried: Tried[] = [];
     for (const server of servers) tried.push(await this.#take(server));
     const [fault] = tried.flatMap((one) => one.fault ?? []);
-    const isAlone =
-      tried.every((one) => one.fault !== undefined) && this.executor.servers.every(({ isMet }) => !isMet);
+    const isNone = tried.every((one) => one.fault !== undefined);
     // Servers that are known may be away for a while: the command may be one that goes on.
-    if (fault !== undefined && isAlone && !tried.every(({ isKnown }) => isKnown)) {
+    if (fault !== undefined && isNone && !tried.every(({ isKnown }) => isKnown)) {
       await Promise.all(tried.map(({ drop }) => drop()));
       throw fault;
     }
