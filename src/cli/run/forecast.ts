@@ -10,16 +10,22 @@ import { list } from '../../errors/error.ts';
 
 export function forecastLines(estimate: Estimate): readonly string[] {
   const { cost_usd, seconds, source } = estimate;
-  if (source === 'prices') return [`  cost      unknown: no run is known here; ${ifShort(estimate)}`];
+  if (source === 'prices')
+    return estimate.usd_per_run_second === 0
+      ? ['  cost      nothing', '  time      unknown: no run is known here']
+      : [`  cost      unknown: no run is known here; ${ifShort(estimate)}`];
   const gpus = Object.entries(estimate.by_gpu).sort(([, a], [, b]) => b.rows - a.rows);
   const isDetailed = gpus.length > 1 || cost_usd === null;
   return [
-    `  cost      ${cost_usd === null ? 'unknown in total' : intervalText(cost_usd, money)}`,
+    `  cost      ${cost_usd === null ? 'unknown in total' : costText(cost_usd)}`,
     `  time      ${seconds === null ? 'unknown in total' : intervalText(seconds, duration)}`,
     ...(isDetailed ? gpus.map(([gpu, shown]) => `            ${gpuText(gpu, shown)}`) : []),
     `            ${sourceText(estimate)}`,
   ];
 }
+
+/** Own GPUs have no price. */
+const costText = (cost: Interval): string => (cost.high === 0 ? 'nothing' : intervalText(cost, money));
 
 const duration = (seconds: number): string => span(seconds * 1000);
 
