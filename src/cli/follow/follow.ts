@@ -3,7 +3,7 @@
 import { nextLine } from '../context.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { BY_RESUME_ONLY, pauseHint } from '../../batch/pausing/pause-kinds.ts';
+import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { readLatestSummary } from '../../results/summary.ts';
@@ -12,6 +12,7 @@ import { refOf, workerCommand, type FoundBatch } from '../../library/handle/foun
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
+import { EndingPause } from './ending-pause.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { toFollow, toContinue, nextCommand } from '../next-command.ts';
 import { openProgressView, type ProgressView } from './progress-view.ts';
@@ -151,6 +152,10 @@ async function look(
   const startedAt = performance.now();
   const reported = new Set<string>();
   const phases = openPhaseReader(configOf({}), found);
+  const pause = new EndingPause({
+    endsServers: session.stack !== undefined && reads !== true,
+    listGapMs: found.file.service.timing.listGapMs,
+  });
   const standstill = new Standstill((text) => view.note(printer.paint('yellow', text)), startedAt);
   while (!done.aborted) {
     if (!reads) assertDiskSpace(session);
@@ -169,7 +174,7 @@ async function look(
       }
       if (progress !== undefined) await reportCanary(found, progress, view, latest);
       else await reportTrouble(session, found, view, reported);
-      if (progress?.state === 'paused' && !hasRunsToFinish(progress)) return 'paused';
+      if (progress !== undefined && pause.ends(progress, performance.now())) return 'paused';
       // `finished` may still wait at the server's old address.
       if (progress?.state === 'finished') return 'finished';
     } catch (error) {
@@ -187,10 +192,6 @@ async function look(
 /** The worker of embedded servers is started again with them. */
 const withoutWorker = ({ stack }: Session, found: FoundBatch): string =>
   `${noWorkerText(found)}${stack === undefined ? `; start one: ${workerCommand(found)}` : ''}`;
-
-/** A batch that a user paused still collects the runs that were sent; any other pause is reported immediately. */
-const hasRunsToFinish = ({ pauses, sending, running, collecting }: Progress): boolean =>
-  pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind)) && sending + running + collecting > 0;
 
 /** Servers that cannot write are ended immediately; requests on the wire stay unconfirmed and are resolved later. */
 function assertDiskSpace({ stack }: Session): void {
