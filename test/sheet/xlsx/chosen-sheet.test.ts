@@ -4,7 +4,7 @@ import { sheetHead } from '../../../src/sheet/xlsx/unpacked-sheet.ts';
 import { textRow, unpacked, workbook, type Parts } from './workbooks.ts';
 
 describe('the sheet of a workbook', () => {
-  it('is the first visible one that has values, and the others are named', async () => {
+  it('is the first visible one that has values, or the one with the given name, and the others are named', async () => {
     const name = (title: string, id: string, state = ''): string =>
       `<sheet name="${title}" ${state} r:id="${id}"/>`;
     const book = (...sheets: readonly string[]): string =>
@@ -23,7 +23,8 @@ describe('the sheet of a workbook', () => {
     expect(await headOf({ ...two, more: sheet2('<row r="x">') })).toEqual(['A', 'B']);
     expect(await headOf({ ...two, rows: '', more: sheet2(textRow('b')) })).toEqual(['B']);
     const hidden = book(name('A', 's1'), name('B', 's2', 'state="hidden"'));
-    expect(await headOf({ ...two, workbook: hidden, more: sheet2(textRow('b')) })).toEqual(['A']);
+    const withHidden = { ...two, workbook: hidden, more: sheet2(textRow('b')) };
+    expect([await headOf(withHidden), await headOf(withHidden, 'B')]).toEqual([['A'], ['B']]);
   });
 
   it('that does not exist is answered with a few names of those that do, each shortened', async () => {

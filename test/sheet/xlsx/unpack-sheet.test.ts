@@ -180,12 +180,6 @@ describe('a sheet of a workbook', () => {
     'xl/worksheets/sheet2.xml': `<worksheet><sheetData>${textRow('new')}</sheetData></worksheet>`,
   };
 
-  it('is the first visible one, or the one with the given name', async () => {
-    const path = await workbook({ rows: textRow('old'), workbook: two, more });
-    expect(await cellsOf(path)).toEqual([['new']]);
-    expect(await cellsOf(path, 'Old')).toEqual([['old']]);
-  });
-
   it('that does not exist is refused with the names of those that do', async () => {
     const error = await thrownBy(unpacked(await workbook({ workbook: two, more }), 'Nwe'));
     expect([error.code, error.message, error.hint]).toEqual([
