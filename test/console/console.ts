@@ -17,16 +17,17 @@ import { runInProcess, type Said } from '../stage/in-process.ts';
 
 const KEY = 'console-key-0123456789';
 
+export const PORTRAITS = {
+  name: 'portraits',
+  gpu: 'A10G',
+  inputTypes: [
+    { name: 'prompt', type: 'string', required: true },
+    { name: 'seed', type: 'integer', required: false, default: 7, min: 0 },
+    { name: 'style', type: 'string', required: false, default: 'plain', options: ['plain', 'oil'] },
+  ],
+} as const;
 const DEPLOYMENTS = [
-  {
-    name: 'portraits',
-    gpu: 'A10G',
-    inputTypes: [
-      { name: 'prompt', type: 'string', required: true },
-      { name: 'seed', type: 'integer', required: false, default: 7, min: 0 },
-      { name: 'style', type: 'string', required: false, default: 'plain', options: ['plain', 'oil'] },
-    ],
-  },
+  PORTRAITS,
   { name: 'free', inputTypes: [{ name: 'prompt', type: 'string', required: true }] },
 ] as const;
 

@@ -1,5 +1,6 @@
 // Gives a batch of a console the parts and results of an end, as the worker writes them.
 
+import { readFileSync, writeFileSync } from 'node:fs';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import { NO_OUTCOMES, type Outcome } from '../../src/batch/outcome.ts';
 import { begin } from '../../src/batch/state/begin.ts';
@@ -80,3 +81,12 @@ const publishedOf = (rows: number, last: Outcome): Progress => ({
   },
   ledger: { ...NO_LEDGER, sent: rows, accepted: rows },
 });
+
+/** As if the deployment of this batch.json had been made again since. */
+export function giveOtherId(path: string): void {
+  const file = JSON.parse(readFileSync(path, 'utf8')) as { content: string; deployment: { id: string } };
+  file.deployment.id = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
+  // It is part of what makes two batches the same.
+  file.content = file.content.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
+  writeFileSync(path, JSON.stringify(file));
+}

@@ -4,7 +4,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { READING } from '../../src/options/reading-table.ts';
 import { OPTIONS } from '../../src/options/table.ts';
-import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { readPage } from '../../src/sheet/pages.ts';
 import type { SheetOptions } from '../../src/sheet/sheet-options.ts';
 import { input } from '../sheet/laying.ts';
@@ -18,10 +17,7 @@ const inputTypes = [
   input('cfg', 'float'),
   input('style', 'string'),
 ];
-const deployment = {
-  ...deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
-  inputTypes,
-};
+const deployment = { ...ASKED.deployment, inputTypes };
 
 let place: Place;
 beforeEach(() => {

@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { withCopy } from '../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { leftOutBefore } from '../../src/create-batch/append/further-guesses.ts';
-import { deploymentSchema } from '../../src/run-service/contract/deployment.ts';
 import { leftOutOf } from '../../src/sheet/left-out-rows.ts';
 import type { Reading, RowRange } from '../../src/sheet/sheet-options.ts';
 import { sourceIn } from '../../src/sheet/sheet-source.ts';
@@ -15,10 +14,7 @@ import { ASKED, Place } from './creating.ts';
 import { sheetOf, withFurther } from './further.ts';
 
 const inputTypes = [input('prompt', 'string', { required: true }), input('seed', 'int')];
-const deployment = {
-  ...deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' }),
-  inputTypes,
-};
+const deployment = { ...ASKED.deployment, inputTypes };
 
 let place: Place;
 beforeEach(() => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import type { Console } from '../console/console.ts';
-import { endBatch } from '../console/ended-batch.ts';
+import { endBatch, giveOtherId } from '../console/ended-batch.ts';
 import { realConsole } from '../console/real-service.ts';
 import type { Door, Question } from './table.ts';
 
@@ -71,18 +71,6 @@ export async function sceneOf(question: Question, door: Door): Promise<Scene> {
       : SHEETS[question](before);
   writeFileSync(sheet, Buffer.from(text, question === 'guesses' ? 'latin1' : 'utf8'));
   return { question, console, sheet, batch };
-}
-
-/** As if the deployment had been made again since. */
-function giveOtherId(path: string): void {
-  const file = JSON.parse(readFileSync(path, 'utf8')) as {
-    content: string;
-    deployment: { id: string };
-  };
-  file.deployment.id = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
-  // It is part of what makes two batches the same.
-  file.content = file.content.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
-  writeFileSync(path, JSON.stringify(file));
 }
 
 const COLUMNS: Readonly<Partial<Record<Question, string>>> = { otherGpu: 'gpu', outsideFiles: 'photo' };

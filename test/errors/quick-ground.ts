@@ -1,19 +1,9 @@
 // Commands in this process, in a folder of their own, with a local run service and without Temporal.
 
 import { vi, onTestFinished } from 'vitest';
-import { Console } from '../console/console.ts';
+import { Console, PORTRAITS } from '../console/console.ts';
 import { wordsOf } from './printed-commands.ts';
 import type { Run, Said } from './provocation.ts';
-
-const PORTRAITS = {
-  name: 'portraits',
-  gpu: 'A10G',
-  inputTypes: [
-    { name: 'prompt', type: 'string', required: true },
-    { name: 'seed', type: 'integer', required: false, default: 7, min: 0 },
-    { name: 'style', type: 'string', required: false, default: 'plain', options: ['plain', 'oil'] },
-  ],
-};
 
 /** The folder of the console is the working folder, so names are as users type them. */
 export async function openQuickGround(): Promise<Run<Console>> {

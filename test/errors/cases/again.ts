@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { giveOtherId } from '../../console/ended-batch.ts';
 import { KEY } from '../../stage/stage.ts';
 import { BRIEF_ID, ROWS, type LongGround } from '../long-ground.ts';
 import { openRealService } from '../other-services.ts';
@@ -152,15 +153,7 @@ export const AGAIN: readonly Case[] = [
         '--name',
         'changed',
       );
-      // As if the deployment had been made again since.
-      const path = ground.stage.path('batches', 'changed', 'batch.json');
-      const file = JSON.parse(readFileSync(path, 'utf8')) as {
-        content: string;
-        deployment: { id: string };
-      };
-      file.deployment.id = '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d';
-      file.content = file.content.replace(/.$/, (end) => (end === '0' ? '1' : '0'));
-      writeFileSync(path, JSON.stringify(file));
+      giveOtherId(ground.stage.path('batches', 'changed', 'batch.json'));
     },
     args: ['submit', 'new "me".csv', '-d', 'Porträts'],
     leads: [0, 0],

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { withCopy } from '../../../src/create-batch/copy-sheet.ts';
 import type { CreateParams } from '../../../src/create-batch/create-batch.ts';
 import { draftOf } from '../../create-batch/create.ts';
-import { deploymentSchema, type InputType } from '../../../src/run-service/contract/deployment.ts';
+import type { InputType } from '../../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guesses/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
 import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
@@ -40,11 +40,10 @@ export async function readAt(
   const { format: _, ...given } = { format: 'csv', ...ASKED.options, ...options };
   const { sheet } = options;
   return withCopy(path, { out, stdin: Readable.from([]), ...(sheet && { sheet }) }, async (copy) => {
-    const deployment = deploymentSchema.parse({ id: '0d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
     const { laidOut, layout } = await draftOf({
       ...ASKED,
       options: given,
-      deployment: { ...deployment, inputTypes },
+      deployment: { ...ASKED.deployment, inputTypes },
       copy,
       out,
       answers: { ...ASKED.answers, ...answers },

@@ -1,0 +1,63 @@
+// A pipeline whose drafts have ended, and from which a worker makes the finals.
+
+import { join } from 'node:path';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import pino from 'pino';
+import { createStage } from '../../../activities/pipeline-stages.ts';
+import {
+  callOfStage,
+  writePipeline,
+  type StageDefinition,
+} from '../../../src/create-batch/pipeline/pipeline-file.ts';
+import { openDownloads } from '../../../src/run-service/download.ts';
+import { openStore } from '../../../src/store/open-store.ts';
+import { addResults } from '../../create-batch/earlier.ts';
+import { openScene } from '../../create-batch/files/scene.ts';
+
+export async function openPoster() {
+  const { place, make, around } = await openScene();
+  place.write('drafts.csv', 'photo\nhttps://a.example/owl.png\n');
+  const madeFor = callOfStage('poster', 'drafts');
+  await addResults(await make('drafts.csv', { more: { name: 'poster-drafts', madeFor } }));
+  const folder = join(place.out, 'poster');
+  /** Its stages, with these inputs and this deadline; `more` of the finals. */
+  const stages = (
+    set: Record<string, string>,
+    deadlineAt?: number,
+    more: Partial<StageDefinition> = {},
+  ): readonly StageDefinition[] => {
+    const request = {
+      deployment: 'finals',
+      service: { base: String(around.config.apiUrl), api: 'v2' as const },
+      options: { map: {}, set, drop: [], types: {} },
+      settings: { deadlines: {}, webhooks: false, ...(deadlineAt && { deadlineAt }) },
+      order: {},
+      answers: { guesses: 'accept' as const },
+    };
+    const all = { pick: false, partial: false, each: 'row' as const, reuse: 'again' as const, request };
+    return [
+      { ...all, name: 'drafts' },
+      { ...all, name: 'finals', from: 'drafts', ...more },
+    ];
+  };
+  const mark = '0123456789abcdef';
+  const record = (written: readonly StageDefinition[]) =>
+    writePipeline(openStore(folder), { pipeline: 'poster', mark, createdAt: '', stages: written });
+  const maker = {
+    config: around.config,
+    download: openDownloads(1),
+    isEmbedded: true,
+    isEncrypted: false,
+    searchAttributes: async () => [],
+    servers: await around.servers(),
+  };
+  /** The worker makes the finals, of the pipeline with this mark. */
+  const work = (ofMark = mark) =>
+    new MockActivityEnvironment().run(() =>
+      createStage(
+        { log: pino({ enabled: false }), maker },
+        { pipeline: 'poster', mark: ofMark, folder, stage: 'finals' },
+      ),
+    );
+  return { place, config: around.config, stages, record, work };
+}
