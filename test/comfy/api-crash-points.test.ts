@@ -7,7 +7,7 @@ import { until } from '../stage/stage.ts';
 import { ApiStandIn, type Loss } from './api-stand-in.ts';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { COPIER, OwnService, portrait, type Run } from './own-service.ts';
+import { COPIER, OwnService, portrait, type Run, isRunning } from './own-service.ts';
 import { ComfyStandIn } from './stand-in.ts';
 
 type Scene = { readonly gpu: ComfyStandIn; readonly api: ApiStandIn; readonly own: OwnService };
@@ -37,7 +37,6 @@ async function sceneOf(
   };
 }
 
-const isRunning = ({ status }: Run): boolean => status === 'running';
 const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
 
 type Point = {

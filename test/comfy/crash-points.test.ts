@@ -6,14 +6,8 @@ import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { colourOf } from './image-files.ts';
 import { drawnColour } from './node-classes.ts';
-import { OwnService, portrait, openStandIn } from './own-service.ts';
+import { OwnService, portrait, openStandIn, isRunning, timesOf } from './own-service.ts';
 import { type ComfyStandIn } from './stand-in.ts';
-
-/** How often ComfyUI took each run. */
-const executionsOf = (servers: readonly ComfyStandIn[], id: string): number =>
-  servers.flatMap(({ executions }) => executions).filter(({ prompt_id }) => prompt_id === id).length;
-
-const isRunning = ({ status }: { readonly status: string }): boolean => status === 'running';
 
 type Scene = { readonly gpu: ComfyStandIn; readonly own: OwnService };
 type Point = {
@@ -115,33 +109,24 @@ describe('a run is executed once', () => {
     await crash({ gpu, own }, id);
     const run = await own.until(id);
     const colour = status === 'success' ? colourOf(await own.picture(run)) : drawnColour('an owl', 7);
-    expect([run.status, executionsOf([gpu], id), colour]).toEqual([status, times, drawnColour('an owl', 7)]);
+    expect([run.status, timesOf([gpu], id), colour]).toEqual([status, times, drawnColour('an owl', 7)]);
     expect(await own.log(id)).toMatch(says);
   });
 
-  it.each([500, 'reset', 'half'] as const)(
-    'a POST that is answered by %s after it was queued is not repeated',
-    async (how) => {
-      await using gpu = await openStandIn();
-      await using own = await OwnService.of([gpu]);
-      gpu.answerNext('/prompt', { done: true, with: how });
-      const id = await own.queue({ prompt: 'an owl' });
-      expect((await own.until(id)).status).toBe('success');
-      expect(executionsOf([gpu], id)).toBe(1);
-    },
-  );
-
-  it.each([500, 'reset'] as const)(
-    'a POST that was answered by %s and not queued is repeated',
-    async (how) => {
-      await using gpu = await openStandIn();
-      await using own = await OwnService.of([gpu]);
-      gpu.answerNext('/prompt', { done: false, with: how });
-      const id = await own.queue({ prompt: 'an owl' });
-      expect((await own.until(id)).status).toBe('success');
-      expect(executionsOf([gpu], id)).toBe(1);
-    },
-  );
+  it.each([
+    ['not repeated', 'queued', 500],
+    ['not repeated', 'queued', 'reset'],
+    ['not repeated', 'queued', 'half'],
+    ['repeated', 'not queued', 500],
+    ['repeated', 'not queued', 'reset'],
+  ] as const)('a POST is %s that was %s and answered by %s', async (_, done, how) => {
+    await using gpu = await openStandIn();
+    await using own = await OwnService.of([gpu]);
+    gpu.answerNext('/prompt', { done: done === 'queued', with: how });
+    const id = await own.queue({ prompt: 'an owl' });
+    expect((await own.until(id)).status).toBe('success');
+    expect(timesOf([gpu], id)).toBe(1);
+  });
 });
 
 describe('the picture of a run is its own', () => {
@@ -243,7 +228,7 @@ describe('a run that cannot be', () => {
     await own.until(id, ({ status }) => status === 'timeout');
     expect((await own.ask('POST', `/run/${id}/cancel`)).status).toBe(200);
     const run = await own.run(id);
-    expect([run.status, run.ended_at, executionsOf([gpu], id)]).toEqual(['timeout', null, 1]);
+    expect([run.status, run.ended_at, timesOf([gpu], id)]).toEqual(['timeout', null, 1]);
     expect(await own.log(id)).toContain('paid service: it is not sent again');
   });
 });

@@ -4,15 +4,11 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { until } from '../stage/stage.ts';
-import { openStandIn, OwnService, portrait, queueAt, type Run } from './own-service.ts';
+import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
 const FIRST = 'cuda:0 First : cudaMallocAsync';
-const isRunning = ({ status }: Run): boolean => status === 'running';
 const sleeping = portrait({ seconds: 3_600 });
-
-const timesOf = (servers: readonly ComfyStandIn[], id: string): number =>
-  servers.flatMap(({ executions }) => executions).filter(({ prompt_id }) => prompt_id === id).length;
 
 const soon = (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> =>
   until(isSo, what, 10_000);

@@ -63,6 +63,12 @@ export type Run = {
   }[];
 };
 
+export const isRunning = ({ status }: Run): boolean => status === 'running';
+
+/** How often these servers have executed the run. */
+export const timesOf = (servers: readonly ComfyStandIn[], id: string): number =>
+  servers.flatMap(({ executions }) => executions).filter(({ prompt_id }) => prompt_id === id).length;
+
 /** A stand-in, or what speaks another interface. */
 type Server = { readonly url: string; readonly kind?: 'comfy-api' };
 

@@ -4,11 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { UsualTimes } from '../../src/service/executors/remote/usual-times.ts';
 import { openReceiver } from '../service/receiver.ts';
 import { until } from '../stage/stage.ts';
-import { openStandIn, OwnService, portrait, queueAt, type Run } from './own-service.ts';
+import { openStandIn, OwnService, portrait, queueAt, isRunning, timesOf } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
 
 const sleeping = portrait({ seconds: 3_600 });
-const isRunning = ({ status }: Run): boolean => status === 'running';
 
 it('are in no machine while they wait in the queue of a ComfyUI, and had no cold start', async () => {
   await using gpu = await openStandIn();
@@ -156,8 +155,6 @@ describe('a server that idles while a run waits behind another one elsewhere', (
       },
     };
   }
-  const timesAt = (gpu: ComfyStandIn, id: string): number =>
-    gpu.executions.filter(({ prompt_id }) => prompt_id === id).length;
 
   it('takes it, and it is executed once, and reported as queued once', async () => {
     await using at = await scene();
@@ -168,7 +165,7 @@ describe('a server that idles while a run waits behind another one elsewhere', (
     const reported = await inbox.until((all) => all.some(({ body }) => body['status'] === 'success'));
     expect(reported.map(({ body }) => body['status'])).toEqual(['queued', 'started', 'running', 'success']);
     busy.wake();
-    expect([timesAt(busy, waits), timesAt(idle, waits)]).toEqual([0, 1]);
+    expect([timesOf([busy], waits), timesOf([idle], waits)]).toEqual([0, 1]);
     expect(await own.log(waits)).toContain('idles');
   });
 
@@ -185,6 +182,6 @@ describe('a server that idles while a run waits behind another one elsewhere', (
     await own.until(waits, isRunning);
     busy.wake();
     expect((await own.until(waits)).status).toBe('success');
-    expect([timesAt(busy, waits), timesAt(idle, waits)]).toEqual([1, 0]);
+    expect([timesOf([busy], waits), timesOf([idle], waits)]).toEqual([1, 0]);
   });
 });

@@ -8,10 +8,8 @@ import type { LiveRun } from '../../src/service/executors/executor.ts';
 import { assigned, newState, noteSocketEvent } from '../../src/service/executors/remote/assigned-run.ts';
 import type { Workflow } from '../../src/service/executors/remote/workflow.ts';
 import { until } from '../stage/stage.ts';
-import { OwnService, portrait, openStandIn, queueAt, type Run } from './own-service.ts';
+import { OwnService, portrait, openStandIn, queueAt, isRunning } from './own-service.ts';
 import type { ComfyStandIn } from './stand-in.ts';
-
-const isRunning = ({ status }: Run): boolean => status === 'running';
 
 /** Changes the text of each JSON answer below a path. */
 function rewrites(gpu: ComfyStandIn, path: string, change: (text: string) => string): void {
