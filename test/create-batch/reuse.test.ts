@@ -180,16 +180,20 @@ describe('no row is reused', () => {
     return made.file.sheet.reused ?? 0;
   };
 
-  it('of another version of the deployment', async () => {
-    await addResults(await place.create('three.csv', deployment({ workflow_version_id: 'v1' })));
-    expect(await reused(deployment({ workflow_version_id: 'v2' }))).toBe(0);
-  });
-
-  it('of another deployment or another service', async () => {
-    await addResults(await place.create('three.csv'));
-    const other = deploymentSchema.parse({ id: '1d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' });
-    expect(await reused({ deployment: other })).toBe(0);
-    expect(await reused({ service: { ...ASKED.service, base: 'https://runs.example/api' } })).toBe(0);
+  it.each<[string, Asked, Parameters<typeof addResults>[1], Asked]>([
+    [
+      'of another version',
+      deployment({ workflow_version_id: 'v1' }),
+      {},
+      deployment({ workflow_version_id: 'v2' }),
+    ],
+    ['of another deployment', {}, {}, deployment({ id: '1d2ab3c4-5e6f-4a7b-8c9d-0e1f2a3b4c5d' })],
+    ['of another service', {}, {}, { service: { ...ASKED.service, base: 'https://runs.example/api' } }],
+    ['that was sent on another GPU than the sheet asked for', {}, { more: { gpu_asked: 'H100' } }, {}],
+    ['that did not succeed', {}, { outcome: 'failed' }, {}],
+  ])('%s', async (_, before, results, now) => {
+    await addResults(await place.create('three.csv', before), results);
+    expect(await reused(now)).toBe(0);
   });
 
   it('that ran on another GPU, by its own wish or by that of the deployment', async () => {
@@ -197,16 +201,6 @@ describe('no row is reused', () => {
     expect(await reused(deployment({ gpu: 'H100' }))).toBe(0);
     const { options } = ASKED;
     expect(await reused({ ...deployment({ gpu: 'H100' }), options: { ...options, gpu: 'A10G' } })).toBe(3);
-  });
-
-  it('that was sent on another GPU than the sheet asked for', async () => {
-    await addResults(await place.create('three.csv'), { more: { gpu_asked: 'H100' } });
-    expect(await reused()).toBe(0);
-  });
-
-  it('that did not succeed', async () => {
-    await addResults(await place.create('three.csv'), { outcome: 'failed' });
-    expect(await reused()).toBe(0);
   });
 
   it('whose files are gone, cut off or outside of the batch', async () => {

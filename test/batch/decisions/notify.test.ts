@@ -77,13 +77,6 @@ describe('a batch that is done', () => {
     });
   });
 
-  it('without targets ends with its results', () => {
-    const batch = notified({ rows: 1, notify: [] });
-    batch.endAll();
-    batch.close();
-    expect([batch.news, batch.state.finished]).toEqual([[], true]);
-  });
-
   it('ends although the store takes no entry of the log any more', () => {
     const batch = notified({ rows: 1 });
     batch.endAll();
