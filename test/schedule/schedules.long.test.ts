@@ -2,10 +2,13 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '@temporalio/client';
+import { loadConfig } from '../../src/host/config.ts';
 import { parseCron } from '../../src/schedule/cron.ts';
 import type { ScheduleDefinition } from '../../src/schedule/definition.ts';
 import { shown, wallTimeOf, zoneOf, type Zone } from '../../src/schedule/zone.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
+import { clientConverter } from '../../src/temporal/encryption/converter.ts';
+import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { matchingTimes } from '../../src/schedule/times.ts';
 import { openSchedules, type Schedules } from '../../src/temporal/schedules.ts';
 import { definitionOf } from './definition.ts';
@@ -20,7 +23,8 @@ let schedules: Schedules;
 beforeAll(async () => {
   await stage.temporal();
   const { TEMPORAL_ADDRESS: address = '', TEMPORAL_NAMESPACE: namespace = '' } = stage.environment;
-  ({ client } = await connectClient({ address, namespace, from: 'the stage', options: {} }));
+  const converter = clientConverter(payloadKeys(loadConfig({}), 'cluster'));
+  ({ client } = await connectClient({ address, namespace, from: 'the stage', options: {} }, converter));
   schedules = openSchedules(() => client);
 });
 
