@@ -20,6 +20,8 @@ const inputTypeSchema = z
     min: z.number().optional(),
     max: z.number().optional(),
     options: z.array(z.string()).optional(),
+    /** Those of a workflow that it fills, such as `6.text`. */
+    fields: z.array(z.string()).optional(),
   })
   .strict();
 
@@ -58,13 +60,9 @@ export type DeploymentSpec = Readonly<z.output<typeof deploymentSpecSchema>>;
 /** What the service shows of a deployment, simulated or real. */
 export type Deployment = Pick<
   DeploymentSpec,
-  'id' | 'name' | 'concurrencyLimit' | 'runTimeoutSeconds' | 'machineVersion' | 'machineType'
+  'id' | 'name' | 'concurrencyLimit' | 'runTimeoutSeconds' | 'inputTypes' | 'machineVersion' | 'machineType'
 > & {
   readonly gpu: string;
-  /** `fields`: what it fills in a workflow of the user. */
-  readonly inputTypes?:
-    | readonly (z.output<typeof inputTypeSchema> & { readonly fields?: readonly string[] })[]
-    | undefined;
   /** Whether its runs are executed on the user's own GPUs. */
   readonly isReal?: true;
 };
@@ -214,7 +212,7 @@ export function shownDeployment(spec: Deployment, owner: string): Shown<typeof d
         min_value: input.min,
         max_value: input.max,
         enum_options: input.options,
-        ...(input.fields && { fields: [...input.fields] }),
+        fields: input.fields,
       })) ?? null,
   };
 }

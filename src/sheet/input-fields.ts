@@ -28,20 +28,14 @@ export function withInputNames<Options extends Named>(
 ): Options {
   if (inputTypes === undefined) return options;
   const renamed = <V>(flag: string, values: Readonly<Record<string, V>>): Record<string, V> => {
-    const given = new Map<string, string>();
-    return Object.fromEntries(
-      Object.entries(values).map(([name, value]) => {
-        const input = inputNamed(inputTypes, name)?.name ?? name;
-        const other = given.get(input);
-        if (other !== undefined)
-          throw problem('E602', {
-            what: `--${flag} ${other} and --${flag} ${name} are both the input "${input}"`,
-            hint: 'remove one of them',
-          });
-        given.set(input, name);
-        return [input, value];
-      }),
-    );
+    const names = Object.keys(values).map((name) => inputNamed(inputTypes, name)?.name ?? name);
+    const twice = names.find((name, at) => names.indexOf(name) < at);
+    if (twice !== undefined)
+      throw problem('E602', {
+        what: `two of --${flag} provide the input "${twice}"`,
+        hint: 'remove one of them',
+      });
+    return Object.fromEntries(Object.values(values).map((value, at) => [names[at], value]));
   };
   const { map, set, types } = options;
   return { ...options, map: renamed('map', map), set: renamed('set', set), types: renamed('type', types) };

@@ -40,7 +40,7 @@ export class ApiStandIn implements AsyncDisposable {
   store: string | undefined;
   /** Fulfilled when a job was to be cancelled. */
   readonly cancelled = Promise.withResolvers<void>();
-  /** Changes what it shows of a job. */
+  /** Changes what it shows of a job; one that throws is in no list, and asking for it is answered with 503. */
   alters = (job: Shown): Shown => job;
   /** It answers nothing, and counts that. */
   isAway = false;
@@ -104,10 +104,8 @@ export class ApiStandIn implements AsyncDisposable {
       const newest = this.#jobs.toReversed().slice(0, Number(searchParams.get('limit')));
       // Asked for once: a list of many jobs must not keep the machine busy.
       const facts = await this.#facts();
-      return send(200, {
-        jobs: await Promise.all(newest.map((job) => this.#shown(job, facts))),
-        truncated: false,
-      });
+      const shown = await Promise.all(newest.map((job) => this.#shown(job, facts).catch(() => [])));
+      return send(200, { jobs: shown.flat(), truncated: false });
     } catch {
       send(503, errorOf('upstream_unreachable'));
     }

@@ -107,10 +107,7 @@ describe('an input whose node has a title', () => {
       (JSON.parse((await plan(sheet, '--map', `${input}=words`)).stdout) as { readonly batch: string }).batch;
     expect(await named('3.text')).toBe(await named('prompt'));
     for (const [flags, says] of [
-      [
-        ['--map', '3.text=words', '--map', 'prompt=look'],
-        /--map 3\.text and --map prompt are both the input .*prompt/,
-      ],
+      [['--map', '3.text=words', '--map', 'prompt=look'], /two of --map provide the input .*prompt/],
       [['--map', '3.text=words', '--set', 'prompt=x'], /both provide the input .*prompt/],
       [['--grid', '3.text=a,b', '--set', 'prompt=x'], /--grid 3\.text/],
     ] as const) {

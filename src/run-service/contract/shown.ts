@@ -239,10 +239,7 @@ const inputTypeShown = z.strictObject({
   min_value: z.number().optional(),
   max_value: z.number().optional(),
   enum_options: z.array(z.string()).optional(),
-  fields: z
-    .array(z.string())
-    .optional()
-    .meta({ description: 'the fields of the workflow that it fills, such as `6.text`' }),
+  fields: z.array(z.string()).optional().meta({ description: 'the fields that it fills, such as `6.text`' }),
 });
 
 export const deploymentShown = z.strictObject({

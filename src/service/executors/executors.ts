@@ -16,6 +16,7 @@ import { OwnGpus } from './remote/own-gpus.ts';
 type World = {
   readonly clock: Clock;
   readonly commit: <Result>(work: () => Result) => Result;
+  readonly commitSoon: <Result>(work: () => Result) => Promise<Result>;
   readonly database: Database;
   readonly events: ExecutorEvents;
   readonly faults: Faults;
@@ -69,11 +70,13 @@ export function openExecutors(world: World): Executors {
     clock.at(clock.now() + TIDY_EVERY_MS, tidy);
   };
   tidy();
-  const { commit, events, origin, log } = world;
+  const { commit, commitSoon, events, origin, log } = world;
   const timing = { ...TIMING, ...world.timing };
   const gpus = new OwnGpus({
     now: () => clock.now(),
     commit,
+    // Before it rejects, it has said why.
+    commitSoon: (work) => void commitSoon(work).catch(() => undefined),
     events,
     inputsOf,
     files,

@@ -13,7 +13,8 @@ type Servers = readonly GpuServer[];
 
 export const isThere = ({ isMet, away }: GpuServer): boolean => isMet && away === undefined;
 
-export const mayServe = (server: GpuServer, workflow: Workflow, choices = NO_CHOICES): boolean =>
+export const mayServe = (server: GpuServer, workflow: Workflow | undefined, choices = NO_CHOICES): boolean =>
+  workflow !== undefined &&
   isThere(server) &&
   server.stocks.has(workflow.id) &&
   misfitOf(workflow, choices, server.stocks.get(workflow.id)) === undefined;

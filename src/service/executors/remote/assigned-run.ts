@@ -10,7 +10,7 @@ import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import { withoutSecrets } from '../../../errors/redact.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output, type Work } from '../executor.ts';
-import type { Graph, SocketEvent, Made, Sent } from './backend.ts';
+import type { Graph, SocketEvent, Made, PutFile, Sent } from './backend.ts';
 import type { Workflow } from './workflow.ts';
 
 export type StoredFile = {
@@ -41,6 +41,10 @@ export type RunState = {
   /** Servers that did not answer and may still have it, and what it is called there. */
   readonly left?: readonly Trace[];
   readonly startedMs?: number;
+  /** Since when a server does not tell whether it has it, or how it is. */
+  readonly unknownSinceMs?: number;
+  /** For each time that its files could not be put on a server, the name of that. */
+  readonly notPutAt?: readonly string[];
   /** How it has ended there, until its files are kept. */
   readonly made?: { readonly outputs: readonly Made[]; readonly ranMs?: number; readonly atMs: number };
   readonly outputs?: readonly StoredOutput[];
@@ -64,8 +68,8 @@ export type AssignedRun = {
   unclear: number;
   /** It is sent after this time. */
   notBefore: number;
-  /** Since when it may have been accepted, with nothing to show for it. */
-  spentSince: number | undefined;
+  /** What the server calls the files of its inputs, once they are there. */
+  files: ReadonlyMap<string, PutFile> | undefined;
   runningSince: number | undefined;
   /** The last connection of the socket during which it was there; undefined if that is not known. */
   connection: number | undefined;
@@ -106,7 +110,7 @@ export const assigned = (run: LiveRun, workflow: Workflow, state: RunState, isNe
   absentSince: undefined,
   unclear: 0,
   notBefore: 0,
-  spentSince: undefined,
+  files: undefined,
   runningSince: undefined,
   connection: undefined,
   acceptedOn: undefined,
@@ -122,6 +126,10 @@ export const mayMove = ({ workflow, state, mustLook }: AssignedRun): boolean =>
 /** Whether anything shows that it began to execute. */
 export const hasBegun = ({ state, work, reported }: AssignedRun): boolean =>
   state.startedMs !== undefined || work !== NO_WORK || reported.made.length > 0 || reported.hasSucceeded;
+
+/** It waits because of what it is itself: others get its place. */
+export const isAside = ({ state, phase, mustLook }: AssignedRun): boolean =>
+  state.unknownSinceMs !== undefined || (phase === 'placed' && !mustLook && state.notPutAt !== undefined);
 
 /** Of a run that begins, perhaps again. */
 export const nothingReported = (): AssignedRun['reported'] => ({ made: [], hasSucceeded: false });
@@ -144,6 +152,22 @@ export const traceOf = ({ server, tries = 1, ref }: RunState): Trace => ({
 
 export const leftAt = (trace: Trace, run: LiveRun, workflow: Workflow): AssignedRun =>
   assigned(run, workflow, { ...newState(trace.server), ...trace }, false);
+
+/** The server of a run that was moved and has no other one yet. */
+export const NOWHERE = '';
+
+/** `isGone`: its server surely does not have it. */
+export function movedState(before: RunState, isGone: boolean): RunState {
+  const { deaths, tries = 1, lines, left = [], notPutAt } = before;
+  const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, traceOf(before)] };
+  return { ...newState(NOWHERE, lines), deaths, ...there, ...(notPutAt && { notPutAt }) };
+}
+
+/** Its server tells of it again. */
+export function known(before: RunState): RunState {
+  const { unknownSinceMs: _, ...state } = before;
+  return state;
+}
 
 /** It is to be executed anew. */
 export function anotherTry(before: RunState): RunState {

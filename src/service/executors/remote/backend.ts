@@ -66,7 +66,15 @@ export type Seen = { readonly ref?: string } & (
   | { readonly at: 'running' }
   | { readonly at: 'ended'; readonly end: End }
   | { readonly at: 'absent' }
+  /** The server answers, but not about this run. */
+  | { readonly at: 'unread'; readonly reason: string }
 );
+
+/** One run of which a server cannot tell must not keep the others from being looked at. */
+export function unread(error: unknown): Seen {
+  if (error instanceof Unreachable) return { at: 'unread', reason: error.message };
+  throw error;
+}
 
 /** `work` only hastens and decorates; `look` decides. */
 export type SocketEvent =

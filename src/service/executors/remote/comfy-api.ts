@@ -6,7 +6,15 @@ import { FormData } from 'undici';
 import { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
 import { openDownloads } from '../../../run-service/download.ts';
-import { type Backend, type End, type Made, type Seen, type Sent, type Submitted } from './backend.ts';
+import {
+  unread,
+  type Backend,
+  type End,
+  type Made,
+  type Seen,
+  type Sent,
+  type Submitted,
+} from './backend.ts';
 import { jsonIn, openHttp, parsed, retryAfterMs, shown, type Answer, type Http } from './http.ts';
 
 const JOBS = '/api/v2/jobs';
@@ -52,25 +60,25 @@ export function openComfyApi(url: string, headers: Readonly<Record<string, strin
       const listed = await list(LISTED_MOST);
       const asked = new Set(runs.map(({ id }) => id));
       const others = (listed ?? []).flatMap((job): (readonly [string, Seen])[] => {
-        const id = runOf(job);
-        const seen = seenOf(job);
-        return id === undefined || asked.has(id) || !['waiting', 'running'].includes(seen.at)
-          ? []
-          : [[id, seen]];
+        const [id, seen] = [runOf(job), seenOf(job)];
+        const isOther = id !== undefined && !asked.has(id) && ['waiting', 'running'].includes(seen.at);
+        return isOther ? [[id, seen]] : [];
       });
       const ours = runs.map(async (run): Promise<readonly [string, Seen]> => {
         const known = run.ref ?? refs.get(run.id);
         const job = listed?.find((one) => (known === undefined ? isOf(one, run) : one.id === known));
         const ref = job?.id ?? known;
-        const first = job === undefined ? undefined : seenOf(job);
-        if (first !== undefined && first.at !== 'absent') return [run.id, first];
-        return [run.id, ref === undefined ? { at: 'absent' } : await lookTwice(http, ref)];
+        if (job !== undefined && seenOf(job).at !== 'absent') return [run.id, seenOf(job)];
+        return [run.id, ref === undefined ? { at: 'absent' } : await lookTwice(http, ref).catch(unread)];
       });
       const seen = new Map([...others, ...(await Promise.all(ours))]);
+      // Without a list, that may be the service.
+      if (listed === undefined && [...seen.values()].some(({ at }) => at === 'unread'))
+        await http.read('/api/v2/health', z.unknown());
       // Another question may be about other runs.
       for (const [id, { at, ref }] of seen)
-        if (ref === undefined || at === 'ended') refs.delete(id);
-        else refs.set(id, ref);
+        if (ref !== undefined && at !== 'ended') refs.set(id, ref);
+        else if (at !== 'unread') refs.delete(id);
       return seen;
     },
     async cancel(id) {

@@ -8,6 +8,7 @@ import { errorMessage } from '../../../errors/error.ts';
 import { shortened, terminalLine } from '../../../errors/outside-text.ts';
 import {
   Unreachable,
+  unread,
   type Backend,
   type ClassInput,
   type FileRef,
@@ -60,10 +61,12 @@ export function openComfyui({ url, headers }: ServerAddress): Backend {
       const late = runs.map(({ id }) => id).filter((id) => twice.has(id));
       if (late.length > 0) await post('/queue', { delete: late });
       const left = runs.map(({ id }) => id).filter((id) => !running.has(id) && !waiting.has(id));
-      const seen = left.map(async (id): Promise<readonly [string, Seen]> => {
-        const entry = (await read(`/history/${id}`, historySchema))[id];
-        return [id, entry === undefined ? { at: 'absent' } : { at: 'ended', end: endOf(entry) }];
-      });
+      const seen = left.map(async (id): Promise<readonly [string, Seen]> => [
+        id,
+        await read(`/history/${id}`, historySchema).then(({ [id]: entry }): Seen => {
+          return entry === undefined ? { at: 'absent' } : { at: 'ended', end: endOf(entry) };
+        }, unread),
+      ]);
       return new Map<string, Seen>([
         ...[...waiting].map((id) => [id, { at: 'waiting' }] as const),
         ...[...running].map((id) => [id, { at: 'running' }] as const),

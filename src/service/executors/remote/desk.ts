@@ -2,7 +2,7 @@
 
 import type { Reached } from '../executor.ts';
 import type { AssignedRun, StoredOutput } from './assigned-run.ts';
-import type { Backend, Graph, Made } from './backend.ts';
+import type { Backend, Graph, Made, PutFile } from './backend.ts';
 import type { Stock } from './filled-workflow.ts';
 
 /** What is learned of a server when it answers for the first time. */
@@ -34,13 +34,16 @@ export type Desk = {
   readonly now: () => number;
   /** Runs `work` in one transaction; each event belongs to one. */
   readonly commit: (work: () => void) => void;
+  /** In the next transaction: all that happens in a turn of the event loop is in one, because each waits for the disk. */
+  readonly commitSoon: (work: () => void) => void;
   readonly keep: (one: AssignedRun) => void;
   readonly reached: (one: AssignedRun, change: Reached) => void;
   readonly progress: (one: AssignedRun) => void;
   readonly ended: (one: AssignedRun, change: Reached, startedMs?: number) => void;
   readonly doubtful: (one: AssignedRun) => void;
   /** Throws an error of the row if its files cannot be put there. */
-  readonly graphOf: (one: AssignedRun, backend: Backend) => Promise<Graph>;
+  readonly put: (one: AssignedRun, backend: Backend) => Promise<ReadonlyMap<string, PutFile>>;
+  readonly graphOf: (one: AssignedRun, files: ReadonlyMap<string, PutFile>) => Graph;
   /** Throws `FileGone` if the server has deleted one. */
   readonly store: (
     one: AssignedRun,
@@ -50,6 +53,8 @@ export type Desk = {
   /** Whether it told everything that it was asked. */
   readonly met: (server: MetServer) => Promise<boolean>;
   readonly free: () => void;
+  /** Gives a run that was never sent to a server that can still take its files; false if there is none. */
+  readonly handBack: (one: AssignedRun, why: string) => boolean;
   /** Gives the run to another server; false if there is none. */
   readonly move: (one: AssignedRun, why: string) => boolean;
   /** Takes a run back that was moved, unless it has ended; undefined then. */

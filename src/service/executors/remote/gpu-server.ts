@@ -1,5 +1,4 @@
-// One GPU server: sends its runs, looks at them, and notices when it is away, was restarted, or is used by other clients. One
-// round follows another; the socket only starts the next one earlier.
+// One GPU server: sends its runs, looks at them, and notices when it is away, was restarted, or is used by other clients.
 //
 //      met ──no answer, three times──▶ away ──an answer──▶ met again: what is missing there was lost with its memory
 
@@ -7,6 +6,8 @@ import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
 import {
   anotherTry,
+  isAside,
+  known,
   noteSocketEvent,
   nothingReported,
   sentOf,
@@ -26,13 +27,14 @@ import {
 import type { Stock } from './filled-workflow.ts';
 import { fateOf } from './missing-run.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
-import { Outbox } from './outbox.ts';
+import { Outbox, type Sender } from './outbox.ts';
 import { storedOutputs } from './kept-files.ts';
+import { Rounds } from './rounds.ts';
 import { UsualTimes } from './usual-times.ts';
 
 const FAILURES_MOST = 3;
-/** So many runs that may be there, with nothing to show for it, leave their places to others. More are a fault of the server. */
-const UNKNOWN_MOST = 4;
+/** So many runs that are at fault themselves leave their places to others. More are a fault of the server. */
+const ASIDE_MOST = 4;
 
 export class GpuServer implements MetServer {
   readonly name: string;
@@ -49,68 +51,51 @@ export class GpuServer implements MetServer {
   away: { readonly sinceMs: number; readonly began: number; readonly reason: string } | undefined;
   isMet = false;
   readonly usual = new UsualTimes();
-  readonly socket: Pick<Listening, 'isAlive'> & {
-    /** The connection; undefined if there is none. */
-    readonly connection: () => number | undefined;
-  };
+  readonly socket: Pick<Listening, 'isAlive'> & Sender['socket'];
+  readonly outbox: Outbox;
   readonly #desk: Desk;
   readonly #timing: Timing;
-  readonly #closing = new AbortController();
+  readonly #rounds = new Rounds();
   #failures = 0;
   #meeting = 0;
   #isKnown = false;
   #socket = { connection: 0, isOpen: false };
-  #wake = Promise.withResolvers<void>();
-  #ended: Promise<void> = Promise.resolve();
   #listening: Listening | undefined;
-  readonly #outbox: Outbox;
 
   constructor(given: Pick<GpuServer, 'name' | 'gpu' | 'backend'>, desk: Desk, timing: Timing) {
-    const { name, backend } = given;
-    this.name = name;
-    this.backend = backend;
-    this.gpu = given.gpu;
-    this.#desk = desk;
-    this.#timing = timing;
-    const { runs } = this;
+    [this.name, this.backend, this.gpu] = [given.name, given.backend, given.gpu];
+    [this.#desk, this.#timing] = [desk, timing];
     const connection = (): number | undefined => (this.#socket.isOpen ? this.#socket.connection : undefined);
     this.socket = { connection, isAlive: async () => (await this.#listening?.isAlive()) === true };
-    this.#outbox = new Outbox({
-      name,
-      backend,
-      runs,
-      desk,
-      timing,
-      connection,
-      accepted: (one, during, ref) => this.#accepted(one, during, ref),
-      refused: (one, reason) => this.#finish(one, 'failed', reason),
-      doubtful: (one, reason) => this.#isDoubtful(one, reason),
-    });
+    this.outbox = new Outbox(this, desk, timing);
   }
 
   start(): void {
     this.#listening = this.backend.listen((event) => this.#onSocketEvent(event));
-    this.#ended = this.#tend();
+    this.#rounds.start(
+      () => this.#round(),
+      () => this.#restMs(),
+    );
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#rounds.close();
     this.#listening?.close();
-    this.wake();
     await this.backend.close();
-    await Promise.all([this.#ended, this.#outbox.ended()]);
-  }
-
-  /** Whether it takes no runs because its account has no credits. */
-  get isUnpaid(): boolean {
-    return this.#outbox.unpaidUntil > performance.now();
+    await Promise.all([this.#rounds.ended(), this.outbox.ended()]);
   }
 
   get load(): number {
     const here = [...this.runs.values()].filter(({ phase }) => phase !== 'storing');
-    const unknown = here.filter(({ spentSince }) => spentSince !== undefined).length;
-    return this.leaving.size + here.length - Math.min(unknown, UNKNOWN_MOST);
+    return this.leaving.size + here.length - Math.min(here.filter(isAside).length, ASIDE_MOST);
   }
+
+  /** How many runs it may have. */
+  get places(): number {
+    return this.outbox.isHeld ? 1 : this.usual.places;
+  }
+
+  isClosed = (): boolean => this.#rounds.isClosed();
 
   /** When the run that it executes is expected to end. */
   get freeAtMs(): number {
@@ -128,7 +113,7 @@ export class GpuServer implements MetServer {
   }
 
   wake(): void {
-    this.#wake.resolve();
+    this.#rounds.wake();
   }
 
   take(one: AssignedRun): void {
@@ -148,17 +133,6 @@ export class GpuServer implements MetServer {
     this.wake();
   }
 
-  async #tend(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      this.#wake = Promise.withResolvers<void>();
-      await this.#round();
-      const timer = setTimeout(() => this.wake(), this.#restMs());
-      await this.#wake.promise;
-      clearTimeout(timer);
-    }
-  }
-
   #restMs(): number {
     const { lookMs, lookWithSocketMs, lookPolledMs } = this.#timing;
     if (this.backend.isPolled === true) return lookPolledMs;
@@ -173,13 +147,13 @@ export class GpuServer implements MetServer {
       await this.#look();
       isSeen = true;
       await this.#meet();
-      this.#outbox.start();
-      if (this.#outbox.trouble !== undefined) throw this.#outbox.trouble;
+      this.outbox.start();
+      if (this.outbox.trouble !== undefined) throw this.outbox.trouble;
       this.#failures = 0;
       this.away = undefined;
       this.#desk.free();
     } catch (error) {
-      if (this.#closing.signal.aborted) return;
+      if (this.isClosed()) return;
       // Nothing is known of a server that did not answer, and a fault of ours must not stop the others.
       this.#failures += 1;
       const reason = errorMessage(error);
@@ -213,21 +187,32 @@ export class GpuServer implements MetServer {
     }
   }
 
-  #accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void {
+  /** It has the run now. */
+  accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void {
     // Cancelled while it was sent: it is in `leaving`.
     if (this.runs.get(one.run.id) !== one) return;
     if (!one.mustLook || one.unclear === 0)
       this.usual.delivered(this.#desk.now() - (one.state.placedMs ?? 0));
     one.phase = 'sent';
     one.acceptedOn = (one.state.tries ?? 1) === 1 && one.unclear === 0 ? connection : undefined;
-    [one.mustLook, one.connection, one.spentSince] = [false, connection, undefined];
-    this.#keep(one, { ...one.state, isSent: true, ...(ref !== undefined && { ref }) });
+    [one.mustLook, one.connection] = [false, connection];
+    this.keep(one, { ...known(one.state), isSent: true, ...(ref !== undefined && { ref }) });
     this.wake();
   }
 
-  #keep(one: AssignedRun, state: RunState): void {
+  keep(one: AssignedRun, state: RunState): void {
     one.state = state;
-    this.#desk.commit(() => this.#desk.keep(one));
+    this.#desk.commitSoon(() => {
+      if (this.runs.get(one.run.id) === one) this.#desk.keep(one);
+    });
+  }
+
+  /** For how long nothing has been known of it, also before the service was restarted. */
+  unknownForMs(one: AssignedRun): number {
+    const now = this.#desk.now();
+    const { unknownSinceMs = now } = one.state;
+    if (one.state.unknownSinceMs === undefined) this.keep(one, { ...one.state, unknownSinceMs });
+    return now - unknownSinceMs;
   }
 
   async #look(): Promise<void> {
@@ -253,7 +238,7 @@ export class GpuServer implements MetServer {
       return this.backend.cancel(id, seen.at);
     }
     // Its request is still under way.
-    if (this.#outbox.posting === id) return;
+    if (this.outbox.posting === id) return;
     const moved = this.leaving.get(id);
     this.leaving.delete(id);
     if (moved !== undefined && seen.at === 'ended' && seen.end.status === 'success') {
@@ -269,9 +254,14 @@ export class GpuServer implements MetServer {
   }
 
   #saw(one: AssignedRun, seen: Seen): void | Promise<void> {
+    if (seen.at !== 'unread' && one.state.unknownSinceMs !== undefined) this.keep(one, known(one.state));
     if (seen.at === 'running') return this.#runs(one);
     if (seen.at === 'ended') return this.#endedThere(one, seen.end);
+    const { startedMs = this.#desk.now() } = one.state;
+    const { made, hasSucceeded } = one.reported;
+    if (seen.at !== 'waiting' && hasSucceeded) return this.#made(one, made, this.#desk.now() - startedMs);
     if (seen.at === 'absent') return this.#isLost(one);
+    if (seen.at === 'unread') return this.#isUnread(one, seen.reason);
   }
 
   #runs(one: AssignedRun): void {
@@ -279,8 +269,9 @@ export class GpuServer implements MetServer {
     const { startedMs = now } = one.state;
     one.runningSince ??= performance.now() - Math.max(0, now - startedMs);
     if (one.state.startedMs === undefined) {
-      one.state = { ...one.state, startedMs: now };
-      this.#desk.commit(() => {
+      this.#desk.commitSoon(() => {
+        if (this.runs.get(one.run.id) !== one || one.state.startedMs !== undefined) return;
+        one.state = { ...one.state, startedMs: now };
         this.#desk.keep(one);
         this.#desk.reached(one, { status: 'started', atMs: now, work: NO_WORK });
         this.#desk.reached(one, { status: 'running', atMs: now, work: one.work });
@@ -300,33 +291,28 @@ export class GpuServer implements MetServer {
   #made(one: AssignedRun, outputs: readonly Made[], ranMs: number | undefined): void {
     one.phase = 'storing';
     const made = { outputs, ...(ranMs !== undefined && { ranMs }), atMs: this.#desk.now() };
-    this.#keep(one, { ...one.state, made });
+    this.keep(one, { ...one.state, made });
     this.#startStoring(one);
     this.#isFree();
   }
 
-  #startStoring(one: AssignedRun): void {
-    // It only throws when the service cannot write any more, and has said so.
-    void this.#store(one).catch(() => undefined);
-  }
+  /** It only throws when the service cannot write any more, and has said so. */
+  #startStoring = (one: AssignedRun): void => void this.#store(one).catch(() => undefined);
 
   /** Files are kept before the run has succeeded. */
   async #store(one: AssignedRun): Promise<void> {
     const { made } = one.state;
     if (made === undefined) return;
-    const goesOn = (): boolean => !this.#closing.signal.aborted && this.runs.get(one.run.id) === one;
+    const goesOn = (): boolean => !this.isClosed() && this.runs.get(one.run.id) === one;
     const stored = await storedOutputs(one, this, this.#desk, { goesOn, everyMs: this.#timing.lookMs });
     if (stored === undefined) return;
     if (stored instanceof Error) return this.#finish(one, 'failed', errorMessage(stored), made.ranMs);
     const { made: _, ...state } = one.state;
     one.state = { ...state, outputs: stored };
-    return this.#finish(one, 'success', undefined, made.ranMs, made.atMs);
+    this.#desk.commitSoon(() => this.#finish(one, 'success', undefined, made.ranMs, made.atMs));
   }
 
   async #isLost(one: AssignedRun): Promise<void> {
-    const { made, hasSucceeded } = one.reported;
-    const { startedMs = this.#desk.now() } = one.state;
-    if (hasSucceeded) return this.#made(one, made, this.#desk.now() - startedMs);
     // A restart would have ended the socket.
     const neverStopped = this.#socket.isOpen && one.connection === this.#socket.connection;
     // If it is not alive, it is over now, and the next look decides.
@@ -335,25 +321,39 @@ export class GpuServer implements MetServer {
     const fate = fateOf(one, { name: this.name, isShop: this.backend.isShop === true, neverStopped });
     if (fate.kind === 'removed')
       this.#finish(one, 'cancelled', `another client removed it from ${this.name}`);
-    if (fate.kind === 'doubtful') this.#isDoubtful(one, fate.reason);
-    if (fate.kind === 'failed') this.#finish(one, 'failed', fate.reason);
+    if (fate.kind === 'doubtful') this.doubtful(one, fate.reason);
+    if (fate.kind === 'failed') this.refused(one, fate.reason);
     if (fate.kind === 'again') this.#sendAgain(one, fate.reason, fate.deaths);
+  }
+
+  /** The server answers otherwise, and goes on with other runs. */
+  #isUnread(one: AssignedRun, why: string): void {
+    const reason = `does not tell how this run is: ${why}`;
+    one.work = { ...one.work, liveStatus: `${this.name} ${reason}` };
+    if (this.unknownForMs(one) < this.#timing.moveAfterMs) return;
+    if (this.backend.isShop === true || one.workflow.isPaid) return this.doubtful(one, reason);
+    this.refused(one, `${this.name} ${reason}`);
   }
 
   #sendAgain(one: AssignedRun, reason: string, deaths = one.state.deaths): void {
     [one.phase, one.work, one.reported, one.runningSince] = ['placed', NO_WORK, nothingReported(), undefined];
     const state = { ...anotherTry(one.state), deaths };
-    this.#keep(one, withLine(state, 'info', `${this.name} ${reason}`, this.#desk.now()));
+    one.state = withLine(state, 'info', `${this.name} ${reason}`, this.#desk.now());
+    this.#desk.commit(() => this.#desk.keep(one));
     this.wake();
   }
 
   /** A paid service may have executed it, and no request can tell. */
-  #isDoubtful(one: AssignedRun, reason: string): void {
+  doubtful(one: AssignedRun, reason: string): void {
     const text = `${this.name} ${reason}: it is not sent again`;
     one.state = withLine(one.state, 'error', text, this.#desk.now());
     this.runs.delete(one.run.id);
     this.#desk.commit(() => this.#desk.doubtful(one));
     this.#isFree();
+  }
+
+  refused(one: AssignedRun, reason: string): void {
+    this.#finish(one, 'failed', reason);
   }
 
   #finish(
@@ -376,8 +376,9 @@ export class GpuServer implements MetServer {
     this.#desk.commit(() => {
       this.#desk.keep(one);
       this.#desk.ended(one, { status, atMs, work }, one.state.isSent ? began : undefined);
+      // In the same transaction: the next run gets its place.
+      this.#isFree();
     });
-    this.#isFree();
   }
 
   #onSocketEvent(event: SocketEvent): void {

@@ -156,9 +156,11 @@ const typeOf = (extension: string): string =>
 
 // The files of a run that has succeeded are copied before it is called a success. A copy that fails is repeated, less and less often;
 // as long as the server is away, that is no failure of the copy.
-const ATTEMPTS_MOST = 10;
+export const ATTEMPTS_MOST = 10;
 /** The longest wait, as a multiple of the first. */
 const SLOWEST = 64;
+export const waitMsAfter = (failures: number, everyMs: number): number =>
+  everyMs * Math.min(2 ** (failures - 1), SLOWEST);
 
 type Server = { readonly name: string; readonly backend: Backend; readonly away: unknown };
 
@@ -183,8 +185,7 @@ export async function storedOutputs(
       if (failures >= ATTEMPTS_MOST)
         return new Error(`its files could not be copied from ${name} in ${failures} attempts: ${reason}`);
       one.work = { ...one.work, liveStatus: `its files cannot be copied from ${name}: ${reason}` };
-      const waitMs = everyMs * Math.min(2 ** (failures - 1), SLOWEST);
-      await wait(waitMs, undefined, { ref: false });
+      await wait(waitMsAfter(failures, everyMs), undefined, { ref: false });
     }
   }
   return undefined;

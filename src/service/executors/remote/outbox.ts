@@ -3,63 +3,138 @@
 
 import { errorMessage } from '../../../errors/error.ts';
 import { NO_WORK } from '../executor.ts';
-import { sentOf, withLine, type AssignedRun } from './assigned-run.ts';
-import { Unreachable, type Backend, type Graph } from './backend.ts';
+import { sentOf, withLine, type AssignedRun, type RunState } from './assigned-run.ts';
+import { Unreachable, type Backend, type PutFile } from './backend.ts';
 import type { Desk, Timing } from './desk.ts';
+import { ATTEMPTS_MOST, waitMsAfter } from './kept-files.ts';
 
-type Sender = {
+export type Sender = {
   readonly name: string;
   readonly backend: Backend;
-  readonly runs: ReadonlyMap<string, AssignedRun>;
-  readonly desk: Desk;
-  readonly timing: Timing;
-  /** The connection of the socket; undefined if there is none. */
-  readonly connection: () => number | undefined;
-  readonly accepted: (one: AssignedRun, connection: number | undefined, ref: string | undefined) => void;
-  readonly refused: (one: AssignedRun, reason: string) => void;
-  readonly doubtful: (one: AssignedRun, reason: string) => void;
+  readonly runs: Map<string, AssignedRun>;
+  readonly isClosed: () => boolean;
+  readonly socket: {
+    /** The connection; undefined if there is none. */
+    readonly connection: () => number | undefined;
+  };
+  accepted(one: AssignedRun, connection: number | undefined, ref: string | undefined): void;
+  refused(one: AssignedRun, reason: string): void;
+  doubtful(one: AssignedRun, reason: string): void;
+  keep(one: AssignedRun, state: RunState): void;
+  unknownForMs(one: AssignedRun): number;
 };
 
 /** So often a request may fail without a sign of the run: then it is the request that the server cannot bear. */
 const UNCLEAR_MOST = 10;
 const FORGOT = 'does not show this run, which it may have been given already';
+/** The files of so many runs are put on a server at the same time. */
+const PUTTING_MOST = 2;
+const NO_FILES: ReadonlyMap<string, PutFile> = new Map();
 
 export class Outbox {
   /** The run whose request has no answer yet. */
   posting: string | undefined;
   /** Why the last request failed; undefined if it did not. */
   trouble: Error | undefined;
-  /** Until then, it takes no runs, because its account has no credits. */
-  unpaidUntil = 0;
   readonly #sender: Sender;
+  readonly #desk: Desk;
+  readonly #timing: Timing;
   #sending: Promise<void> | undefined;
+  #isDue = false;
+  #postedAt = 0;
+  #unpaidUntil = 0;
+  readonly #putting = new Map<AssignedRun, Promise<void>>();
 
-  constructor(sender: Sender) {
-    this.#sender = sender;
+  constructor(sender: Sender, desk: Desk, timing: Timing) {
+    [this.#sender, this.#desk, this.#timing] = [sender, desk, timing];
   }
+
+  /** Whether it takes no runs because its account has no credits. */
+  get isUnpaid(): boolean {
+    return this.#unpaidUntil > performance.now();
+  }
+
+  /** Whether it does not take what it was sent. */
+  get isHeld(): boolean {
+    const sinceMs = this.posting === undefined ? 0 : performance.now() - this.#postedAt;
+    return this.trouble !== undefined || sinceMs > this.#timing.lookWithSocketMs;
+  }
+
+  /** Whether nothing of this run is at the server, or under way. */
+  isUnsent = (one: AssignedRun): boolean =>
+    one.phase === 'placed' && !one.mustLook && this.posting !== one.run.id && !this.#putting.has(one);
 
   /** Sends what is there, and what comes meanwhile. */
   start(): void {
-    this.#sending ??= this.#send()
-      .then(
-        () => (this.trouble = undefined),
-        (error: Error) => (this.trouble = error),
-      )
-      .then(() => {
-        this.#sending = undefined;
-        this.posting = undefined;
-      });
+    this.#isDue = true;
+    this.#sending ??= this.#sendAll();
   }
 
-  ended = (): Promise<void> => this.#sending ?? Promise.resolve();
+  ended = async (): Promise<void> => void (await Promise.all([this.#sending, ...this.#putting.values()]));
+
+  async #sendAll(): Promise<void> {
+    try {
+      while (this.#isDue) {
+        this.#isDue = false;
+        await this.#send();
+      }
+      this.trouble = undefined;
+    } catch (error) {
+      this.trouble = error as Error;
+    } finally {
+      [this.#sending, this.posting] = [undefined, undefined];
+    }
+  }
 
   async #send(): Promise<void> {
     const { runs } = this.#sender;
     for (const one of runs.values()) {
       if (one.phase !== 'placed' || one.notBefore > performance.now()) continue;
       if (one.mustLook && (await this.#isThere(one))) continue;
-      if (runs.get(one.run.id) === one) await this.#sendOne(one);
+      const files = this.#filesOf(one);
+      if (files !== undefined && runs.get(one.run.id) === one && one.phase === 'placed')
+        await this.#sendOne(one, files);
     }
+  }
+
+  /** undefined until they are there: others are sent meanwhile. */
+  #filesOf(one: AssignedRun): ReadonlyMap<string, PutFile> | undefined {
+    if (!one.workflow.inputs.some(({ fields }) => fields.some(({ isFile }) => isFile))) return NO_FILES;
+    const { files } = one;
+    if (files === undefined && !this.#putting.has(one) && this.#putting.size < PUTTING_MOST) {
+      const ended = (work: () => void): void => {
+        this.#putting.delete(one);
+        if (this.#sender.isClosed()) return;
+        work();
+        this.start();
+      };
+      const put = this.#desk.put(one, this.#sender.backend).then(
+        (found) => ended(() => (one.files = found)),
+        (error: unknown) => ended(() => this.#notPut(one, error)),
+      );
+      // It only throws when the service cannot write any more, and has said so.
+      const done = put.catch(() => undefined);
+      this.#putting.set(one, done);
+    }
+    // Another try puts them there again.
+    one.files = undefined;
+    return files;
+  }
+
+  /** The run waits, or another server gets it, and this one goes on with others. */
+  #notPut(one: AssignedRun, error: unknown): void {
+    const { runs, name } = this.#sender;
+    if (runs.get(one.run.id) !== one) return;
+    const reason = errorMessage(error);
+    if (!(error instanceof Unreachable)) return this.#sender.refused(one, reason);
+    const why = `its files cannot be put on ${name}: ${reason}`;
+    const notPutAt = [...(one.state.notPutAt ?? []), name];
+    const { length: failures } = notPutAt;
+    if (failures >= ATTEMPTS_MOST) return this.#sender.refused(one, `${why} (${failures} attempts)`);
+    this.#sender.keep(one, { ...one.state, notPutAt });
+    one.work = { ...NO_WORK, liveStatus: why };
+    one.notBefore = performance.now() + waitMsAfter(failures, this.#timing.lookMs);
+    if (!one.mustLook && this.#desk.handBack(one, why)) runs.delete(one.run.id);
   }
 
   /** Or may still arrive. */
@@ -70,23 +145,17 @@ export class Outbox {
       return true;
     }
     one.absentSince ??= performance.now();
-    return performance.now() - one.absentSince < this.#sender.timing.lateMs;
+    return performance.now() - one.absentSince < this.#timing.lateMs;
   }
 
-  async #sendOne(one: AssignedRun): Promise<void> {
-    const { backend, desk, name, connection, accepted, refused, doubtful, timing } = this.#sender;
-    let graph: Graph;
-    try {
-      graph = await desk.graphOf(one, backend);
-    } catch (error) {
-      if (error instanceof Unreachable) throw error;
-      return refused(one, errorMessage(error));
-    }
-    if (this.#sender.runs.get(one.run.id) !== one) return undefined;
-    const before = connection();
+  async #sendOne(one: AssignedRun, files: ReadonlyMap<string, PutFile>): Promise<void> {
+    const { backend, name, socket } = this.#sender;
+    const graph = this.#desk.graphOf(one, files);
+    const before = socket.connection();
     const sent = sentOf(one.run.id, one);
     // Not at its answer: the server may say before that it has begun.
     [this.posting, one.mustLook, one.work] = [one.run.id, true, NO_WORK];
+    this.#postedAt = performance.now();
     const submitted = await backend.submit(sent, graph).catch((error: unknown) => {
       one.mustLook = sent.isRepeated;
       throw error;
@@ -94,30 +163,30 @@ export class Outbox {
     [this.posting, one.absentSince] = [undefined, undefined];
     switch (submitted.kind) {
       case 'accepted':
-        this.unpaidUntil = 0;
+        this.#unpaidUntil = 0;
         if (sent.isRepeated)
-          one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, desk.now());
-        return accepted(one, before, submitted.ref);
+          one.state = withLine(one.state, 'info', `${name} ${FORGOT}: it is sent again`, this.#desk.now());
+        return this.#sender.accepted(one, before, submitted.ref);
       case 'refused':
-        return refused(one, `failed validation: ${submitted.reason}`);
+        return this.#sender.refused(one, `failed validation: ${submitted.reason}`);
       case 'busy':
         one.mustLook = sent.isRepeated;
         one.notBefore = performance.now() + submitted.afterMs;
-        if (submitted.isUnpaid === true) this.unpaidUntil = one.notBefore;
+        if (submitted.isUnpaid === true) this.#unpaidUntil = one.notBefore;
         one.work = { ...NO_WORK, liveStatus: `${name} takes no runs: ${submitted.reason}` };
         return undefined;
       case 'spent':
-        one.spentSince ??= performance.now();
         one.work = { ...NO_WORK, liveStatus: `${name} ${submitted.reason}` };
-        if (performance.now() - one.spentSince < timing.spentMs) return undefined;
-        return doubtful(one, submitted.reason);
+        if (this.#sender.unknownForMs(one) >= this.#timing.spentMs)
+          this.#sender.doubtful(one, submitted.reason);
+        return undefined;
       case 'unclear':
         one.unclear += 1;
         // It was looked for each time, and was never there, if that can be seen.
         if (one.unclear >= UNCLEAR_MOST)
           return backend.isShop === true
-            ? doubtful(one, `does not say whether it took this run: ${submitted.reason}`)
-            : refused(one, `${name} never took it: ${submitted.reason}`);
+            ? this.#sender.doubtful(one, `does not say whether it took this run: ${submitted.reason}`)
+            : this.#sender.refused(one, `${name} never took it: ${submitted.reason}`);
         throw new Unreachable(submitted.reason);
     }
   }

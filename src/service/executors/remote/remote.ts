@@ -20,7 +20,9 @@ import {
   assigned,
   leftAt,
   mayMove,
+  movedState,
   newState,
+  NOWHERE,
   outputsIn,
   stateIn,
   traceOf,
@@ -28,7 +30,7 @@ import {
   type AssignedRun,
   type RunState,
 } from './assigned-run.ts';
-import type { Backend, Graph, PutFile } from './backend.ts';
+import type { Backend, PutFile } from './backend.ts';
 import type { Desk, MetServer, Timing } from './desk.ts';
 import { GpuServer } from './gpu-server.ts';
 import { betterPlaced, takenBack } from './returned-run.ts';
@@ -50,6 +52,7 @@ import type { InputType, Workflow } from './workflow.ts';
 export type RemoteWorld = {
   readonly now: () => number;
   readonly commit: (work: () => void) => void;
+  readonly commitSoon: (work: () => void) => void;
   readonly events: ExecutorEvents;
   readonly inputsOf: (runId: string) => string;
   readonly files: KeptFiles;
@@ -66,8 +69,6 @@ export type RemoteWorld = {
 
 /** A server that idles for so many looks takes a run of another one. */
 const IDLES_LOOKS = 2;
-/** The server of a run that was moved and has no other one yet. */
-const NOWHERE = '';
 /** A server keeps its models for so long, even if others wait. */
 const STAYS_MS = 60_000;
 
@@ -119,7 +120,7 @@ export class Remote implements Executor {
 
   isUnpaid(deploymentId: string): boolean {
     const able = this.servers.filter((one) => this.#mayServe(one, deploymentId));
-    return able.length > 0 && able.every(({ isUnpaid }) => isUnpaid);
+    return able.length > 0 && able.every(({ outbox }) => outbox.isUnpaid);
   }
 
   accept(run: LiveRun): void {
@@ -162,8 +163,8 @@ export class Remote implements Executor {
   view(row: RunRow): typeof NO_WORK {
     if (row.endedMs !== null)
       return { liveStatus: null, progress: row.status === 'success' ? 1 : 0, sinceMs: row.endedMs };
-    const workflow = this.#workflows.get(row.deploymentId);
-    return row.status === 'timeout' ? NO_WORK : workAt(this.servers, row.id, workflow);
+    if (row.status === 'timeout') return NO_WORK;
+    return workAt(this.servers, row.id, this.#workflows.get(row.deploymentId));
   }
 
   log = ({ state }: RunRow) => stateIn(state)?.lines ?? [];
@@ -180,12 +181,11 @@ export class Remote implements Executor {
 
   census(): ReadonlyMap<string, Census> {
     const running = runningAt(this.servers);
-    return new Map(
-      [...this.#workflows.keys()].map((id) => {
-        const idle = this.servers.filter((one) => one.load === 0 && this.#mayServe(one, id)).length;
-        return [id, { waiting: this.#lineOf(id).size, busy: running.get(id) ?? 0, idle }];
-      }),
-    );
+    const of = (id: string): Census => {
+      const idle = this.servers.filter((one) => one.load === 0 && this.#mayServe(one, id)).length;
+      return { waiting: this.#lineOf(id).size, busy: running.get(id) ?? 0, idle };
+    };
+    return new Map([...this.#workflows.keys()].map((id) => [id, of(id)]));
   }
 
   async close(): Promise<void> {
@@ -221,7 +221,7 @@ export class Remote implements Executor {
 
   #place(deploymentId: string, line: WaitingRuns): boolean {
     const workflow = this.#workflows.get(deploymentId);
-    const hasRoom = this.servers.some((one) => isThere(one) && one.load < one.usual.places);
+    const hasRoom = this.servers.some((one) => isThere(one) && one.load < one.places);
     if (workflow === undefined || !hasRoom) return false;
     const next = line.next((choices, run) => this.#serverFor(run, choices));
     if (next === undefined) return false;
@@ -238,25 +238,31 @@ export class Remote implements Executor {
   }
 
   /** An idle server that has its models, else the one that idles longest, else the one that is expected to be free first. */
-  #serverFor({ id, deploymentId }: LiveRun, choices: Choices): GpuServer | undefined {
-    // One that it left must let go of it first.
-    const able = this.servers.filter(
-      (one) => !one.leaving.has(id) && this.#mayServe(one, deploymentId, choices),
-    );
+  #serverFor(run: LiveRun, choices: Choices): GpuServer | undefined {
+    const { deploymentId } = run;
+    const able = this.#ableFor(run, choices, this.#moved.get(run.number)?.notPutAt);
     const idle = able.filter((one) => one.load === 0 && !this.#mustStay(one, deploymentId));
     const warm = idle.find(({ serves }) => serves?.deploymentId === deploymentId);
     if (warm !== undefined) return warm;
     if (idle.length > 0) return idle.toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)[0];
     // One that is asked at this moment may be idle.
     if (this.servers.some(({ isMet, away }) => !isMet && away === undefined)) return undefined;
-    const next = able.filter((one) => one.load < one.usual.places && !this.#mustStay(one, deploymentId));
+    const next = able.filter((one) => one.load < one.places && !this.#mustStay(one, deploymentId));
     return next.toSorted((a, b) => a.freeAtMs - b.freeAtMs)[0];
   }
 
-  #mayServe(server: GpuServer, deploymentId: string, choices?: Choices): boolean {
-    const workflow = this.#workflows.get(deploymentId);
-    return workflow !== undefined && mayServe(server, workflow, choices);
+  /** Those that did not take its files only if there is no other one. */
+  #ableFor({ id, deploymentId }: LiveRun, choices: Choices, notPutAt: readonly string[] = []) {
+    // One that it left must let go of it first.
+    const able = this.servers.filter(
+      (one) => !one.leaving.has(id) && this.#mayServe(one, deploymentId, choices),
+    );
+    const fresh = able.filter(({ name }) => !notPutAt.includes(name));
+    return fresh.length > 0 ? fresh : able;
   }
+
+  #mayServe = (server: GpuServer, deploymentId: string, choices?: Choices): boolean =>
+    mayServe(server, this.#workflows.get(deploymentId), choices);
 
   /** Runs that no server can execute any more end, instead of waiting for what may never come. */
   #endHopeless(): void {
@@ -307,13 +313,25 @@ export class Remote implements Executor {
     return this.#lineOf(serves.deploymentId).size > 0 && this.#world.now() - serves.sinceMs < STAYS_MS;
   }
 
+  /** Returns whether another server than these may take the run, for which it waits then. */
+  #leaves(one: AssignedRun, why: string, servers: readonly string[], isGone: boolean): boolean {
+    const { run } = one;
+    const able = this.#ableFor(run, this.#choicesOf(run), servers);
+    if (!able.some(({ name }) => !servers.includes(name))) return false;
+    this.#takeBack(one, why, isGone);
+    setImmediate(() => this.#serve());
+    return true;
+  }
+
   /** The run waits for another server. */
   #takeBack({ run, state: before }: AssignedRun, why: string, isGone = false): void {
     const { now, commit, events } = this.#world;
-    const { deaths, tries = 1, lines, left = [] } = before;
-    const there = isGone ? { tries, left } : { tries: tries + 1, left: [...left, traceOf(before)] };
-    const waiting = { ...newState(NOWHERE, lines), deaths, ...there };
-    const state = withLine(waiting, 'info', `${why}; the run goes to another server`, now());
+    const state = withLine(
+      movedState(before, isGone),
+      'info',
+      `${why}; the run goes to another server`,
+      now(),
+    );
     this.#moved.set(run.number, state);
     commit(() => {
       events.lost(run, 0, true);
@@ -333,23 +351,20 @@ export class Remote implements Executor {
     this.#moved.delete(run.number);
     const { now, commit, events } = this.#world;
     const left = held ? [...before, traceOf(held.state)] : before;
-    const known = { isSent: true, tries, ...(ref !== undefined && { ref }), left };
-    const state = { ...newState(server.name, lines), ...known };
+    const there = { isSent: true, tries, ...(ref !== undefined && { ref }), left };
+    const state = { ...newState(server.name, lines), ...there };
+    const said = withLine(state, 'info', `${server.name} has it after all`, now());
     const here = { ...run, gpu: server.gpu };
-    const one = assigned(
-      here,
-      workflow,
-      withLine(state, 'info', `${server.name} has it after all`, now()),
-      false,
-    );
+    const one = assigned(here, workflow, said, false);
     commit(() => events.took(here, server.name, JSON.stringify(one.state), now(), true));
     return one;
   }
 
-  #deskFor({ now, commit, events, files, say, isOver }: RemoteWorld): Desk {
+  #deskFor({ now, commit, commitSoon, events, files, say, isOver, putFiles }: RemoteWorld): Desk {
     return {
       now,
       commit,
+      commitSoon,
       say,
       keep: ({ run, state }) => events.keep(run, JSON.stringify(state)),
       reached: ({ run }, change) =>
@@ -366,32 +381,16 @@ export class Remote implements Executor {
         events.keep(one.run, JSON.stringify(one.state));
         events.doubtful(one.run);
       },
-      graphOf: (one, backend) => this.#graphOf(one, backend),
+      put: ({ run, workflow }, backend) => putFiles(workflow, this.#inputsOf(run.id), backend),
+      graphOf: ({ run: { id }, workflow }, put) =>
+        filledGraph(workflow, this.#inputsOf(id), { id, day: dayOf(now()) }, put),
       store: ({ run }, made, backend) => files.store(run.id, dayOf(now()), made, backend),
       met: (server) => meet(server, [...this.#workflows.values()]),
       free: () => this.#serve(),
-      move: (one, why) => {
-        const choices = this.#choicesOf(one.run);
-        const isOther =
-          mayMove(one) &&
-          this.servers.some(
-            (other) =>
-              other.name !== one.state.server && this.#mayServe(other, one.run.deploymentId, choices),
-          );
-        if (isOther) {
-          this.#takeBack(one, why);
-          setImmediate(() => this.#serve());
-        }
-        return isOther;
-      },
+      handBack: (one, why) => this.#leaves(one, why, one.state.notPutAt ?? [], true),
+      move: (one, why) => mayMove(one) && this.#leaves(one, why, [one.state.server], false),
       reclaim: (one, server) => this.#reclaim(one, server),
       isOver,
     };
-  }
-
-  async #graphOf({ run, workflow }: AssignedRun, backend: Backend): Promise<Graph> {
-    const inputs = this.#inputsOf(run.id);
-    const put = await this.#world.putFiles(workflow, inputs, backend);
-    return filledGraph(workflow, inputs, { id: run.id, day: dayOf(this.#world.now()) }, put);
   }
 }

@@ -1,4 +1,4 @@
-// A run that waits in the queue of one server is given to another one that idles. ComfyUI answers a removal alike whether there was
+// A run that waits at one server is given to another one that idles. If it was sent already, ComfyUI answers a removal alike whether there was
 // something to remove or not, so what proves that the run never began is this: the server accepted it once, during the connection
 // that is still open, and so tells it everything that it does; the run was removed, and is neither in the queue nor in the history;
 // and its events until then have arrived, without one about this run. A run of which that is not known stays where it is.
@@ -8,19 +8,22 @@ import { Unreachable } from './backend.ts';
 import type { GpuServer } from './gpu-server.ts';
 import { isThere } from './able-servers.ts';
 
-function returnableAt({ runs, backend, socket }: GpuServer): AssignedRun | undefined {
+function returnableAt({ runs, load, backend, socket, outbox }: GpuServer): AssignedRun | undefined {
   const open = backend.isPolled === true ? undefined : socket.connection();
   return [...runs.values()].findLast(
     (one) =>
-      one.phase === 'sent' &&
-      open !== undefined &&
-      one.acceptedOn === open &&
-      !(one.isWithdrawn || one.workflow.isPaid || hasBegun(one)),
+      // Alone, it is sent at this moment.
+      (load > 1 && outbox.isUnsent(one)) ||
+      (one.phase === 'sent' &&
+        open !== undefined &&
+        one.acceptedOn === open &&
+        !(one.isWithdrawn || one.workflow.isPaid || hasBegun(one))),
   );
 }
 
 /** Takes it out of the queue of its server; true if it is gone and surely never began. */
 export async function takenBack(one: AssignedRun, server: GpuServer): Promise<boolean> {
+  if (server.outbox.isUnsent(one)) return server.runs.delete(one.run.id);
   [one.phase, one.isWithdrawn] = ['returning', true];
   if (await isWithdrawn(one, server)) return server.runs.delete(one.run.id);
   one.phase = 'sent';
@@ -54,8 +57,8 @@ export function betterPlaced(
   if (idle === undefined) return undefined;
   for (const holder of servers) {
     const one = returnableAt(holder);
-    if (one !== undefined && isSooner(idle, holder, nowMs) && mayServe(idle, one))
-      return { idle, holder, one };
+    if (one === undefined || one.state.notPutAt?.includes(idle.name) === true) continue;
+    if (isSooner(idle, holder, nowMs) && mayServe(idle, one)) return { idle, holder, one };
   }
   return undefined;
 }

@@ -265,15 +265,9 @@ function fieldNamed(workflow: string, nodes: Nodes, path: string): { node: strin
     throw refuse(
       workflow,
       `has no field ${path}`,
-      `a field is NODE.FIELD with a value of its own, such as ${exampleOf(nodes)}`,
+      'a field is NODE.FIELD with a value of its own, such as 6.text',
     );
   return { node, field };
-}
-
-function exampleOf(nodes: Nodes): string {
-  for (const [node, { inputs }] of Object.entries(nodes))
-    for (const [field, value] of Object.entries(inputs)) if (!isLink(value)) return `${node}.${field}`;
-  return '6.text';
 }
 
 function inputOf(

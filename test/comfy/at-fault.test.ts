@@ -1,0 +1,149 @@
+// One run, or one server, that is at fault: the others go on.
+
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it } from 'vitest';
+import { until } from '../stage/stage.ts';
+import { ApiStandIn } from './api-stand-in.ts';
+import { colourOf, pictureOf } from './image-files.ts';
+import { COPIER, OwnService, openStandIn, portrait, type Run } from './own-service.ts';
+import type { ComfyStandIn } from './stand-in.ts';
+
+const isRunning = ({ status }: Run): boolean => status === 'running';
+const isDoubtful = ({ status, ended_at }: Run): boolean => status === 'timeout' && ended_at === null;
+
+it('a server that never answers a request keeps one run, and gets no other one', async () => {
+  await using silent = await openStandIn();
+  await using other = await openStandIn();
+  let asked = 0;
+  silent.on('faulty', () => (asked += 1));
+  for (let time = 0; time < 20; time += 1)
+    silent.answerNext('POST /prompt', { done: false, with: 'silence' });
+  await using own = await OwnService.of([silent, other]);
+  const ids = await Promise.all(['1', '2', '3', '4', '5', '6'].map((prompt) => own.queue({ prompt })));
+  const ended = async (): Promise<number> =>
+    (await Promise.all(ids.map((id) => own.run(id)))).filter(({ status }) => status === 'success').length;
+  await until(async () => (await ended()) === ids.length - 1, 'all others have ended');
+  expect([asked, other.executions.length]).toEqual([1, ids.length - 1]);
+});
+
+describe('files that a server does not take', () => {
+  const refuses = (gpu: ComfyStandIn): void => {
+    gpu.alters = ({ url = '' }, truth) =>
+      url === '/upload/image' || (url.startsWith('/view') && url.includes('type=input'))
+        ? { status: 502, body: Buffer.from('Bad Gateway') }
+        : truth;
+  };
+
+  it('keep no other run from it, and their run fails after ten attempts', async () => {
+    await using gpu = await openStandIn();
+    refuses(gpu);
+    await using own = await OwnService.of([gpu], portrait(), { lookMs: 2 });
+    const { deployment: plain } = own;
+    await own.add([], COPIER);
+    const photo = await own.upload(pictureOf(0x07_07_07));
+    const stuck = [await own.queue({ photo }), await own.queue({ photo }), await own.queue({ photo })];
+    await until(async () => (await own.run(stuck[2] ?? '')).live_status !== null, 'the last one waits');
+    own.deployment = plain;
+    expect((await own.until(await own.queue({}))).status).toBe('success');
+    for (const id of stuck) {
+      expect((await own.until(id)).status).toBe('failed');
+      expect(await own.log(id)).toMatch(/cannot be put on \S+: .*502: Bad Gateway \(10 attempts\)/);
+    }
+  });
+
+  it('are put on another server, which executes the run', async () => {
+    await using full = await openStandIn();
+    await using other = await openStandIn();
+    refuses(full);
+    await using own = await OwnService.of([full, other], COPIER, { lookMs: 2, moveAfterMs: 3_600_000 });
+    const photo = await own.upload(pictureOf(0x07_07_07));
+    const ids = await Promise.all(Array.from({ length: 6 }, () => own.queue({ photo })));
+    for (const id of ids) {
+      const run = await own.until(id);
+      expect([run.status, colourOf(await own.picture(run))]).toEqual(['success', 0x07_07_07]);
+    }
+    expect([full.executions.length, other.executions.length]).toEqual([0, 6]);
+  });
+});
+
+it('a run of which a ComfyUI has no readable history ends by what its websocket said, and others go on', async () => {
+  await using gpu = await openStandIn();
+  let wrong = '';
+  gpu.alters = ({ url = '' }, truth) =>
+    url === `/history/${wrong}` ? { status: 500, body: Buffer.from('500') } : truth;
+  await using own = await OwnService.of([gpu], portrait({ seconds: 3_600 }));
+  wrong = await own.queue({ prompt: 'one' });
+  await own.until(wrong, isRunning);
+  const next = await own.queue({ prompt: 'two' });
+  gpu.wake();
+  expect((await own.until(wrong)).status).toBe('success');
+  await own.until(next, isRunning);
+  gpu.wake();
+  expect((await own.until(next)).status).toBe('success');
+});
+
+describe('a job of a Comfy API', () => {
+  const sceneOf = async (hasLists: boolean, timing: object) => {
+    const gpu = await openStandIn();
+    const api = await new ApiStandIn(gpu, { hasLists }).start();
+    const servers = [{ url: api.url, kind: 'comfy-api' as const }];
+    const own = await OwnService.of(servers, portrait({ seconds: 3_600 }), {
+      lookPolledMs: 20,
+      ...timing,
+    });
+    const close = async (): Promise<void> => {
+      for (const one of [own, api, gpu]) await one[Symbol.asyncDispose]();
+    };
+    return { gpu, api, own, [Symbol.asyncDispose]: close };
+  };
+
+  it.each([
+    [true, 'failed', (run: Run) => run.ended_at !== null],
+    [false, 'timeout', isDoubtful],
+  ])('that it never shows keeps no other one from going on, and ends (lists: %s)', async (...given) => {
+    const [hasLists, status, isOver] = given;
+    await using scene = await sceneOf(hasLists, { moveAfterMs: 300 });
+    const { own, api, gpu } = scene;
+    const wrong = await own.queue({ prompt: 'one' });
+    await own.until(wrong, isRunning);
+    api.alters = (job) => {
+      if (String(job['metadata']).includes(wrong)) throw new Error('it cannot be shown');
+      return job;
+    };
+    gpu.wake();
+    for (const prompt of ['two', 'three', 'four']) {
+      const id = await own.queue({ prompt });
+      await own.until(id, isRunning);
+      gpu.wake();
+      expect((await own.until(id)).status).toBe('success');
+    }
+    const run = await own.until(wrong, isOver);
+    expect([run.status, await own.log(wrong)]).toEqual([
+      status,
+      expect.stringMatching(/does not tell how this run is: .*503/),
+    ]);
+    expect(gpu.executions).toHaveLength(4);
+  });
+
+  it('of which it knows nothing is given up as long after it was sent, also if the service was restarted', async () => {
+    await using scene = await sceneOf(true, { spentMs: 3_600_000 });
+    const { own, api, gpu } = scene;
+    const before = await own.queue({ prompt: 'before' });
+    await own.until(before, isRunning);
+    gpu.wake();
+    await own.until(before);
+    api.loses = 'the request';
+    const id = await own.queue({ prompt: 'an owl' });
+    await own.until(id, ({ live_status }) => live_status?.includes('has used the key') === true);
+    await own.close();
+    const database = new DatabaseSync(own.files.replace(/\.files$/, ''));
+    // As if the service had known nothing of it for two hours.
+    database.exec(
+      `UPDATE run SET state = json_set(state, '$.unknownSinceMs', ${Date.now() - 7_200_000}) WHERE id = '${id}'`,
+    );
+    database.close();
+    await own.open();
+    await own.until(id, isDoubtful);
+    expect(await own.log(id)).toContain('it is not sent again');
+  });
+});
