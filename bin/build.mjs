@@ -1,11 +1,12 @@
-// Makes dist/, which is what a package carries: the compiled sources, the lock file, the page of the report, and the workflows as
-// one bundle.
+// Makes dist/, which is what a package carries: the compiled sources, the lock file, the page of the report, and the commands and the
+// workflows as bundles.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleCommands } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -47,6 +48,8 @@ export const { ${names.join(', ')} } = await import('${compiled}');
 `,
   );
 }
+
+await bundleCommands(join(dist, 'cli'), (source) => join(dist, source.replace(/\.ts$/, '.js')));
 
 // The compiled bundler bundles the compiled workflows.
 const { makeBundle } = await import('../dist/src/temporal/bundle.js');

@@ -7,7 +7,7 @@ import * as module from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as v8 from 'node:v8';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const OLDEST = [24, 16];
 
@@ -26,11 +26,17 @@ async function main() {
   if (cache !== undefined) module.enableCompileCache(cache);
   // A worker has two young heaps, which grow to 200 MB otherwise and are no faster for it.
   v8.setFlagsFromString('--max-semi-space-size=8');
-  const compiled = new URL('../dist/src/cli/main.js', import.meta.url);
-  // A clone runs its sources; a package carries none, because Node takes no TypeScript from node_modules.
-  const source = new URL('../src/cli/main.ts', import.meta.url);
-  const { main: start } = await import(existsSync(source) ? source.href : compiled.href);
+  const { main: start } = await import((await commands()).href);
   await start(process.argv.slice(2));
+}
+
+/** A package carries no sources, because Node takes no TypeScript from node_modules. */
+async function commands() {
+  const source = new URL('../src/cli/main.ts', import.meta.url);
+  if (!existsSync(source)) return new URL('../dist/cli/main.js', import.meta.url);
+  const { keptBundle } = await import('./kept-bundle.mjs');
+  const bundle = keptBundle();
+  return bundle === undefined ? source : pathToFileURL(bundle);
 }
 
 /** Code is run from it unread. Node's own choice lies in TMPDIR, where another user can make it first. */

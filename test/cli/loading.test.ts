@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { ownEnvironment } from '../stage/command.ts';
-import { programFile } from '../../src/temporal/embedded/processes.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli');
+const MAIN = pathToFileURL(join(CLI, 'main.ts')).href;
 
 /** The packages of Temporal that are loaded with these modules, in a process of their own. */
 function loadedWith(modules: readonly string[]): readonly string[] {
@@ -48,10 +48,10 @@ function loadedFor(...args: readonly string[]): readonly string[] {
       },
     });`;
   const hooks = `data:text/javascript,${encodeURIComponent(counting)}`;
-  const { stderr } = spawnSync(process.execPath, ['--import', hooks, programFile(), ...args], {
-    encoding: 'utf8',
-    env: ownEnvironment(),
-  });
+  // From the sources: a bundle has no files of packages.
+  const program = `const { main } = await import(${JSON.stringify(MAIN)}); await main(process.argv.slice(1));`;
+  const words = ['--import', hooks, '--input-type=module', '--eval', program, '--', ...args];
+  const { stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', env: ownEnvironment() });
   return stderr.trim().split('\n');
 }
 

@@ -14,6 +14,7 @@ import {
   startLocalService,
   type DeploymentsFile,
 } from '../../service/server.ts';
+import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
 import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
@@ -29,8 +30,8 @@ type Flags = FlagsOf<typeof serviceFlags>;
 
 export default async function service(this: Context, flags: Flags): Promise<void> {
   const printer = printerFor(this);
-  const givenPort = flags.embedded ? await begun() : flags.port;
-  const config = configOf({});
+  const begin = flags.embedded ? await begun() : undefined;
+  const config = begin ? loadConfigWith(begin.environment) : configOf({});
   const log = openLog(config.logLevel, 'service');
   const broken = Promise.withResolvers<never>();
   const configured = [...config.serviceTokens, ...tokensOf(flags)];
@@ -40,7 +41,7 @@ export default async function service(this: Context, flags: Flags): Promise<void
   const generated = configured.length > 0 ? [] : [randomBytes(16).toString('hex')];
   const tokens = [...configured, ...generated];
   const running = await startLocalService({
-    port: givenPort,
+    port: begin?.port ?? flags.port,
     host: flags.host,
     ...(flags.publicUrl && { publicUrl: flags.publicUrl }),
     tokens,

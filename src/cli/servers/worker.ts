@@ -3,7 +3,7 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { workerFlags } from './server-flags.ts';
-import type { Config } from '../../host/config.ts';
+import { type Config, loadConfigWith } from '../../host/config.ts';
 import { EXIT } from '../../errors/error.ts';
 import { openLog } from '../../host/log.ts';
 import { temporalFrom, type TemporalAddress } from '../../temporal/temporal-address.ts';
@@ -24,8 +24,10 @@ const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
 export default async function worker(this: Context, flags: Flags): Promise<void> {
-  const receiverPort = flags.embedded ? await begun() : undefined;
-  const config = configOf(definedOnly({ metrics: flags.metrics }));
+  const begin = flags.embedded ? await begun() : undefined;
+  const config = begin
+    ? loadConfigWith(begin.environment)
+    : configOf(definedOnly({ metrics: flags.metrics }));
   const log = openLog(config.logLevel, 'worker');
   const temporal: TemporalAddress = temporalFrom(config.environment) ?? LOCALHOST;
   const parts: WorkerParts = flags.noReceiver ? 'no-receiver' : flags.receiverOnly ? 'receiver-only' : 'all';
@@ -36,7 +38,7 @@ export default async function worker(this: Context, flags: Flags): Promise<void>
     parts,
     log,
     patienceMs: flags.embedded ? STACK_STARTS_MS : CLUSTER_STARTS_MS,
-    ...definedOnly({ receiverPort }),
+    ...definedOnly({ receiverPort: begin?.port }),
   });
   // A failing worker ends this process; the stack or the service manager restarts it.
   const failed = running.done.then(() => new Promise<never>(() => undefined));

@@ -72,7 +72,7 @@ function scriptOf(name: string, module: string): string {
 const IMPORT = /^import \{([^}]*)\} from '\.\/([^']+)';\n/gm;
 const EXPORT = /^export (?:async )?(?:const|function|class) (?:\{([^}]*)\}|(\w+))/gm;
 
-const read = (name: string): string => readFileSync(join(import.meta.dirname, 'browser', name), 'utf8');
+const read = (name: string): string => readFileSync(new URL(`browser/${name}`, import.meta.url), 'utf8');
 
 const { resolve } = createRequire(import.meta.url);
 const library = (name: string, file: string) => readFileSync(join(dirname(resolve(name)), file), 'utf8');

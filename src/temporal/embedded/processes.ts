@@ -121,18 +121,14 @@ export function tellStack(news: ChildNews): void {
   if (process.connected) process.send?.(news);
 }
 
-/**
- * Resolves with the port of this child; its environment is complete then. A child that is still starting has no work in progress,
- * so the loss of the stack ends it immediately.
- */
-export async function begun(): Promise<number> {
+/** A child that is still starting has no work in progress, so the loss of the stack ends it immediately. */
+export async function begun(): Promise<Begin> {
   const end = (): void => process.exit(EXIT.ok);
   if (!process.connected) end();
   process.once('disconnect', end);
   void started.then(() => process.off('disconnect', end));
-  const [{ port, environment }] = (await once(process, 'message')) as [Begin];
-  Object.assign(process.env, environment);
-  return port;
+  const [begin] = (await once(process, 'message')) as [Begin];
+  return begin;
 }
 
 const { promise: started, resolve: hasStarted } = Promise.withResolvers<void>();
