@@ -1,7 +1,7 @@
 // Makes the commands one bundle, which loads in half the time: that of a clone stands beside its packages, until a source changes
 // (bin/runsheet.mjs), and that of a package in dist/.
 
-import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -46,8 +46,10 @@ const DAY_MS = 86_400_000;
 
 /** Not in a folder that commands use: they load parts later. */
 async function keepBundle() {
-  const begun = Date.now();
   const made = join(KEPT, `making-${process.pid}`);
+  mkdirSync(made, { recursive: true });
+  // By the clock of the disk, which also dates the sources.
+  const begun = Math.floor(statSync(made).ctimeMs);
   await bundleCommands(made, (source) => join(root, source));
   renameSync(made, join(KEPT, String(begun)));
   for (const name of readdirSync(KEPT).filter((one) => Number(one) < begun - DAY_MS))
