@@ -168,6 +168,13 @@ describe('a run', () => {
     });
   });
 
+  it('that failed says at which node', () => {
+    const failed = run({ status: 'failed', liveStatus: 'node 3', endedAtMs: NOW });
+    expect(watch(0, { shownAt: () => failed })).toEqual([
+      { at: 0, report: { kind: 'completed', outcome: 'failed', reason: 'the run failed at: node 3' } },
+    ]);
+  });
+
   it('completes once, even if a later poll shows it as open or missing', () => {
     const shownAt = (ms: number) => {
       if (ms % 4_000 === 2_000) return run({ status: 'success', endedAtMs: NOW });
@@ -204,27 +211,5 @@ describe('a run that the service does not know', () => {
   it('is not overdue either', () => {
     const shownAt = (ms: number) => (ms < 1_000 ? run({ updatedAtMs: NOW - HOUR_MS }) : 'missing');
     expect(watch(50_000, { shownAt, ageMs: 5 * HOUR_MS })).toEqual([]);
-  });
-});
-
-describe('the observations of two runs', () => {
-  it('are separate: the end of one reports nothing about the other', () => {
-    const look = { sinceLastMs: 1_000, ageMs: 1_000, deadlines: DEADLINES };
-    const ended = observe(
-      NOT_OBSERVED,
-      {
-        kind: 'run',
-        run: run({ status: 'failed', liveStatus: 'node 3', endedAtMs: NOW }),
-        serviceNowMs: NOW,
-      },
-      look,
-    );
-    const open = observe(NOT_OBSERVED, { kind: 'run', run: run(), serviceNowMs: NOW }, look);
-    expect(ended.report).toEqual({
-      kind: 'completed',
-      outcome: 'failed',
-      reason: 'the run failed at: node 3',
-    });
-    expect([open.report, open.after.isReported]).toEqual([undefined, false]);
   });
 });
