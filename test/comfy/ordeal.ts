@@ -33,6 +33,8 @@ export type Plan = {
   /** In this order, until the batch has ended. */
   readonly victims: readonly Victim[];
   readonly gapMs: { readonly least: number; readonly spread: number };
+  /** A server executes at least so many prompts between two deaths, or the batch would not advance. */
+  readonly promptsPerLife: number;
   readonly seed: number;
   readonly say: (text: string) => void;
 };
@@ -205,13 +207,17 @@ export async function ordeal(stage: Stage, plan: Plan): Promise<Figures> {
   return { ...judge(stage, home, wanted, onlooker, machines), kills, minutes: (Date.now() - began) / 60_000 };
 }
 
+const executedOn = ({ output }: Machine): readonly string[] =>
+  readFileSync(join(output, EXECUTED), 'utf8').split('\n').filter(Boolean);
+
 type Scene = { readonly first: readonly string[]; readonly home: string; readonly onlooker: Onlooker };
 
 async function killInTurns(
   stage: Stage,
-  { victims, gapMs, seed, say, machines }: Plan,
+  { victims, gapMs, promptsPerLife, seed, say, machines }: Plan,
   { first, home, onlooker }: Scene,
 ): Promise<Record<Victim, number>> {
+  const diesAt = machines.map(() => promptsPerLife);
   const kills = { server: 0, service: 0, worker: 0, command: 0 };
   const chance = numbersFrom(seed);
   let command = stage.start(first);
@@ -233,9 +239,13 @@ async function killInTurns(
     say(`SIGKILL: ${victim}, at ${progress()} rows`);
     if (victim === 'server') {
       const at = kills.server % machines.length;
-      await until(() => onlooker.executesRun(at) || hasEnded(command), 'it executes a run', 180_000);
+      const machine = machines[at] as Machine;
+      const isDue = (): boolean =>
+        onlooker.executesRun(at) && executedOn(machine).length >= (diesAt[at] ?? 0);
+      await until(() => isDue() || hasEnded(command), 'it executes a run', 180_000);
       await wait(chance() * 200);
-      await machines[at]?.restart();
+      await machine.restart();
+      diesAt[at] = executedOn(machine).length + promptsPerLife;
       onlooker.lives[at] = (onlooker.lives[at] ?? 0) + 1;
     } else if (victim === 'command') {
       await command.kill();
@@ -292,9 +302,7 @@ function judge(
   const runs = database.prepare('SELECT id, state FROM run').all() as { id: string; state: string }[];
   database.close();
   const diedTwice = runs.filter(({ state }) => state.includes('stopped twice while')).length;
-  const executed = machines.flatMap(({ output }) =>
-    readFileSync(join(output, EXECUTED), 'utf8').split('\n').filter(Boolean),
-  );
+  const executed = machines.flatMap(executedOn);
   const stateOf = new Map(runs.map(({ id, state }) => [id, state]));
   const ids = [...new Set(executed)];
   const timesOf = (id: string): number => executed.filter((one) => one === id).length;

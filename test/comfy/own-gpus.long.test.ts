@@ -24,6 +24,7 @@ it('a batch on GPU servers survives the death of every process, and executes onl
     seconds: 0.4,
     victims: ['server', 'service', 'worker', 'server', 'command', 'server', 'command'],
     gapMs: { least: 500, spread: 1_500 },
+    promptsPerLife: 2,
     seed: 1,
     say: () => undefined,
   });

@@ -70,6 +70,7 @@ try {
     seconds: 0.3,
     victims: Array.from({ length: Number(values.kills) }, (_, at) => ORDER[at % ORDER.length] ?? 'server'),
     gapMs: { least: 3_000, spread: 6_000 },
+    promptsPerLife: 15,
     seed: Number(values.seed),
     say: (text) => console.error(new Date().toISOString(), text),
   });
