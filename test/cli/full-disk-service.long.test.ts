@@ -14,7 +14,7 @@ it('the local run service reports a full disk and ends with 6 instead of running
     'bash',
     [
       '-c',
-      'trap "" XFSZ; ulimit -f 400; exec "$0" "$@"',
+      'trap "" XFSZ; ulimit -f 1000; exec "$0" "$@"',
       process.execPath,
       PROGRAM,
       'service',
