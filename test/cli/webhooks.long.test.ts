@@ -50,10 +50,10 @@ describe.runIf(isNamed)('a run service on another machine', () => {
   const stage = sharedStage();
 
   it('gets no webhook address that it cannot reach: the command reports this once and polls', async () => {
-    const { base } = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
-    const elsewhere = { RUNSHEET_API_URL: base.replace('127.0.0.1', hostname()) };
+    const deployments = stage.write('deployments.json', DEPLOYMENTS);
+    await stage.service(['--host', hostname(), '--deployments', deployments]);
     const args = ['run', stage.sheet(ROWS), '-d', 'portraits', '-c', '8'];
-    const { code, stderr } = await stage.run(args, elsewhere);
+    const { code, stderr } = await stage.run(args);
     expect([code, stderr.match(/webhooks +none: .*RUNSHEET_WEBHOOK_URL/g)?.length]).toEqual([0, 1]);
     const hosts = new Set((await stage.truth()).map(({ webhook }) => new URL(webhook ?? '').host));
     expect([...hosts]).toEqual(['runsheet.invalid']);
