@@ -8,9 +8,7 @@ import { createProxyServer } from 'httpxy';
 import { openServer, isAddressedHere } from '../../host/bounded-server.ts';
 import { openPageLogin } from '../../host/page-login.ts';
 import { decode, say } from '../encryption/codec-server.ts';
-
-/** Where Temporal's web UI sends payloads to be decrypted. */
-export const CODEC_PATH = '/codec';
+import { CODEC_PATH } from './temporal-server.ts';
 
 export type GatewayParams = {
   /** The port to listen on; if it is in use, a free one is taken. */

@@ -13,10 +13,9 @@ import { environmentFor } from '../../host/child-environment.ts';
 import type { Config } from '../../host/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { localFile } from '../../run-service/local-address.ts';
-import { encryptionWith } from '../encryption/codec.ts';
 import { payloadKeys } from '../encryption/payload-keys.ts';
 import { temporalBinary } from './binary.ts';
-import { type Gateway, openGateway } from './gateway.ts';
+import type { Gateway } from './gateway.ts';
 import type { Ports } from './ports.ts';
 import {
   spawnChild,
@@ -120,11 +119,13 @@ async function keepServer(params: ServicesParams, namespace: string): Promise<Su
   });
 }
 
-function openPages(
+async function openPages(
   { config, ports }: ServicesParams,
   namespace: string,
   temporal: Supervised<TemporalServer>,
 ): Promise<Gateway> {
+  const { encryptionWith } = await import('../encryption/codec.ts');
+  const { openGateway } = await import('./gateway.ts');
   return openGateway({
     port: ports.pages,
     entrance: `/namespaces/${namespace}/workflows`,

@@ -6,12 +6,9 @@ import { randomInt } from 'node:crypto';
 import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { clientRoute } from '../grpc-proxy.ts';
 import { environmentFor } from '../../host/child-environment.ts';
-import { CODEC_PATH } from './gateway.ts';
 
 export type ServerParams = {
   readonly program: string;
@@ -28,6 +25,9 @@ export type TemporalServer = Awaited<ReturnType<typeof startServer>>;
 
 export const databaseOf = (home: string): string => join(home, 'temporal.db');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
+
+/** Where Temporal's web UI sends payloads to be decrypted. */
+export const CODEC_PATH = '/codec';
 
 const READY_MS = 30_000;
 const ASK_AGAIN_MS = 50;
@@ -142,6 +142,9 @@ async function ready(child: ChildProcess, address: string, namespace: string): P
 
 /** Sets the retention of our namespace; fails on a server that does not have it. */
 async function setRetention(address: string, namespace: string): Promise<void> {
+  // The server starts while this is loaded.
+  const { Connection } = await import('@temporalio/client');
+  const { msToTs } = await import('@temporalio/common/lib/time.js');
   const { channelArgs, ...route } = clientRoute(address);
   const connection = await Connection.connect({
     ...route,
