@@ -8,7 +8,8 @@
 //   signal    its name       input                         clients, workers,           the workflow
 //                                                          other workflows
 //   activity  its type       input                         the workflow                the activity
-//   activity  its type       result, failure               the activity                the workflow
+//   activity  its type       result                        the activity                the workflow
+//   activity  its type       failure                       the activity                the workflow, clients
 //   activity  its type       heartbeat                     the activity                its next attempt, clients
 //   memo      the field      value                         clients, the workflow       clients, the workflow
 //   other                                                  anyone                      Temporal's web UI
@@ -51,9 +52,9 @@ export const activityLabel = (call: ActivityCall, part: ActivityPart): string =>
 export const activityIdIn = (label: string): string | undefined =>
   /^activity \S+ \S+ ([^@]*)/.exec(label)?.[1];
 
-/** Clients read results, memos, the inputs of schedules, and heartbeats to show them. All else is for others. */
+/** Clients read results, memos, the inputs of schedules, and heartbeats and failures to show them. All else is for others. */
 export const isForClients = (label: string): boolean =>
-  /^(?:(?:workflow|memo|other)\b|activity \S+ heartbeat )/.test(label);
+  /^(?:(?:workflow|memo|other)\b|activity \S+ (?:heartbeat|failure) )/.test(label);
 
 /** Whether runsheet defines workflows of this type; others belong to an application. */
 export const isOwnWorkflow = (workflowType: string): boolean => workflowType.startsWith('runsheet');

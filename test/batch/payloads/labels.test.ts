@@ -42,16 +42,23 @@ describe('the label of a payload', () => {
   });
 
   it('says whether clients read it', () => {
-    const beat = activityLabel(CALL, 'heartbeat');
     const read = [
       workflowLabel('runsheetFiring', 'result'),
       memoLabel('progress'),
-      beat,
+      activityLabel(CALL, 'heartbeat'),
+      activityLabel(CALL, 'failure'),
       OTHER,
       continuedLabel('runsheetBatch', 'r'),
     ];
     expect(read.every(isForClients)).toBe(true);
-    expect([signalLabel('pause'), activityLabel(CALL, 'input'), 'others', ''].some(isForClients)).toBe(false);
+    const others = [
+      signalLabel('pause'),
+      activityLabel(CALL, 'input'),
+      activityLabel(CALL, 'result'),
+      'others',
+      '',
+    ];
+    expect(others.some(isForClients)).toBe(false);
   });
 });
 
