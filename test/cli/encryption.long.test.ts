@@ -98,14 +98,13 @@ describe('encryption', () => {
     expect(await readableIn(stage, await troubledBatch(stage))).toEqual([]);
   });
 
-  it('run, doctor and status report E410 for a worker without the key; no row fails if another worker has it', async () => {
+  it('run and doctor report E410 for a worker without the key; no row fails if another worker has it', async () => {
     await stage.worker();
     set(withKey(KEY));
     const refused = await run(FEW_ROWS).ended;
     expect([refused.code, refused.stderr]).toEqual([6, expect.stringContaining('error[E410]')]);
     expect(refused.stderr).toMatch(/hint: .*RUNSHEET_PAYLOAD_KEY/);
     expect(await stage.truth()).toEqual([]);
-    expect((await stage.run(['status', '-o', 'json'])).stdout).toContain('"E410"');
 
     // Every step may be given to either of them.
     await stage.worker();
