@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { programFile } from '../src/temporal/embedded/processes.ts';
+import { packed } from './stage/packed.ts';
 import { sharedStage } from './stage/shared-stage.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -28,11 +29,11 @@ describe('the packed tarball, installed in an empty folder', () => {
   const installed = join(home, 'node_modules', 'runsheet');
 
   beforeAll(async () => {
-    await run('npm', ['pack', '--pack-destination', stage.folder], { cwd: ROOT });
-    const tarball = readdirSync(stage.folder).find((name) => name.endsWith('.tgz')) ?? '';
+    const made = packed();
+    copyFileSync(made, stage.path(basename(made)));
     mkdirSync(home);
     writeFileSync(join(home, 'package.json'), '{"private":true,"type":"module"}');
-    await install(home, stage.path(tarball));
+    await install(home, made);
   });
 
   it('is a program with exactly the versions of the lock file, by the steps of the service of systemd', async () => {

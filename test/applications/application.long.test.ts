@@ -8,13 +8,14 @@ import { readSummary } from '../../src/results/summary.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { until } from '../stage/stage.ts';
 import { expectOneRunPerRow } from '../stage/truth.ts';
-import { Application, build } from './application.ts';
+import { packed } from '../stage/packed.ts';
+import { Application } from './application.ts';
 
 const ANIMALS = Array.from({ length: 24 }, (_, at) => `animal ${at + 1}`);
 
 describe('a workflow that awaits a batch', () => {
   let application: Application;
-  beforeAll(build, 180_000);
+  beforeAll(() => void packed(), 180_000);
   beforeEach(async () => {
     application = new Application('application');
     await application.open();

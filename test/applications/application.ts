@@ -1,25 +1,12 @@
 // Starts an application of the folder `examples` with real servers.
 
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { Stage, type Running } from '../stage/stage.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
-/** The last one that a build writes. */
-const BUILT = at('dist/workflow-bundle.js');
-
-/** Examples import the package by its name, which means its built files. Test files that run at the same time share one build. */
-export function build(): void {
-  using lock = new DatabaseSync(at('node_modules/.cache/build.lock'), { timeout: 170_000 });
-  lock.exec('BEGIN EXCLUSIVE');
-  const isBuilt = existsSync(BUILT) && statSync(BUILT).mtimeMs > performance.timeOrigin;
-  if (!isBuilt) execFileSync(process.execPath, [at('bin/build.mjs')]);
-}
 
 type Service = Running & { readonly base: string };
 

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { campaign } from '../../examples/pipeline/workflows.ts';
 import { until } from '../stage/stage.ts';
 import { expectOneRunPerRow, runsOf } from '../stage/truth.ts';
-import { Application, build } from './application.ts';
+import { packed } from '../stage/packed.ts';
+import { Application } from './application.ts';
 
 const PROMPTS = Array.from({ length: 12 }, (_, at) => `motif ${at + 1}`);
 /** After kills, unconfirmed rows wait for the run lists. */
@@ -16,7 +17,7 @@ describe('a pipeline of two batches', () => {
   const application = new Application('pipeline');
   const { stage } = application;
   beforeAll(async () => {
-    build();
+    packed();
     await application.open();
   }, 240_000);
   afterAll(() => application.close());

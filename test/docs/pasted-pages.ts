@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { build } from '../applications/application.ts';
+import { packed } from '../stage/packed.ts';
 import { portrait } from '../comfy/own-service.ts';
 import { textRow, workbook } from '../sheet/xlsx/workbooks.ts';
 import { KEY } from '../stage/stage.ts';
@@ -151,7 +151,7 @@ export const PASTED_PAGES: readonly PastedPage[] = [
   {
     path: 'docs/applications.md',
     files: () => {
-      build();
+      packed();
       return {};
     },
     before: {
