@@ -1,11 +1,11 @@
 // Makes the commands one bundle, which loads in half the time: that of a clone stands beside its packages, until a source changes
 // (bin/runsheet.mjs), and that of a package in dist/.
 
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { KEPT, keptBundle } from './kept-bundle.mjs';
+import { KEPT, LIST, keptBundle } from './kept-bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -43,6 +43,17 @@ function atItsPlace(code, id, out, placeOf) {
 }
 
 const DAY_MS = 86_400_000;
+const FOLDERS = ['src', 'activities', 'workflows'];
+
+/** What a bundle is made of, with the folders, which change when a file comes or goes. */
+const sources = () => [
+  'node_modules/.package-lock.json',
+  'bin/bundle.mjs',
+  ...FOLDERS,
+  ...FOLDERS.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+  ),
+];
 
 /** Not in a folder that commands use: they load parts later. */
 async function keepBundle() {
@@ -50,6 +61,7 @@ async function keepBundle() {
   mkdirSync(made, { recursive: true });
   // By the clock of the disk, which also dates the sources.
   const begun = Math.floor(statSync(made).ctimeMs);
+  writeFileSync(join(made, LIST), JSON.stringify(sources()));
   await bundleCommands(made, (source) => join(root, source));
   renameSync(made, join(KEPT, String(begun)));
   for (const name of readdirSync(KEPT).filter((one) => Number(one) < begun - DAY_MS))
