@@ -69,7 +69,7 @@ export function spawnChild(program: Program): ChildProcess {
     stdio: ['ignore', log, log, 'ipc'],
     env: { ...program.environment },
   });
-  // Whoever starts it sees that it has no pid.
+  // `startChild` sees that it has no pid.
   child.on('error', () => undefined);
   return child;
 }

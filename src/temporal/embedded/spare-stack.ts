@@ -38,7 +38,7 @@ function killWithParts({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended by itself.
+    // It has ended meanwhile.
   }
 }
 

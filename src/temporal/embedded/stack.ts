@@ -22,7 +22,7 @@ import { databaseOf } from './temporal-server.ts';
 /** The exit code of a stack process if another stack is running. */
 const ALREADY_RUNNING = 75;
 
-/** Runs a stack until its last follower has left, with this process as its first worker. Resolves with the exit code of the process. */
+/** Runs a stack until its last follower has left. `worker`: the process of its first worker. Resolves with its own exit code. */
 export async function runStack(config: Config, log: Logger, worker: ChildProcess): Promise<number> {
   // Only the user may read the stack's files; batch folders follow the user's umask.
   const umask = process.umask(0o077);
