@@ -174,10 +174,7 @@ const isNear = (u: number, v: number, distance: number): boolean => u * u + v * 
 
 const SHAPES = 7;
 
-/**
- * Whether a shape covers a point of its tile; both coordinates go from 0 to 1. In one function, because calling one of several for
- * each pixel takes ten times as long.
- */
+/** Whether a shape covers a point of its tile; both coordinates go from 0 to 1. */
 function isCovered(shape: number, u: number, v: number): boolean {
   switch (shape) {
     case 0:
@@ -203,27 +200,41 @@ export function paintMosaic(
   { columns, rows }: { readonly columns: number; readonly rows: number },
   draw: () => number,
 ): void {
-  const size = bitmap.width / columns;
+  const edge = (tile: number): number => Math.round((tile * bitmap.width) / columns);
   for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++) paintTile(bitmap, { row, column, size }, draw);
+    for (let column = 0; column < columns; column++) {
+      const [left, top] = [edge(column), edge(row)];
+      paintTile(bitmap, { left, top, width: edge(column + 1) - left, height: edge(row + 1) - top }, draw);
+    }
 }
 
-type Tile = { readonly row: number; readonly column: number; readonly size: number };
+type Tile = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
 
-/** A pixel belongs to the tile of its centre. */
-function paintTile({ width, pixels }: Bitmap, { row, column, size }: Tile, draw: () => number): void {
+function paintTile(bitmap: Bitmap, { left, top, width, height }: Tile, draw: () => number): void {
   const drawn = (most: number): number => Math.floor(draw() * most);
   const under = drawn(INKS);
   const over = (under + 1 + drawn(INKS - 1)) % INKS;
-  const shape = drawn(SHAPES);
+  const mask = maskOf(drawn(SHAPES), width, height);
   const [isTurned, isUpsideDown] = [draw() < 0.5, draw() < 0.5];
-  for (let y = Math.ceil(row * size - 0.5); y + 0.5 < (row + 1) * size; y++)
-    for (let x = Math.ceil(column * size - 0.5); x + 0.5 < (column + 1) * size; x++) {
-      const u = (x + 0.5) / size - column;
-      const v = (y + 0.5) / size - row;
-      const isOver = isCovered(shape, isTurned ? 1 - u : u, isUpsideDown ? 1 - v : v);
-      pixels[y * width + x] = isOver ? over : under;
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) {
+      const from = (isUpsideDown ? height - 1 - y : y) * width + (isTurned ? width - 1 - x : x);
+      bitmap.pixels[(top + y) * bitmap.width + left + x] = mask[from] === 1 ? over : under;
     }
+}
+
+/** Which pixels of a tile its shape covers. Pictures of one size have the same few: drawing them anew takes four times as long. */
+const masks = new QuickLRU<string, Uint8Array>({ maxSize: 50 });
+
+function maskOf(shape: number, width: number, height: number): Uint8Array {
+  const key = `${shape} ${width} ${height}`;
+  const known = masks.get(key);
+  if (known !== undefined) return known;
+  const mask = Uint8Array.from({ length: width * height }, (_, at) =>
+    Number(isCovered(shape, ((at % width) + 0.5) / width, (Math.floor(at / width) + 0.5) / height)),
+  );
+  masks.set(key, mask);
+  return mask;
 }
 
 type Colour = readonly [red: number, green: number, blue: number];
