@@ -52,7 +52,7 @@ export function collectRows(
     const open = await deps.open(input);
     const name = partName(input.pass, input.part);
     const before = await open.store.read(name);
-    if (before !== undefined) return resultOf({ open, input, name }, before, []);
+    if (before !== undefined) return resultOf({ open, input, name }, parsePart(before), []);
     return writePart(deps, open, { ...input, traffic }, name);
   });
 }
@@ -88,14 +88,16 @@ async function writePart(
   // If Temporal has abandoned this attempt of the activity, another one may be writing.
   signal.throwIfAborted();
   const text = jsonLines(records);
-  await showPart(open, input, shownRows(text, pageRows));
+  const own = parsePart(text);
+  await showPart(open, input, shownRows(own, pageRows));
   const isNew = await open.store.create(name, text);
-  return resultOf({ open, input, name }, isNew ? text : ((await open.store.read(name)) ?? ''), deferred);
+  const written = isNew ? own : parsePart((await open.store.read(name)) ?? '');
+  return resultOf({ open, input, name }, written, deferred);
 }
 
 /** Its rows as the page of the batch shows them. */
-const shownRows = (part: string, rows: ReadonlyMap<number, PlacedRow>) =>
-  parsePart(part).flatMap((record) => {
+const shownRows = (records: readonly PartRecord[], rows: ReadonlyMap<number, PlacedRow>) =>
+  records.flatMap((record) => {
     const row = rows.get(placeOf(record));
     return row === undefined ? [] : [recordOf({ row, record })];
   });
@@ -109,11 +111,10 @@ type Collecting = {
 /** The result from an existing part; its missing rows are deferred. Throws {@link StoreConflict} if the part has other rows. */
 function resultOf(
   { open, input: { rows }, name }: Collecting,
-  text: string,
+  records: readonly PartRecord[],
   deferred: readonly DeferredRow[],
 ): PartResult {
   const { ladder = [] } = open.file.sheet.options;
-  const records = parsePart(text);
   const asked = new Set(rows.map(({ place }) => place));
   const other = records.find((record) => !asked.has(placeOf(record)));
   if (other !== undefined)

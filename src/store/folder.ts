@@ -5,7 +5,6 @@ import {
   createReadStream,
   mkdirSync,
   realpathSync,
-  renameSync,
   statSync,
   type Dirent,
 } from 'node:fs';
@@ -175,17 +174,27 @@ async function linkOnce(beside: string, path: string): Promise<boolean> {
   }
 }
 
-/** Renames unless the file was replaced since this call; false if it was. Nothing of this process comes between the two system calls. */
+/** Renames unless the file was replaced since this call; false if it was. */
 function unlessReplaced(path: string): Place {
   const before = versionOf(path);
-  return async (beside) => {
-    if (versionOf(path) !== before) {
-      await rm(beside, { force: true });
-      return false;
-    }
-    renameSync(beside, path);
-    return true;
-  };
+  return (beside) =>
+    inTurn(path, async () => {
+      const isReplaced = versionOf(path) !== before;
+      await (isReplaced ? rm(beside, { force: true }) : rename(beside, path));
+      return !isReplaced;
+    });
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Nothing of this process comes between the look at a file and its replacement. */
+async function inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(path) ?? Promise.resolve()).then(work);
+  const settled = turn.catch(() => undefined);
+  turns.set(path, settled);
+  await settled;
+  if (turns.get(path) === settled) turns.delete(path);
+  return turn;
 }
 
 const versionOf = (path: string): string => {
