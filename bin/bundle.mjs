@@ -62,6 +62,8 @@ async function keepBundle() {
   // By the clock of the disk, which also dates the sources.
   const begun = Math.floor(statSync(made).ctimeMs);
   writeFileSync(join(made, LIST), JSON.stringify(sources()));
+  // The package of the clone does not reach here, and guessing the kind of a module takes Node longer.
+  writeFileSync(join(made, 'package.json'), JSON.stringify({ type: 'module' }));
   await bundleCommands(made, (source) => join(root, source));
   renameSync(made, join(KEPT, String(begun)));
   for (const name of readdirSync(KEPT).filter((one) => Number(one) < begun - DAY_MS))

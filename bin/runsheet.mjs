@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Finds a Node that is new enough, turns its compile cache on, and loads the command line. Written for any old Node.
 
-import { spawn } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import * as module from 'node:module';
 import { homedir } from 'node:os';
@@ -18,7 +17,7 @@ const isNew = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
 const LAUNCHED = 'RUNSHEET_LAUNCHED';
 
 if (isNew) await main();
-else again();
+else await again();
 
 async function main() {
   if (process.env[LAUNCHED]) endWithLauncher();
@@ -70,7 +69,7 @@ function endWithLauncher() {
 }
 
 /** Starts the same command on the Node of the clone; a package has none, because it would be the Node of all around it. */
-function again() {
+async function again() {
   const node = installedNode();
   if (node === undefined) {
     process.stderr.write(
@@ -79,6 +78,7 @@ function again() {
     );
     process.exit(1);
   }
+  const { spawn } = await import('node:child_process');
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [LAUNCHED]: process.argv[1] },
