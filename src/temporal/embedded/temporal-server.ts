@@ -23,7 +23,9 @@ export type ServerParams = {
 
 export type TemporalServer = Awaited<ReturnType<typeof startServer>>;
 
-export const databaseOf = (home: string): string => join(home, 'temporal.db');
+/** Temporal opens a path with one of these as an address, which is another file; it runs in the folder. */
+export const databaseOf = (home: string): string =>
+  /[#?%]/.test(home) ? 'temporal.db' : join(home, 'temporal.db');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
 
 /** Where Temporal's web UI sends payloads to be decrypted. */
@@ -40,6 +42,7 @@ export async function startServer(params: ServerParams) {
   const from = fstatSync(log).size;
   const ui = uiOf(params);
   const child = spawn(params.program, flags(params, ui), {
+    cwd: params.home,
     detached: true,
     stdio: ['ignore', log, log],
     env: serverEnvironment(params),
