@@ -1,7 +1,9 @@
 // The processes of the embedded servers that a command prepares while it loads its own code.
 
-import { spawn } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { programFile } from '../../src/temporal/embedded/processes.ts';
 import { readRecord } from '../../src/temporal/embedded/stack-file.ts';
@@ -47,6 +49,47 @@ describe('where servers have run before, a command that needs the local service'
     await until(() => ![servers, worker].some(isAlive), 'they are gone');
     expect(readdirSync(stage.path('.runsheet'))).toEqual(['logs']);
     expect(readFileSync(stage.path('.runsheet/logs/stack.log'), 'utf8')).toBe('');
+  });
+
+  it.each<[string, () => Promise<string>]>([
+    ['an empty record of them', async () => ''],
+    [
+      'a record of a port where another program is silent',
+      async () => {
+        const other = createServer().listen(0, '127.0.0.1').unref();
+        await once(other, 'listening');
+        const { port } = other.address() as AddressInfo;
+        return JSON.stringify({ pid: process.pid, control: { port, word: 'w', answer: 'a' } });
+      },
+    ],
+  ])('that finds %s starts its servers', async (_, record) => {
+    stage.write('.runsheet/embedded.json', await record());
+    stage.write('sheet.csv', ROWS);
+    const { code, stderr } = await stage.run('run sheet.csv -d portraits --local'.split(' '));
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('JSON')]);
+  });
+
+  it('ends a Temporal server whose stack was killed while it started', async () => {
+    const { command, servers } = await waiting();
+    const temporals = () => strays(stage.folder).filter((pid) => wordsOf(pid).includes('start-dev'));
+    command.stdin.end(ROWS);
+    await until(() => temporals().length > 0, 'the server starts');
+    for (const pid of [servers, command.pid ?? Number.NaN]) process.kill(pid, 'SIGKILL');
+    const [left] = temporals();
+    expect(left).toBeDefined();
+    stage.write('sheet.csv', ROWS);
+    expect((await stage.run('run sheet.csv -d portraits --local'.split(' '))).code).toBe(0);
+    expect(temporals()).toEqual([]);
+  });
+
+  it('into whose folder others may write opens no file there', async () => {
+    const log = stage.path('.runsheet/logs/stack.log');
+    rmSync(log);
+    // Who opens it waits for a reader.
+    execFileSync('mkfifo', [log]);
+    chmodSync(stage.path('.runsheet'), 0o777);
+    const { stderr } = await stage.run('run - -d portraits --local'.split(' '));
+    expect(stderr).toContain('error[E606]');
   });
 
   it('that is refused leaves no process behind', async () => {

@@ -39,8 +39,8 @@ type Joined = {
 const START_MS = 300_000;
 const ASK_AGAIN_MS = 30;
 const AGAIN_AFTER_LOSS_MS = 500;
-/** How long a reader waits for the first answer of a stack. */
-const READER_WAITS_MS = 5_000;
+/** How long a command waits for the first answer of a stack. */
+const ANSWER_MS = 5_000;
 
 /** How long a reader waits for a keeper to start a lost stack again. */
 const REJOIN_MS = 12_000;
@@ -204,13 +204,14 @@ async function joinStack(params: FollowParams, keeps: boolean): Promise<Joined |
     readJsonLines(socket, STACK_MESSAGES, (message) => {
       // The stack may be dead, and another program may use its port.
       isOurs ||= message.type === 'held' && message.answer === answer;
-      if (isOurs) hear(message);
-      else socket.destroy();
+      if (!isOurs) return void socket.destroy();
+      // A keeper waits for servers that start; a reader asks servers that run.
+      if (keeps) clearTimeout(timer);
+      hear(message);
     });
     socket.on('error', () => undefined);
     socket.once('close', () => done(undefined));
-    // A keeper waits for servers that start; a reader asks servers that run.
-    const timer = keeps ? undefined : setTimeout(() => socket.destroy(), READER_WAITS_MS);
+    const timer = setTimeout(() => socket.destroy(), ANSWER_MS);
   });
 }
 

@@ -11,6 +11,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { environmentFor } from '../../host/child-environment.ts';
 import { type Config, loadConfig } from '../../host/config.ts';
+import { takeOwnFolder } from '../../host/state-folder.ts';
 import { temporalFrom } from '../temporal-address.ts';
 import { programFile } from './processes.ts';
 import { livingRecord } from './stack-file.ts';
@@ -27,6 +28,8 @@ let prepared: { readonly home: string; readonly child: ChildProcess } | undefine
 export function prepareStack(): void {
   const config = configIfSound();
   if (config === undefined || !existsSync(stackLog(config.home))) return;
+  // In the folder of another user, a log may be a link to a file of ours.
+  if (takeOwnFolder(config.home) !== undefined) return;
   if (temporalFrom(config.environment) !== undefined || livingRecord(config.home) !== undefined) return;
   const child = spawnStack(config);
   prepared = { home: config.home, child };

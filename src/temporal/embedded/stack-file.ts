@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { textIfThere } from '../../errors/file-fault.ts';
+import { jsonIn } from '../../errors/outside-text.ts';
 
 export type StackRecord = {
   readonly pid: number;
@@ -23,11 +24,9 @@ export type StackRecord = {
 
 const recordFile = (home: string): string => join(home, 'embedded.json');
 
-/** undefined if no stack runs or was killed here. */
-export function readRecord(home: string): StackRecord | undefined {
-  const text = textIfThere(recordFile(home));
-  return text === undefined ? undefined : (JSON.parse(text) as StackRecord);
-}
+/** undefined if no stack runs or was killed here. A power cut may leave the file empty. */
+export const readRecord = (home: string): StackRecord | undefined =>
+  jsonIn(textIfThere(recordFile(home)) ?? '') as StackRecord | undefined;
 
 /** undefined if no stack runs; a killed one may have left its record. */
 export function livingRecord(home: string): StackRecord | undefined {

@@ -11,13 +11,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { errorMessage, EXIT, RunsheetError } from '../../errors/error.ts';
+import { textIfThere } from '../../errors/file-fault.ts';
 import type { Config } from '../../host/config.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { openControl, type StackMessage } from './control-port.ts';
 import { choosePorts } from './ports.ts';
 import { openStackServices, type ServicesParams, type StackServices } from './services.ts';
-import { readRecord, removeRecord, type StackRecord, writeRecord } from './stack-file.ts';
-import { databaseOf } from './temporal-server.ts';
+import { removeRecord, type StackRecord, writeRecord } from './stack-file.ts';
+import { databaseOf, pidFile } from './temporal-server.ts';
 
 /** The exit code of a stack process if another stack is running. */
 const ALREADY_RUNNING = 75;
@@ -181,8 +182,8 @@ const ASK_AGAIN_MS = 20;
  * keeps the database locked.
  */
 async function clearOrphans(home: string): Promise<void> {
-  const pid = readRecord(home)?.temporal?.pid;
-  if (pid !== undefined && isServerOf(pid, home)) {
+  const pid = Number(textIfThere(pidFile(home)));
+  if (pid > 0 && isServerOf(pid, home)) {
     process.kill(pid, 'SIGKILL');
     for (const until = Date.now() + END_MS; isServerOf(pid, home) && Date.now() < until;)
       await wait(ASK_AGAIN_MS);

@@ -3,7 +3,7 @@
 
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { fstatSync, openSync, readFileSync } from 'node:fs';
+import { fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem, errorMessage } from '../../errors/error.ts';
@@ -26,6 +26,8 @@ export type TemporalServer = Awaited<ReturnType<typeof startServer>>;
 /** Temporal opens a path with one of these as an address, which is another file; it runs in the folder. */
 export const databaseOf = (home: string): string =>
   /[#?%]/.test(home) ? 'temporal.db' : join(home, 'temporal.db');
+/** Names the server to the next stack if this one is killed, also while the server starts. */
+export const pidFile = (home: string): string => join(home, 'temporal.pid');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
 
 /** Where Temporal's web UI sends payloads to be decrypted. */
@@ -49,6 +51,7 @@ export async function startServer(params: ServerParams) {
   });
   const address = `127.0.0.1:${params.port}`;
   try {
+    writeFileSync(pidFile(params.home), String(child.pid));
     await ready(child, address, params.namespace);
   } catch (error) {
     child.kill('SIGKILL');
