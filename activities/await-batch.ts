@@ -1,7 +1,7 @@
 // Reads how a batch has ended, for the workflow that awaits it.
 
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
 import {
   notSucceeded,

@@ -2,9 +2,9 @@
 
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
-import type { AttemptRun } from '../src/batch/attempt.ts';
+import type { AttemptRun } from '../src/batch/outcome.ts';
 import type { Deps } from './deps.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 
 const CONCURRENCY = 16;
 

@@ -4,7 +4,7 @@
 import { definedOnly } from '../src/options/defined-only.ts';
 import { Context } from '@temporalio/activity';
 import pMap from 'p-map';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';

@@ -4,9 +4,9 @@
 import { definedOnly } from '../src/options/defined-only.ts';
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { shownBatch } from '../src/batch/shown/shown-batch.ts';
-import { WRITES } from '../src/batch/version.ts';
+import { WRITES } from '../src/batch/params.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
 import { givenFrom, refuseBoth, wishOf } from '../src/create-batch/given-options.ts';
 import { shownAddress } from '../src/errors/redact.ts';

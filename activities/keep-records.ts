@@ -1,7 +1,7 @@
 // Stores what a batch must remember beside its rows.
 
-import type { AttemptRun } from '../src/batch/attempt.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { AttemptRun } from '../src/batch/outcome.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { BatchEvent } from '../src/batch/event-log.ts';
 import { writeEvents } from '../src/results/all-events.ts';
 import { evidenceName } from '../src/store/batch-file.ts';

@@ -3,10 +3,9 @@
 import { definedOnly } from '../src/options/defined-only.ts';
 import { jsonIn } from '../src/errors/outside-text.ts';
 import { activityInfo } from '@temporalio/activity';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
-import type { BatchParams } from '../src/batch/params.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
+import { type BatchParams, OLDEST, READS } from '../src/batch/params.ts';
 import { continueFrom, type Snapshot } from '../src/batch/state/snapshot.ts';
-import { OLDEST, READS } from '../src/batch/version.ts';
 import { problem, RunsheetError } from '../src/errors/error.ts';
 import { beginLivingPage } from '../src/results/page/living-page.ts';
 import { summarizedPass } from '../src/results/summary.ts';

@@ -8,8 +8,7 @@ import type { Services } from '../src/run-service/open-services.ts';
 import { readBatchFile, type BatchFile } from '../src/store/batch-file.ts';
 import { openStore } from '../src/store/open-store.ts';
 import type { Store } from '../src/store/store.ts';
-import type { BatchName, BatchRef } from '../src/batch/batch-ref.ts';
-import { workflowIdOf } from '../src/batch/workflow-ids.ts';
+import { workflowIdOf, type BatchName, type BatchRef } from '../src/batch/workflow-ids.ts';
 import type { OpenBatch } from './deps.ts';
 
 type Opened = { readonly file: BatchFile; readonly store: Store; readonly folder: string };

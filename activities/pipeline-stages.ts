@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline as piped } from 'node:stream/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { BatchCall } from '../src/create-batch/create-once.ts';
 import {
   batchOfStage,

@@ -5,11 +5,10 @@
 import { activityInfo, Context, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import pMap from 'p-map';
-import type { AttemptRun } from '../src/batch/attempt.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { AttemptRun } from '../src/batch/outcome.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
-import type { PolledRun } from '../src/batch/commands.ts';
-import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
+import type { OverdueRun, RunCompletion, PolledRun } from '../src/batch/events.ts';
 import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
 import { clipped } from '../src/options/clipped.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';

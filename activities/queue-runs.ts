@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';
 import { ActivityNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptRef, SentAttempt } from '../src/batch/attempt.ts';
+import type { AttemptRef, SentAttempt } from '../src/batch/outcome.ts';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
 import { classifyResponse, type PostFacts } from '../src/batch/classify-response.ts';
 import { clipped } from '../src/options/clipped.ts';
@@ -19,7 +19,7 @@ import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { webhookUrl } from '../src/webhook/token.ts';
 import type { Load } from '../src/webhook/waiting-groups.ts';
 import type { Deps, OpenBatch, PostsOnWire } from './deps.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { NotAllowed, takeLease, type Lease } from './lease.ts';
 
 export type GroupInput = BatchRef & {

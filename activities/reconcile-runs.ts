@@ -1,15 +1,14 @@
-// Reads the run lists for unconfirmed attempts (R10, R11). It only reports what a list holds; `src/batch/on-event/list-read.ts`
+// Reads the run lists for unconfirmed attempts (R10, R11). It only reports what a list holds; `src/batch/on-event/run-events.ts`
 // decides what that proves.
 
 import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
 import { listRuns, NoList, ownRun } from '../src/audit/list-runs.ts';
-import { attemptKey, type AttemptRef, type AttemptRun } from '../src/batch/attempt.ts';
-import type { ReadBack } from '../src/batch/commands.ts';
-import type { ListReading } from '../src/batch/events.ts';
+import { attemptKey, type AttemptRef, type AttemptRun } from '../src/batch/outcome.ts';
+import type { ListReading, ReadBack } from '../src/batch/events.ts';
 import { errorMessage } from '../src/errors/error.ts';
 import type { Deps, OpenBatch } from './deps.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 
 export type ReconcileInput = BatchRef & {
   readonly attempts: readonly AttemptRef[];

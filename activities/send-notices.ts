@@ -2,8 +2,8 @@
 
 import { basename } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
-import type { Notice } from '../src/batch/notices/notice.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
+import type { Notice } from '../src/batch/pausing/pause-kinds.ts';
 import {
   missedAmong,
   missedSince,

@@ -13,7 +13,7 @@ import { NO_LEDGER } from '../src/batch/accounting/request-ledger.ts';
 import { begin } from '../src/batch/state/begin.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
-import { WRITES } from '../src/batch/version.ts';
+import { WRITES } from '../src/batch/params.ts';
 import { candidates, rowsInFlight } from '../src/create-batch/append/add-pass.ts';
 import { findOverlap } from '../src/create-batch/reuse/overlap.ts';
 import { isRunsheetError } from '../src/errors/error.ts';

@@ -2,7 +2,7 @@
 
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { NOTIFY_WITHIN_MS } from '../src/batch/bounds.ts';
 import { filesQueueOf, workQueueOf } from './task-queues.ts';
 

@@ -2,14 +2,13 @@
 // the batch has ended or continues as new. `state` holds everything that is remembered. The simulator of the tests runs this
 // code as well, so Temporal is only reached through `runtime`.
 
-import type { Command } from '../src/batch/commands.ts';
-import type { Event } from '../src/batch/events.ts';
+import type { Event, Command } from '../src/batch/events.ts';
 import { progress, type Progress } from '../src/batch/shown/progress.ts';
 import { begin } from '../src/batch/state/begin.ts';
 import { continueFrom, restore, type Snapshot } from '../src/batch/state/snapshot.ts';
 import type { State } from '../src/batch/state/state.ts';
 import { step } from '../src/batch/step.ts';
-import { readableVersion } from '../src/batch/version.ts';
+import { readableVersion } from '../src/batch/params.ts';
 import type { BatchInput } from './signals.ts';
 import type { BatchRuntime } from './batch-runtime.ts';
 import {

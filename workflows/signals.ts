@@ -3,8 +3,8 @@
 // without a worker.
 
 import { defineSignal } from '@temporalio/workflow';
-import type { AttemptRun } from '../src/batch/attempt.ts';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { AttemptRun } from '../src/batch/outcome.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { OverdueRun, RunCompletion, UserCommand } from '../src/batch/events.ts';
 import type { LimitChange } from '../src/options/limits.ts';
 import type { Grant, MemberUsage } from '../src/batch/pool/messages.ts';
@@ -58,7 +58,7 @@ export type BatchMemo = {
 export type BatchInput = BatchRef & {
   /** Set if the batch had ended: the pass whose rows are sent again. */
   readonly continues?: number;
-  /** The version in which the batch started; see src/batch/version.ts. */
+  /** The version in which the batch started; see src/batch/params.ts. */
   readonly version?: number;
   /** Set by continue-as-new, and for a batch that was rebuilt. */
   readonly snapshot?: Snapshot;

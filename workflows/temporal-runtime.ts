@@ -13,7 +13,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { BatchRef } from '../src/batch/batch-ref.ts';
+import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import type { Event } from '../src/batch/events.ts';
 import { progress, type Progress } from '../src/batch/shown/progress.ts';
 import { currentDetails, searchValues } from '../src/batch/shown/shown-batch.ts';

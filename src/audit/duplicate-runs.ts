@@ -2,7 +2,7 @@
 // webhooks, with the runs that rows name. A run that no row names is a duplicate: a second run of an attempt, or a run of an
 // attempt that was abandoned. It costs money, so it is reported.
 
-import type { AttemptRef, AttemptRun } from '../batch/attempt.ts';
+import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
 import { costOf } from '../options/gpu.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../run-service/client.ts';

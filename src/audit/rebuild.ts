@@ -5,14 +5,12 @@
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
 import { ROWS_MAX } from '../batch/bounds.ts';
-import type { ReadBack } from '../batch/commands.ts';
+import type { ReadBack } from '../batch/events.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
 import { note, type BatchEvent } from '../batch/event-log.ts';
-import { onCancel, originOf } from '../batch/on-event/user-command.ts';
-import { pause } from '../batch/pausing/pauses.ts';
-import { changeLimits } from '../batch/on-event/change-limits.ts';
+import { onCancel, originOf, changeLimits } from '../batch/on-event/user-command.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
-import type { BatchParams } from '../batch/params.ts';
+import { type BatchParams, WRITES } from '../batch/params.ts';
 import { retryAt } from '../batch/retry-policy.ts';
 import { onRung, type RowState } from '../batch/state/row-state.ts';
 import { snapshot, type Snapshot } from '../batch/state/snapshot.ts';
@@ -26,10 +24,9 @@ import {
   type Lane,
   type Segment,
 } from '../batch/state/lanes.ts';
-import { put } from '../batch/state/put-row.ts';
+import { put, spendInFull } from '../batch/state/put-row.ts';
 import { begin } from '../batch/state/begin.ts';
-import type { State } from '../batch/state/state.ts';
-import { WRITES } from '../batch/version.ts';
+import { type State, pause } from '../batch/state/state.ts';
 import { problem } from '../errors/error.ts';
 import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
@@ -44,7 +41,6 @@ import type { Store } from '../store/store.ts';
 import { quietMsOf } from './read-back.ts';
 import { NoList, ownRuns, leastShown, type OwnRun } from './list-runs.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
-import { spendInFull } from '../batch/state/parts-in-flight.ts';
 import type { AttemptRecord, PartRecord } from '../results/row-record.ts';
 
 /** Each pass has its own range of attempt numbers. */

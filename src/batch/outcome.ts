@@ -1,4 +1,6 @@
-// How an attempt or a row ended.
+// How an attempt and its run are identified, and how an attempt or a row ended.
+
+import type { FailureKind } from '../options/failure-kind.ts';
 
 /** Snapshots store positions in this list: append a new outcome, and keep the order. */
 export const OUTCOMES = ['succeeded', 'failed', 'timed-out', 'cancelled', 'refused', 'unknown'] as const;
@@ -30,3 +32,32 @@ export type PastAttempt = {
   /** The rung of the ladder that it asked for. */
   readonly rung?: number;
 };
+
+/**
+ * One try to start a run for a row, counted from 1. It is POSTed again under the same token while the service turns it
+ * away or cannot be reached.
+ */
+export type AttemptRef = { readonly place: number; readonly attempt: number };
+
+/** An attempt to be sent; `gpu`: the rung of a ladder on which it runs. */
+export type SentAttempt = AttemptRef & { readonly gpu?: string };
+
+/** A run that carries the token of an attempt. */
+export type AttemptRun = AttemptRef & { readonly runId: string };
+
+export const attemptKey = ({ place, attempt }: AttemptRef): string => `${place}/${attempt}`;
+
+export type FailureCounts = Readonly<Partial<Record<FailureKind | Outcome, number>>>;
+
+type End = { readonly outcome: Outcome; readonly failure?: FailureKind | undefined };
+
+/** The counts with one more attempt; what succeeded or was cancelled is no failure. */
+export function countFailure(
+  counts: FailureCounts = {},
+  { outcome, failure }: End,
+): FailureCounts | undefined {
+  if (outcome === 'succeeded' || outcome === 'cancelled')
+    return Object.keys(counts).length > 0 ? counts : undefined;
+  const why = failure === undefined || failure === 'unknown' ? outcome : failure;
+  return { ...counts, [why]: (counts[why] ?? 0) + 1 };
+}

@@ -3,9 +3,6 @@
 
 import { CLOCK_IDLE_MS } from './bounds.ts';
 import { advanceClock } from './clock.ts';
-import type { Command } from './commands.ts';
-import { acknowledgeCommands, stopGroups } from './decisions/acknowledge-commands.ts';
-import { abandonRuns, cancelRuns } from './decisions/cancel-runs.ts';
 import { collect } from './decisions/collect.ts';
 import { actsAt, type Decision } from './decisions/decision.ts';
 import {
@@ -27,12 +24,17 @@ import {
   resumeFromUnconfirmed,
 } from './decisions/pause.ts';
 import { notify } from './decisions/notify.ts';
-import { poll } from './decisions/poll.ts';
-import { noteChange, publish } from './decisions/publish.ts';
-import { reconcile } from './decisions/reconcile.ts';
-import { leaveAtEnd, reportUsage } from './decisions/report-usage.ts';
+import { poll, reconcile, abandonRuns, cancelRuns } from './decisions/poll.ts';
+import {
+  noteChange,
+  publish,
+  acknowledgeCommands,
+  stopGroups,
+  leaveAtEnd,
+  reportUsage,
+} from './decisions/publish.ts';
 import { send } from './decisions/send.ts';
-import type { Event } from './events.ts';
+import type { Event, Command } from './events.ts';
 import { applyEvent } from './on-event/apply.ts';
 import { readLateRuns } from './on-event/retry-rows.ts';
 import type { State } from './state/state.ts';

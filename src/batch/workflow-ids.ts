@@ -1,7 +1,5 @@
 // The ids of workflows. The birth mark separates batches of the same name in one cluster, and a cleaned batch from its successor.
 
-import type { BatchName } from './batch-ref.ts';
-
 /** The workflow id of a batch: its name and its birth mark. */
 export const workflowIdOf = ({ batch, mark }: BatchName): string => `runsheet:${batch}~${mark}`;
 
@@ -42,3 +40,12 @@ export const pipelineIdOf = ({
   readonly pipeline: string;
   readonly mark: string;
 }): string => `runsheet-pipeline:${pipeline}~${mark}`;
+
+/** The batch's name, and the birth mark that distinguishes it from other batches with that name. */
+export type BatchName = { readonly batch: string; readonly mark: string };
+
+/** The same with the folder of its files. */
+export type BatchRef = BatchName & { readonly folder: string };
+
+/** A run of a workflow. */
+export type Execution = { readonly workflowId: string; readonly runId: string };

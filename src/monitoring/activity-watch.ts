@@ -9,7 +9,7 @@ import type { FinalizeInput } from '../../activities/finalize-batch.ts';
 import type { LogInput } from '../../activities/keep-records.ts';
 import type { LoadedBatch, LoadInput } from '../../activities/load-batch.ts';
 import type { BatchEvent } from '../batch/event-log.ts';
-import type { BatchName, BatchRef } from '../batch/batch-ref.ts';
+import type { BatchName, BatchRef } from '../batch/workflow-ids.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { errorMessage } from '../errors/error.ts';
 

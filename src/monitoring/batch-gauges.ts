@@ -4,7 +4,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { RequestLedger } from '../batch/accounting/request-ledger.ts';
 import type { GpuUse } from '../batch/accounting/tally.ts';
-import type { BatchName } from '../batch/batch-ref.ts';
+import type { BatchName } from '../batch/workflow-ids.ts';
 import { type OutcomeCounts, OUTCOMES } from '../batch/outcome.ts';
 import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
 import type { GpuLoad, Progress } from '../batch/shown/progress.ts';

@@ -3,9 +3,8 @@
 
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { classifyResponse, type PostClass } from '../batch/classify-response.ts';
-import type { RunCompletion } from '../batch/events.ts';
+import type { RunCompletion, BatchSignals } from '../batch/events.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
-import type { BatchSignals } from '../batch/signals.ts';
 import type { ServiceCall } from '../run-service/connection.ts';
 import { CALL_NAMES } from '../run-service/contract/paths.ts';
 import type { Run } from '../run-service/contract/run.ts';

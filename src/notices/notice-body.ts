@@ -3,8 +3,7 @@
 import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import { rowsDone } from '../batch/accounting/tally.ts';
-import type { Notice } from '../batch/notices/notice.ts';
-import { PAUSE_KINDS, pauseHint } from '../batch/pausing/pause-kinds.ts';
+import { PAUSE_KINDS, pauseHint, type Notice } from '../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 

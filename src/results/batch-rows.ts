@@ -3,7 +3,6 @@
 
 import { definedOnly } from '../options/defined-only.ts';
 import { parseExactly } from '../batch/digits.ts';
-import type { AttemptRef } from '../batch/attempt.ts';
 import { changedInputs } from '../sheet/input-change.ts';
 import { readBatchSheet, sheetRows, type FoundRow } from '../sheet/batch-sheet.ts';
 import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/placed-rows.ts';
@@ -14,7 +13,7 @@ import { SortedLines } from '../store/sorted-lines.ts';
 import type { Store } from '../store/store.ts';
 import { NewestParts, isReusedPart, parsePart, partNames, PARTS } from './parts.ts';
 import { placeOf, type PartRecord, type RowRecord } from './row-record.ts';
-import type { Outcome } from '../batch/outcome.ts';
+import type { Outcome, AttemptRef } from '../batch/outcome.ts';
 
 /** `part`: the name of the part with the record. */
 export type BatchRow = FoundRow & {

@@ -1,7 +1,6 @@
 // Adds rows with an outcome to the batch's tally.
 
 import type { RunCost } from '../batch/events.ts';
-import { isWrittenOff } from '../batch/accounting/reservations.ts';
 import {
   NO_TALLY,
   tallyClimbing,
@@ -9,6 +8,7 @@ import {
   tallyUse,
   type GpuUse,
   type Tally,
+  isWrittenOff,
 } from '../batch/accounting/tally.ts';
 import { gpuSecondsOf, placeOf, type AttemptRecord, type PartRecord } from './row-record.ts';
 

@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
-import type { Execution } from '../batch/batch-ref.ts';
+import type { Execution } from '../batch/workflow-ids.ts';
 import { codedMessage, errorMessage, problem } from '../errors/error.ts';
 
 type Started = Parameters<ActivityInterceptorsFactory>[0]['info'];

@@ -15,15 +15,20 @@ import type { ShownBatch } from '../batch/shown/shown-batch.ts';
 import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
 import type { Snapshot } from '../batch/state/snapshot.ts';
-import { WRITES } from '../batch/version.ts';
+import { WRITES } from '../batch/params.ts';
 import { errorTable } from '../errors/codes.ts';
 import { problem, errorMessage, RunsheetError, type Code } from '../errors/error.ts';
 import { openControl } from './batch-control.ts';
 import { lastFailureIn } from '../schedule/firings.ts';
 import { isRefusedAs, rootOf, undefinedIfGone } from './client-errors.ts';
 import { startSearchable } from './search-attributes.ts';
-import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
-import type { BatchName, BatchRef, Execution } from '../batch/batch-ref.ts';
+import {
+  batchNameOf,
+  workflowIdOf,
+  type BatchName,
+  type BatchRef,
+  type Execution,
+} from '../batch/workflow-ids.ts';
 
 const AGAIN_MS = 500;
 const { WORKFLOW_EXECUTION_STATUS_RUNNING } = proto.temporal.api.enums.v1.WorkflowExecutionStatus;

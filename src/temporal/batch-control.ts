@@ -6,16 +6,14 @@ import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError }
 import { decodeArrayFromPayloads } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import type { BatchName } from '../batch/batch-ref.ts';
-import type { UserCommand } from '../batch/events.ts';
+import type { UserCommand, BatchSignals, Delivered } from '../batch/events.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Progress } from '../batch/shown/progress.ts';
-import { workflowIdOf } from '../batch/workflow-ids.ts';
+import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { waitInCall } from '../host/call-signal.ts';
 import type { Traffic } from '../run-service/file-traffic.ts';
 import { userHere } from './user-here.ts';
-import type { BatchSignals, Delivered } from '../batch/signals.ts';
 import * as signals from '../../workflows/signals.ts';
 
 const ANSWER_MS = 10_000;

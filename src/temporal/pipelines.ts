@@ -1,8 +1,7 @@
 // Starts, finds and cancels the workflows of pipelines.
 
 import type { Client, WorkflowExecutionStatusName } from '@temporalio/client';
-import type { BatchName } from '../batch/batch-ref.ts';
-import { pipelineIdOf, workflowIdOf } from '../batch/workflow-ids.ts';
+import { pipelineIdOf, workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 import type { PipelineInput, runsheetPipeline } from '../../workflows/pipeline.ts';
 import { lookAgain } from '../../workflows/signals.ts';
 import { taggedQueueOf } from '../../workflows/task-queues.ts';

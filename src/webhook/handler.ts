@@ -10,13 +10,12 @@
 import QuickLRU from 'quick-lru';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { AttemptRun } from '../batch/attempt.ts';
-import type { RunCompletion } from '../batch/events.ts';
+import type { AttemptRun } from '../batch/outcome.ts';
+import type { RunCompletion, Delivered } from '../batch/events.ts';
 import { errorMessage } from '../errors/error.ts';
 import { hasMachine, isOpen } from '../run-service/contract/statuses.ts';
 import { outcomeOf, type KnownRun } from '../run-service/run-outcome.ts';
-import type { Delivered } from '../batch/signals.ts';
-import type { BatchName } from '../batch/batch-ref.ts';
+import type { BatchName } from '../batch/workflow-ids.ts';
 import type { OwnRuns } from './own-runs.ts';
 import { isSameAttempt, readToken, type Token } from './token.ts';
 

@@ -2,8 +2,7 @@
 // machine. While runs of a batch wait, the end of another one is not urgent: its machine has the next run already.
 
 import QuickLRU from 'quick-lru';
-import type { BatchName } from '../batch/batch-ref.ts';
-import { workflowIdOf } from '../batch/workflow-ids.ts';
+import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 
 type Known = { readonly batch: string; phase: 'waiting' | 'started' | 'ended'; isTaken: boolean };
 

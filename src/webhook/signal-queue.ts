@@ -6,9 +6,8 @@
 // moment, and those that miss the first signal wait until Temporal has worked on it.
 
 import { GROUP_ATTEMPTS } from '../batch/bounds.ts';
-import type { Delivered } from '../batch/signals.ts';
-import type { BatchName } from '../batch/batch-ref.ts';
-import { workflowIdOf } from '../batch/workflow-ids.ts';
+import type { Delivered } from '../batch/events.ts';
+import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 
 type Queued<T> = {
   readonly message: T;

@@ -5,10 +5,8 @@
 //   waiting ──ends──► carries them (one group), or completes at the same moment (the others)
 //      └────time over, or no ends expected──► completes alone
 
-import type { BatchName } from '../batch/batch-ref.ts';
-import type { RunEnds } from '../batch/events.ts';
-import { workflowIdOf } from '../batch/workflow-ids.ts';
-import type { BatchSignals } from '../batch/signals.ts';
+import type { RunEnds, BatchSignals } from '../batch/events.ts';
+import { workflowIdOf, type BatchName } from '../batch/workflow-ids.ts';
 
 /** Ends that a group takes along. */
 export type Load = RunEnds & {

@@ -7,7 +7,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createBatch, createFrom, type NewBatch } from '../../activities/create-batch.ts';
-import { WRITES } from '../../src/batch/version.ts';
+import { WRITES } from '../../src/batch/params.ts';
 import type { BatchCall } from '../../src/create-batch/create-once.ts';
 import { sheetAt } from '../../src/create-batch/sheet-address.ts';
 import { problem } from '../../src/errors/error.ts';

@@ -3,8 +3,7 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pollRuns, type StoredMemory } from '../../activities/poll-runs.ts';
-import type { PolledRun } from '../../src/batch/commands.ts';
-import type { OverdueRun, RunCompletion } from '../../src/batch/events.ts';
+import type { OverdueRun, RunCompletion, PolledRun } from '../../src/batch/events.ts';
 import { depsOf, REF, type Given } from './deps.ts';
 
 type Read = { readonly reason?: string };

@@ -5,9 +5,8 @@ import { ActivityCancelledError, ActivityNotFoundError } from '@temporalio/clien
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { queueRuns } from '../../activities/queue-runs.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
-import type { BatchSignals } from '../../src/batch/signals.ts';
-import type { GroupResult, RunCompletion } from '../../src/batch/events.ts';
+import type { AttemptRun } from '../../src/batch/outcome.ts';
+import type { GroupResult, RunCompletion, BatchSignals } from '../../src/batch/events.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { OwnRuns } from '../../src/webhook/own-runs.ts';
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { readLast, type Reading, type ReadingParams } from '../../src/audit/duplicate-runs.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import type { DuplicateRun } from '../../src/results/summary.ts';
 import { BACK, FILE, idOf, listing, runOf, strangersRuns, type ListingOptions } from './lists.ts';

@@ -16,7 +16,7 @@ import {
 import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/request-ledger.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import { WRITES } from '../../src/batch/version.ts';
+import { WRITES } from '../../src/batch/params.ts';
 import { openDuplicates } from '../../src/results/duplicates.ts';
 import { partName } from '../../src/results/parts.ts';
 import type { FileRecord, PartRecord } from '../../src/results/row-record.ts';

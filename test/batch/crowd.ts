@@ -17,12 +17,11 @@ import { note, LOG_MAX } from '../../src/batch/event-log.ts';
 import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts';
 import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
-import { pause } from '../../src/batch/pausing/pauses.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import type { Running } from '../../src/batch/state/row-state.ts';
 import { snapshot } from '../../src/batch/state/snapshot.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import type { State } from '../../src/batch/state/state.ts';
+import { type State, pause } from '../../src/batch/state/state.ts';
 import { step } from '../../src/batch/step.ts';
 import { paramsOf } from './params.ts';
 

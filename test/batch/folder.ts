@@ -1,9 +1,8 @@
 // Simulates the batch folder. A part is created once: a second try returns the content of the first.
 
 import { NO_TALLY, tallyOutcome, tallyUse, type Tally } from '../../src/batch/accounting/tally.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { DeferredRow, PartResult } from '../../src/batch/events.ts';
-import type { Outcome } from '../../src/batch/outcome.ts';
+import type { Outcome, AttemptRun } from '../../src/batch/outcome.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 
 /** The result of fetching a row's files: `host` and `file` are the kinds of failure. */

@@ -3,7 +3,7 @@ import { laneOf, placeIn } from '../../src/batch/state/lanes.ts';
 import { addRunCost, NO_RUN_COSTS } from '../../src/batch/accounting/run-costs.ts';
 import { mostRetries } from '../../src/options/failure-kind.ts';
 import { relearn, UNPROVEN_MOST } from '../../src/batch/ladder.ts';
-import { changeLimits } from '../../src/batch/on-event/change-limits.ts';
+import { changeLimits } from '../../src/batch/on-event/user-command.ts';
 import type { RunTimes } from '../../src/batch/events.ts';
 import { running } from './scenes.ts';
 import { progress } from '../../src/batch/shown/progress.ts';

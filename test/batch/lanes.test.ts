@@ -12,9 +12,8 @@ import {
   unsentIn,
 } from '../../src/batch/state/lanes.ts';
 import { restore, snapshot } from '../../src/batch/state/snapshot.ts';
-import type { BatchParams } from '../../src/batch/params.ts';
+import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import { problemsOf } from './invariants.ts';
-import { WRITES } from '../../src/batch/version.ts';
 import { World } from './world.ts';
 
 const T4 = 0;

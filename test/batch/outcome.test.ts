@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countFailure } from '../../src/batch/failure-counts.ts';
-import { countSeenAs, NO_OUTCOMES, OUTCOMES } from '../../src/batch/outcome.ts';
+import { countSeenAs, NO_OUTCOMES, OUTCOMES, countFailure } from '../../src/batch/outcome.ts';
 import { backoffMs, chance, RETRY_BASE_MS, RETRY_MAX_MS, retryAt } from '../../src/batch/retry-policy.ts';
 
 it('every outcome is counted in exactly one of the classes that users see', () => {

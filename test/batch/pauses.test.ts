@@ -8,7 +8,7 @@ import {
   probed,
   sendingProbeAt,
   unpause,
-} from '../../src/batch/pausing/pauses.ts';
+} from '../../src/batch/state/state.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { paramsOf } from './params.ts';
 

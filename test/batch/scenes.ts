@@ -1,7 +1,7 @@
 // Builds worlds whose batch is already in a certain phase.
 
 import { CLOCK_SLACK_MS, LEASE_MS } from '../../src/batch/bounds.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import { TIMING } from './params.ts';
 import { World } from './world.ts';

@@ -1,6 +1,6 @@
 // Simulates the run service: it records every POST and every run.
 
-import { attemptKey, type AttemptRef, type AttemptRun } from '../../src/batch/attempt.ts';
+import { attemptKey, type AttemptRef, type AttemptRun } from '../../src/batch/outcome.ts';
 import type { PostResult, RunCompletion } from '../../src/batch/events.ts';
 
 /**

@@ -1,18 +1,16 @@
 // Simulates what surrounds `step`: executes commands in any order, loses responses, repeats messages, and records all runs.
 
-import { attemptKey } from '../../src/batch/attempt.ts';
-import type { Command } from '../../src/batch/commands.ts';
+import { attemptKey } from '../../src/batch/outcome.ts';
 import type { Decision } from '../../src/batch/decisions/decision.ts';
-import { EVIDENCE, RESULTS, type Event, type PostResult } from '../../src/batch/events.ts';
+import { EVIDENCE, RESULTS, type Event, type PostResult, type Command } from '../../src/batch/events.ts';
 import { keepLogWhenOld } from '../../src/batch/decisions/store-writes.ts';
 import type { BatchEvent } from '../../src/batch/event-log.ts';
-import type { BatchParams } from '../../src/batch/params.ts';
+import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { maySnapshot, restore, snapshot, type Snapshot } from '../../src/batch/state/snapshot.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { runningRow, type State } from '../../src/batch/state/state.ts';
 import { DECISIONS, nextDueAt, step } from '../../src/batch/step.ts';
-import { WRITES } from '../../src/batch/version.ts';
 import { Folder, type Fetched } from './folder.ts';
 import { openRuns, problemsOf, sentTooMuch, wronglyPolled } from './invariants.ts';
 import { paramsOf } from './params.ts';

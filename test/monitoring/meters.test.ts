@@ -1,7 +1,6 @@
 import { Registry } from 'prom-client';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RunCompletion } from '../../src/batch/events.ts';
-import type { BatchSignals } from '../../src/batch/signals.ts';
+import type { RunCompletion, BatchSignals } from '../../src/batch/events.ts';
 import { createMeters, meteredDownload, meteredSignals, type Meters } from '../../src/monitoring/meters.ts';
 import { connectRunService } from '../../src/run-service/client.ts';
 import { callName } from '../../src/run-service/contract/paths.ts';

@@ -2,7 +2,7 @@
 
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { AttemptRun } from '../../src/batch/outcome.ts';
 import { DUPLICATES_FILE, openDuplicates } from '../../src/results/duplicates.ts';
 import { keptEvidence } from '../../activities/finalize-batch.ts';
 import type { DuplicateRun } from '../../src/results/summary.ts';

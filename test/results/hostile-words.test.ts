@@ -16,7 +16,7 @@ import { collectRows } from '../../activities/collect-rows.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
-import { WRITES } from '../../src/batch/version.ts';
+import { WRITES } from '../../src/batch/params.ts';
 import { printError, printerFor, type Context } from '../../src/cli/context.ts';
 import { openProgressView } from '../../src/cli/follow/progress-view.ts';
 import { problem, errorMessage } from '../../src/errors/error.ts';

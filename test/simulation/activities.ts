@@ -1,10 +1,16 @@
 // Simulates the activities of a batch. The models use the real decision code (`ListWalk`, `observe`).
 
 import { leastShown, ListWalk, readBackTo } from '../../src/audit/list-runs.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
-import type { Command, ReadBack } from '../../src/batch/commands.ts';
-import { PASS } from '../../src/batch/events.ts';
-import type { DeferredRow, Event, ListReading, PartResult } from '../../src/batch/events.ts';
+import type { AttemptRun } from '../../src/batch/outcome.ts';
+import {
+  PASS,
+  type DeferredRow,
+  type Event,
+  type ListReading,
+  type PartResult,
+  type Command,
+  type ReadBack,
+} from '../../src/batch/events.ts';
 import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
 import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';

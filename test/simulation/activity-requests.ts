@@ -1,7 +1,7 @@
 // Gives the activities that a simulated workflow requests to their models, and their results back.
 
 import { isDeepStrictEqual } from 'node:util';
-import type { BatchRef } from '../../src/batch/batch-ref.ts';
+import type { BatchRef } from '../../src/batch/workflow-ids.ts';
 import type { Event } from '../../src/batch/events.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
 import type { Activities } from '../../activities/index.ts';

@@ -1,14 +1,13 @@
 // Simulates a batch: the real code of its workflow on a model of Temporal, which runs activities, loses workers and workflow
 // tasks, ends groups with the results of their last heartbeat, and rejects the end of a workflow run.
 
-import type { AttemptRun, SentAttempt } from '../../src/batch/attempt.ts';
+import type { AttemptRun, SentAttempt } from '../../src/batch/outcome.ts';
 import type { Event, RunEnds } from '../../src/batch/events.ts';
-import type { BatchParams } from '../../src/batch/params.ts';
+import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import type { State } from '../../src/batch/state/state.ts';
-import { WRITES } from '../../src/batch/version.ts';
 import { requestActivity, type Settled } from './activity-requests.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';

@@ -2,9 +2,8 @@
 // belong to one of the batches, or to strangers.
 
 import type { PostFacts } from '../../src/batch/classify-response.ts';
-import type { AttemptRef, SentAttempt } from '../../src/batch/attempt.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
-import type { Outcome } from '../../src/batch/outcome.ts';
+import type { Outcome, AttemptRef, SentAttempt } from '../../src/batch/outcome.ts';
 import type { Timing } from '../../src/batch/params.ts';
 import type { Sight } from '../../src/run-service/observation.ts';
 import { needsMore } from './ladder.ts';

@@ -1,6 +1,6 @@
 // Checks that hold after each step of a simulated batch.
 
-import type { AttemptRef } from '../../src/batch/attempt.ts';
+import type { AttemptRef } from '../../src/batch/outcome.ts';
 import { atRisk } from '../../src/batch/accounting/request-ledger.ts';
 import { STATE_BYTES_MAX } from '../../src/batch/bounds.ts';
 import { laneOf, laneWith, numberOf } from '../../src/batch/state/lanes.ts';

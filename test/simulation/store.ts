@@ -2,10 +2,9 @@
 // report an error.
 
 import type { RunCost } from '../../src/batch/events.ts';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
 import type { Tally } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
-import type { Outcome } from '../../src/batch/outcome.ts';
+import type { Outcome, AttemptRun } from '../../src/batch/outcome.ts';
 import type { World } from './world.ts';
 
 export type SimRecord = { readonly end: EndedRow; readonly outcome: Outcome };

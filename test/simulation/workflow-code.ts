@@ -2,7 +2,7 @@
 // the code runs until nothing of it can go on, and the task's result is a list of commands. The code touches nothing else, so
 // another worker can repeat it from its tasks.
 
-import type { SentAttempt } from '../../src/batch/attempt.ts';
+import type { SentAttempt } from '../../src/batch/outcome.ts';
 import type { Event } from '../../src/batch/events.ts';
 import type { Usage } from '../../src/batch/pool/messages.ts';
 import type { Snapshot } from '../../src/batch/state/snapshot.ts';

@@ -2,7 +2,7 @@
 // the task completes. Temporal rejects the end of a run, and every other command of that task, if an event arrived meanwhile:
 // the code is then replayed, and gets the new events in the same task.
 
-import type { SentAttempt } from '../../src/batch/attempt.ts';
+import type { SentAttempt } from '../../src/batch/outcome.ts';
 import type { State } from '../../src/batch/state/state.ts';
 import type { SimTemporal } from './temporal.ts';
 import { WorkflowCode, type Job, type Start, type Task, type WorkflowCommand } from './workflow-code.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
+import type { AttemptRun } from '../../src/batch/outcome.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import type { Receiver } from '../../src/webhook/receiver.ts';

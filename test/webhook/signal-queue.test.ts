@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Delivered } from '../../src/batch/signals.ts';
+import type { Delivered } from '../../src/batch/events.ts';
 import { SignalQueue } from '../../src/webhook/signal-queue.ts';
 
 /** A queue whose signals the test answers. */

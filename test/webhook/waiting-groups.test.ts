@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { RunCompletion } from '../../src/batch/events.ts';
-import type { BatchSignals, Delivered } from '../../src/batch/signals.ts';
+import type { RunCompletion, BatchSignals, Delivered } from '../../src/batch/events.ts';
 import { WaitingGroups } from '../../src/webhook/waiting-groups.ts';
 
 const B = { batch: 'b', mark: '0123456789abcdef' };

@@ -7,7 +7,7 @@ import type { Progress } from '../../src/batch/shown/progress.ts';
 import { snapshot } from '../../src/batch/state/snapshot.ts';
 import { put } from '../../src/batch/state/put-row.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import { WRITES } from '../../src/batch/version.ts';
+import { WRITES } from '../../src/batch/params.ts';
 import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
 import { Stage, until } from '../stage/stage.ts';
 import { accepted, openRig, refOf, Script, smallBatch, type Rig, type Sends } from './rig.ts';

@@ -3,9 +3,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AttemptRun } from '../../src/batch/attempt.ts';
-import type { BatchRef } from '../../src/batch/batch-ref.ts';
-import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
+import type { AttemptRun } from '../../src/batch/outcome.ts';
+import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
 import { loadConfig } from '../../src/host/config.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';

@@ -1,8 +1,8 @@
-// Simulates workers of several releases: the current workflows with other numbers in src/batch/version.ts, and a behaviour that
+// Simulates workers of several releases: the current workflows with other numbers in src/batch/params.ts, and a behaviour that
 // the next version introduces (it sends groups of one row).
 
 import { readFileSync } from 'node:fs';
-import { READS } from '../../src/batch/version.ts';
+import { READS } from '../../src/batch/params.ts';
 import { workflowBundle, type WorkflowBundle } from '../../src/temporal/bundle.ts';
 
 /** The version after the current one. */

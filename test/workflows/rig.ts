@@ -3,7 +3,7 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import type { AttemptRef, AttemptRun } from '../../src/batch/attempt.ts';
+import type { AttemptRef, AttemptRun } from '../../src/batch/outcome.ts';
 import { NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
 import type { DeferredRow, ListReading, PostResult, RunCompletion } from '../../src/batch/events.ts';
@@ -17,8 +17,7 @@ import { clientConverter } from '../../src/temporal/encryption/converter.ts';
 import type { PayloadKeys } from '../../src/temporal/encryption/payload-keys.ts';
 import { conversion } from '../../src/worker/create-workers.ts';
 import { workerInterceptors } from '../../src/worker/worker.ts';
-import { workflowIdOf } from '../../src/batch/workflow-ids.ts';
-import type { BatchRef } from '../../src/batch/batch-ref.ts';
+import { workflowIdOf, type BatchRef } from '../../src/batch/workflow-ids.ts';
 import { filesQueueOf, TASK_QUEUE, workQueueOf } from '../../workflows/task-queues.ts';
 import { paramsOf, TIMING } from '../batch/params.ts';
 import type { Stage } from '../stage/stage.ts';

@@ -3,9 +3,8 @@
 // longer in the state. The store keeps the last kind until the close, which knows all rows. Duplicates are reported and
 // cancelled.
 
-import { attemptKey, type AttemptRef, type AttemptRun } from '../attempt.ts';
-import type { PastAttempt } from '../outcome.ts';
-import { spendInFull } from '../state/parts-in-flight.ts';
+import { type PastAttempt, attemptKey, type AttemptRef, type AttemptRun } from '../outcome.ts';
+import { spendInFull } from '../state/put-row.ts';
 import type { State } from '../state/state.ts';
 import { enterDuplicate } from './request-ledger.ts';
 

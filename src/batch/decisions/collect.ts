@@ -2,11 +2,9 @@
 
 import { COLLECTS_IN_FLIGHT } from '../bounds.ts';
 import { DEFERS_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
-import { probeAt, probed } from '../pausing/pauses.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
-import { addPart } from '../state/parts-in-flight.ts';
-import { forget } from '../state/put-row.ts';
-import { isIdle, type State } from '../state/state.ts';
+import { forget, addPart } from '../state/put-row.ts';
+import { isIdle, type State, probeAt, probed } from '../state/state.ts';
 import { type Decision, NEVER, runTimeShareMs, COLLECT_SHARES } from './decision.ts';
 
 export const COLLECT_ROWS = 100;

@@ -3,10 +3,9 @@
 // again (on-event/notified.ts). A batch without targets notes nothing, so a target that is added learns of what still holds.
 
 import { NOTIFY_FAILED } from '../../options/bounds.ts';
-import type { Command } from '../commands.ts';
+import type { Command } from '../events.ts';
 import { spentNano } from '../sending-limits/budget.ts';
-import type { Notice } from '../notices/notice.ts';
-import type { Pause, PauseKind } from '../pausing/pause-kinds.ts';
+import type { Pause, PauseKind, Notice } from '../pausing/pause-kinds.ts';
 import type { State } from '../state/state.ts';
 import { isReached } from './pause.ts';
 import { dueIf, type Decision } from './decision.ts';

@@ -8,7 +8,6 @@ import { slotsAllowed } from '../sending-limits/adaptive-cap.ts';
 import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano } from '../sending-limits/budget.ts';
 import { grant, lacksSlots, poolFault } from '../sending-limits/grant.ts';
 import type { Canary } from '../params.ts';
-import { pause, unpause } from '../pausing/pauses.ts';
 import type { Membership } from '../pool/messages.ts';
 import { type Account, accountsOf, type Lane, nextAccount } from '../state/lanes.ts';
 import { mayTakePlace } from '../state/state-size.ts';
@@ -19,8 +18,10 @@ import {
   type State,
   unconfirmedRows,
   unsentPlaces,
+  pause,
+  unpause,
 } from '../state/state.ts';
-import { isStuck, stuckFrom } from '../on-event/list-read.ts';
+import { isStuck, stuckFrom } from '../on-event/run-events.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 import { nextAttemptAt } from './send.ts';
 

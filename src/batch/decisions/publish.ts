@@ -1,11 +1,14 @@
 // Decides when to write progress into the memo: after a change, with whatever else happens, but not too often; immediately if the
 // status changes or a command is acknowledged, because users wait for that.
 
-import type { Command } from '../commands.ts';
-import type { Event } from '../events.ts';
+import type { Event, Command } from '../events.ts';
 import { statusOf } from '../shown/progress.ts';
-import type { State } from '../state/state.ts';
-import { type Decision, NEVER, runTimeShareMs, PUBLISH_SHARES } from './decision.ts';
+import type { State, Group } from '../state/state.ts';
+import { type Decision, NEVER, runTimeShareMs, PUBLISH_SHARES, dueIf } from './decision.ts';
+import { acknowledge } from '../on-event/user-command.ts';
+import { POOL_SILENT_MS } from '../bounds.ts';
+import { leave, usageOf, wantsMoreAt } from '../pool/membership.ts';
+import type { Membership } from '../pool/messages.ts';
 
 /** The minimum time between two publications of progress, because each adds to the history. */
 export const PUBLISH_MS = 500;
@@ -47,3 +50,87 @@ function publishAt(state: State, share: number): number {
 }
 
 const summaryOf = (state: State): string => `${statusOf(state)} after ${state.acknowledgements.at(-1)?.id}`;
+
+// Acknowledges a pause or a lower limit when it is in force: the workers of all groups that were in flight have answered, or the
+// leases of those that Temporal gave up have ended. Groups in flight are asked to start no further POST, so that this takes a
+// second and not as long as the slowest POST may wait.
+export const stopGroups: Decision = {
+  name: 'stop-groups',
+  dueAt: (state) => dueIf(state.pendingCommands.length > 0 && toStop(state).length > 0),
+  act: (state) => {
+    const groups = toStop(state);
+    for (const [number, group] of groups) state.groups.set(number, { ...group, isStopped: true });
+    return [{ type: 'stopGroups', groups: groups.map(([number]) => number) }];
+  },
+};
+
+/** The groups that a command waits for, and that were not stopped yet. */
+function toStop({ groups, pendingCommands }: State): readonly (readonly [number, Group])[] {
+  const upTo = Math.max(...pendingCommands.map((command) => command.upTo));
+  return [...groups].filter(([number, group]) => number <= upTo && !group.isStopped);
+}
+
+export const acknowledgeCommands: Decision = {
+  name: 'acknowledge-commands',
+  dueAt: (state) =>
+    state.pendingCommands.length > 0 && inForce(state).length > 0 ? (state.leasedUntil ?? 0) : NEVER,
+  act: (state) => {
+    const acknowledged = inForce(state);
+    state.pendingCommands = state.pendingCommands.filter((command) => !acknowledged.includes(command));
+    for (const { id, upTo: _, kind: __, ...answer } of acknowledged) acknowledge(state, id, answer);
+    return [];
+  },
+};
+
+function inForce({ groups, pendingCommands }: State): State['pendingCommands'] {
+  const oldest = Math.min(...groups.keys());
+  return pendingCommands.filter(({ upTo }) => oldest > upTo);
+}
+
+// Reports to the pool of the batch, after each change but not too often, and now and then without one, and one report at a time:
+// later ones say more. A batch that leaves its pool, or has ended, says so immediately.
+/** A pool and the batches that share it. A batch reports every change to its pool, but not more often than this. */
+export const POOL_REPORT_MS = 2_000;
+
+export const reportUsage: Decision = {
+  name: 'report-usage',
+  dueAt: (state) => {
+    if (state.leaves !== undefined) return 0;
+    const { membership } = state;
+    if (membership === undefined || membership.isReporting) return NEVER;
+    const { reported, failure } = membership;
+    if (failure !== undefined) return failure.againAt;
+    if (reported === undefined) return 0;
+    // A pool that was terminated and made again learns from it what the batch holds.
+    if (reported.text !== textOf(state, membership)) return reported.at + POOL_REPORT_MS;
+    return Math.min(reported.at + POOL_SILENT_MS, Math.max(reported.at + POOL_REPORT_MS, wantsMoreAt(state)));
+  },
+  act: (state) => {
+    if (state.leaves !== undefined) return saidLeaves(state);
+    const membership = state.membership as Membership;
+    const usage = { ...usageOf(state, membership), number: membership.number + 1 };
+    state.membership = {
+      ...membership,
+      number: usage.number,
+      isReporting: true,
+      reported: { at: state.now, text: textOf(state, membership) },
+    };
+    return [{ type: 'reportUsage', pool: state.params.pool as string, usage }];
+  },
+};
+
+const textOf = (state: State, membership: Membership): string => JSON.stringify(usageOf(state, membership));
+
+function saidLeaves(state: State): readonly Command[] {
+  const { leaves = [] } = state;
+  state.leaves = undefined;
+  return leaves.map((one) => ({ type: 'reportUsage', ...one }));
+}
+
+/** A batch that has ended leaves its pool. */
+export function leaveAtEnd(state: State): readonly Command[] {
+  leave(state, state.params.pool);
+  if (state.version >= 4) state.membershipLeft ??= state.membership;
+  state.membership = undefined;
+  return saidLeaves(state);
+}

@@ -1,7 +1,7 @@
 // Decides which rows are sent next: rows that wait for another POST first, then the next places of the lanes.
 
-import type { SentAttempt } from '../attempt.ts';
-import { GROUP_ATTEMPTS } from '../bounds.ts';
+import type { SentAttempt } from '../outcome.ts';
+import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from '../bounds.ts';
 import { rungNow, unprovenFree } from '../ladder.ts';
 import {
   accountOn,
@@ -16,14 +16,15 @@ import {
 } from '../state/lanes.ts';
 import { firstAllowed, mayReserve } from '../sending-limits/budget.ts';
 import { freeOn } from '../sending-limits/adaptive-cap.ts';
-import { allowance } from '../sending-limits/strictest-limit.ts';
-import { spendRate, spendStarts } from '../sending-limits/rate-limit.ts';
-import { probed } from '../pausing/pauses.ts';
+import { spendRate, spendStarts, rateLimit, startsPerMinute } from '../sending-limits/rate-limit.ts';
 import { put } from '../state/put-row.ts';
 import { onRung, type Base, type Waiting } from '../state/row-state.ts';
-import type { State } from '../state/state.ts';
+import { type State, probed, freeSlots, isHeld, sendingProbeAt } from '../state/state.ts';
 import { mayTakePlace } from '../state/state-size.ts';
 import { NEVER, type Decision } from './decision.ts';
+import { circuitBreaker } from '../sending-limits/circuit-breaker.ts';
+import { grant } from '../sending-limits/grant.ts';
+import { type Allowance, FREE, type Limit, NEVER as SHUT } from '../sending-limits/allowance.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */
 export const send: Decision = {
@@ -45,10 +46,10 @@ export const send: Decision = {
  * The results of a group may wait, unless the batch decides by them: whether the service accepts again, and how fast, or whether a run
  * began before the concurrency changed. Without webhooks, no worker expects ends.
  */
-function waiting({ params, pauses, consecutiveFailures, rateLimit }: State): {
+function waiting({ params, pauses, consecutiveFailures, rateLimit: rate }: State): {
   readonly mayWait?: true;
 } {
-  const isSteady = pauses.size === 0 && consecutiveFailures === 0 && rateLimit.gapMs === 0;
+  const isSteady = pauses.size === 0 && consecutiveFailures === 0 && rate.gapMs === 0;
   const mayWait = params.webhooks && params.adaptive === undefined && isSteady;
   return mayWait ? { mayWait } : {};
 }
@@ -118,4 +119,45 @@ function takeUnsent(state: State): SentAttempt | undefined {
   const row = { place, attempt: 1, tries: 0, past: [], ...onRung(rungNow(state, place)) };
   put(state, { ...row, phase: 'sending' });
   return sentAttempt(state, row);
+}
+
+/** Limits sending to the free slots. */
+export function slots(state: State): Allowance {
+  const free = freeSlots(state);
+  return free === 0 ? SHUT : { at: 0, most: free };
+}
+
+/** A paused batch sends only single probes. */
+function pause(state: State): Allowance {
+  if (!isHeld(state)) return FREE;
+  return state.groups.size === 0 ? { at: sendingProbeAt(state), most: 1 } : SHUT;
+}
+
+/** While too many groups are in flight, due attempts wait and join the next group. */
+const groupsInFlight = ({ groups }: State): Allowance => (groups.size < GROUPS_IN_FLIGHT ? FREE : SHUT);
+
+/** A batch cannot continue as new while groups are in flight, so it stops sending first. */
+const continueAsNew = ({ isStopping }: State): Allowance => (isStopping ? SHUT : FREE);
+
+const LIMITS: readonly Limit[] = [
+  continueAsNew,
+  slots,
+  grant,
+  groupsInFlight,
+  pause,
+  circuitBreaker,
+  rateLimit,
+  startsPerMinute,
+];
+
+function allowance(state: State): Allowance {
+  let at = 0;
+  let most = Number.POSITIVE_INFINITY;
+  for (const limit of LIMITS) {
+    const one = limit(state);
+    at = Math.max(at, one.at);
+    most = Math.min(most, one.most);
+  }
+  // A limit that allows no attempt has no time: an empty group would be sent again and again.
+  return { at: most < 1 ? Number.POSITIVE_INFINITY : at, most };
 }

@@ -2,12 +2,10 @@
 
 import { tallyOutcome } from '../accounting/tally.ts';
 import { readBack } from '../clock.ts';
-import type { Command } from '../commands.ts';
-import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem } from '../events.ts';
-import { probeAt, probed } from '../pausing/pauses.ts';
+import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem, type Command } from '../events.ts';
 import { neverSentIn } from '../state/lanes.ts';
 import type { EndedRow } from '../state/row-state.ts';
-import { isIdle, type State } from '../state/state.ts';
+import { isIdle, type State, probeAt, probed } from '../state/state.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 
 export const EVIDENCE_RUNS = 200;

@@ -1,7 +1,7 @@
 // Handles the end of a group: each row moves to the phase that its POST's class (R5) implies, and attempts that could
 // not be sent delay the batch. Only rows that still wait for this result change (R15).
 
-import { attemptKey } from '../attempt.ts';
+import { attemptKey } from '../outcome.ts';
 import { CLOCK_SLACK_MS, LEASE_MS, REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
 import { noteServiceTime } from '../clock.ts';
@@ -12,13 +12,11 @@ import { laneWith } from '../state/lanes.ts';
 import { noteThrottled } from '../sending-limits/adaptive-cap.ts';
 import { believable, closeCircuit, countFailure, HOLD_BASE_MS } from '../sending-limits/circuit-breaker.ts';
 import { adaptRate } from '../sending-limits/rate-limit.ts';
-import { pause, unpause } from '../pausing/pauses.ts';
 import { baseOf, type Sending, type TurnedAway } from '../state/row-state.ts';
-import { put } from '../state/put-row.ts';
-import type { Group, State } from '../state/state.ts';
+import { put, endRow } from '../state/put-row.ts';
+import { type Group, type State, pause, unpause } from '../state/state.ts';
 import { reasonBytes } from '../state/state-size.ts';
 import { enterRun, noteRun, startRun } from './run-events.ts';
-import { endRow } from './end-row.ts';
 
 type GroupEnded = Extract<Event, { type: 'groupEnded' }>;
 

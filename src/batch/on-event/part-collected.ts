@@ -8,12 +8,10 @@ import { note } from '../event-log.ts';
 import { clipped } from '../../options/clipped.ts';
 import { LOG, PASS, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
-import { pause, unpause } from '../pausing/pauses.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';
-import { removePart, spendInFull, spendWrittenOff } from '../state/parts-in-flight.ts';
-import { put } from '../state/put-row.ts';
+import { put, removePart, spendInFull, spendWrittenOff } from '../state/put-row.ts';
 import { dropLog } from './notified.ts';
-import type { State } from '../state/state.ts';
+import { type State, pause, unpause } from '../state/state.ts';
 
 /** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
 export const DEFER_BASE_MS = 2_000;

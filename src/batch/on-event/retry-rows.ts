@@ -6,10 +6,9 @@ import type { Event } from '../events.ts';
 import { tryCanaryAgain } from '../canary.ts';
 import { note } from '../event-log.ts';
 import { rejoined } from '../pool/messages.ts';
-import { unpause } from '../pausing/pauses.ts';
 import { plural } from '../shown/progress.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
-import type { State } from '../state/state.ts';
+import { type State, unpause } from '../state/state.ts';
 import { acknowledge, originOf, type Answer } from './user-command.ts';
 
 export function onRetry(state: State, command: Extract<Event, { type: 'retry' }>): void {

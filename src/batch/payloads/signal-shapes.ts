@@ -1,11 +1,10 @@
 // The arguments of every signal of every workflow. A signal with others is dropped.
 
 import { FAILURE_KINDS } from '../../options/failure-kind.ts';
-import type { AttemptRun } from '../attempt.ts';
 import type { Event, OverdueRun, RunCompletion } from '../events.ts';
 import { isObject } from '../../options/kinds.ts';
 import { STORED_LIMITS } from '../../options/limits.ts';
-import { OUTCOMES } from '../outcome.ts';
+import { OUTCOMES, type AttemptRun } from '../outcome.ts';
 import type { Grant, MemberUsage } from '../pool/messages.ts';
 
 // Checks the shape of values from other programs. The workflow bundle cannot carry a schema library.

@@ -4,8 +4,7 @@
 import { REASON_BYTES } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
 import type { NotAccepted } from '../events.ts';
-import { pause, unpause } from '../pausing/pauses.ts';
-import type { State } from '../state/state.ts';
+import { type State, pause, unpause } from '../state/state.ts';
 import { NEVER, type Allowance } from './allowance.ts';
 
 /** The wait after a group that could not be sent: half a second, doubled each time up to the maximum. */

@@ -4,7 +4,7 @@ import type { RequestLedger } from '../accounting/request-ledger.ts';
 import { costSoFar, rowsDone, type Tally } from '../accounting/tally.ts';
 import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../bounds.ts';
 import { canaryProgress, type CanaryProgress } from '../canary.ts';
-import type { FailureCounts } from '../failure-counts.ts';
+import type { FailureCounts } from '../outcome.ts';
 import { slotsAllowed, usefulConcurrency } from '../sending-limits/adaptive-cap.ts';
 import { reservedNano, spentNano } from '../sending-limits/budget.ts';
 import { grantReason } from '../sending-limits/grant.ts';

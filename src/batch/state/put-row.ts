@@ -8,10 +8,19 @@ import {
   type RowState,
   type Running,
   type Unconfirmed,
+  baseOf,
+  type Base,
+  endedRowBytes,
+  type EndedRow,
 } from './row-state.ts';
-import { addHeld, heldBy } from '../accounting/reservations.ts';
-import { accountOn, laneWith, type Account } from './lanes.ts';
+import { addHeld, heldBy, heldByEnded, isWrittenOff } from '../accounting/tally.ts';
+import { accountOn, laneWith, type Account, accountsOf } from './lanes.ts';
 import type { State } from './state.ts';
+import { clipped } from '../../options/clipped.ts';
+import type { FailureKind } from '../../options/failure-kind.ts';
+import { OUTCOME_CLASS, type Outcome, countFailure } from '../outcome.ts';
+import { reasonBytes } from './state-size.ts';
+import { highestCost } from '../sending-limits/budget.ts';
 
 const SLOT_PHASES: ReadonlySet<Phase> = new Set(['sending', 'running', 'unconfirmed']);
 
@@ -92,4 +101,67 @@ function insertSorted<T>(queue: T[], item: T, timeOf: (item: T) => number): void
 
 function remove<T>(queue: T[], item: T): void {
   queue.splice(queue.indexOf(item), 1);
+}
+
+type End = {
+  readonly outcome: Outcome;
+  readonly failure?: FailureKind | undefined;
+  readonly runId?: string | undefined;
+  readonly reason?: string | undefined;
+};
+
+export function endRow(state: State, row: Base, end: End): void {
+  const { outcome, runId } = end;
+  const reason = end.reason && clipped(end.reason, reasonBytes(state));
+  const facts = { ...(runId === undefined ? {} : { runId }), ...(reason ? { reason } : {}) };
+  put(state, { ...baseOf(row), phase: 'ended', at: state.now, outcome, ...facts });
+  state.failures = countFailure(state.failures, end);
+  const { all, bad } = state.endings;
+  // What the user cancelled is no failure.
+  const isBad = outcome !== 'cancelled' && OUTCOME_CLASS[outcome] !== 'good';
+  state.endings = { all: all + 1, bad: bad + Number(isBad) };
+  if (outcome !== 'succeeded')
+    state.lastFailure = { place: row.place, outcome, ...(reason ? { reason } : {}) };
+}
+
+// Parts that are being written. Their rows are no longer rows of the state, but take space in it and may have cost money.
+export function addPart(state: State, part: number, rows: readonly EndedRow[]): void {
+  state.parts.set(part, rows);
+  count(state, rows, 1);
+}
+
+export function removePart(state: State, part: number, rows: readonly EndedRow[]): void {
+  state.parts.delete(part);
+  count(state, rows, -1);
+}
+
+function count(state: State, rows: readonly EndedRow[], times: 1 | -1): void {
+  for (const row of rows) {
+    state.bytes += times * endedRowBytes(row);
+    const lane = laneWith(state, row.place);
+    if (lane.climb === undefined) lane.held = addHeld(lane.held, heldByEnded(row), times);
+    else
+      for (const [rung, account] of lane.climb.rungs.entries())
+        account.held = addHeld(account.held, heldByEnded(row, rung), times);
+  }
+}
+
+/** An attempt or a duplicate run of this row, whose cost will never be known. Without its rung, the dearest one counts. */
+export function spendInFull(
+  state: State,
+  place: number,
+  rung = dearestRung(state, place),
+  attempts = 1,
+): void {
+  accountOn(laneWith(state, place), rung).unpriced += attempts;
+}
+
+function dearestRung(state: State, place: number): number {
+  const costs = accountsOf(laneWith(state, place)).map((account) => highestCost(state.params, account));
+  return costs.indexOf(Math.max(...costs));
+}
+
+/** The row's part is written: from now on, only the tally and this know its cost. */
+export function spendWrittenOff(state: State, { place, attempts }: EndedRow): void {
+  for (const attempt of attempts) if (isWrittenOff(attempt)) spendInFull(state, place, attempt.rung);
 }

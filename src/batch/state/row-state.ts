@@ -8,11 +8,10 @@
 //
 // sending, running and unconfirmed hold a slot. A row has one phase at a time, so (row, attempt) identifies one state.
 
-import type { AttemptRef } from '../attempt.ts';
 import { PAST_BYTES, PAST_WITHOUT_RUN_BYTES, ROW_BYTES, SHORT_REASON_BYTES } from '../bounds.ts';
 import type { PostClass } from '../classify-response.ts';
 import { jsonBytes } from '../../options/clipped.ts';
-import type { Outcome, PastAttempt } from '../outcome.ts';
+import type { Outcome, PastAttempt, AttemptRef } from '../outcome.ts';
 
 export type Base = AttemptRef & {
   /** How many runs of this row have ended without success, for the retry policy. */

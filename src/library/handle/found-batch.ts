@@ -2,7 +2,7 @@
 
 import { correctionOf, nearest, problem } from '../../errors/error.ts';
 import { listBatchFolders, openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
-import type { BatchRef } from '../../batch/batch-ref.ts';
+import type { BatchRef } from '../../batch/workflow-ids.ts';
 
 export type FoundBatch = BatchFolder;
 

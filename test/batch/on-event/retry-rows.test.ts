@@ -5,7 +5,7 @@ import { addSegments, placeIn } from '../../../src/batch/state/lanes.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { closedSnapshot, continueFrom, restore, snapshot } from '../../../src/batch/state/snapshot.ts';
 import { problemsOf } from '../invariants.ts';
-import { WRITES } from '../../../src/batch/version.ts';
+import { WRITES } from '../../../src/batch/params.ts';
 import { World } from '../world.ts';
 
 const AGAIN = [{ lane: 0, first: 5_001, count: 2 }] as const;

@@ -1,11 +1,10 @@
 // Simulates a run service with a number of machines that may change, around `step`: runs queue until a machine is free, a new
 // machine starts first, and a quota turns away what is too much. It measures the throughput.
 
-import type { Command } from '../../../src/batch/commands.ts';
 import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
-import type { AttemptRef } from '../../../src/batch/attempt.ts';
+import type { AttemptRef } from '../../../src/batch/outcome.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
-import type { Event, PostResult } from '../../../src/batch/events.ts';
+import type { Event, PostResult, Command } from '../../../src/batch/events.ts';
 import { capOf } from '../../../src/batch/sending-limits/adaptive-cap.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batch/state/snapshot.ts';

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { GROUP_ATTEMPTS, GROUPS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
-import { slots } from '../../../src/batch/sending-limits/strictest-limit.ts';
-import { PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
+import { slots } from '../../../src/batch/decisions/send.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
 import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
-import { freeSlots, usedSlots } from '../../../src/batch/state/state.ts';
+import { freeSlots, usedSlots, PROBE_MAX_MS, PROBE_MS } from '../../../src/batch/state/state.ts';
 import { paramsOf } from '../params.ts';
 import { running, runOfFirst } from '../scenes.ts';
 import { World } from '../world.ts';

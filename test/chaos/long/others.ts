@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Run } from '../../../src/run-service/contract/run.ts';
 import { isTerminal } from '../../../src/run-service/contract/statuses.ts';
-import type { BatchName } from '../../../src/batch/batch-ref.ts';
+import type { BatchName } from '../../../src/batch/workflow-ids.ts';
 import { readToken } from '../../../src/webhook/token.ts';
 import { ask, setFaults } from './service.ts';
 

@@ -9,7 +9,7 @@ import type { Run } from '../../../src/run-service/contract/run.ts';
 import { isTerminal } from '../../../src/run-service/contract/statuses.ts';
 import type { RowRecord } from '../../../src/results/row-record.ts';
 import type { DuplicateRun, Summary } from '../../../src/results/summary.ts';
-import type { BatchName } from '../../../src/batch/batch-ref.ts';
+import type { BatchName } from '../../../src/batch/workflow-ids.ts';
 import { readToken } from '../../../src/webhook/token.ts';
 import type { QueueRunCall } from '../../stage/gateway.ts';
 import { mostOutstanding } from '../../stage/truth.ts';
