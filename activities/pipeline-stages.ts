@@ -22,13 +22,11 @@ import {
   type PipelineFolder,
   type StageDefinition,
   type StageFailure,
-} from '../src/create-batch/pipeline/pipeline-file.ts';
-import {
   helpFor,
   reasonOf,
   stageStates,
   type StageState,
-} from '../src/create-batch/pipeline/stage-states.ts';
+} from '../src/create-batch/pipeline/pipeline-file.ts';
 import { pipelinePage, type PipelineStage } from '../src/results/page/pipeline-page.ts';
 import { errorMessage, problem } from '../src/errors/error.ts';
 import { definedOnly } from '../src/options/defined-only.ts';

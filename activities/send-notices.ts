@@ -11,7 +11,7 @@ import {
   type ScheduleNotice,
 } from '../src/batch/notices/schedule-notice.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
-import { shownAddress } from '../src/errors/redact.ts';
+import { shownAddress } from '../src/errors/outside-text.ts';
 import { deliver } from '../src/notices/deliver.ts';
 import { noticeBody } from '../src/notices/notice-body.ts';
 import { scheduleNoticeBody } from '../src/notices/schedule-notice-body.ts';

@@ -11,7 +11,7 @@ import {
 import { EXIT, RunsheetError } from '../errors/error.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import type { Context, Output } from './context.ts';
-import { optionAliases } from './flags/option-flags.ts';
+import { optionAliases } from './flags/flags.ts';
 
 /** Resolves with the exit code, unless it is 0. */
 type Work<F, A extends BaseArgs> = (this: Context, flags: F, ...args: A) => Promise<number | void>;

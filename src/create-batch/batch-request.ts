@@ -1,22 +1,21 @@
 // What a new batch is asked for, as JSON, and what the service adds to it: so a command, a program and an activity make
 // batches in the same way.
 
-import { DEFAULT_PRICES } from '../options/gpu.ts';
-import { DEFAULT_TIMING } from '../batch/params.ts';
-import { problem } from '../errors/error.ts';
+import { DEFAULT_PRICES } from '../options/failure-kind.ts';
+import { DEFAULT_TIMING, type Timing } from '../batch/params.ts';
+import { problem, correctionOf, nearest, type GivenFlag, type RunsheetError } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import { isThisMachine } from '../host/proxies.ts';
 import type { RunService } from '../run-service/client.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { openServices, type Services, type Spoken } from '../run-service/open-services.ts';
 import { openTransport } from '../run-service/transport.ts';
-import { withInputNames } from '../sheet/input-fields.ts';
-import type { BatchSpec, ServiceSpec } from './batch-spec.ts';
-import { checkRequest } from './check-request.ts';
+import { withInputNames } from '../sheet/parse-cell.ts';
+import { type BatchSpec, type ServiceSpec, type Settings, checkRequest } from './batch-spec.ts';
 import type { SheetCopy } from './copy-sheet.ts';
 import type { CreateParams } from './create-batch.ts';
-import { findDeployment } from './find-deployment.ts';
-import { refuseTooSoon, usableDeployment } from './service-numbers.ts';
+import type { Deployment, InputType } from '../run-service/contract/deployment.ts';
+import type { BatchFile } from '../store/batch-file.ts';
 
 export type BatchRequest = Pick<BatchSpec, 'options' | 'settings' | 'order'> &
   Pick<CreateParams, 'name' | 'again' | 'madeFor' | 'stage' | 'answers'> & {
@@ -68,3 +67,100 @@ async function serviceFacts(service: RunService, meant: Spoken, deploymentId: st
     prices: prices ?? DEFAULT_PRICES,
   };
 }
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The deployment as the service describes it. Throws E302 for no or several matches, E303 if there is no list. */
+export async function findDeployment(service: RunService, wanted: string): Promise<Deployment> {
+  if (UUID.test(wanted)) return byId(service, wanted.toLowerCase());
+  const all = await service.listDeployments();
+  if (all === undefined) throw problem('E303', { wanted, base: service.base });
+  const named = all.filter(({ name }) => name === wanted);
+  const [only] = named;
+  if (only !== undefined && named.length === 1) return (await service.getDeployment(only.id)) ?? only;
+  const isAmbiguous = named.length > 1;
+  const known = isAmbiguous ? named.map(({ id }) => id) : all.map(({ name, id }) => name ?? id);
+  const near = isAmbiguous ? undefined : nearest(wanted, known);
+  throw problem(
+    'E302',
+    { wanted, base: service.base, known, near, isAmbiguous },
+    { correction: correctionOf(wanted, near) },
+  );
+}
+
+/** If the service does not describe deployments, Queue Run will check the id. */
+async function byId(service: RunService, id: string): Promise<Deployment> {
+  const found = await service.getDeployment(id);
+  if (found !== undefined) return found;
+  const all = await service.listDeployments();
+  if (all === undefined) return unknownDeployment(id);
+  throw problem('E302', { wanted: id, base: service.base, known: all.map((one) => one.name ?? one.id) });
+}
+
+const unknownDeployment = (id: string): Deployment => ({
+  id,
+  name: undefined,
+  workflowId: undefined,
+  versionId: undefined,
+  gpu: undefined,
+  concurrencyLimit: undefined,
+  runTimeoutSeconds: undefined,
+  inputTypes: undefined,
+});
+
+/** The inputs of the deployment of a batch, as its service declares them now; a local one has to run. */
+export async function declaredInputs(
+  config: Config,
+  { service, deployment }: Pick<BatchFile, 'service' | 'deployment'>,
+): Promise<readonly InputType[] | undefined> {
+  const services = openServices(config, openTransport(1));
+  return (await findDeployment(services.at(service), deployment.id)).inputTypes;
+}
+
+// Checks the numbers that decide how many runs are sent and when they are abandoned: those of the deployment, and those of
+// the flags against the service's profile.
+const LIMIT_MOST = 100_000;
+const TIMEOUT_MOST_S = 365 * 86_400;
+
+/** The deployment without the numbers that flags replace. Throws E311 if another number is invalid. */
+export function usableDeployment(
+  deployment: Deployment,
+  { concurrency, deadlines }: Pick<Settings, 'concurrency' | 'deadlines'>,
+): Deployment {
+  const { concurrencyLimit: limit, runTimeoutSeconds: seconds } = deployment;
+  const hasLimit = limit === undefined || (Number.isInteger(limit) && limit >= 1 && limit <= LIMIT_MOST);
+  const hasTimeout = seconds === undefined || (seconds > 0 && seconds <= TIMEOUT_MOST_S);
+  if (!hasLimit && concurrency === undefined)
+    throw invalidNumber(deployment, {
+      has: `the concurrency limit ${limit}, which is not a whole number from 1 to ${LIMIT_MOST.toLocaleString('en-US')}`,
+      hint: 'correct the deployment, or set the maximum, for example: --concurrency 4',
+      flag: ['--concurrency', '4'],
+    });
+  if (!hasTimeout && deadlines.runMs === undefined)
+    throw invalidNumber(deployment, {
+      has: `the run time-out ${seconds}, which is not a number of seconds from above 0 to 365 days`,
+      hint: 'correct the deployment, or add the longest time that a run may take, for example: --run-timeout 30m',
+    });
+  return {
+    ...deployment,
+    concurrencyLimit: hasLimit ? limit : undefined,
+    runTimeoutSeconds: hasTimeout ? seconds : undefined,
+  };
+}
+
+const invalidNumber = (
+  { name, id }: Deployment,
+  { flag, ...facts }: { has: string; hint: string; flag?: GivenFlag },
+): RunsheetError => problem('E311', { name: name ?? id, ...facts }, { correction: flag && { add: [flag] } });
+
+/** Throws E602 if a run may still be invisible after the given time: resubmitting would pay for its row twice. */
+export function refuseTooSoon({ unconfirmed }: Pick<Settings, 'unconfirmed'>, timing: Timing): void {
+  const leastMs = timing.postDeadlineMs + timing.settleMs;
+  if (unconfirmed?.rule !== 'resubmit' || (unconfirmed.afterMs ?? Infinity) >= leastMs) return;
+  throw problem('E602', {
+    what: `--unconfirmed resubmit-after=${seconds(unconfirmed.afterMs ?? 0)} is too short and would pay for rows twice: an accepted run may appear only later`,
+    hint: `use at least ${seconds(leastMs)}`,
+  });
+}
+
+const seconds = (ms: number): string => `${ms / 1000}s`;

@@ -13,10 +13,9 @@ import { openDownloads } from '../run-service/download.ts';
 import { withCallSignal } from '../host/call-signal.ts';
 import type { Config } from '../host/config.ts';
 import { sheetAt } from './sheet-address.ts';
-import { isAddress } from '../errors/redact.ts';
+import { isAddress } from '../errors/outside-text.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
-import { formatOf, type SheetFormat } from '../sheet/sheet-options.ts';
-import { refuseNoSheet, sheetFault } from '../sheet/sheet-source.ts';
+import { refuseNoSheet, sheetFault, formatOf, type SheetFormat } from '../sheet/sheet-source.ts';
 import type { SheetPlaces } from '../store/allowed-folders.ts';
 import { openStore } from '../store/open-store.ts';
 

@@ -4,7 +4,7 @@
 import type { LaneSpec } from '../batch/params.ts';
 import type { BatchRow } from '../results/batch-rows.ts';
 import { sizeOf } from '../sheet/size-classes.ts';
-import { changedInputs, type InputChange } from '../sheet/input-change.ts';
+import { changedInputs, type InputChange } from '../sheet/placed-rows.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import { laneOf } from '../batch/state/lanes.ts';
 import { placeOf } from '../results/row-record.ts';

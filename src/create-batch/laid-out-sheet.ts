@@ -14,7 +14,7 @@ import { batchIdOf, contentOf } from './batch-id.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
 import { withOtherSheet } from './copy-sheet.ts';
 import type { LocalFiles } from './files/local-files.ts';
-import { errorsPlaceFor } from './error-list.ts';
+import { errorsPlaceFor } from './stale-folders.ts';
 
 export type SheetParams = BatchSpec & {
   readonly out: string;

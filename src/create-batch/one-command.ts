@@ -3,11 +3,10 @@
 
 import { RunsheetError, type Correction, type GivenFlag } from '../errors/error.ts';
 import { read } from '../options/read.ts';
-import { keptIn, OPTIONS, type AnyOption } from '../options/table.ts';
+import { isRepeated, keptIn, OPTIONS, type AnyOption } from '../options/table.ts';
 import { guessesBehind, guessText, unconfirmed, type Guess } from '../sheet/guesses/guess.ts';
 import { correctionsOf, lackingToo, SheetRefused } from '../sheet/validation-errors.ts';
 import type { BatchSpec } from './batch-spec.ts';
-import { isRepeated } from './repeated-flags.ts';
 
 type Options = BatchSpec['options'];
 

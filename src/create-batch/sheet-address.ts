@@ -6,12 +6,11 @@ import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { list, problem, errorMessage } from '../errors/error.ts';
-import { isAddress, shownAddress } from '../errors/redact.ts';
+import { isAddress, shownAddress } from '../errors/outside-text.ts';
 import type { Download } from '../run-service/download.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
 import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';
-import { isBucket } from '../host/batches-address.ts';
-import { machineS3, WAYS_TO_KEYS } from '../host/s3-keys.ts';
+import { machineS3, WAYS_TO_KEYS, isBucket } from '../host/s3-keys.ts';
 
 export type Downloading = {
   readonly download: Download;

@@ -8,12 +8,13 @@ import { BATCH_FILE, LAYOUT, readBatchFile } from '../store/batch-file.ts';
 import { isDiscarded } from '../store/discard-folder.ts';
 import { isDraftName } from '../store/folder.ts';
 import { openStore } from '../store/open-store.ts';
-import { type Store, within } from '../store/store.ts';
+import { type Store, within, startOf } from '../store/store.ts';
 import { CLAIMS } from './claim.ts';
 import { INCOMING, type Preparing } from './copy-sheet.ts';
-import { isErrorList } from './error-list.ts';
 import { NAMES } from './reuse/reuse.ts';
 import pMap from 'p-map';
+import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
+import { stemOf } from './batch-id.ts';
 
 /** All leftovers, except those that were modified within the last `ageMs`. */
 export async function staleIn({ out, home }: Preparing, ageMs: number): Promise<readonly Stale[]> {
@@ -183,3 +184,25 @@ const LOOKED_AT = 32;
 /** A file that another command removes meanwhile is no leftover. */
 const isOlder = async (store: Store, name: string, before: number): Promise<boolean> =>
   ((await store.facts(name))?.modifiedAt ?? Number.POSITIVE_INFINITY) <= before;
+
+const NAME = /-errors(-\d+)?\.csv$/;
+
+/** `<sheet>-errors.csv`, with a number if another file has that name. */
+export async function errorsPlaceFor(out: string, sheetName: string): Promise<ErrorsPlace> {
+  const store = openStore(out);
+  const stem = `${stemOf(sheetName)}-errors`;
+  for (let number = 1; ; number += 1) {
+    const file = number === 1 ? `${stem}.csv` : `${stem}-${number}.csv`;
+    if (!(await store.exists(file)) || (await isErrorList(store, file))) return { store, file };
+  }
+}
+
+async function isErrorList(store: Store, file: string): Promise<boolean> {
+  if (!NAME.test(file)) return false;
+  try {
+    return (await startOf(store, file, ERRORS_HEADER.length)) === ERRORS_HEADER;
+  } catch {
+    // An unreadable file is not ours.
+    return false;
+  }
+}

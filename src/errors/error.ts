@@ -1,8 +1,7 @@
 // The error class for users. Code throws `problem(code, facts)`; message and hint come from the error table.
 
 import { distance } from 'fastest-levenshtein';
-import { shortened } from './outside-text.ts';
-import { withoutSecrets } from './redact.ts';
+import { shortened, withoutSecrets } from './outside-text.ts';
 import { errorTable } from './codes.ts';
 import { didYouMean, list, sentences, type Entry } from './entry.ts';
 

@@ -8,15 +8,14 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { errorMessage, hintAmong, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { meaningOf } from '../errors/file-fault.ts';
-import { keepSecret } from '../errors/redact.ts';
+import { keepSecret } from '../errors/outside-text.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { APIS } from './api-version.ts';
-import { resolveOut, s3PlaceOf } from './batches-address.ts';
 import { chosenService, namedServices, type NamedService } from './named-services.ts';
 import { MEMBER_SETTINGS, memberSettings } from './member-settings.ts';
 import { notifySettings } from './notify-settings.ts';
 import { takeProxies } from './proxies.ts';
-import { takeS3Settings } from './s3-keys.ts';
+import { takeS3Settings, resolveOut, s3PlaceOf } from './s3-keys.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,8 +1,7 @@
 // The log for operators: one JSON line per event, never a body, a key or a complete webhook address.
 
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
-import { terminalJson } from '../errors/outside-text.ts';
-import { withoutSecrets } from '../errors/redact.ts';
+import { terminalJson, withoutSecrets } from '../errors/outside-text.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 

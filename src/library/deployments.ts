@@ -1,7 +1,6 @@
 // The deployments of a run service: what can be run, and with which inputs.
 
-import { findDeployment } from '../create-batch/find-deployment.ts';
-import { refuseOtherApi } from '../create-batch/batch-request.ts';
+import { refuseOtherApi, findDeployment } from '../create-batch/batch-request.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';

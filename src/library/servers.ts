@@ -7,7 +7,7 @@ import { outsideCalls, unlessAborted } from '../host/call-signal.ts';
 import { LOCAL } from '../run-service/local-address.ts';
 import { allowOut } from '../store/allowed-folders.ts';
 import type { Follower } from '../temporal/embedded/follower.ts';
-import { checkSettings } from '../create-batch/check-request.ts';
+import { checkSettings } from '../create-batch/batch-spec.ts';
 import type { Around } from '../create-batch/propose.ts';
 import type { LimitChange } from '../options/limits.ts';
 import type { Spoken } from '../run-service/open-services.ts';

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, appendFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
+import { readTarget, UNNAMED, type Target } from '../options/kinds.ts';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';

@@ -3,8 +3,7 @@
 import { definedOnly } from '../options/defined-only.ts';
 import { z } from 'zod';
 import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';
-import { shortened, terminalLine } from '../errors/outside-text.ts';
-import { withoutSecrets } from '../errors/redact.ts';
+import { shortened, terminalLine, withoutSecrets } from '../errors/outside-text.ts';
 
 const count = z.number().int().positive();
 const time = z.iso.datetime();

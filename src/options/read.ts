@@ -1,12 +1,10 @@
 // Reads the value of an option as it is written: the text of a flag, or a value of a program or of JSON.
 
-import { axisFrom } from './axis.ts';
 import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './batch-kinds.ts';
 import { NOTIFY_TARGETS_MAX } from './bounds.ts';
 import type { KeptOf } from './limits.ts';
-import { isObject, type Wrong } from './kinds.ts';
+import { isObject, type Wrong, readTarget } from './kinds.ts';
 import { readMoment } from './moment.ts';
-import { readTarget } from './notify-target.ts';
 import type { Kind } from './table.ts';
 
 type Form<K extends Kind> = {
@@ -320,4 +318,63 @@ export function read<K extends Kind>(kind: K, given: unknown): { readonly kept: 
   const found = form.read(kind, given) as KeptOf<K> | Wrong | undefined;
   if (found === undefined) return { wrong: `is not ${form.expected(kind)}` };
   return typeof found === 'object' && found !== null && 'wrong' in found ? (found as Wrong) : { kept: found };
+}
+
+/** undefined: it has no values. */
+function axisFrom(name: string, given: unknown, most: number): readonly string[] | Wrong | undefined {
+  if (typeof given === 'string' && given.startsWith('@'))
+    return { wrong: `${name} names a file`, hint: 'give its lines as a list' };
+  const all = Array.isArray(given) ? (given as readonly unknown[]) : listIn(given);
+  if (all === undefined || all.length === 0) return undefined;
+  const values = new Set<string>();
+  for (const one of all) {
+    const [first, last] = Array.isArray(given) ? [] : rangeIn(String(one));
+    if (first !== undefined && last !== undefined && first > last)
+      return {
+        wrong: `${name} has ${first}..${last}, which runs backwards`,
+        hint: `write ${last}..${first}`,
+      };
+    const those = first === undefined || last === undefined ? [one] : countedFrom(first, last, most);
+    for (const value of those) {
+      if (!TYPES.has(typeof value)) return { wrong: `${name} has a value that is neither text nor a number` };
+      if (values.has(String(value)))
+        return {
+          wrong: `${name} has ${String(value)} twice`,
+          hint: 'remove one of them: each combination runs once',
+        };
+      values.add(String(value));
+    }
+    if (values.size > most)
+      return {
+        wrong: `${name} has more than ${most.toLocaleString('en-US')} values`,
+        hint: 'give them as the sheet, one a row',
+      };
+  }
+  return [...values];
+}
+
+const TYPES: ReadonlySet<string> = new Set(['string', 'number']);
+
+/** A text that begins like a list is JSON, so that its values may have commas. */
+function listIn(given: unknown): readonly unknown[] | undefined {
+  if (typeof given === 'number') return [given];
+  if (typeof given !== 'string') return undefined;
+  if (!given.trimStart().startsWith('[')) {
+    const parts = given.split(',').map((part) => part.trim());
+    return parts.includes('') ? undefined : parts;
+  }
+  try {
+    return JSON.parse(given) as readonly unknown[];
+  } catch {
+    return undefined;
+  }
+}
+
+const rangeIn = (text: string): readonly bigint[] =>
+  /^(-?\d{1,20})\.\.(-?\d{1,20})$/.exec(text)?.slice(1).map(BigInt) ?? [];
+
+/** One more than `most` at most, which is enough to see that there are too many. */
+function countedFrom(first: bigint, last: bigint, most: number): readonly string[] {
+  const length = Math.min(Number(last - first), most) + 1;
+  return Array.from({ length }, (_, at) => String(first + BigInt(at)));
 }

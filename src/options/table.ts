@@ -304,3 +304,9 @@ export function keptIn<Scope extends AnyOption['scope']>(scope: Scope, given: ob
       .map(([option, { kept = option }]) => [kept, values[option]]),
   ) as KeptIn<Scope>;
 }
+
+export const isPaired = ({ type }: Kind): boolean => type === 'pairs' || type === 'axes';
+
+/** One flag for each value. */
+export const isRepeated = (kind: Kind): boolean =>
+  isPaired(kind) || kind.type === 'targets' || (kind.type === 'texts' && !kind.joined);

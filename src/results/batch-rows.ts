@@ -3,9 +3,17 @@
 
 import { definedOnly } from '../options/defined-only.ts';
 import { parseExactly } from '../batch/digits.ts';
-import { changedInputs } from '../sheet/input-change.ts';
-import { readBatchSheet, sheetRows, type FoundRow } from '../sheet/batch-sheet.ts';
-import { queuedAt, queueNameOf, readQueuePage, rowAtOnce, type Queued } from '../sheet/placed-rows.ts';
+import {
+  queuedAt,
+  queueNameOf,
+  readQueuePage,
+  rowAtOnce,
+  type Queued,
+  readBatchSheet,
+  sheetRows,
+  type FoundRow,
+  changedInputs,
+} from '../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { readAhead } from '../store/pieces.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';

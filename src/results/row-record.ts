@@ -3,7 +3,7 @@
 import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
 import { csvCell } from '../errors/outside-text.ts';
-import type { InputChange } from '../sheet/input-change.ts';
+import type { InputChange } from '../sheet/placed-rows.ts';
 import type { ResultColumn } from '../sheet/result-columns.ts';
 
 export type FileRecord = {

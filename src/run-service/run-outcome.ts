@@ -4,7 +4,7 @@ import { REASON_BYTES } from '../batch/bounds.ts';
 import { clipped } from '../options/clipped.ts';
 import type { Failure, FailureKind } from '../options/failure-kind.ts';
 import type { Outcome } from '../batch/outcome.ts';
-import { withoutSecrets } from '../errors/redact.ts';
+import { withoutSecrets } from '../errors/outside-text.ts';
 import type { RunTimes } from '../batch/events.ts';
 import type { Run } from './contract/run.ts';
 import { isTerminal } from './contract/statuses.ts';

@@ -6,7 +6,7 @@ import type { MissedRecord } from '../batch/notices/schedule-notice.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Client } from '@temporalio/client';
 import { nominalTimeOf, scheduleIdOf } from '../batch/workflow-ids.ts';
-import { matchingTimes } from './times.ts';
+import { matchingTimes } from './definition.ts';
 
 /** A folder beside the batches. */
 export const MISSED_FOLDER = '.schedules';

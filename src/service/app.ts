@@ -2,8 +2,7 @@
 
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { boundConnections, isAddressedHere } from '../host/bounded-server.ts';
-import { openPageLogin, type PageLogin } from '../host/page-login.ts';
+import { boundConnections, isAddressedHere, openPageLogin, type PageLogin } from '../host/bounded-server.ts';
 import { openApiDocument } from '../run-service/contract/openapi/document.ts';
 import { PATHS } from '../run-service/contract/paths.ts';
 import { API, authentication, openTokens, CONTROL, V1, type Tokens } from './auth.ts';

@@ -2,7 +2,7 @@
 
 import { problem } from '../errors/error.ts';
 import { ownColumns } from './result-columns.ts';
-import type { SheetOptions } from './sheet-options.ts';
+import type { SheetOptions } from './sheet-source.ts';
 import { type Column, MOST_COLUMNS, nameFault, shortened } from './sheet-record.ts';
 import { cellAddress } from './xlsx/cell-value.ts';
 

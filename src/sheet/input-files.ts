@@ -1,11 +1,10 @@
 // What the layout asks of the files of this machine that rows name, which it reads before the row.
 
 import { type Media, isBeforeUpload } from '../run-service/contract/file-inputs.ts';
-import type { Feed } from './column-mapping.ts';
+import type { Feed, Template } from './column-mapping.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { kindOf, takesFiles, type Kind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';
-import type { Template } from './templates.ts';
 
 /** Why a cell gives no file (E210). */
 export type NoFile = { readonly what: string; readonly hint: string };

@@ -1,14 +1,13 @@
 // The rows that were left out of a sheet. When it is saved again, the same rows are left out although their numbers may have changed: totals
 // are known by their word, other rows by their text.
 
-import { rangesOf } from './row-ranges.ts';
-import { type RowRange, isSkipped, type SheetOptions } from './sheet-options.ts';
 import { list, problem, type RunsheetError } from '../errors/error.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { mapColumns } from './column-mapping.ts';
 import { columnsOf, surveyedRecords } from './read-records.ts';
 import { cellText, shortened, type SheetRecord } from './sheet-record.ts';
-import type { SheetSource } from './sheet-source.ts';
+import { type SheetSource, isSkipped, type SheetOptions, rangesOf } from './sheet-source.ts';
+import type { RowRange } from '../options/batch-kinds.ts';
 import { Survey } from './guesses/survey.ts';
 
 export type LeftOutRows = {

@@ -4,7 +4,7 @@
 import { nearest, problem, type Place, type RunsheetError } from '../errors/error.ts';
 import { fileName, hashedName } from '../errors/outside-text.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
-import type { SheetOptions } from './sheet-options.ts';
+import type { SheetOptions } from './sheet-source.ts';
 
 const FLAG = '--output-name';
 

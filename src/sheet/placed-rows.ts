@@ -1,11 +1,17 @@
 import { parseExactly } from '../batch/digits.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';
-import type { Store } from '../store/store.ts';
-import { changedInputs, type InputChange } from './input-change.ts';
-import { folderIn } from './batch-sheet.ts';
-import { openPage, pageOf, type Page, type SheetRow } from './pages.ts';
+import { type Store, within } from '../store/store.ts';
+import { openPage, pageOf, type Page, type SheetRow, readPagesLines } from './pages.ts';
 import { problem } from '../errors/error.ts';
 import { laneOf, numberOf } from '../batch/state/lanes.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import { FIRST_PASS, newestPass, readPasses } from '../store/passes.ts';
+import type { InputType } from '../run-service/contract/deployment.ts';
+import { mediaOf } from '../run-service/contract/file-inputs.ts';
+import { mapColumns, type Feed } from './column-mapping.ts';
+import { fileCell, filesIn, sentFiles, type InputFiles } from './input-files.ts';
+import { type Kind, withInputNames } from './parse-cell.ts';
+import type { InputKind } from './sheet-source.ts';
 
 /** A row as one of its places sends it. */
 export type PlacedRow = SheetRow & Pick<Queued, 'before' | 'change' | 'fetch'>;
@@ -129,4 +135,141 @@ export class LaneWriter {
     await this.#layout.write(queueName(this.#lane, this.#page), `${lines.join('\n')}\n`);
     this.#page += 1;
   }
+}
+
+// The rows of a batch in order: those of its sheet, then those that later passes have appended. Appended rows lie in pages of
+// their pass, with the cells that the results show.
+/** Consecutive rows in one folder of the layout; '' for those of the sheet. */
+type Range = { readonly folder: string; readonly first: number; readonly rows: number };
+
+export type BatchSheet = { readonly rows: number; readonly ranges: readonly Range[] };
+
+/** A row, and where its page is. `cells`: those of an appended row, in the order of the batch's own columns. */
+export type FoundRow = {
+  readonly row: SheetRow;
+  readonly folder: string;
+  readonly cells?: readonly string[];
+};
+
+/** The sheet with the rows of all passes, or of those up to `through`. */
+export async function readBatchSheet(
+  store: Store,
+  { sheet }: { readonly sheet: Pick<BatchFile['sheet'], 'rows'> },
+  through?: number,
+): Promise<BatchSheet> {
+  const ranges: Range[] = [{ folder: '', first: 1, rows: sheet.rows }];
+  let { rows } = sheet;
+  for (const { appended } of await readPasses(store, FIRST_PASS, through ?? (await newestPass(store)))) {
+    if (appended === undefined) continue;
+    ranges.push({ ...appended, first: rows + 1 });
+    rows += appended.rows;
+  }
+  return { rows, ranges };
+}
+
+/** Rows `from` to `to`, both included. Throws E504 if a page is missing. */
+export async function* sheetRows(
+  layout: Store,
+  { ranges }: BatchSheet,
+  from: number,
+  to: number,
+): AsyncGenerator<FoundRow> {
+  for (const { folder, first, rows } of ranges) {
+    const [begin, end] = [Math.max(from, first), Math.min(to, first + rows - 1)];
+    const pages = folderIn(layout, folder);
+    if (begin > end) continue;
+    for await (const lines of readPagesLines(pages, pageOf(begin), pageOf(end)))
+      for (const line of lines) {
+        const { cells, ...row } = parseExactly(line) as SheetRow & Pick<FoundRow, 'cells'>;
+        if (row.row >= begin && row.row <= end)
+          yield { row, folder, ...(cells === undefined ? {} : { cells }) };
+      }
+  }
+}
+
+/** A folder of the layout that has pages. */
+export const folderIn = (layout: Store, folder: string): Store =>
+  folder === '' ? layout : within(layout, folder);
+
+// Inputs of a row that differ from its sheet, because the row was sent again with others. The queue has them for a place, and a
+// record for the run that it describes, so a result always shows the inputs that led to it.
+export type Inputs = Readonly<Record<string, unknown>>;
+
+export type InputChange = {
+  readonly set: Inputs;
+  /** Inputs that are no longer sent. */
+  readonly unset?: readonly string[];
+};
+
+/** The inputs of the sheet with a change, in canonical order. */
+export function changedInputs(inputs: Inputs, change: InputChange | undefined): Inputs {
+  if (change === undefined) return inputs;
+  const { set, unset = [] } = change;
+  const all = Object.entries({ ...inputs, ...set }).filter(([name]) => !unset.includes(name));
+  return Object.fromEntries(all.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+export function bothChanges(
+  first: InputChange | undefined,
+  second: InputChange | undefined,
+): InputChange | undefined {
+  if (first === undefined || second === undefined) return second ?? first;
+  const removed = [...(first.unset ?? []).filter((name) => !(name in second.set)), ...(second.unset ?? [])];
+  const unset = [...new Set(removed)];
+  const set = Object.entries({ ...first.set, ...second.set }).filter(([name]) => !unset.includes(name));
+  return { set: Object.fromEntries(set), ...(unset.length === 0 ? {} : { unset }) };
+}
+
+/**
+ * The change that `--set` asks for, by the rules for sheets; an empty text stops sending the input. Throws E602 for unknown inputs
+ * and invalid values.
+ */
+export async function changeFrom(
+  asked: Readonly<Record<string, string>>,
+  kinds: Readonly<Record<string, Kind>>,
+  inputTypes: readonly InputType[] | undefined,
+  files: InputFiles,
+): Promise<InputChange> {
+  const { set: given } = withInputNames({ map: {}, set: asked, types: {} }, inputTypes);
+  const declared = Object.entries(kinds).filter(
+    ([name, kind]) => Object.hasOwn(given, name) && kind !== 'auto',
+  );
+  const types = Object.fromEntries(declared) as Record<string, InputKind>;
+  const { feeds } = mapColumns(
+    '--set',
+    [],
+    { format: 'csv', map: {}, set: given, drop: [], types },
+    inputTypes,
+  );
+  const set: Record<string, unknown> = {};
+  for (const feed of feeds) {
+    const { input, kind, from } = feed;
+    if ('json' in from) set[input] = parseExactly(from.json);
+    if (!('template' in from)) continue;
+    const addresses: string[] = [];
+    for (const { text } of filesIn(kind, from.template.join('')))
+      addresses.push(await addressIn(feed, text, files));
+    set[input] = sentFiles(feed, addresses);
+  }
+  const unset = Object.keys(given).filter((name) => !Object.hasOwn(set, name));
+  const required = inputTypes?.find((type) => type.required && unset.includes(type.name));
+  if (required)
+    throw problem('E602', {
+      what: `--set ${required.name}=: the deployment requires this input`,
+      hint: 'give it a value',
+    });
+  return { set, ...(unset.length === 0 ? {} : { unset }) };
+}
+
+/** Of a file of this machine, it may be a mark until that is uploaded. */
+async function addressIn({ input, type }: Feed, text: string, files: InputFiles): Promise<string> {
+  const cell = fileCell(text);
+  if ('path' in cell) await files.read(cell.path, true);
+  const found = 'path' in cell ? files.valueOf(cell.path, mediaOf(type?.type ?? '')) : cell;
+  if (typeof found === 'string') return found;
+  if ('address' in found) return found.address;
+  throw problem('E602', {
+    what: `--set ${input}: ${JSON.stringify(text)} is ${found.what}`,
+    hint: 'isSeveral' in found ? 'give one of them' : found.hint,
+  });
 }

@@ -3,10 +3,9 @@
 import { problem } from '../errors/error.ts';
 import { csvColumns, csvRecords } from './csv/csv.ts';
 import { jsonColumns, jsonRecords } from './json/json.ts';
-import type { SheetOptions } from './sheet-options.ts';
 import { expandedRows, isExpanded, ownWidth, withAdded, whereOf } from './grid/expanded-rows.ts';
 import { cellText, type Column, firstOf, type SheetRecord } from './sheet-record.ts';
-import type { SheetSource } from './sheet-source.ts';
+import type { SheetSource, SheetOptions } from './sheet-source.ts';
 import { workbookColumns, workbookRecords } from './xlsx/unpacked-sheet.ts';
 import { fingerprint, KeyTable } from './row-keys.ts';
 

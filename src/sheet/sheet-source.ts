@@ -15,6 +15,8 @@ import {
 } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
 import type { Store } from '../store/store.ts';
+import type { KeptIn } from '../options/table.ts';
+import type { RowRange } from '../options/batch-kinds.ts';
 
 export type SheetSource = {
   readonly name: string;
@@ -115,3 +117,63 @@ function noneWhereAbsent(error: unknown): [] {
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES') return [];
   throw error;
 }
+
+export type SheetFormat = 'csv' | 'tsv' | 'jsonl' | 'json' | 'xlsx';
+
+export const isSkipped = ({ skipRows = [] }: SheetOptions, row: number): boolean =>
+  skipRows.some(({ from, to }) => row >= from && row <= to);
+
+/** How a file is read, without what its columns mean. */
+export type Reading = KeptIn<'reading'>;
+
+/** How a sheet is read, as plain JSON. */
+export type SheetOptions = { readonly format: SheetFormat } & Reading &
+  Omit<Mapping, Always> &
+  Required<Pick<Mapping, Always>>;
+
+type Mapping = KeptIn<'sheet'>;
+type Always = 'map' | 'set' | 'drop' | 'types';
+
+export type InputKind = SheetOptions['types'][string];
+
+const BY_EXTENSION: Readonly<Record<string, SheetFormat>> = {
+  '.csv': 'csv',
+  '.tsv': 'tsv',
+  '.jsonl': 'jsonl',
+  '.ndjson': 'jsonl',
+  '.json': 'json',
+};
+
+/** A zip file, and a compound file: an old workbook, or one with a password. */
+const WORKBOOKS: ReadonlySet<string> = new Set(['504b0304', 'd0cf11e0']);
+
+/** Two objects, each in a line of its own: no JSON document. */
+const TWO_LINES = /^\{.*\}[^\S\n]*\n\s*\{/;
+
+/** The format of a sheet: a workbook by its bytes, else by its name, else by the first byte that is not white space. */
+export function formatOf(fileName: string, firstBytes: Uint8Array): SheetFormat {
+  if (WORKBOOKS.has(Buffer.from(firstBytes.subarray(0, 4)).toString('hex'))) return 'xlsx';
+  const extension = extname(fileName).toLowerCase();
+  const named = Object.hasOwn(BY_EXTENSION, extension) ? BY_EXTENSION[extension] : undefined;
+  if (named !== undefined && named !== 'json') return named;
+  const text = new TextDecoder().decode(firstBytes).trimStart();
+  if (TWO_LINES.test(text)) return 'jsonl';
+  return named ?? (text.startsWith('{') ? 'jsonl' : text.startsWith('[') ? 'json' : 'csv');
+}
+
+/** Ranges and rows in the order of the sheet. */
+export const withRows = (ranges: readonly RowRange[], lines: readonly number[]): readonly RowRange[] =>
+  [...ranges, ...rangesOf(lines)].toSorted((a, b) => a.from - b.from);
+
+export function rangesOf(lines: readonly number[]): readonly RowRange[] {
+  const ranges: { from: number; to: number }[] = [];
+  for (const line of lines) {
+    const last = ranges.at(-1);
+    if (last?.to === line - 1) last.to = line;
+    else ranges.push({ from: line, to: line });
+  }
+  return ranges;
+}
+
+export const rangesText = (ranges: readonly RowRange[]): string =>
+  ranges.map(({ from, to }) => (from === to ? String(from) : `${from}-${to}`)).join(',');

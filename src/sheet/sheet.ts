@@ -11,7 +11,6 @@ import type { Store } from '../store/store.ts';
 import type { Guess } from './guesses/guess.ts';
 import { filesAhead, type FilesFound, type InputFiles } from './input-files.ts';
 import { RowNames } from './row-keys.ts';
-import type { SheetOptions } from './sheet-options.ts';
 import { PAGE_BYTES, PageSizes, PageWriter, rowLine } from './pages.ts';
 import { type ColumnMapping, mapColumns } from './column-mapping.ts';
 import type { SheetRecord } from './sheet-record.ts';
@@ -23,7 +22,7 @@ import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts
 import { placeOfCell, rowReader } from './row-reader.ts';
 import { sizeOf } from './size-classes.ts';
 import { rowSorter, SendingOrder, type OrderOptions, type RowSorter } from './sending-order.ts';
-import { sheetFault, type SheetSource } from './sheet-source.ts';
+import { sheetFault, type SheetSource, type SheetOptions } from './sheet-source.ts';
 
 export type LaidOut = {
   readonly rows: number;

@@ -2,12 +2,12 @@
 // a class of its own if there are few; otherwise sizes fall into classes whose bounds grow by the same factor.
 
 import { isRawNumber } from '../batch/digits.ts';
-import { isGpu } from '../options/gpu.ts';
+import { isGpu } from '../options/failure-kind.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { RUNGS_MAX } from '../options/bounds.ts';
 import { problem } from '../errors/error.ts';
 import { wrongGpu } from './not-a-gpu.ts';
-import type { SheetOptions } from './sheet-options.ts';
+import type { SheetOptions } from './sheet-source.ts';
 
 /** Names of such inputs, in lower case without `-` and `_`. */
 const PREDICTING: ReadonlySet<string> = new Set([

@@ -6,9 +6,7 @@ import { csvCell, markedLine } from '../errors/outside-text.ts';
 import { Pieces } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { type Writing, lenientTextOf, linesOf } from './text/sheet-text.ts';
-import { rangesText, withRows } from './row-ranges.ts';
-import type { SheetOptions } from './sheet-options.ts';
-import type { SheetSource } from './sheet-source.ts';
+import { type SheetSource, type SheetOptions, rangesText, withRows } from './sheet-source.ts';
 
 /** Writes the list of all errors. */
 export type ErrorsPlace = { readonly store: Store; readonly file: string };

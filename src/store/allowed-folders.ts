@@ -5,7 +5,7 @@
 
 import { appendFileSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { isS3Address, s3Address, s3PlaceOf } from '../host/batches-address.ts';
+import { isS3Address, s3Address, s3PlaceOf } from '../host/s3-keys.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 
 type Place = { readonly home: string; readonly out: string };

@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import type { Store } from './store.ts';
-import { isS3Address } from '../host/batches-address.ts';
+import { isS3Address } from '../host/s3-keys.ts';
 import { folderStore } from './folder.ts';
 
 /** An `existing` folder is not created anew if it has vanished. */

@@ -13,16 +13,21 @@ import {
 import type { runsheetFiring } from '../../workflows/firing.ts';
 import { TASK_QUEUE, taggedQueueOf } from '../../workflows/task-queues.ts';
 import { firingIdOf, nominalTimeOf, scheduleIdOf, scheduleOf } from '../batch/workflow-ids.ts';
-import { batchNameAt, changesBetween, type ScheduleDefinition } from '../schedule/definition.ts';
-import { shownAddress } from '../errors/redact.ts';
+import {
+  batchNameAt,
+  changesBetween,
+  type ScheduleDefinition,
+  matchingTimes,
+  metChanges,
+  type MetChange,
+} from '../schedule/definition.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { waitInCall, type Abortable } from '../host/call-signal.ts';
-import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { shortened, terminalLine, shownAddress } from '../errors/outside-text.ts';
 import { workflowLabel } from '../batch/payloads/labels.ts';
 import { labelled, labelledMemo } from './encryption/labelled.ts';
 import { readFiring, type FiringInfo } from '../schedule/firings.ts';
 import type { TicketFolder } from '../schedule/tickets.ts';
-import { matchingTimes, metChanges, type MetChange } from '../schedule/times.ts';
 
 export type ScheduleInfo = {
   readonly name: string;

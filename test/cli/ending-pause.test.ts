@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PauseKind } from '../../src/batch/pausing/pause-kinds.ts';
-import { EndingPause } from '../../src/cli/follow/ending-pause.ts';
+import { EndingPause } from '../../src/cli/follow/follow.ts';
 
 const LOCAL = { endsServers: true, listGapMs: 1_000 };
 const IDLE = { sending: 0, running: 0, collecting: 0 };

@@ -3,8 +3,7 @@
 import { run } from '@stricli/core';
 import { describe, expect, it } from 'vitest';
 import { application } from '../../src/cli/command-list.ts';
-import { sheetFlags } from '../../src/cli/flags/flags.ts';
-import { changedLimitFlags } from '../../src/cli/flags/option-flags.ts';
+import { sheetFlags, changedLimitFlags } from '../../src/cli/flags/flags.ts';
 import { parserFault } from '../../src/cli/flags/parser-faults.ts';
 import type { RunsheetError } from '../../src/errors/error.ts';
 

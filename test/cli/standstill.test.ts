@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Standstill } from '../../src/cli/follow/standstill.ts';
+import { Standstill } from '../../src/cli/follow/follow.ts';
 import { workerCommand } from '../../src/library/handle/found-batch.ts';
 
 const AWAY = 'Temporal is away';

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { READING } from '../../src/options/reading-table.ts';
 import { OPTIONS } from '../../src/options/table.ts';
 import { readPage } from '../../src/sheet/pages.ts';
-import type { SheetOptions } from '../../src/sheet/sheet-options.ts';
+import type { SheetOptions } from '../../src/sheet/sheet-source.ts';
 import { input } from '../sheet/laying.ts';
 import { ASKED, Place } from './creating.ts';
 import { addResults } from './earlier.ts';

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import { RunsheetError } from '../../src/errors/error.ts';
-import { refuseTooSoon, usableDeployment } from '../../src/create-batch/service-numbers.ts';
+import { refuseTooSoon, usableDeployment } from '../../src/create-batch/batch-request.ts';
 import { deploymentSchema, type Deployment } from '../../src/run-service/contract/deployment.ts';
 
 const deployment = (wire: object): Deployment =>

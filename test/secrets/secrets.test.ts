@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorMessage } from '../../src/errors/error.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
-import { keepSecret, withoutSecrets } from '../../src/errors/redact.ts';
+import { keepSecret, withoutSecrets } from '../../src/errors/outside-text.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 import { messageOf } from '../../src/run-service/calls.ts';
 import { leaksBelow, leaksIn } from './search.ts';
@@ -128,7 +128,7 @@ describe('a log', () => {
   it('contains none of twelve planted secrets, wherever they are', () => {
     const program = `
       import { openLog } from ${JSON.stringify(join(import.meta.dirname, '../../src/host/log.ts'))};
-      import { keepSecret } from ${JSON.stringify(join(import.meta.dirname, '../../src/errors/redact.ts'))};
+      import { keepSecret } from ${JSON.stringify(join(import.meta.dirname, '../../src/errors/outside-text.ts'))};
       const key = process.argv[1];
       if (process.argv[2] === 'kept') keepSecret(key);
       const log = openLog('debug', 'test');

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { layOut } from '../../src/sheet/sheet.ts';
-import type { SheetOptions } from '../../src/sheet/sheet-options.ts';
+import type { SheetOptions } from '../../src/sheet/sheet-source.ts';
 import { errorsIn, freshStore, PLAIN } from './laying.ts';
 
 setFlagsFromString('--expose-gc');

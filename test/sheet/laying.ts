@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { type Place, RunsheetError } from '../../src/errors/error.ts';
 import type { InputType } from '../../src/run-service/contract/deployment.ts';
-import type { SheetOptions } from '../../src/sheet/sheet-options.ts';
+import type { SheetOptions } from '../../src/sheet/sheet-source.ts';
 import { readPage, type SheetRow } from '../../src/sheet/pages.ts';
 import { type ErrorsPlace, SheetRefused } from '../../src/sheet/validation-errors.ts';
 import { type LaidOut, layOut } from '../../src/sheet/sheet.ts';

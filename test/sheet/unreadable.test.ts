@@ -1,9 +1,8 @@
 import { createReadStream, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { formatOf } from '../../src/sheet/sheet-options.ts';
 import { layOut } from '../../src/sheet/sheet.ts';
-import { sheetNotFound } from '../../src/sheet/sheet-source.ts';
+import { sheetNotFound, formatOf } from '../../src/sheet/sheet-source.ts';
 import {
   ERRORS_FILE,
   errorsIn,

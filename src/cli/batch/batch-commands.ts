@@ -10,8 +10,8 @@ import {
   quiet,
   shownFlags,
   time,
+  changedLimitFlags,
 } from '../flags/flags.ts';
-import { changedLimitFlags } from '../flags/option-flags.ts';
 import * as flags from './batch-flags.ts';
 import { batch, batchAndRow, namedBatch, twoBatches } from '../flags/flag-kinds.ts';
 

@@ -1,8 +1,7 @@
 // The flags of commands on existing batches.
 
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { PAIRED_BY } from '../../options/choices.ts';
-import { EXPORT_FORMATS } from '../../options/choices.ts';
+import { PAIRED_BY, EXPORT_FORMATS } from '../../options/failure-kind.ts';
 import {
   attemptNumber,
   boolean,

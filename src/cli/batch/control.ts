@@ -1,13 +1,12 @@
 // pause, scale, cancel: control a running batch. Each ends when the batch has acknowledged that the command is in force.
 
 import { definedOnly } from '../../options/defined-only.ts';
-import type { ControlFlags } from '../flags/flags.ts';
+import type { ControlFlags, LimitFlags } from '../flags/flags.ts';
 import { EXIT, problem } from '../../errors/error.ts';
 import { rowsDone } from '../../batch/accounting/tally.ts';
 import type { Acknowledged, CommandOptions } from '../../temporal/batch-control.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { configOf, limitsOf } from '../flags/batch-options.ts';
-import type { LimitFlags } from '../flags/option-flags.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { follow } from '../follow/follow.ts';
 import { toFollow, toContinue, nextCommand, nextOfEnded } from '../next-command.ts';

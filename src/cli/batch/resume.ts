@@ -1,13 +1,12 @@
 // resume: continues a paused batch, and passes on the user's decision about unconfirmed attempts.
 
-import type { FlagsOf } from '../flags/flags.ts';
+import type { FlagsOf, LimitFlags } from '../flags/flags.ts';
 import type { resumeFlags } from './batch-flags.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { EXIT, isRunsheetError, problem } from '../../errors/error.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { commandOptions, hasEnded } from './control.ts';
-import type { LimitFlags } from '../flags/option-flags.ts';
 import { resumeBatch, type RebuiltRows } from '../../library/handle/resumed-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { follow } from '../follow/follow.ts';

@@ -4,7 +4,7 @@
 import type { ShownFlags } from '../flags/flags.ts';
 import { errorMessage } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
-import { isS3Address } from '../../host/batches-address.ts';
+import { isS3Address } from '../../host/s3-keys.ts';
 import { OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
@@ -16,20 +16,19 @@ import {
   statusFromFolder,
   type BatchStatus as PublishedStatus,
   type ShownProgress,
+  aboutCostUsd,
 } from '../../library/handle/batch-status.ts';
 import { findBatch, workerCommand, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
-import { aboutCostUsd } from '../../library/handle/progress-speed.ts';
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, canaryText, isJudged } from '../run/forecast.ts';
 import { keepNames } from '../completion/proposals.ts';
 import { configOf, shownService } from '../flags/batch-options.ts';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
-import { noWorkerText } from '../follow/standstill.ts';
+import { noWorkerText } from '../follow/follow.ts';
 import { nextCommand, nextOfEnded, toContinue, toFollow } from '../next-command.ts';
-import { costText } from '../follow/batch-end.ts';
+import { costText, allowedNow, foundText, spentText } from '../follow/batch-end.ts';
 import { askLiving, type Session } from '../session.ts';
-import { allowedNow, foundText, spentText } from '../follow/found-concurrency.ts';
 import { count, fromText, money, span } from '../format.ts';
 import { batchJson, type BatchStatus } from '../json/batch.ts';
 

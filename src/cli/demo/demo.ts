@@ -14,7 +14,7 @@ import { race, type Race, type Side } from './kills.ts';
 
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { count, money, plural, type Paint } from '../format.ts';
-import { columnsOf, openBlock, type BlockStream } from '../follow/terminal-block.ts';
+import { columnsOf, openBlock, type BlockStream } from '../follow/progress-view.ts';
 
 type Flags = {
   readonly kill: boolean;

@@ -4,8 +4,8 @@ import { definedOnly } from '../../options/defined-only.ts';
 import { loadConfig, type Config } from '../../host/config.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
-import { keptIn, OPTIONS, optionsOf, type Given } from '../../options/table.ts';
-import type { BatchSpec, Settings } from '../../create-batch/batch-spec.ts';
+import { isRepeated, keptIn, OPTIONS, optionsOf, type Given } from '../../options/table.ts';
+import { type BatchSpec, type Settings, refuseTooMany } from '../../create-batch/batch-spec.ts';
 import {
   flagOf,
   IN_FLAGS,
@@ -18,19 +18,15 @@ import {
   type Excludes,
 } from '../../create-batch/given-options.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import { isRepeated } from '../../create-batch/repeated-flags.ts';
-import { refuseTooMany } from '../../create-batch/check-request.ts';
-import { isAddress } from '../../errors/redact.ts';
+import { isAddress } from '../../errors/outside-text.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Api } from '../../host/api-version.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
-import type { Reading } from '../../sheet/sheet-options.ts';
-import { refuseNoSheet } from '../../sheet/sheet-source.ts';
+import { refuseNoSheet, type Reading } from '../../sheet/sheet-source.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
-import type { SheetFlags } from './flags.ts';
-import type { LimitFlags, OptionFlags } from './option-flags.ts';
+import type { SheetFlags, LimitFlags, OptionFlags } from './flags.ts';
 
 type SettingFlags = {
   readonly out?: string;

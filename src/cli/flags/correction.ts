@@ -1,10 +1,9 @@
 // Corrects the command that was given, so that the hint of an error ends in a line that can be pasted.
 
 import { flagOf } from '../../create-batch/given-options.ts';
-import { isRepeated } from '../../create-batch/repeated-flags.ts';
 import { RunsheetError, type Correction, type GivenFlag } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { OPTIONS, type AnyOption } from '../../options/table.ts';
+import { isRepeated, OPTIONS, type AnyOption } from '../../options/table.ts';
 import { guessesBehind, restingOn } from '../../sheet/guesses/guess.ts';
 import { correctionsOf, furtherOf, SheetRefused } from '../../sheet/validation-errors.ts';
 

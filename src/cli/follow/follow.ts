@@ -3,7 +3,7 @@
 import { nextLine } from '../context.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { EXIT, problem, errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
+import { pauseHint, BY_RESUME_ONLY } from '../../batch/pausing/pause-kinds.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { readLatestSummary } from '../../results/summary.ts';
@@ -12,12 +12,9 @@ import { refOf, workerCommand, type FoundBatch } from '../../library/handle/foun
 import { canaryReport } from '../../library/start/estimate.ts';
 import { canaryReportLines, isJudged } from '../run/forecast.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { EndingPause } from './ending-pause.ts';
 import { hearInterrupts, type Interrupts } from './interrupt.ts';
 import { toFollow, toContinue, nextCommand } from '../next-command.ts';
-import { openProgressView, type ProgressView } from './progress-view.ts';
-import { openPhaseReader } from './run-phases.ts';
-import { noWorkerText, Standstill } from './standstill.ts';
+import { openProgressView, type ProgressView, openPhaseReader } from './progress-view.ts';
 import type { Session } from '../session.ts';
 import { rowsEnded, shownProgress } from '../../library/handle/batch-status.ts';
 import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.ts';
@@ -292,3 +289,61 @@ async function isOnlyAsking({ session, found }: FollowParams): Promise<boolean> 
   if (progress === undefined || withoutSuccess(progress) > 0) return false;
   return progress.pauses.length > 0 && progress.pauses.every(({ kind }) => kind === 'canary');
 }
+
+/** More than a worker takes to start on a busy machine and to read the run lists. */
+const READING_MS = 30_000;
+/** Two lists, a gap apart, prove that an attempt started no run; a gap may have begun just before. */
+const GAPS = 3;
+
+type Followed = Pick<Progress, 'state' | 'pauses' | 'sending' | 'running' | 'collecting'>;
+
+/** `endsServers`: the servers that run the batch end with this command. `listGapMs`: the time between two readings of the run lists. */
+export class EndingPause {
+  readonly #patienceMs: number;
+  #unresolvedSince: number | undefined;
+
+  constructor({ endsServers, listGapMs }: { endsServers: boolean; listGapMs: number }) {
+    this.#patienceMs = endsServers ? GAPS * listGapMs + READING_MS : 0;
+  }
+
+  /** Whether the batch is paused, and the command has nothing to wait for. */
+  ends({ state, pauses, sending, running, collecting }: Followed, now: number): boolean {
+    const isUnresolved = state === 'paused' && pauses.every(({ kind }) => kind === 'unconfirmed');
+    this.#unresolvedSince = isUnresolved ? (this.#unresolvedSince ?? now) : undefined;
+    if (state !== 'paused') return false;
+    // While no worker ran, nothing read the lists: the first one that runs again may resolve the attempts, if it is not ended before.
+    if (this.#unresolvedSince !== undefined) return now - this.#unresolvedSince >= this.#patienceMs;
+    // A batch that a user paused still collects the runs that were sent.
+    return !(pauses.every(({ kind }) => BY_RESUME_ONLY.has(kind)) && sending + running + collecting > 0);
+  }
+}
+
+/** After this long without a worker or Temporal. */
+const SILENT_MS = 15_000;
+
+export class Standstill {
+  readonly #note: (text: string) => void;
+  #attendedAt: number;
+  #noted: string | undefined;
+
+  constructor(note: (text: string) => void, now: number) {
+    this.#note = note;
+    this.#attendedAt = now;
+  }
+
+  /** A worker takes its tasks. */
+  over(now: number): void {
+    this.#attendedAt = now;
+    if (this.#noted !== undefined) this.#note('the batch advances again');
+    this.#noted = undefined;
+  }
+
+  goesOn(reason: string, now: number): void {
+    if (now - this.#attendedAt < SILENT_MS || reason === this.#noted) return;
+    this.#noted = reason;
+    this.#note(`the batch does not advance: ${reason}`);
+  }
+}
+
+export const noWorkerText = ({ file: { workerTag } }: FoundBatch): string =>
+  `no worker${workerTag === undefined ? '' : ` with the tag ${workerTag}`} takes this batch's tasks`;

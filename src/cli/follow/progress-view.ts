@@ -1,21 +1,27 @@
 // Shows the progress that the batch published last: a block of lines redrawn in place on a terminal, single lines elsewhere.
 
 import { countSeenAs } from '../../batch/outcome.ts';
-import { rowsEnded, type ShownProgress as Progress } from '../../library/handle/batch-status.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
 import {
+  rowsEnded,
+  type ShownProgress as Progress,
   aboutCostUsd,
   openSpeedometer,
   type Speed,
   type Speedometer,
-} from '../../library/handle/progress-speed.ts';
+} from '../../library/handle/batch-status.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
 import { notSucceeded } from '../../results/summary.ts';
 import { canaryText } from '../run/forecast.ts';
 import type { Printer } from '../context.ts';
-import { allowedNow, foundText, spentText } from './found-concurrency.ts';
+import { allowedNow, foundText, spentText } from './batch-end.ts';
 import { count, plural, span, type Paint } from '../format.ts';
-import { phasesText, type Phases } from './run-phases.ts';
-import { columnsOf, openBlock, type BlockStream } from './terminal-block.ts';
+import cliTruncate from 'cli-truncate';
+import type { Config } from '../../host/config.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import { ownRun } from '../../audit/list-runs.ts';
+import { isTerminal } from '../../run-service/contract/statuses.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
 
 const PLAIN_EVERY_MS = 10_000;
 
@@ -87,7 +93,7 @@ function plainCounts(progress: Progress, phases: Phases | undefined): string {
       ? ''
       : ` queued=${phases.queued} starting=${phases.starting} running=${phases.running}`;
   const storing = collecting > 0 ? ` storing=${collecting}` : '';
-  return `state=${state} done=${rowsEnded(progress)}${storing} succeeded=${succeeded} not_succeeded=${notSucceeded(tally)} total=${rows} outstanding=${outstanding(progress)}${shown}${autoText(progress)}`;
+  return `state=${state} done=${rowsEnded(progress)}${storing} succeeded=${succeeded} not_succeeded=${notSucceeded(tally)} total=${rows} outstanding=${outstandingRuns(progress)}${shown}${autoText(progress)}`;
 }
 
 function plainRest(progress: Progress, { perSecond, etaMs }: Speed): string {
@@ -107,7 +113,7 @@ function plainRest(progress: Progress, { perSecond, etaMs }: Speed): string {
 const autoText = (progress: Progress): string =>
   progress.useful === undefined ? '' : ` concurrency=${allowedNow(progress)}`;
 
-const outstanding = (progress: Progress) => progress.sending + progress.running + progress.unconfirmed;
+const outstandingRuns = (progress: Progress) => progress.sending + progress.running + progress.unconfirmed;
 
 type Drawn = {
   readonly paint: Paint;
@@ -146,7 +152,7 @@ function outcomeParts(progress: Progress, paint: Paint): readonly string[] {
 }
 
 function workLines(progress: Progress, { perSecond, etaMs }: Speed, phases: Phases | undefined) {
-  const held = outstanding(progress);
+  const held = outstandingRuns(progress);
   if (held + progress.unsent + progress.retrying === 0) return [endText(progress)];
   const speed = perSecond >= 1 ? `${perSecond.toFixed(1)} rows/s` : `${(perSecond * 60).toFixed(1)} rows/min`;
   const eta = etaMs === undefined ? '' : `about ${span(etaMs)} left`;
@@ -199,4 +205,118 @@ const barCells = (columns: number): number =>
 function bar(share: number, cells: number, paint: Paint): string {
   const full = Math.floor(share * cells);
   return paint('green', '█'.repeat(full)) + paint('dim', '░'.repeat(cells - full));
+}
+
+export type TerminalBlock = {
+  draw(lines: readonly string[]): void;
+  note(text: string): void;
+  end(): void;
+};
+
+export type BlockStream = Pick<NodeJS.WriteStream, 'write' | 'columns'>;
+
+const COLUMNS = 80;
+
+export const columnsOf = ({ columns }: Pick<BlockStream, 'columns'>): number => columns || COLUMNS;
+
+export function openBlock(stream: BlockStream): TerminalBlock {
+  let drawn: readonly string[] = [];
+  const clear = (): string => (drawn.length > 0 ? `\u001B[${drawn.length}A\u001B[0J` : '');
+  const draw = (lines: readonly string[], above = ''): void => {
+    // A line that wraps would take two lines of the screen, and only one of them would be cleared.
+    const fitting = lines.map((line) => cliTruncate(line, columnsOf(stream) - 1));
+    stream.write(`${clear()}${above}${fitting.map((line) => `${line}\n`).join('')}`);
+    drawn = fitting;
+  };
+  return {
+    draw: (lines) => draw(lines),
+    note: (text) => draw(drawn, `${text}\n`),
+    end: () => (drawn = []),
+  };
+}
+
+// Which phase the outstanding runs of a batch are in, as the service's run list shows it. The command that follows the batch reads
+// the list while it is watched, so neither the workflow nor its history knows of it.
+export type Phases = {
+  /** Wait for a machine. */
+  readonly queued: number;
+  /** Have a machine that is starting. */
+  readonly starting: number;
+  readonly running: number;
+};
+
+const PAGE = 200;
+const PAGES_MOST = 3;
+const EVERY_MS = 3_000;
+/** An older reading is not shown. */
+const FRESH_MS = 8_000;
+
+export type PhaseReader = {
+  /** The latest reading, if it is fresh and fits the outstanding runs; starts the next one if that is due. Never waits and never throws. */
+  latest(outstanding: number, now: number): Phases | undefined;
+};
+
+type List = (offset: number) => Promise<readonly Parameters<typeof ownRun>[1][] | undefined>;
+
+export function openPhaseReader(config: Config, found: FoundBatch): PhaseReader {
+  const { workflowId } = found.file.deployment;
+  if (workflowId === undefined) return { latest: () => undefined };
+  const services = openServices(config, openTransport(1));
+  // Throws without a key of the service: then the view shows no phases.
+  return phaseReader(found.file, async (offset) =>
+    services.at(found.file.service).listRuns(workflowId, { limit: PAGE, offset }),
+  );
+}
+
+export function phaseReader(file: Parameters<typeof ownRun>[0], list: List): PhaseReader {
+  let read: { readonly at: number; readonly phases: Phases | undefined } | undefined;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let isReading = false;
+  const start = async (outstanding: number, now: number): Promise<void> => {
+    isReading = true;
+    const phases = await readPhases(file, list, outstanding).catch(() => undefined);
+    read = { at: now, phases };
+    isReading = false;
+  };
+  return {
+    latest: (outstanding, now) => {
+      if (outstanding > 0 && !isReading && now - startedAt >= EVERY_MS) {
+        startedAt = now;
+        void start(outstanding, now);
+      }
+      if (read?.phases === undefined || now - read.at > FRESH_MS) return undefined;
+      // Runs may have ended since the reading.
+      return seenIn(read.phases) <= outstanding ? read.phases : undefined;
+    },
+  };
+}
+
+/** Reads the newest runs, until it has seen as many open runs of the batch as are outstanding. */
+async function readPhases(file: Parameters<typeof ownRun>[0], list: List, outstanding: number) {
+  const phases = { queued: 0, starting: 0, running: 0 };
+  for (let page = 0; page < PAGES_MOST; page += 1) {
+    const runs = await list(page * PAGE);
+    if (runs === undefined) return undefined;
+    for (const { run } of runs.flatMap((one) => ownRun(file, one)))
+      if (!isTerminal(run.status)) phases[PHASE[run.status] ?? 'running'] += 1;
+    if (runs.length < PAGE || seenIn(phases) >= outstanding) break;
+  }
+  return phases;
+}
+
+const seenIn = ({ queued, starting, running }: Phases): number => queued + starting + running;
+
+const PHASE: Readonly<Record<string, keyof Phases>> = { 'not-started': 'queued', queued: 'starting' };
+
+/** `: 9 running, 2 starting, 5 queued at the service`; the rest of the outstanding runs were sent, and not seen yet. */
+function phasesText({ running, starting, queued }: Phases, outstanding: number): string {
+  const sent = outstanding - running - starting - queued;
+  const parts = [
+    [running, 'running'],
+    [starting, 'starting'],
+    [queued, 'queued at the service'],
+    [sent, 'sent'],
+  ] as const;
+  const shown = parts.filter(([runs]) => runs > 0).map(([runs, phase]) => `${count(runs)} ${phase}`);
+  return shown.length === 0 ? '' : `: ${shown.join(', ')}`;
 }

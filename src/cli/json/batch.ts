@@ -7,8 +7,7 @@ import type { BatchStatus as PublishedStatus, ShownProgress } from '../../librar
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import type { CanaryReport } from '../../library/start/estimate.ts';
 import { estimateSchema } from './plan.ts';
-import { amount, count, shaped, time, timeOf, usdOf, type Given } from './shape.ts';
-import { limitsOf, limitsSchema } from './limits.ts';
+import { amount, count, shaped, time, timeOf, usdOf, type Given, limitsOf, limitsSchema } from './shape.ts';
 
 // What the workflow of a batch has published, as JSON: null if no server has it.
 const requestsSchema = z.object({

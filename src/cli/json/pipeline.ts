@@ -1,7 +1,7 @@
 // A pipeline as JSON.
 
 import { z } from 'zod';
-import type { PipelineFolder, StageStatus } from '../../library/pipeline/pipeline-status.ts';
+import type { PipelineFolder, StageStatus } from '../../library/pipeline/started-pipeline.ts';
 import { jobCommand } from '../pipeline/pipeline-text.ts';
 import { count, shaped } from './shape.ts';
 

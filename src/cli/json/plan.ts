@@ -5,8 +5,7 @@ import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import type { Asked } from '../../library/start/batch-plan.ts';
 import type { Estimate } from '../../library/start/estimate.ts';
 import { ignoredGpus, type EarlierBatches } from '../../create-batch/questions.ts';
-import { limitsOf, limitsSchema } from './limits.ts';
-import { count, shaped, amount } from './shape.ts';
+import { count, shaped, amount, limitsOf, limitsSchema } from './shape.ts';
 
 /** It contains the true value with a probability of 90 %. */
 const interval = z.object({ low: amount, expected: amount, high: amount });

@@ -3,10 +3,9 @@
 import { z } from 'zod';
 import { OUTCOMES } from '../../batch/outcome.ts';
 import type { RowRecord } from '../../results/row-record.ts';
-import { amount, count, shaped, time } from './shape.ts';
+import { amount, count, shaped, time, changesOf, limitsSchema } from './shape.ts';
 import { PAUSE_KINDS } from '../../batch/pausing/pause-kinds.ts';
 import type { ShownEvent } from '../../library/handle/event-reader.ts';
-import { changesOf, limitsSchema } from './limits.ts';
 
 const attempt = {
   attempt: count,

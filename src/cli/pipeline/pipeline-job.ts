@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { hintAmong, problem } from '../../errors/error.ts';
-import { isAddress } from '../../errors/redact.ts';
+import { isAddress } from '../../errors/outside-text.ts';
 import { circleIn } from '../../batch/pipeline/stages.ts';
 import { HAS_PASSED, isSpan, readMoment } from '../../options/moment.ts';
 import { msOf } from '../../options/read.ts';

@@ -2,11 +2,9 @@
 
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { refusal } from '../../create-batch/question-texts.ts';
-import type { Policy } from '../../create-batch/settle.ts';
+import { refusal, type Policy } from '../../create-batch/question-texts.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { checkStages, type SourceBatch } from '../../library/pipeline/checked-stages.ts';
-import { pipelineStatus, type PipelineFolder } from '../../library/pipeline/pipeline-status.ts';
 import { planBatch } from '../../library/start/batch-plan.ts';
 import { money } from '../format.ts';
 import { makeBatch } from '../../library/start/start-batch.ts';
@@ -20,6 +18,8 @@ import {
   withdrawPipeline,
   type AskedPipeline,
   type StageDefinition,
+  pipelineStatus,
+  type PipelineFolder,
 } from '../../library/pipeline/started-pipeline.ts';
 import type { Servers } from '../../library/servers.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -33,7 +33,7 @@ import { fromNotes } from '../run/from.ts';
 import { shownWith } from '../run/new-batch.ts';
 import { policyOf } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
-import { followPipeline } from './follow-pipeline.ts';
+import { followPipeline } from './pipeline.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
 
 /** Shows all stages: what those with a sheet would be, and when the others follow. */

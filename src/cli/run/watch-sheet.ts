@@ -2,7 +2,6 @@
 
 import { answersFrom } from '../../library/start/batch-options.ts';
 import { resolve } from 'node:path';
-import { isAddress } from '../../errors/redact.ts';
 import { EXIT, problem, isRunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';
 import { FileSaves } from '../../library/watched/file-saves.ts';
@@ -14,14 +13,14 @@ import { type Printer, nextLine } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
 import { plural, errorText, money, type Paint } from '../format.ts';
-import { rangesText } from '../../sheet/row-ranges.ts';
+import { rangesText } from '../../sheet/sheet-source.ts';
 import { asCommand, commandWith } from './questions.ts';
 import { sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
 import type { Session } from '../../library/session.ts';
 import { giveLimits, type Sending } from './new-batch.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { terminalLine, isAddress } from '../../errors/outside-text.ts';
 import { problemJson } from '../json/problem.ts';
 
 type Given = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;

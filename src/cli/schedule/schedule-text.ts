@@ -2,11 +2,10 @@
 
 import { toString as cronText } from 'cronstrue';
 import { parseCron } from '../../schedule/cron.ts';
-import type { ScheduleDefinition } from '../../schedule/definition.ts';
+import type { ScheduleDefinition, MetChange } from '../../schedule/definition.ts';
 import { shown, zoneOf, type Zone } from '../../schedule/zone.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
-import type { MetChange } from '../../schedule/times.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';
 import { count, money, plural, span } from '../format.ts';
 import { scheduleSchema } from '../json/documents.ts';

@@ -11,21 +11,19 @@ import { stayingOf } from '../../options/table.ts';
 import { randomBytes } from 'node:crypto';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { nearest, problem, RunsheetError } from '../../errors/error.ts';
-import { readBatchSheet, sheetRows } from '../../sheet/batch-sheet.ts';
 import type { InputFiles } from '../../sheet/input-files.ts';
 import { fileNamesFor, outputNameFault } from '../../sheet/output-name.ts';
 import { readPage, PageWriter, rowLine, type SheetRow } from '../../sheet/pages.ts';
 import { columnsOf, readCells, sheetColumns } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
-import { sourceIn, type SheetSource } from '../../sheet/sheet-source.ts';
+import { sourceIn, type SheetSource, type SheetOptions, type Reading } from '../../sheet/sheet-source.ts';
 import { layOut, type LaidOut } from '../../sheet/sheet.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
-import { rowsLeftOut } from '../../sheet/left-out-rows.ts';
+import { rowsLeftOut, leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
 import { settleSheet } from '../../sheet/guesses/settle-sheet.ts';
-import type { SheetOptions } from '../../sheet/sheet-options.ts';
-import type { Queued } from '../../sheet/placed-rows.ts';
+import { type Queued, readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
 import { refuseUnbounded } from '../../store/attempt-cost.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
@@ -33,9 +31,9 @@ import { openStore } from '../../store/open-store.ts';
 import { createPass } from '../../store/passes.ts';
 import { type Store, within } from '../../store/store.ts';
 import { compareRows, type Comparison } from './compare-rows.ts';
-import { errorsPlaceFor } from '../error-list.ts';
-import { openGuesses, orConfirm, readingOf, type FurtherReading } from './further-guesses.ts';
+import { errorsPlaceFor } from '../stale-folders.ts';
 import { QueuePages, queuedIn } from '../queue-pages.ts';
+import type { SheetCopy } from '../copy-sheet.ts';
 
 export type AppendParams = FurtherReading & {
   readonly order: OrderOptions;
@@ -283,4 +281,64 @@ async function* placesIn(
     const place = placeOf(row);
     if (place !== undefined) yield place;
   }
+}
+
+type FurtherReading = {
+  readonly out: string;
+  readonly batch: BatchFolder;
+  readonly copy: SheetCopy;
+  /** How to read the file; inputs are mapped as in the batch. */
+  readonly reading: Reading;
+  /** It is the sheet of the batch, saved again (run --watch): what its rows ask for now counts. */
+  readonly isSavedAgain?: boolean;
+  /** What an earlier save left out; without it, `skipRows` counts. */
+  readonly leftOut?: LeftOutRows | undefined;
+};
+
+/** The guesses, without those that the batch was made with. */
+const openGuesses = (
+  { batch, isSavedAgain = false }: FurtherReading,
+  guesses: readonly Guess[],
+): readonly Guess[] => guesses.filter((guess) => !(isSavedAgain && isAgreed(guess, batch)));
+
+/** How the file is read. Rows that an earlier save left out are found by what they are, not by their numbers. */
+function readingOf({ batch, reading, leftOut, isSavedAgain = false }: FurtherReading): Reading {
+  const { skipRows = isSavedAgain ? batch.file.sheet.options.skipRows : undefined, ...others } = reading;
+  // Without any, also totals are sent.
+  if (skipRows?.length === 0) return { ...others, skipRows };
+  return leftOut === undefined ? reading : others;
+}
+
+/** The batch was made with the same guess, or the user gave it. */
+function isAgreed({ flags: [flag, value] }: Guess, { file }: BatchFolder): boolean {
+  const { headerRow, hidden, encoding, sheet } = file.sheet.options;
+  const settled: Readonly<Record<string, string | undefined>> = {
+    '--header-row': headerRow === undefined ? undefined : String(headerRow),
+    '--hidden': hidden,
+    '--encoding': encoding,
+    '--sheet-name': sheet,
+  };
+  return flag !== undefined && value !== undefined && settled[flag] === value;
+}
+
+/** Letters depend on this encoding. */
+const orConfirm = (guess: Guess): Guess =>
+  guess.flags.includes('windows-1252') ? { ...guess, sure: 'confirm' } : guess;
+
+export type SavedAgain = {
+  readonly name: string;
+  readonly skipRows: Reading['skipRows'];
+  readonly inputTypes: readonly InputType[] | undefined;
+};
+
+/** The rows that were left out when the batch was made; undefined if the command gives other numbers, which are those of the sheet as it is now. */
+export async function leftOutBefore(
+  { store, file }: Pick<BatchFolder, 'store' | 'file'>,
+  { name, skipRows, inputTypes }: SavedAgain,
+): Promise<LeftOutRows | undefined> {
+  const { options, asked } = file.sheet;
+  const given = JSON.stringify(skipRows);
+  const isUnchanged = [options, asked].some((has) => JSON.stringify(has?.skipRows) === given);
+  if ((given !== undefined && !isUnchanged) || name !== file.sheet.name) return undefined;
+  return leftOutOf(sourceIn(layoutOf(store, file), file.sheet), options, inputTypes);
 }

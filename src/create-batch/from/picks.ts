@@ -5,11 +5,16 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { nearest, problem } from '../../errors/error.ts';
-import { refuseNoSheet, sheetFault, type SheetSource } from '../../sheet/sheet-source.ts';
+import {
+  refuseNoSheet,
+  sheetFault,
+  type SheetSource,
+  formatOf,
+  type SheetOptions,
+} from '../../sheet/sheet-source.ts';
 import { columnsOf, readCells, recordsOf } from '../../sheet/read-records.ts';
 import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
 import { fingerprint, KeyTable } from '../../sheet/row-keys.ts';
-import { formatOf, type SheetOptions } from '../../sheet/sheet-options.ts';
 import { OUTPUT } from './source-rows.ts';
 
 export type PicksParams = {

@@ -7,15 +7,16 @@
 //   poster/index.html           its page
 
 import { z } from 'zod';
-import { jsonIn } from '../../errors/outside-text.ts';
-import type { Stage } from '../../batch/pipeline/stages.ts';
+import { jsonIn, shellWord } from '../../errors/outside-text.ts';
+import { type Stage, waitsFor, type StageBatch, type WaitsFor } from '../../batch/pipeline/stages.ts';
 import { isRunsheetError, problem } from '../../errors/error.ts';
 import { PIPELINE_FILE } from '../../store/batch-file.ts';
-import { listFolders, locationOf } from '../../store/batch-folders.ts';
+import { listFolders, locationOf, openBatchFolder, type BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Store } from '../../store/store.ts';
 import type { BatchRequest } from '../batch-request.ts';
 import type { ReuseWish } from '../questions.ts';
+import { notSucceeded, readSummary, retryOf, type Summary } from '../../results/summary.ts';
 
 export type StageDefinition = Stage & {
   /** The hash of its own sheet, which the command has made a batch of. */
@@ -116,7 +117,83 @@ const textOf = (file: PipelineFile): string => `${JSON.stringify(file, undefined
 /** Why the stage has made no batch. */
 export type StageFailure = { readonly code?: string; readonly message: string };
 
-export async function readFailure(store: Store, stage: string): Promise<StageFailure | undefined> {
+async function readFailure(store: Store, stage: string): Promise<StageFailure | undefined> {
   const text = await store.read(failureOf(stage));
   return text === undefined ? undefined : (jsonIn(text) as StageFailure);
+}
+
+export type StageState = {
+  readonly stage: StageDefinition;
+  readonly batch: string;
+  readonly found: BatchFolder | undefined;
+  readonly summary: Summary | undefined;
+  /** Of the stage that it is from. */
+  readonly source: Summary | undefined;
+  readonly waitsFor: WaitsFor | undefined;
+  readonly failure: StageFailure | undefined;
+};
+
+/** In the order of the stages. */
+export async function stageStates(
+  out: string,
+  { file, store }: PipelineFolder,
+): Promise<readonly StageState[]> {
+  const { pipeline, stages } = file;
+  const read = await Promise.all(
+    stages.map(async (stage) => {
+      const batch = batchOfStage(pipeline, stage.name);
+      const found = await openBatchFolder(out, batch);
+      const isOwn = found?.file.madeFor === callOfStage(pipeline, stage.name);
+      const summary = isOwn ? await readSummary(found.store) : undefined;
+      const failure = await readFailure(store, stage.name);
+      const isPicked = stage.pick && (await store.exists(picksOf(stage.name)));
+      return { stage, batch, found: isOwn ? found : undefined, summary, failure, isPicked };
+    }),
+  );
+  return read.map(({ isPicked, ...state }) => {
+    const { from, pick, partial, request } = state.stage;
+    const takesSucceeded = request?.options.where === undefined;
+    const before = read.find(({ stage }) => stage.name === from);
+    const source = before && stageBatch(before);
+    const facts = { batch: stageBatch(state), source, hasSource: from !== undefined };
+    return {
+      ...state,
+      source: before?.summary,
+      waitsFor: waitsFor({ ...facts, pick, isPicked, partial, takesSucceeded }),
+    };
+  });
+}
+
+const stageBatch = ({ found, summary }: Pick<StageState, 'found' | 'summary'>): StageBatch | undefined =>
+  found && {
+    hasEnded: summary !== undefined,
+    succeeded: summary?.outcomes.succeeded ?? 0,
+    notSucceeded: summary === undefined ? 0 : notSucceeded(summary),
+  };
+
+/** Why a stage does not advance; '' if it does. */
+export function reasonOf({ stage, failure, found, summary, waitsFor: what }: StageState): string {
+  const { from = '' } = stage;
+  if (failure !== undefined && summary === undefined)
+    return [failure.code, failure.message].filter(Boolean).join(': ');
+  if (found !== undefined) return '';
+  if (what === 'source') return `after ${from}`;
+  if (what === 'picks') return `for picks of ${from}`;
+  return what === 'repair' ? `for the rows of ${from} that did not succeed` : '';
+}
+
+/** The command that helps where a stage waits for the user; '' if it does not, or if its file has to be corrected first. */
+export function helpFor(
+  pipeline: string,
+  { stage, batch, failure, found, summary, source, waitsFor: what }: StageState,
+): string {
+  if (failure !== undefined && found !== undefined && summary === undefined)
+    return `runsheet resume ${shellWord(batch)}`;
+  if (found !== undefined || failure !== undefined) return '';
+  if (what === 'picks')
+    return `runsheet pick ${shellWord(pipeline)} ${shellWord(stage.name)} --picks picks.csv`;
+  if (what !== 'repair') return '';
+  const again = source && retryOf(source);
+  const words = [again === undefined ? 'rows' : 'retry', shellWord(batchOfStage(pipeline, stage.from ?? ''))];
+  return ['runsheet', ...words, ...(again ? [again] : [])].join(' ');
 }

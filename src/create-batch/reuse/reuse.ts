@@ -4,7 +4,7 @@
 import { canonical } from '../../host/canonical-json.ts';
 import { problem } from '../../errors/error.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
-import type { SheetOptions } from '../../sheet/sheet-options.ts';
+import type { SheetOptions } from '../../sheet/sheet-source.ts';
 import { openStore } from '../../store/open-store.ts';
 import {
   listBatchFolders,

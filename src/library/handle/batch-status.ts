@@ -2,7 +2,7 @@
 
 import pMap from 'p-map';
 import { NO_OUTCOMES, type OutcomeCounts } from '../../batch/outcome.ts';
-import { errorMessage } from '../../errors/error.ts';
+import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
 import type { Progress } from '../../batch/shown/progress.ts';
 import { countRows, nameOf } from '../../results/batch-rows.ts';
 import { newestRecords } from '../../results/parts.ts';
@@ -12,6 +12,11 @@ import { hidesAllBatches, listBatchFolders } from '../../store/batch-folders.ts'
 import { refOf, type FoundBatch } from './found-batch.ts';
 import type { Session } from '../session.ts';
 import { reasonWithRows } from '../../results/reason-with-rows.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
+import type { Servers } from '../servers.ts';
+import { isUnderWay, notRunning, summaryOfDone } from '../start/start-or-attach.ts';
+import { costSoFar } from '../../batch/accounting/tally.ts';
 
 /**
  * `interrupted`: no server has this batch running; resume continues it. `unknown`: Temporal could not be asked. `unreadable`: its
@@ -160,3 +165,128 @@ export async function shownProgress(
 /** What people are shown as done: rows with an outcome, also while their files are being stored. */
 export const rowsEnded = ({ done, collecting }: Pick<Progress, 'done' | 'collecting'>): number =>
   done + collecting;
+
+const LOOK_MS = 500;
+/** How long Temporal may be away. */
+const AWAY_MS = 60_000;
+
+export type FollowOptions = {
+  readonly signal?: AbortSignal | undefined;
+  /** Also when the status has not changed. */
+  readonly always?: boolean;
+};
+
+/** Ends after the status of the ended batch. Throws E516 if no server runs the batch, E506 and E508 if it failed. */
+export async function* followBatch(
+  servers: Servers,
+  found: FoundBatch,
+  { signal, always = false }: FollowOptions = {},
+): AsyncGenerator<BatchStatus> {
+  const ended = withCallSignal(AbortSignal.any([servers.closed, ...(signal === undefined ? [] : [signal])]));
+  const own = await statusFromFolder(found);
+  if (own.summary !== undefined) return yield own;
+  const { session, leave } = await servers.join();
+  const done = new AbortController();
+  try {
+    if (session === undefined || !(await isUnderWay(session, found))) return yield await endedStatus(found);
+    const next = untilNext(session, found, AbortSignal.any([ended, done.signal]));
+    for (let before = ''; ;) {
+      ended.throwIfAborted();
+      const status = await statusOf(session, found, own);
+      const text = JSON.stringify(status);
+      if (always || text !== before) yield status;
+      before = text;
+      if (status.summary !== undefined) return;
+      await next();
+    }
+  } finally {
+    done.abort();
+    await leave();
+  }
+}
+
+/** Waits a moment, or until the batch has ended or its servers are lost. Throws E506 if its workflow failed, which no status tells. */
+function untilNext({ batches, stack }: Session, found: FoundBatch, done: AbortSignal) {
+  // It has a signal of its own, which ends with that of the call.
+  const finished = outsideCalls(() => batches.finished(refOf(found), done));
+  finished.catch(() => undefined);
+  let isFinished = false;
+  void finished.then(() => (isFinished = true));
+  const lost = stack?.lost.then(() => endedStatus(found));
+  lost?.catch(() => undefined);
+  return async () => {
+    const moment = wait(LOOK_MS, undefined, { signal: done }).catch(() => undefined);
+    await Promise.race([moment, ...(isFinished ? [] : [finished]), ...(lost === undefined ? [] : [lost])]);
+  };
+}
+
+async function statusOf(session: Session, found: FoundBatch, own: BatchStatus): Promise<BatchStatus> {
+  for (const since = Date.now(); ; await waitInCall(LOOK_MS)) {
+    if ((await summaryOfDone(found)) !== undefined) return statusFromFolder(found);
+    try {
+      return await liveStatus(session, found, own);
+    } catch (error) {
+      // A server may be away for a moment.
+      if (isRunsheetError(error) || Date.now() - since > AWAY_MS) throw error;
+    }
+  }
+}
+
+/** The batch may have ended while its servers were looked for. */
+async function endedStatus(found: FoundBatch): Promise<BatchStatus> {
+  const status = await statusFromFolder(found);
+  if (status.summary === undefined) throw notRunning(found);
+  return status;
+}
+
+/** Aborted with E521 after so many milliseconds. */
+export function timeLimit(batch: string, timeoutMs: number | undefined): AbortSignal | undefined {
+  if (timeoutMs === undefined) return undefined;
+  const stop = new AbortController();
+  const seconds = timeoutMs / 1_000;
+  setTimeout(() => stop.abort(problem('E521', { batch, seconds })), timeoutMs).unref();
+  return stop.signal;
+}
+
+/** How many rows have to end first: the first ones are not typical, because the service starts containers for them. */
+const ENOUGH = { share: 0.05, atLeast: 10, atMost: 1_000 };
+
+export type Spent = Pick<Progress, 'rows' | 'reused' | 'done' | 'state' | 'tally' | 'budget' | 'maxCostNano'>;
+
+/**
+ * The cost of all rows if the others cost as much as those that have ended. It has no interval, because the progress does not
+ * contain single runs. undefined if too few rows have ended, or if no more will be sent.
+ */
+export function aboutCostUsd({ state, tally, reused = 0, ...all }: Spent): number | undefined {
+  // Reused rows cost nothing and show nothing about the others.
+  const [rows, done] = [all.rows - reused, all.done - reused];
+  const enough = Math.min(Math.max(rows * ENOUGH.share, ENOUGH.atLeast), ENOUGH.atMost);
+  const isSending = state === 'running' || state === 'paused';
+  if (!isSending || done < enough || done >= rows) return undefined;
+  return (costSoFar(tally) / done) * rows;
+}
+
+const WINDOW_MS = 15_000;
+
+export type Speed = { readonly perSecond: number; readonly etaMs: number | undefined };
+export type Speedometer = {
+  mark(progress: Pick<Progress, 'rows' | 'done' | 'collecting'>, now: number): Speed;
+};
+
+/** Measures rows per second over the last {@link WINDOW_MS}. */
+export function openSpeedometer(): Speedometer {
+  let marks: { readonly at: number; readonly done: number }[] = [];
+  return {
+    mark: (progress, now) => {
+      const done = rowsEnded(progress);
+      // Rows that are sent again are not done any more.
+      const isBefore = (one: { readonly at: number; readonly done: number }): boolean =>
+        now - one.at <= WINDOW_MS && one.done <= done;
+      marks = [...marks.filter(isBefore), { at: now, done }];
+      const [first] = marks;
+      const seconds = first === undefined ? 0 : (now - first.at) / 1000;
+      const perSecond = first === undefined || seconds < 1 ? 0 : (done - first.done) / seconds;
+      return { perSecond, etaMs: perSecond > 0 ? ((progress.rows - done) / perSecond) * 1000 : undefined };
+    },
+  };
+}

@@ -11,9 +11,8 @@ import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
 import { parsePart, partName, partNames } from '../../results/parts.ts';
 import type { PartRecord, RowRecord } from '../../results/row-record.ts';
-import { folderIn, readBatchSheet } from '../../sheet/batch-sheet.ts';
 import type { SheetRow } from '../../sheet/pages.ts';
-import { cacheRows, type PlacedRows } from '../../sheet/placed-rows.ts';
+import { cacheRows, type PlacedRows, folderIn, readBatchSheet } from '../../sheet/placed-rows.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 import type { FoundBatch } from './found-batch.ts';
 

@@ -6,8 +6,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { withIncoming, preparingIn } from '../../create-batch/copy-sheet.ts';
 import { readFromSheet } from '../../create-batch/from/from-sheet.ts';
-import { pickedInOf, picksOf, type PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
-import { stageStates } from '../../create-batch/pipeline/stage-states.ts';
+import {
+  pickedInOf,
+  picksOf,
+  type PipelineFolder,
+  stageStates,
+} from '../../create-batch/pipeline/pipeline-file.ts';
 import { hintAmong, problem } from '../../errors/error.ts';
 import type { RowRange } from '../../options/batch-kinds.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';

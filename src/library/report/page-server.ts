@@ -3,8 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { isAddressedHere, openServer } from '../../host/bounded-server.ts';
-import { openPageLogin, type PageLogin } from '../../host/page-login.ts';
+import { isAddressedHere, openServer, openPageLogin, type PageLogin } from '../../host/bounded-server.ts';
 
 /** When nothing more will be new, and without a request for so long, the page is not in use any more. */
 const IDLE_MS = 600_000;

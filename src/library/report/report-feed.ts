@@ -10,11 +10,15 @@ import type { News, Running } from '../../results/page/living-page.ts';
 import { livePage } from '../../results/page/report.ts';
 import { readStarted } from '../../store/batch-file.ts';
 import { idleBefore, idleTimes, type Idle, type Summary } from '../../results/summary.ts';
-import type { BatchStatus } from '../handle/batch-status.ts';
+import {
+  type BatchStatus,
+  followBatch,
+  aboutCostUsd,
+  openSpeedometer,
+  type Speed,
+} from '../handle/batch-status.ts';
 import { EndedRows } from '../handle/ended-rows.ts';
-import { followBatch } from '../handle/followed-batch.ts';
 import { workerCommand, type FoundBatch } from '../handle/found-batch.ts';
-import { aboutCostUsd, openSpeedometer, type Speed } from '../handle/progress-speed.ts';
 import type { Servers } from '../servers.ts';
 
 /** Rows of one answer, and how long to wait before a batch that no server runs is looked for again. */

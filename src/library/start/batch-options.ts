@@ -20,7 +20,7 @@ import type { LimitChange } from '../../options/limits.ts';
 import { keptIn, type Given } from '../../options/table.ts';
 import type { Spoken } from '../../run-service/open-services.ts';
 import type { OrderOptions } from '../../sheet/sending-order.ts';
-import type { Reading } from '../../sheet/sheet-options.ts';
+import type { Reading } from '../../sheet/sheet-source.ts';
 import { checkLadder } from '../../sheet/size-classes.ts';
 
 export type { BatchOptions, Duration, Limits, ReadingOptions };

@@ -1,6 +1,6 @@
 // The forecast of a batch that has not begun: from earlier batches of its deployment, else from prices.
 
-import { DEFAULT_PRICES } from '../../options/gpu.ts';
+import { DEFAULT_PRICES } from '../../options/failure-kind.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { forecast, type Amounts, type Forecast } from '../../results/forecast/forecast.ts';
 import type { Interval } from '../../results/forecast/interval.ts';

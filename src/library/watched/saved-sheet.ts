@@ -3,19 +3,16 @@
 
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Appended } from '../../create-batch/append/append-rows.ts';
-import { leftOutBefore } from '../../create-batch/append/further-guesses.ts';
+import { type Appended, leftOutBefore } from '../../create-batch/append/append-rows.ts';
 import type { FurtherRows } from '../../create-batch/append/further-rows.ts';
-import { refusal } from '../../create-batch/question-texts.ts';
+import { refusal, settle } from '../../create-batch/question-texts.ts';
 import { asOption, type Answers, type Words } from '../../create-batch/questions.ts';
-import { settle } from '../../create-batch/settle.ts';
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
-import { declaredInputs } from '../../create-batch/find-deployment.ts';
+import { declaredInputs } from '../../create-batch/batch-request.ts';
 import { DELETED, writeWatched, readWatched } from '../../create-batch/watched/left-out.ts';
 import { isRunsheetError } from '../../errors/error.ts';
-import type { SheetOptions } from '../../sheet/sheet-options.ts';
-import { sourceIn } from '../../sheet/sheet-source.ts';
+import { sourceIn, type SheetOptions } from '../../sheet/sheet-source.ts';
 import { leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
 import { estimateFurther, proposeFurther, type FurtherAsked } from '../handle/appended-sheet.ts';
 import type { Estimate } from '../start/estimate.ts';

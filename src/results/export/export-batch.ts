@@ -3,7 +3,7 @@
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { exportSource, type ExportSource, CountedSink, type Sink } from './export-rows.ts';
-import type { ExportFormat } from '../../options/choices.ts';
+import type { ExportFormat } from '../../options/failure-kind.ts';
 
 export type ExportParams = {
   readonly as: ExportFormat;

@@ -2,7 +2,7 @@
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { DEFAULT_PRICES } from '../../options/gpu.ts';
+import { DEFAULT_PRICES } from '../../options/failure-kind.ts';
 import {
   deploymentPathSchema,
   deploymentRunsQuerySchema,

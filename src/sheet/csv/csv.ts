@@ -5,8 +5,7 @@ import { MOST_RECORD, type Column, type RecordFault, type SheetRecord, tooLong }
 import { columnsFrom, namesWithout } from '../header.ts';
 import { problem, type Correction } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { type SheetOptions, isSkipped } from '../sheet-options.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import { type SheetSource, type SheetOptions, isSkipped } from '../sheet-source.ts';
 import { CsvParser, QuoteError, type CsvRecord, type QuoteFault } from './csv-parser.ts';
 
 export type Fields = Pick<CsvRecord, 'line' | 'fields'>;

@@ -5,7 +5,7 @@ import { integerFrom } from '../../batch/digits.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
 import { problem } from '../../errors/error.ts';
 import { fingerprint } from '../row-keys.ts';
-import type { SheetOptions } from '../sheet-options.ts';
+import type { SheetOptions } from '../sheet-source.ts';
 import {
   cellText,
   type Column,

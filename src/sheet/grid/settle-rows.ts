@@ -2,19 +2,16 @@
 
 import { correctionOf, hintAmong, list, problem, RunsheetError } from '../../errors/error.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
-import { GPUS } from '../../options/gpu.ts';
+import { GPUS } from '../../options/failure-kind.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { indexOf } from '../column-mapping.ts';
+import { indexOf, namesInTemplates } from '../column-mapping.ts';
 import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
 import { areOneSetting, nameProper } from '../guesses/input-names.ts';
 import { gpuNamed } from '../not-a-gpu.ts';
-import { inputNamed, nearestInput } from '../input-fields.ts';
-import { asChoice, kindOf, notAllowed, readText } from '../parse-cell.ts';
+import { asChoice, kindOf, notAllowed, readText, inputNamed, nearestInput } from '../parse-cell.ts';
 import { ownColumns } from '../result-columns.ts';
 import { sheetColumns } from '../read-records.ts';
-import type { SheetOptions } from '../sheet-options.ts';
-import type { SheetSource } from '../sheet-source.ts';
-import { namesInTemplates } from '../templates.ts';
+import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { isExpanded, whereOf } from './expanded-rows.ts';
 
 type Inputs = readonly InputType[] | undefined;

@@ -2,10 +2,9 @@
 
 import { list } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
-import { WITH_UNIT } from '../parse-cell.ts';
-import type { InputKind, SheetOptions } from '../sheet-options.ts';
+import { WITH_UNIT, KEEP } from '../parse-cell.ts';
+import type { InputKind, SheetOptions } from '../sheet-source.ts';
 import { type Guess, NOTHING, type Part, said, toConfirm } from './guess.ts';
-import { KEEP } from './nothing-words.ts';
 import type { NumberSurvey, Survey } from './survey.ts';
 
 export function numberGuesses(

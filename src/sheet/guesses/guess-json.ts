@@ -4,11 +4,10 @@
 import { list, problem, RunsheetError } from '../../errors/error.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { JsonWalk, type Opened } from '../json/json-skeleton.ts';
-import { pathsIn } from '../json/json-paths.ts';
+import { pathsIn } from '../json/json.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { columnsOf } from '../read-records.ts';
-import type { SheetOptions } from '../sheet-options.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { type Guess, NOTHING, type Part, restingOn, said, type SettledSheet, toConfirm } from './guess.ts';
 import { nameProper } from './input-names.ts';

@@ -10,9 +10,8 @@ import {
 } from '../csv/csv-parser.ts';
 import { otherQuotes, parsed, parserOf } from '../csv/csv.ts';
 import { lenientTextOf } from '../text/sheet-text.ts';
-import type { SheetOptions } from '../sheet-options.ts';
 import { shortened } from '../sheet-record.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { said, type Settled, toConfirm } from './guess.ts';
 
 /** Rows by which it is known which columns have only numbers. */

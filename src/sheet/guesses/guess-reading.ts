@@ -3,8 +3,7 @@
 import { problem, RunsheetError } from '../../errors/error.ts';
 import { isPacked, isUtf32, utf16Of, lenientTextOf, linesOf } from '../text/sheet-text.ts';
 import { said, type Settled, type Guess, plainName, toConfirm } from './guess.ts';
-import type { SheetOptions } from '../sheet-options.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { shortened } from '../sheet-record.ts';
 import { fieldsOf, type Fields } from '../csv/csv.ts';

@@ -3,7 +3,7 @@
 
 import { list, problem, type RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import type { SheetOptions } from '../sheet-options.ts';
+import type { SheetOptions } from '../sheet-source.ts';
 
 export type Guess = {
   readonly about: 'encoding' | 'separator' | 'header' | 'rows' | 'columns' | 'gpu' | 'key' | 'values';

@@ -1,11 +1,9 @@
 // Rows that have more fields than the header, because the commas of a text are not in quotes, and the column of this text.
 
-import { WITH_UNIT } from '../parse-cell.ts';
-import { rangesOf, rangesText } from '../row-ranges.ts';
+import { WITH_UNIT, NOTHING_WORDS } from '../parse-cell.ts';
 import { shortened } from '../sheet-record.ts';
-import type { SheetOptions } from '../sheet-options.ts';
+import { type SheetOptions, rangesOf, rangesText } from '../sheet-source.ts';
 import { NOTHING, type Part, toConfirm } from './guess.ts';
-import { NOTHING_WORDS } from './nothing-words.ts';
 
 type Mapped = { readonly column: number; readonly kind: string };
 /** Of the fields of a row: whether each may be in a column of numbers, and whether it begins with a blank. */

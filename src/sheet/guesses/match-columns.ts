@@ -4,12 +4,11 @@ import type { InputType } from '../../run-service/contract/deployment.ts';
 import { list, nearest, problem, type RunsheetError } from '../../errors/error.ts';
 import { oneOf } from '../../errors/sheet-codes.ts';
 import { shellWord } from '../../errors/outside-text.ts';
-import { inputNamed } from '../input-fields.ts';
-import { kindOf } from '../parse-cell.ts';
+import { kindOf, inputNamed } from '../parse-cell.ts';
 import { ownColumns } from '../result-columns.ts';
-import type { SheetOptions } from '../sheet-options.ts';
+import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
-import { namesInTemplates } from '../templates.ts';
+import { namesInTemplates } from '../column-mapping.ts';
 import { type Guess, plainName, said, type Settled, toConfirm } from './guess.ts';
 import {
   areOneSetting,

@@ -1,12 +1,10 @@
 // The first rows of a sheet, for guesses that look at names and cells together.
 
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { kindOf } from '../parse-cell.ts';
+import { kindOf, NOTHING_WORDS } from '../parse-cell.ts';
 import { surveyedRecords } from '../read-records.ts';
 import { cellText } from '../sheet-record.ts';
-import { NOTHING_WORDS } from './nothing-words.ts';
-import type { SheetOptions } from '../sheet-options.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 
 const SAMPLED = 200;
 

@@ -1,6 +1,6 @@
 // Turns the guesses about a sheet into options, so that everything that reads it later guesses nothing.
 
-import { GPUS } from '../../options/gpu.ts';
+import { GPUS } from '../../options/failure-kind.ts';
 import { list, nearest, problem, RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
@@ -34,10 +34,9 @@ import type { LeftOutRows } from '../left-out-rows.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { whereOf } from '../grid/expanded-rows.ts';
 import { columnsOf, surveyedRecords } from '../read-records.ts';
-import { isSkipped, type SheetOptions } from '../sheet-options.ts';
 import { listInput, type Sample, sampleOf } from './sample.ts';
 import type { Column } from '../sheet-record.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
 import { Survey, type BadGpu } from './survey.ts';
 
 /**

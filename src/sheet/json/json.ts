@@ -2,7 +2,7 @@
 
 import { canonical } from '../../host/canonical-json.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
-import { linesOf, textOf } from '../text/sheet-text.ts';
+import { linesOf, textOf, type Spot } from '../text/sheet-text.ts';
 import {
   MOST_RECORD,
   tooLong,
@@ -17,9 +17,8 @@ import {
 } from '../sheet-record.ts';
 import { elementsOf, type JsonPiece } from './json-elements.ts';
 import { type JsonFault, readJson, Members } from './json-text.ts';
-import { isRow, pathsIn, type ReadPiece, valueAt, type Values, withoutWrapping } from './json-paths.ts';
-import { isSkipped, type SheetOptions } from '../sheet-options.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
+import { isRawNumber } from '../../batch/digits.ts';
 
 /**
  * Every name that a row uses, in the order of first use. A JSON sheet has no header, so it is read once for its names and
@@ -186,4 +185,50 @@ async function* columnRows(file: string, texts: AsyncIterable<string>): AsyncGen
     }
   }
   for (const row of rows.values()) yield { text: canonical(row), line: 1, column: 1 };
+}
+
+type Values = Readonly<Record<string, unknown>>;
+type ReadPiece = { readonly values: Values } | { readonly fault: RecordFault };
+
+const isRow = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
+
+/** The paths that options name. */
+export const pathsIn = ({ map, set, keyColumn, gpuColumn }: SheetOptions): readonly string[] =>
+  [
+    ...Object.values(map),
+    ...Object.values(set).flatMap((text) =>
+      [...text.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name.trim()),
+    ),
+    keyColumn ?? '',
+    gpuColumn ?? '',
+  ].filter((name) => name.includes('.'));
+
+/** The value at a path; numbers count the elements of a list from 0. */
+function valueAt(values: Values, path: string): unknown {
+  let value: unknown = values;
+  for (const name of path.split('.')) {
+    if (typeof value !== 'object' || value === null || isRawNumber(value) || !Object.hasOwn(value, name))
+      return undefined;
+    value = (value as Values)[name];
+  }
+  return value;
+}
+
+/** The row with the members of its object `wrapping` instead of the object. */
+function withoutWrapping(values: Values, wrapping: string | undefined, at: Spot): ReadPiece {
+  const inner = wrapping === undefined || !Object.hasOwn(values, wrapping) ? undefined : values[wrapping];
+  if (wrapping === undefined) return { values };
+  // Without its inputs, the row would run with those of the deployment.
+  if (!isRow(inner)) {
+    const what = `the row has no object "${wrapping}", in which the others have their inputs`;
+    return { fault: { line: at.line, column: at.column, what } };
+  }
+  const { [wrapping]: _, ...outer } = values;
+  const both = Object.keys(inner).find((name) => Object.hasOwn(outer, name));
+  if (both === undefined) return { values: { ...outer, ...inner } };
+  const what = `the row has "${both}" beside "${wrapping}" and in it`;
+  return {
+    fault: { line: at.line, column: at.column, what, hint: 'leave out --unwrap, and name paths: --map' },
+  };
 }

@@ -1,9 +1,8 @@
 // Reads the text of a sheet in pieces and in lines.
 
 import { problem, type RunsheetError, type Correction, type Place } from '../../errors/error.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { TextDecoder } from 'node:util';
-import type { SheetOptions } from '../sheet-options.ts';
 
 // Tracks the position in a text that is read in pieces.
 

@@ -2,8 +2,7 @@
 // separators of thousands. A cell that may be one, but cannot be read, is refused: a row may not be left out because of it.
 
 import { problem, RunsheetError, type Correction } from '../../errors/error.ts';
-import { NOTHING_WORDS } from '../guesses/nothing-words.ts';
-import { isErrorWord, MAY_BE_THOUSANDS } from '../parse-cell.ts';
+import { NOTHING_WORDS, isErrorWord, MAY_BE_THOUSANDS } from '../parse-cell.ts';
 import { shortened } from '../sheet-record.ts';
 
 /** A cell that may meet the condition or not (E550). */

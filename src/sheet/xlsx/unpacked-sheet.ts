@@ -3,8 +3,7 @@
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { columnsFrom, namesWithout } from '../header.ts';
 import { type Column, type RecordFault, type SheetRecord, MOST_RECORD } from '../sheet-record.ts';
-import { isSkipped, type SheetOptions } from '../sheet-options.ts';
-import type { SheetSource } from '../sheet-source.ts';
+import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
 import { linesOf } from '../text/sheet-text.ts';
 import {
   cellAddress,

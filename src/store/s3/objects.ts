@@ -3,8 +3,7 @@
 import { Readable } from 'node:stream';
 import { randomBytes } from 'node:crypto';
 import type { Answer, S3Client, Asked } from './s3-client.ts';
-import { s3Address, type S3Place } from '../../host/batches-address.ts';
-import { copySource } from '../../host/s3-keys.ts';
+import { copySource, s3Address, type S3Place } from '../../host/s3-keys.ts';
 import { mediaTypeOf } from '../../host/media-types.ts';
 import { type Next, replacedMeanwhile } from '../store.ts';
 import { withoutConditions } from './s3-fault.ts';

@@ -5,10 +5,9 @@ import { hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { AwsV4Signer } from 'aws4fetch';
 import { request, type Dispatcher } from 'undici';
-import type { S3Place } from '../../host/batches-address.ts';
 import { outsideCalls, waitInCall, withCallSignal } from '../../host/call-signal.ts';
 import { openOutgoing } from '../../host/outgoing.ts';
-import { checkEndpoint, encoded, s3Url, type S3Settings } from '../../host/s3-keys.ts';
+import { checkEndpoint, encoded, s3Url, type S3Settings, type S3Place } from '../../host/s3-keys.ts';
 import { errorMessage, RunsheetError } from '../../errors/error.ts';
 import {
   AnswerTooLarge,

@@ -3,12 +3,11 @@
 // that it has read embedded.json, which only the owner can read: the follower with `word`, the stack with `answer`. Every user
 // of the machine can connect, so unauthenticated connections are limited in number and time.
 
-import { jsonIn } from '../../errors/outside-text.ts';
+import { jsonIn, isSameSecret } from '../../errors/outside-text.ts';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { z } from 'zod';
-import { isSameSecret } from '../../errors/redact.ts';
 import { boundConnections } from '../../host/bounded-server.ts';
 
 // Reads and writes JSON lines on a loopback socket. A schema validates each line; the first invalid one closes the connection,

@@ -4,8 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
-import { jsonIn } from '../../errors/outside-text.ts';
-import { isSameSecret } from '../../errors/redact.ts';
+import { jsonIn, isSameSecret } from '../../errors/outside-text.ts';
 import { openServer, readBody, type Listen } from '../../host/bounded-server.ts';
 
 const BODY_BYTES_MAX = 16 << 20;

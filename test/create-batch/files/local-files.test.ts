@@ -8,7 +8,7 @@ import { placeIn } from '../../../src/batch/state/lanes.ts';
 import type { Answers } from '../../../src/create-batch/questions.ts';
 import { proposeRetry } from '../../../src/library/handle/retried-rows.ts';
 import type { Servers } from '../../../src/library/servers.ts';
-import { cacheRows } from '../../../src/sheet/placed-rows.ts';
+import { cacheRows, sheetRows, readBatchSheet } from '../../../src/sheet/placed-rows.ts';
 import { readPass } from '../../../src/store/passes.ts';
 import { contentAt, openScene, photosOf, picture } from './scene.ts';
 import { Place } from '../creating.ts';
@@ -16,7 +16,6 @@ import { addResults } from '../earlier.ts';
 import { openBatchFolder, type BatchFolder } from '../../../src/store/batch-folders.ts';
 import { carriedOut, withFurther } from '../further.ts';
 import { layoutOf } from '../../../src/store/batch-file.ts';
-import { sheetRows, readBatchSheet } from '../../../src/sheet/batch-sheet.ts';
 import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
 
 describe('a picture beside the sheet', () => {

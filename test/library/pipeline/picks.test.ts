@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
-import { openPipeline, type PipelineFolder } from '../../../src/create-batch/pipeline/pipeline-file.ts';
-import { stageStates } from '../../../src/create-batch/pipeline/stage-states.ts';
+import {
+  openPipeline,
+  type PipelineFolder,
+  stageStates,
+} from '../../../src/create-batch/pipeline/pipeline-file.ts';
 import { givePicks } from '../../../src/library/pipeline/picks.ts';
 import { picture } from '../../create-batch/files/scene.ts';
 import { openPoster } from './poster.ts';

@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from 'vitest';
 import type { SheetRefused } from '../../../src/sheet/validation-errors.ts';
-import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
+import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
 import { read } from './reading.ts';
 
 const sheetOf = (cells: readonly string[]): string =>

@@ -9,7 +9,7 @@ import { draftOf } from '../../create-batch/create.ts';
 import type { InputType } from '../../../src/run-service/contract/deployment.ts';
 import { guessText } from '../../../src/sheet/guesses/guess.ts';
 import { readPage, type SheetRow } from '../../../src/sheet/pages.ts';
-import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
+import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
 import { ASKED } from '../../create-batch/create.ts';
 import { input } from '../laying.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RunsheetError } from '../../../src/errors/error.ts';
 import { readCells } from '../../../src/sheet/read-records.ts';
-import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
+import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
 import { collected, input, opened, PLAIN } from '../laying.ts';
 import { FILES } from '../xlsx/workbooks.ts';
 import { read as readSheet, readAt } from './reading.ts';

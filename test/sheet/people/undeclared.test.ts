@@ -1,7 +1,7 @@
 // Sheets for a deployment whose inputs are not known: every column may be an input, so what it seems to be is asked.
 
 import { describe, expect, it } from 'vitest';
-import type { SheetOptions } from '../../../src/sheet/sheet-options.ts';
+import type { SheetOptions } from '../../../src/sheet/sheet-source.ts';
 import { read } from './reading.ts';
 
 const UNDECLARED = { inputTypes: undefined };
