@@ -1,11 +1,12 @@
 // Makes the commands one bundle, which loads in half the time: that of a clone stands beside its packages, until a source changes
 // (bin/runsheet.mjs), and that of a package in dist/.
 
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { KEPT, LIST, keptBundle } from './kept-bundle.mjs';
+import { KEPT, LIST, changedAt, keptBundle, newestKept } from './kept-bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -57,16 +58,34 @@ const sources = () => [
 
 /** Not in a folder that commands use: they load parts later. */
 async function keepBundle() {
-  const made = join(KEPT, `making-${process.pid}`);
+  const made = join(KEPT, `making-${randomUUID()}`);
   mkdirSync(made, { recursive: true });
-  // By the clock of the disk, which also dates the sources.
-  const begun = Math.floor(statSync(made).ctimeMs);
-  writeFileSync(join(made, LIST), JSON.stringify(sources()));
-  // The package of the clone does not reach here, and guessing the kind of a module takes Node longer.
-  writeFileSync(join(made, 'package.json'), JSON.stringify({ type: 'module' }));
-  await bundleCommands(made, (source) => join(root, source));
-  renameSync(made, join(KEPT, String(begun)));
-  for (const name of readdirSync(KEPT).filter((one) => Number(one) < begun - DAY_MS))
+  try {
+    const list = sources().map((path) => [path, changedAt(path)]);
+    writeFileSync(join(made, LIST), JSON.stringify(list));
+    // The package of the clone does not reach here, and guessing the kind of a module takes Node longer.
+    writeFileSync(join(made, 'package.json'), JSON.stringify({ type: 'module' }));
+    // The packages may be those of another clone, by a link.
+    await bundleCommands(realpathSync(made), (source) => join(root, source));
+    renameSync(made, join(KEPT, String(Math.max(Date.now(), newestKept() + 1))));
+    discardOld();
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}
+
+/** What was replaced a day ago, and what was left by a build that was killed. */
+function discardOld() {
+  const before = Date.now() - DAY_MS;
+  const names = readdirSync(KEPT);
+  const newestFirst = names
+    .map(Number)
+    .filter(Number.isFinite)
+    .toSorted((a, b) => b - a);
+  const replaced = newestFirst.filter((_, at) => newestFirst[at - 1] < before).map(String);
+  const isLeft = (name) =>
+    name.startsWith('making-') && statSync(join(KEPT, name), { throwIfNoEntry: false })?.mtimeMs < before;
+  for (const name of [...replaced, ...names.filter(isLeft)])
     rmSync(join(KEPT, name), { recursive: true, force: true });
 }
 

@@ -1,8 +1,9 @@
-// The bundle of a clone (bin/bundle.mjs) is used until a source changes: it loads in half the time. Its folder is called after the
-// moment when it was begun, and has a list of its sources, because reading their folders takes longer than looking at all of them.
+// The bundle of a clone (bin/bundle.mjs) is used until a source changes: it loads in half the time. The name of its folder is a
+// number, the highest of which is the newest, and it has a list of its sources, because reading their folders takes longer than
+// looking at all of them.
 
-import { lstatSync, readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -10,17 +11,28 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 export const KEPT = join(root, 'node_modules/.cache/runsheet/commands');
 export const LIST = 'sources.json';
 
+/** No program can set it. It is compared as a whole, because clocks are set back, and differ between disks. */
+export const changedAt = (path) => lstatSync(join(root, path)).ctimeMs;
+
+export const newestKept = () => Math.max(0, ...readdirSync(KEPT).map(Number).filter(Number.isFinite));
+
 /** Its first file; undefined if there is none, or if a source, their folders or a package have changed since. */
 export function keptBundle() {
   try {
-    const begun = Math.max(...readdirSync(KEPT).map(Number).filter(Number.isFinite));
-    const made = join(KEPT, String(begun));
+    const made = join(KEPT, String(newestKept()));
     const sources = JSON.parse(readFileSync(join(made, LIST), 'utf8'));
-    // No program can set when a file has changed.
-    return sources.every((path) => lstatSync(root + path).ctimeMs < begun)
-      ? join(made, 'main.js')
-      : undefined;
+    const isCurrent = sources.every(([path, changed]) => changedAt(path) === changed);
+    return isCurrent && isAsSafeAsProgram(made) ? join(made, 'main.js') : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Whether only users can write there who can also write the program: its code is run unread. */
+function isAsSafeAsProgram(made) {
+  const program = statSync(join(root, 'bin'));
+  const owners = new Set([0, program.uid, process.getuid?.()]);
+  return [made, KEPT, dirname(KEPT), dirname(dirname(KEPT))]
+    .map((folder) => statSync(folder))
+    .every(({ uid, mode }) => owners.has(uid) && (mode & ~program.mode & 0o022) === 0);
 }
