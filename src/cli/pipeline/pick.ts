@@ -24,11 +24,17 @@ export default async function pick(
 ): Promise<number> {
   const config = configOf(flags);
   const opened = await findPipeline(config.out, name);
-  const { rows, refuseOther } = await givePicks(config, opened, stage, {
+  const {
+    rows,
+    picked = rows,
+    where,
+    refuseOther,
+  } = await givePicks(config, opened, stage, {
     path: flags.picks,
     keys: flags.key,
     rows: flags.row,
   });
-  printerFor(this, flags).notice(`stage ${stage} takes ${plural(rows, 'row')}`);
+  const others = rows < picked ? ` of ${picked} picks: those where ${where}` : '';
+  printerFor(this, flags).notice(`stage ${stage} takes ${plural(rows, 'row')}${others}`);
   return continuePipeline(this, flags, opened, refuseOther);
 }

@@ -5,7 +5,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { withIncoming, preparingIn } from '../../create-batch/copy-sheet.ts';
-import { readFromSheet } from '../../create-batch/from/from-sheet.ts';
+import { type FromSheet, readFromSheet } from '../../create-batch/from/from-sheet.ts';
 import {
   pickedInOf,
   picksOf,
@@ -23,7 +23,7 @@ type Given = {
   readonly rows?: readonly RowRange[] | undefined;
 };
 
-export type GivenPicks = {
+export type GivenPicks = Pick<FromSheet, 'picked' | 'where'> & {
   readonly rows: number;
   /** Throws E602 if the stage has a batch of other rows: it was made when these picks came. */
   readonly refuseOther: (
@@ -60,7 +60,12 @@ export async function givePicks(
     await writeFile(file, path === undefined ? listed(found, { keys, rows }) : await readFile(path));
     const asked = { ...preparingIn(config), found, each: state.stage.each };
     const { where, ...options } = state.stage.request.options;
-    const { written, from } = await readFromSheet(
+    const {
+      written,
+      picked,
+      where: condition,
+      from,
+    } = await readFromSheet(
       { ...asked, options, picks: { path: file }, ...(where !== undefined && { where }) },
       folder,
     );
@@ -80,7 +85,7 @@ export async function givePicks(
       if (path !== undefined) await store.write(pickedInOf(name), dirname(resolve(path)));
       await store.write(picksOf(name), text);
     }
-    return { rows: written, refuseOther };
+    return { rows: written, picked, where: condition, refuseOther };
   });
 }
 

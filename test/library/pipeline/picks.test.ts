@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import {
   openPipeline,
   type PipelineFolder,
+  type StageDefinition,
   stageStates,
 } from '../../../src/create-batch/pipeline/pipeline-file.ts';
 import { givePicks } from '../../../src/library/pipeline/picks.ts';
@@ -36,4 +37,18 @@ it('picks of a stage name files beside them, and others replace them until the s
 
   expect(await pick(right)).toBe(1);
   await expect(pick(late)).rejects.toMatchObject({ code: 'E602' });
+});
+
+it('picks that do not meet the condition of their stage are counted, and left out', async () => {
+  const { place, config, stages, record } = await openPoster(['owl', 'fox']);
+  const [drafts, finals] = stages({}, undefined, { pick: true });
+  const where = "outcome = succeeded and row > 1";
+  const { request, ...others } = finals as StageDefinition;
+  const options = { ...request.options, where };
+  await record([drafts as StageDefinition, { ...others, request: { ...request, options } }]);
+  const opened = (await openPipeline(place.out, 'poster')) as PipelineFolder;
+  const path = place.write('chosen.csv', 'row\n1\n2\n');
+
+  const given = await givePicks(config, opened, 'finals', { path });
+  expect(given).toMatchObject({ rows: 1, picked: 2, where });
 });

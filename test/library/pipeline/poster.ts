@@ -14,9 +14,9 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { addResults } from '../../create-batch/earlier.ts';
 import { openScene } from '../../create-batch/files/scene.ts';
 
-export async function openPoster() {
+export async function openPoster(photos = ['owl']) {
   const { place, make, around } = await openScene();
-  place.write('drafts.csv', 'photo\nhttps://a.example/owl.png\n');
+  place.write('drafts.csv', `photo\n${photos.map((one) => `https://a.example/${one}.png\n`).join('')}`);
   const madeFor = callOfStage('poster', 'drafts');
   await addResults(await make('drafts.csv', { more: { name: 'poster-drafts', madeFor } }));
   const folder = join(place.out, 'poster');
