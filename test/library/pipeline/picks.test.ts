@@ -42,7 +42,7 @@ it('picks of a stage name files beside them, and others replace them until the s
 it('picks that do not meet the condition of their stage are counted, and left out', async () => {
   const { place, config, stages, record } = await openPoster(['owl', 'fox']);
   const [drafts, finals] = stages({}, undefined, { pick: true });
-  const where = "outcome = succeeded and row > 1";
+  const where = 'outcome = succeeded and row > 1';
   const { request, ...others } = finals as StageDefinition;
   const options = { ...request.options, where };
   await record([drafts as StageDefinition, { ...others, request: { ...request, options } }]);
