@@ -21,8 +21,10 @@ import {
   type PartRecord,
   placeOf,
   whyMissing,
+  runCostsIn,
+  tallyChange,
+  unpricedIn,
 } from '../src/results/row-record.ts';
-import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import { FileTraffic, type Traffic } from '../src/run-service/file-traffic.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/run-service/run-outcome.ts';

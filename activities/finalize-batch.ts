@@ -15,7 +15,7 @@ import { writeEvents } from '../src/results/all-events.ts';
 import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/parts.ts';
-import { openDuplicates, readDuplicates } from '../src/results/duplicates.ts';
+import { openDuplicates, readDuplicates } from '../src/results/summary.ts';
 import { confirmOurs, StoreConflict, withStore } from './final-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { wakePipeline } from './pipeline-stages.ts';

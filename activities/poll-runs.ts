@@ -12,7 +12,7 @@ import type { OverdueRun, RunCompletion, PolledRun } from '../src/batch/events.t
 import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
 import { clipped } from '../src/options/clipped.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
-import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/run-service/observation.ts';
+import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/run-service/run-outcome.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 
 type PollInput = BatchRef & {

@@ -13,9 +13,8 @@ import {
 import type { Progress } from '../src/batch/shown/progress.ts';
 import { shownAddress } from '../src/errors/outside-text.ts';
 import { deliver } from '../src/notices/deliver.ts';
-import { noticeBody } from '../src/notices/notice-body.ts';
-import { scheduleNoticeBody } from '../src/notices/schedule-notice-body.ts';
-import { reasonWithRows } from '../src/results/reason-with-rows.ts';
+import { noticeBody, scheduleNoticeBody } from '../src/notices/notice-body.ts';
+import { reasonWithRows } from '../src/results/batch-rows.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
 import { parseCron } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';

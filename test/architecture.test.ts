@@ -125,7 +125,9 @@ describe('the tree', () => {
     const opens = /\bnew (?:Agent|Pool|ProxyAgent|EnvHttpProxyAgent)\(\{|\bawait fetch\(/;
     const openers = SOURCES.filter((file) => opens.test(textOf(file)));
     // The scripts of pages run in a browser.
-    expect(openers.filter((file) => !/\/page\/|-script\.ts$/.test(file))).toEqual(['src/host/outgoing.ts']);
+    expect(openers.filter((file) => !/\/page\/|dashboard-page\.ts$/.test(file))).toEqual([
+      'src/host/outgoing.ts',
+    ]);
     const grpc = SOURCES.filter((file) => /\bConnection\.connect\(/.test(textOf(file)));
     expect(grpc.filter((file) => !/(?:client|worker)Route\(/.test(textOf(file)))).toEqual([]);
   });

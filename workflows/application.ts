@@ -3,4 +3,4 @@
 
 export { runsheetBatch } from './batch.ts';
 export { runBatch, type BatchSummary } from './run-batch.ts';
-export type { ChildBatchOptions } from './batch-call.ts';
+export type { ChildBatchOptions } from './run-batch.ts';

@@ -10,7 +10,7 @@ import type { State } from '../src/batch/state/state.ts';
 import { step } from '../src/batch/step.ts';
 import { readableVersion } from '../src/batch/params.ts';
 import type { BatchInput } from './signals.ts';
-import type { BatchRuntime } from './batch-runtime.ts';
+import { type BatchRuntime, createTimers } from './batch-runtime.ts';
 import {
   continueBatch,
   goodMoment,
@@ -19,7 +19,6 @@ import {
   type Received,
 } from './continue-batch.ts';
 import { execute, type GroupScopes, type Told } from './execute-command.ts';
-import { createTimers } from './timers.ts';
 
 /** The state with which a workflow run begins, and its first event. */
 export type Loaded = { readonly state: State; readonly started: Event };

@@ -15,9 +15,8 @@ import { progress } from '../src/batch/shown/progress.ts';
 import { activitySummary } from '../src/batch/shown/shown-batch.ts';
 import { closedSnapshot } from '../src/batch/state/snapshot.ts';
 import type { State } from '../src/batch/state/state.ts';
-import type { BatchRuntime, Scope } from './batch-runtime.ts';
+import type { BatchRuntime, Scope, Wake } from './batch-runtime.ts';
 import { isLong } from './continue-batch.ts';
-import type { Wake } from './timers.ts';
 
 export type Context = {
   readonly runtime: BatchRuntime;

@@ -15,7 +15,7 @@ import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../src/batch/pool/pool-step.ts';
 import { shownPool } from '../src/batch/pool/shown-pool.ts';
 import { releaseMember, resizePool, usage, grantSlots } from './signals.ts';
-import { createTimers } from './timers.ts';
+import { createTimers } from './batch-runtime.ts';
 
 /** How many grants of a pool are on their way at the same time. */
 export const POOL_GRANTS_IN_FLIGHT = 50;

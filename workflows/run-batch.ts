@@ -5,8 +5,9 @@ import { ApplicationFailure, proxyActivities, workflowInfo } from '@temporalio/w
 import type { EndedBatch } from '../activities/await-batch.ts';
 import type { Activities } from '../activities/index.ts';
 import { FINDING, MAKING, runMade } from './awaited-batch.ts';
-import { batchCallOf, type ChildBatchOptions } from './batch-call.ts';
 import { filesQueueOf } from './task-queues.ts';
+import type { WrittenCall } from '../activities/create-batch.ts';
+import type { BatchOptions } from '../src/options/generated.ts';
 
 /** The content of the batch's summary.json, with its folder; `ok`: every row succeeded. */
 export type BatchSummary = EndedBatch;
@@ -57,4 +58,33 @@ function refuseUnknownType(): void {
     "E415: the worker of this task queue has no workflow runsheetBatch; add this line to the application's workflows: export * from 'runsheet/workflow'; or name the queue of a runsheet worker with the option taskQueue",
     'E415',
   );
+}
+
+/** What a batch of a workflow is. */
+export interface ChildBatchOptions extends BatchOptions {
+  /** A path, or a file, http or https URL, that the worker can read. */
+  readonly sheet: string;
+  /**
+   * Names this call: the same id always means the same batch. Default: this workflow run and the number of the call in it. An id of
+   * your own, such as the number of an order, also finds the batch if the workflow itself is retried, reset or started again.
+   */
+  readonly callId?: string;
+  /** The task queue of a runsheet worker. Default: the queue of this workflow, whose worker has the plugin. */
+  readonly taskQueue?: string;
+}
+
+export const batchCallOf = (
+  sheet: string,
+  callId: string,
+  options: Omit<ChildBatchOptions, 'sheet' | 'callId' | 'taskQueue'>,
+): WrittenCall => ({
+  sheet,
+  callId,
+  options: Object.fromEntries(Object.entries(options).map(([option, value]) => [option, written(value)])),
+});
+
+/** JSON makes null of these, which would mean no limit; the activity refuses their text. */
+function written(value: unknown): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value;
+  return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
 }

@@ -28,7 +28,7 @@ import { put, spendInFull } from '../batch/state/put-row.ts';
 import { begin } from '../batch/state/begin.ts';
 import { type State, pause } from '../batch/state/state.ts';
 import { problem } from '../errors/error.ts';
-import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
+import { addRecord, spentInFullIn, type AttemptRecord, type PartRecord } from '../results/row-record.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
 import { newestRecords } from '../results/parts.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';
@@ -41,7 +41,6 @@ import type { Store } from '../store/store.ts';
 import { quietMsOf } from './read-back.ts';
 import { NoList, ownRuns, leastShown, type OwnRun } from './list-runs.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
-import type { AttemptRecord, PartRecord } from '../results/row-record.ts';
 
 /** Each pass has its own range of attempt numbers. */
 const PASS_ATTEMPTS = 100;

@@ -10,13 +10,12 @@ import { diskOf, assertWritable } from '../host/disk-space.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
 import { openStore, checkReachable } from '../store/open-store.ts';
-import { createBatchGauges, watchBatches, type WatchDeps } from './batch-gauges.ts';
+import { createBatchGauges, watchBatches, type WatchDeps, recentBatches } from './batch-gauges.ts';
 import { createMeters } from './meters.ts';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../host/config.ts';
 import { readLatestSummary } from '../results/summary.ts';
 import { isAllowed } from '../store/allowed-folders.ts';
-import { recentBatches } from '../temporal/recent-batches.ts';
 import type { Store } from '../store/store.ts';
 
 export type MonitorDeps = Pick<WatchDeps, 'recent' | 'summaryOf'> & {

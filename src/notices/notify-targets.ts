@@ -1,8 +1,8 @@
 // Who is notified of a batch, and what this machine must know for that.
 
 import { accessSync, constants, appendFileSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { readTarget, UNNAMED, type Target } from '../options/kinds.ts';
+import { join, resolve } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
@@ -69,3 +69,8 @@ function allowProgram(home: string, path: string): void {
 
 export const allowedPrograms = (home: string): readonly string[] =>
   textIfThere(programsFile(home))?.split('\n').filter(Boolean) ?? [];
+
+const PROGRAM = 'exec:';
+
+export const absoluteTarget = (text: string): string =>
+  text.startsWith(PROGRAM) && text !== PROGRAM ? `${PROGRAM}${resolve(text.slice(PROGRAM.length))}` : text;

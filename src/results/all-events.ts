@@ -6,7 +6,7 @@ import { problem } from '../errors/error.ts';
 import { EVENTS, eventsName, type BatchFile } from '../store/batch-file.ts';
 import { jsonLines, Pieces, linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
-import { reasonWithRows } from './reason-with-rows.ts';
+import { reasonWithRows } from './batch-rows.ts';
 import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
 import type { BatchEvent } from '../batch/event-log.ts';

@@ -9,10 +9,11 @@ import {
   readQueuePage,
   rowAtOnce,
   type Queued,
+  cacheRows,
+  changedInputs,
   readBatchSheet,
   sheetRows,
   type FoundRow,
-  changedInputs,
 } from '../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { readAhead } from '../store/pieces.ts';
@@ -150,3 +151,33 @@ export type ShownRow = Omit<RowRecord, 'outcome'> & { readonly outcome: Outcome 
 
 export const shownRow = (row: BatchRow): ShownRow =>
   row.record ? recordOf(row) : { ...recordOf(row), outcome: 'open', reason: '' };
+
+type Reason = { readonly reason?: string; readonly places?: readonly number[] };
+
+/** The same without places: its reason ends with numbers and keys of the rows. */
+export async function reasonWithRows<R extends Reason>(
+  store: Store,
+  file: Pick<BatchFile, 'mark' | 'sheet'>,
+  { places, ...reason }: R,
+): Promise<Omit<R, 'places'>> {
+  if (places === undefined || places.length === 0) return reason;
+  // A store that is away must not hide the reason.
+  const rows = await rowNames(store, file, places).catch(() => []);
+  if (rows.length === 0) return reason;
+  const noun = rows.length === 1 ? 'row' : rows.length === TEN ? 'among them rows' : 'rows';
+  return { ...reason, reason: `${reason.reason ?? ''}: ${noun} ${rows.join(', ')}` };
+}
+
+const TEN = 10;
+
+async function rowNames(store: Store, file: Pick<BatchFile, 'mark' | 'sheet'>, places: readonly number[]) {
+  const rows = await cacheRows(TEN)(layoutOf(store, file), file.sheet, places);
+  return places.flatMap((place) => {
+    const found = rows.get(place);
+    return found === undefined ? [] : [shownName(found)];
+  });
+}
+
+/** The key of a row without a key column is a hash, which says nothing. */
+const shownName = ({ row, key }: { readonly row: number; readonly key: string }): string =>
+  /^[0-9a-f]{16}$/.test(key) ? String(row) : `${row} (${key})`;

@@ -8,8 +8,7 @@ import { linesOf } from '../store/pieces.ts';
 import type { Store } from '../store/store.ts';
 import { isReusedPart, PARTS } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
-import type { Sample } from './forecast/interval.ts';
-import { atTheSameTime, type Capacity } from './forecast/wall-time.ts';
+import { type Sample, atTheSameTime, type Capacity } from './forecast/forecast.ts';
 import { laneOf, numberOf } from '../batch/state/lanes.ts';
 import { recordsOf } from './batch-rows.ts';
 

@@ -10,8 +10,9 @@ import { problem } from '../errors/error.ts';
 import { undelivered, type PartRecord } from './row-record.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, passName, readPasses } from '../store/passes.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, Draft } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
+import { linesOf } from '../store/pieces.ts';
 
 export type Summary = {
   readonly batch: string;
@@ -293,3 +294,27 @@ export const shownIdle = (idle: readonly Idle[]): NonNullable<Summary['idle']> =
 /** How much of it lies before `time`. */
 export const idleBefore = (idle: readonly Idle[], time: number): number =>
   idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(time, to) - from), 0);
+
+export const DUPLICATES_FILE = 'duplicates.jsonl';
+
+type DuplicatesDraft = Pick<Draft, 'commit' | 'discard'> & {
+  readonly add: (run: DuplicateRun) => Promise<void>;
+};
+
+/** The file exists only if there are duplicates. */
+export async function openDuplicates(store: Store): Promise<DuplicatesDraft> {
+  let draft: Draft | undefined;
+  return {
+    add: async (run) => {
+      draft ??= await store.draft(DUPLICATES_FILE, 'view');
+      await draft.write(`${JSON.stringify(run)}\n`);
+    },
+    commit: async () => draft?.commit(),
+    discard: async () => draft?.discard(),
+  };
+}
+
+export async function* readDuplicates(store: Store): AsyncGenerator<DuplicateRun> {
+  if (!(await store.exists(DUPLICATES_FILE))) return;
+  for await (const line of linesOf(store, DUPLICATES_FILE)) yield JSON.parse(line) as DuplicateRun;
+}

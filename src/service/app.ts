@@ -6,14 +6,11 @@ import { boundConnections, isAddressedHere, openPageLogin, type PageLogin } from
 import { openApiDocument } from '../run-service/contract/openapi/document.ts';
 import { PATHS } from '../run-service/contract/paths.ts';
 import { API, authentication, openTokens, CONTROL, V1, type Tokens } from './auth.ts';
-import { serveFiles } from './routes/files.ts';
-import { serveLists } from './routes/lists.ts';
+import { serveFiles, serveUploaded, serveUploads, serveUploadUrls } from './routes/files.ts';
+import { serveLists, serveLogs } from './routes/lists.ts';
 import { serveDashboard } from './dashboard.ts';
-import { serveLogs } from './routes/logs.ts';
 import { refuseTheRest, notFound, route } from './routes/refusals.ts';
-import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
-import { serveV1 } from './routes/v1.ts';
-import { serveRuns } from './routes/v2.ts';
+import { serveV1, serveRuns } from './routes/v2.ts';
 import type { LivingService } from './service.ts';
 import { RunsheetError } from '../errors/error.ts';
 import { z } from 'zod';

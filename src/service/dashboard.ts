@@ -1,7 +1,7 @@
 // The data of the dashboard: the machines of each deployment, the user's own GPU servers, and the active, the next and the last ended runs.
 
 import { parseExactly } from '../batch/digits.ts';
-import type { RunRow } from './runs/run-row.ts';
+import type { RunRow } from './database.ts';
 import { promptOf } from './executors/rehearsal/pictures/pictures.ts';
 import type { Service } from './service.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -6,11 +6,9 @@ import { problem, errorMessage } from '../errors/error.ts';
 import { openPageLogin } from '../host/bounded-server.ts';
 import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
-import type { BehaviourName } from './behaviour.ts';
 import { createWallClock } from './service-time.ts';
-import type { Deployment, DeploymentSpec } from './deployments.ts';
-import type { Timing } from './executors/remote/desk.ts';
-import { createService, type LivingService, type Log, type Stats } from './service.ts';
+import type { Deployment } from './deployments.ts';
+import { createService, type LivingService, type Options, type Stats } from './service.ts';
 import { openCaller, isLoopback } from './webhooks/webhooks.ts';
 
 export {
@@ -22,36 +20,21 @@ export {
 
 export { lookAtServer } from './executors/remote/look-at-server.ts';
 
-export type LocalServiceOptions = {
-  /** 0 takes any free port. */
-  readonly port: number;
-  /** Default: 127.0.0.1. */
-  readonly host?: string;
-  /** The base of the addresses of files and uploads, if others reach the service by another address than the one it listens at. */
-  readonly publicUrl?: string;
-  /** `token`, or `owner:token` if several owners share the service. */
-  readonly tokens: readonly string[];
-  /** Divides every duration: cold starts, run times, time-outs. Recorded times are real times. */
-  readonly speed: number;
-  /** The SQLite file; `:memory:` stores nothing. */
-  readonly database: string;
-  readonly deployments: readonly DeploymentSpec[];
-  /** Rates from 0 to 1 by fault name; faults.ts lists the names. */
-  readonly faults: Readonly<Record<string, number>>;
-  /** Which behaviour it has where the specification and the real service differ (default: `specification`). */
-  readonly behaviour?: BehaviourName;
-  /** `v1`: behaves like a service that was not migrated, without the V2 base. */
-  readonly only?: 'v1' | undefined;
-  /** Whether webhooks may go to other machines (default: false). */
-  readonly webhooksAnywhere?: boolean;
-  /** The seed of faults and run times. */
-  readonly seed: number;
-  readonly log?: Log;
-  /** How long files of runs on own GPUs and uploads are kept, at least (default: 7 days). */
-  readonly keepFilesMs?: number;
-  /** How own GPU servers are watched, for tests. */
-  readonly timing?: Partial<Timing>;
-};
+type Usual = 'behaviour' | 'webhooksAnywhere' | 'keepFilesMs' | 'log';
+
+export type LocalServiceOptions = Omit<Options, Usual | 'outside'> &
+  Partial<Pick<Options, Usual>> & {
+    /** 0 takes any free port. */
+    readonly port: number;
+    /** Default: 127.0.0.1. */
+    readonly host?: string;
+    /** The base of the addresses of files and uploads, if others reach the service by another address than the one it listens at. */
+    readonly publicUrl?: string;
+    /** `token`, or `owner:token` if several owners share the service. */
+    readonly tokens: readonly string[];
+    /** `v1`: behaves like a service that was not migrated, without the V2 base. */
+    readonly only?: 'v1' | undefined;
+  };
 
 export type LocalService = {
   /** Where this machine reaches it: `http://127.0.0.1:PORT` */

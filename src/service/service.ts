@@ -4,17 +4,20 @@ import { errorMessage } from '../errors/error.ts';
 import type { ShownRun } from '../run-service/contract/shown.ts';
 import { behaviourOf, type Behaviour, type BehaviourName } from './behaviour.ts';
 import type { Clock, WallClock } from './service-time.ts';
-import { openDatabase, type Database, type DeliveryRow } from './database.ts';
-import type { RunRow } from './runs/run-row.ts';
+import { openDatabase, type Database, type DeliveryRow, type RunRow } from './database.ts';
 import { refuseRepeats, type Deployment, type DeploymentSpec } from './deployments.ts';
 import { createFaults, type Faults, type FaultTarget } from './faults.ts';
-import type { Census, Executor, LiveRun, Output, RunChange } from './executors/executor.ts';
-import { openExecutors, type Executors } from './executors/executors.ts';
+import type { Census, Executor, LiveRun, Output, RunChange, ExecutorEvents } from './executors/executor.ts';
 import type { Timing } from './executors/remote/desk.ts';
 import { createRuns, eventsFor, type Runs } from './runs/runs.ts';
 import { recordOf, type Links } from './runs/run-record.ts';
-import { publish } from './webhooks/webhook-events.ts';
-import { type Caller, createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { publish, type Caller, createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRehearsal } from './executors/rehearsal/rehearsal.ts';
+import { KeptFiles } from './executors/remote/kept-files.ts';
+import { OwnGpus } from './executors/remote/own-gpus.ts';
 
 export type Log = (event: string, facts: Record<string, unknown>) => void;
 type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';
@@ -27,7 +30,7 @@ export type Service = {
   readonly behaviour: Behaviour;
   readonly deployments: ReadonlyMap<string, Deployment>;
   readonly executorOf: (deploymentId: string) => Executor;
-  readonly gpus: Executors['gpus'];
+  readonly gpus: OwnGpus;
   readonly log: Log;
   /** The base address of downloads, without a trailing slash. */
   origin(): string;
@@ -65,16 +68,23 @@ const STALE_MS = 24 * 3_600_000;
 const LINK_LIFE_MS = 3_600_000;
 const TRIES_WAIT_MS = 50;
 
-type Options = {
+export type Options = {
+  /** Divides every duration: cold starts, run times, time-outs. Recorded times are real times. */
   readonly speed: number;
+  /** The SQLite file; `:memory:` stores nothing. */
   readonly database: string;
   readonly deployments: readonly DeploymentSpec[];
+  /** Rates from 0 to 1 by fault name; faults.ts lists the names. */
   readonly faults: Readonly<Record<string, number>>;
+  /** Which behaviour it has where the specification and the real service differ. */
   readonly behaviour: BehaviourName;
+  /** The seed of faults and run times. */
   readonly seed: number;
   readonly log: Log;
+  /** Whether webhooks may go to other machines. */
   readonly webhooksAnywhere: boolean;
   readonly outside: Outside;
+  /** How long files of runs on own GPUs and uploads are kept, at least. */
   readonly keepFilesMs: number;
   /** How own GPU servers are watched, for tests. */
   readonly timing?: Partial<Timing>;
@@ -100,15 +110,8 @@ export function createService(options: Options): LivingService {
   const base = { ...time, database, faults, behaviour, deployments, speed, seed, log, linksOf, newId };
   const tell = (run: LiveRun, change: RunChange): void => publish({ ...base, outputsOf }, run, change);
   const events = eventsFor({ clock, database, publish: tell });
-  const executors = openExecutors({
-    ...base,
-    events,
-    simulated: options.deployments,
-    origin: () => address.origin,
-    file: options.database,
-    keepFilesMs: options.keepFilesMs,
-    ...(options.timing && { timing: options.timing }),
-  });
+  const origin = (): string => address.origin;
+  const executors = openExecutors(options, { ...base, events, origin });
   const executorOf = (deploymentId: string): Executor => executors.of(deploymentId);
   const outputsOf = ({ id }: Pick<LiveRun, 'id'>): readonly Output[] => {
     const row = database.find(id);
@@ -122,7 +125,7 @@ export function createService(options: Options): LivingService {
     executorOf,
     gpus: executors.gpus,
     keepFilesMs: options.keepFilesMs,
-    origin: () => address.origin,
+    origin,
     show: shower({ ...base, executorOf }),
     seen(request) {
       requests[request]++;
@@ -260,3 +263,78 @@ function createCommit(
     }
   };
 }
+
+type World = Pick<Service, 'clock' | 'database' | 'faults' | 'origin'> & {
+  readonly commit: Commit;
+  readonly commitSoon: <Result>(work: () => Result) => Promise<Result>;
+  readonly events: ExecutorEvents;
+  /** All deployments, to which workflows are added. */
+  readonly deployments: Map<string, Deployment>;
+};
+
+const TIMING: Timing = {
+  lookMs: 1_000,
+  lookWithSocketMs: 5_000,
+  lookPolledMs: 2_000,
+  lateMs: 5_000,
+  spentMs: 60_000,
+  moveAfterMs: 600_000,
+};
+const TIDY_EVERY_MS = 3_600_000;
+
+/** The simulation for the deployments of its file, and the user's own GPUs for workflows; their files are kept beside the database. */
+function openExecutors(options: Options, world: World) {
+  const { clock, database, deployments } = world;
+  const { database: file, keepFilesMs, log, outside } = options;
+  const inputsOf = (id: string): string => {
+    const row = database.find(id);
+    if (row === undefined) throw new Error(`the run ${id} was never stored`);
+    return row.inputs;
+  };
+  const specs = new Map(options.deployments.map((spec) => [spec.id, spec]));
+  const { speed, seed } = options;
+  const { newId } = outside;
+  const rehearsal = createRehearsal({ ...world, speed, seed, newId, deployments: specs, inputsOf });
+  const isKept = file !== ':memory:';
+  const folder = isKept ? `${file}.files` : mkdtempSync(join(tmpdir(), 'runsheet-files-'));
+  const files = new KeptFiles(folder);
+  const tidy = (): void => {
+    files.drop(clock.now() - keepFilesMs);
+    database.dropUploads(clock.now() - keepFilesMs);
+    clock.at(clock.now() + TIDY_EVERY_MS, tidy);
+  };
+  tidy();
+  const { commit, commitSoon, events, origin } = world;
+  const gpus = new OwnGpus({
+    now: () => clock.now(),
+    commit,
+    // Before it rejects, it has said why.
+    commitSoon: (work) => void commitSoon(work).catch(() => undefined),
+    events,
+    inputsOf,
+    files,
+    timing: { ...TIMING, ...options.timing },
+    say: log,
+    database,
+    deployments,
+    origin,
+  });
+  gpus.restore();
+  const all: readonly Executor[] = [rehearsal, gpus.executor];
+  return {
+    gpus,
+    of: (deploymentId: string): Executor =>
+      deployments.get(deploymentId)?.isReal === true ? gpus.executor : rehearsal,
+    census: () => sumOf(all.flatMap((one) => [...one.census().values()])),
+    async close() {
+      await Promise.all(all.map((one) => one.close()));
+      if (!isKept) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const sumOf = (all: readonly Census[]): Census => ({
+  waiting: all.reduce((sum, one) => sum + one.waiting, 0),
+  busy: all.reduce((sum, one) => sum + one.busy, 0),
+  idle: all.reduce((sum, one) => sum + one.idle, 0),
+});

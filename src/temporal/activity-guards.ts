@@ -5,11 +5,13 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { Execution } from '../batch/workflow-ids.ts';
 import { codedMessage, errorMessage, problem } from '../errors/error.ts';
+import type { ScheduleDefinition } from '../schedule/definition.ts';
+import type { TicketFolder } from '../schedule/tickets.ts';
 
 type Started = Parameters<ActivityInterceptorsFactory>[0]['info'];
 
 /** Calls `check` before an activity runs; what it throws fails the activity. */
-export const before =
+const before =
   (check: (info: Started, input: unknown) => void | Promise<void>): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
@@ -26,7 +28,7 @@ type Origin = { readonly firstRunId: string; readonly wasReset: boolean };
 
 /**
  * `awaitBatch` only reads. `loadBatch` writes started.json and checks it itself. `createBatch` buys nothing and makes one batch for
- * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `firing-guard.ts` checks
+ * each key; its payload is encrypted for one workflow, so no other user can ask for another batch. `guardFirings` checks
  * `createFiring`, `findMissed` and `notifyFiring`. Those of a pipeline do what its folder says, which a command has written.
  */
 const BEFORE_START: ReadonlySet<string> = new Set([
@@ -131,3 +133,24 @@ export const onlyOnce = before(({ activityType, activityId, workflowExecution })
   const [oldest = ''] = begun;
   if (begun.size > REMEMBERED_MOST) begun.delete(oldest);
 });
+
+type Input = { readonly definition: ScheduleDefinition; readonly nominalTime: number };
+
+export const guardFirings = (tickets: TicketFolder): ActivityInterceptorsFactory =>
+  before(({ activityType, workflowExecution }, input) => {
+    const { definition, nominalTime } = (input ?? {}) as Input;
+    const firing = { nominalTime, run: workflowExecution?.runId ?? '' };
+    if (activityType === 'createFiring')
+      refuse(definition.name, tickets.refusal(definition, firing, Date.now()));
+    if (ABOUT_ACCEPTED.has(activityType) && !tickets.isLast(definition, firing))
+      refuse(definition.name, 'its batch was refused before');
+  });
+
+/** They follow `createFiring`: a refused firing must not send anything. */
+const ABOUT_ACCEPTED: ReadonlySet<string> = new Set(['findMissed', 'notifyFiring']);
+
+function refuse(name: string, reason: string | undefined): void {
+  if (reason === undefined) return;
+  const refused = problem('E561', { name, reason });
+  throw ApplicationFailure.nonRetryable(codedMessage(refused), refused.code);
+}

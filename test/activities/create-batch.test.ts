@@ -19,7 +19,7 @@ import { openService, TOKEN } from '../service/asking.ts';
 import { openRealService } from '../errors/other-services.ts';
 import { fileHost } from '../run-service/file-host.ts';
 import { sheetsOf, textRow, workbook } from '../sheet/xlsx/workbooks.ts';
-import { batchCallOf } from '../../workflows/batch-call.ts';
+import { batchCallOf } from '../../workflows/run-batch.ts';
 import { depsOf } from './deps.ts';
 
 const REQUEST: BatchCall['request'] = {

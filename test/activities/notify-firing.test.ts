@@ -9,7 +9,7 @@ import { findMissed } from '../../activities/send-notices.ts';
 import { createWork } from '../../activities/index.ts';
 import type { ScheduleNotice } from '../../src/batch/notices/schedule-notice.ts';
 import { loadConfig } from '../../src/host/config.ts';
-import { scheduleNoticeSchema } from '../../src/notices/schedule-notice-body.ts';
+import { scheduleNoticeSchema } from '../../src/notices/notice-body.ts';
 import { definitionOf } from '../schedule/definition.ts';
 import { depsOf } from './deps.ts';
 import { receiver, type Request } from '../notices/receiver.ts';

@@ -17,11 +17,9 @@ import { NO_LEDGER, type RequestLedger } from '../../src/batch/accounting/reques
 import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/params.ts';
-import { openDuplicates } from '../../src/results/duplicates.ts';
+import { summaryOf, type LastReading, type Summary, openDuplicates } from '../../src/results/summary.ts';
 import { partName } from '../../src/results/parts.ts';
-import type { FileRecord, PartRecord } from '../../src/results/row-record.ts';
-import { summaryOf, type LastReading, type Summary } from '../../src/results/summary.ts';
-import { tallyChange } from '../../src/results/tally-rows.ts';
+import { type FileRecord, type PartRecord, tallyChange } from '../../src/results/row-record.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';

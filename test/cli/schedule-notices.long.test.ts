@@ -4,7 +4,7 @@ import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { scheduleIdOf } from '../../src/batch/workflow-ids.ts';
-import { scheduleNoticeSchema, type ScheduleNoticeBody } from '../../src/notices/schedule-notice-body.ts';
+import { scheduleNoticeSchema, type ScheduleNoticeBody } from '../../src/notices/notice-body.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { receiver, type Request } from '../notices/receiver.ts';
 import { deploymentsOf, Stage, until } from '../stage/stage.ts';

@@ -13,7 +13,7 @@ import type { Session } from '../../src/library/session.ts';
 import { SavedSheet } from '../../src/library/watched/saved-sheet.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
 import { definitionFrom } from '../../src/schedule/definition.ts';
-import { batchCallOf } from '../../workflows/batch-call.ts';
+import { batchCallOf } from '../../workflows/run-batch.ts';
 import { depsOf } from '../activities/deps.ts';
 import type { Said } from '../stage/in-process.ts';
 import type { Scene } from './scene.ts';

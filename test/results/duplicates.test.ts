@@ -3,9 +3,8 @@
 import { readdirSync } from 'node:fs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { AttemptRun } from '../../src/batch/outcome.ts';
-import { DUPLICATES_FILE, openDuplicates } from '../../src/results/duplicates.ts';
+import { type DuplicateRun, DUPLICATES_FILE, openDuplicates } from '../../src/results/summary.ts';
 import { keptEvidence } from '../../activities/finalize-batch.ts';
-import type { DuplicateRun } from '../../src/results/summary.ts';
 import { evidenceName } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -10,7 +10,7 @@ import { WRITES } from '../../src/batch/params.ts';
 import { eventsOf } from '../../src/library/handle/event-reader.ts';
 import { shownProgress } from '../../src/library/handle/batch-status.ts';
 import { allEvents, writeEvents } from '../../src/results/all-events.ts';
-import { reasonWithRows } from '../../src/results/reason-with-rows.ts';
+import { reasonWithRows } from '../../src/results/batch-rows.ts';
 import { pageName, rowLine } from '../../src/sheet/pages.ts';
 import { queueName } from '../../src/sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../../src/store/batch-file.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PartRecord } from '../../src/results/row-record.ts';
-import { runCostsIn } from '../../src/results/tally-rows.ts';
+import { type PartRecord, runCostsIn } from '../../src/results/row-record.ts';
 
 const record: PartRecord = {
   row: 3,

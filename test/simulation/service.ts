@@ -5,9 +5,8 @@ import type { PostFacts } from '../../src/batch/classify-response.ts';
 import type { RunCompletion } from '../../src/batch/events.ts';
 import type { Outcome, AttemptRef, SentAttempt } from '../../src/batch/outcome.ts';
 import type { Timing } from '../../src/batch/params.ts';
-import type { Sight } from '../../src/run-service/observation.ts';
+import { type Sight, timesOf } from '../../src/run-service/run-outcome.ts';
 import { needsMore } from './ladder.ts';
-import { timesOf } from '../../src/run-service/run-outcome.ts';
 import { timingOf } from './plan.ts';
 import { WrongClock, type World } from './world.ts';
 

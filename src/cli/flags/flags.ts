@@ -37,7 +37,7 @@ import {
   type Kind,
   type OptionName,
 } from '../../options/table.ts';
-import { absoluteTarget } from '../../notices/absolute-target.ts';
+import { absoluteTarget } from '../../notices/notify-targets.ts';
 
 export { boolean, choice, optional, optionalChoice, parsed, repeatable, type FlagsOf };
 

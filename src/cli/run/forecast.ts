@@ -1,7 +1,7 @@
 // The forecast of a batch that has not begun, as text.
 
 import { terminalLine } from '../../errors/outside-text.ts';
-import type { Interval } from '../../results/forecast/interval.ts';
+import type { Interval } from '../../results/forecast/forecast.ts';
 import type { Estimate, ShownAmounts, CanaryReport } from '../../library/start/estimate.ts';
 import { count, money, plural, span } from '../format.ts';
 import type { CanaryProgress } from '../../batch/canary.ts';

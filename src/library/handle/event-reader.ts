@@ -3,7 +3,7 @@
 import { attemptsIn, partsWithAttempts, readEvents, type AttemptEvent } from '../../results/all-events.ts';
 import type { FoundBatch } from './found-batch.ts';
 import type { BatchEvent } from '../../batch/event-log.ts';
-import { reasonWithRows } from '../../results/reason-with-rows.ts';
+import { reasonWithRows } from '../../results/batch-rows.ts';
 import { readSummary } from '../../results/summary.ts';
 import { readStarted } from '../../store/batch-file.ts';
 

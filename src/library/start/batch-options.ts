@@ -12,7 +12,7 @@ import {
 } from '../../create-batch/given-options.ts';
 import type { Answers } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
-import { absoluteTarget } from '../../notices/absolute-target.ts';
+import { absoluteTarget } from '../../notices/notify-targets.ts';
 import { span } from '../../options/batch-kinds.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { BatchOptions, Duration, Limits, ReadingOptions } from '../../options/generated.ts';

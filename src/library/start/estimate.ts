@@ -2,8 +2,7 @@
 
 import { DEFAULT_PRICES } from '../../options/failure-kind.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
-import { forecast, type Amounts, type Forecast } from '../../results/forecast/forecast.ts';
-import type { Interval } from '../../results/forecast/interval.ts';
+import { forecast, type Amounts, type Forecast, type Interval } from '../../results/forecast/forecast.ts';
 import {
   capacityOf,
   readCanaryRuns,

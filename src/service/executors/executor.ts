@@ -11,7 +11,7 @@ import type { Readable } from 'node:stream';
 import type { Refusal } from '../../run-service/contract/refusal.ts';
 import type { LogLine } from '../../run-service/contract/run.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
-import type { RunRow } from '../runs/run-row.ts';
+import type { RunRow } from '../database.ts';
 
 /** A run in memory that has not ended. */
 export type LiveRun = Pick<

@@ -2,7 +2,7 @@
 
 import { parseExactly } from '../../batch/digits.ts';
 import type { outputShown, Shown, ShownRun } from '../../run-service/contract/shown.ts';
-import type { RunRow } from './run-row.ts';
+import type { RunRow } from '../database.ts';
 import type { Deployment } from '../deployments.ts';
 import { callIdOf, idsOf, uuidOf } from '../identity.ts';
 import type { Output, Work } from '../executors/executor.ts';

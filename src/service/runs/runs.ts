@@ -4,8 +4,7 @@
 import type { QueueOrder } from '../../run-service/contract/queue.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { Clock } from '../service-time.ts';
-import type { Database, NewRun } from '../database.ts';
-import type { RunRow } from './run-row.ts';
+import type { Database, NewRun, RunRow } from '../database.ts';
 import type { Deployment } from '../deployments.ts';
 import {
   NO_WORK,

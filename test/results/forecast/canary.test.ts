@@ -2,8 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { canaryRows } from '../../../src/create-batch/canary-first.ts';
-import { forecast } from '../../../src/results/forecast/forecast.ts';
-import type { Interval, Sample } from '../../../src/results/forecast/interval.ts';
+import { forecast, type Interval, type Sample } from '../../../src/results/forecast/forecast.ts';
 import { between, dice, lognormal, sizeBetween } from './workload.ts';
 
 const ROWS = 1_000;

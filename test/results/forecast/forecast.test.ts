@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { forecast, type Forecast, type ForecastParams } from '../../../src/results/forecast/forecast.ts';
-import { type Interval, type Sample, t95 } from '../../../src/results/forecast/interval.ts';
+import {
+  forecast,
+  type Forecast,
+  type ForecastParams,
+  type Interval,
+  type Sample,
+  t95,
+} from '../../../src/results/forecast/forecast.ts';
 import { between, dice, execute, lognormal, sizeBetween, type Workload } from './workload.ts';
 
 const PRICES = { A10G: 0.0003, H100: 0.0023 };

@@ -1,7 +1,7 @@
 // Workloads by seed: rows with random run times, failures and cold starts, executed by the containers of a deployment.
 
 import { chance } from '../../../src/batch/retry-policy.ts';
-import type { Sample } from '../../../src/results/forecast/interval.ts';
+import type { Sample } from '../../../src/results/forecast/forecast.ts';
 
 export type Workload = {
   /** Mean and coefficient of variation of the lognormal run times. */

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { PageCache } from '../../../src/store/s3/page-cache.ts';
+import { PageCache } from '../../../src/store/s3/bucket-store.ts';
 import { freshFolder } from '../../stage/fresh-folder.ts';
 
 describe('the cache of pages in S3', () => {

@@ -29,7 +29,7 @@ import {
   nodeStartsMs,
 } from './planned-result.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
-import type { RunRow } from '../../runs/run-row.ts';
+import type { RunRow } from '../../database.ts';
 import { isIP } from 'node:net';
 import { isFileType } from '../../../run-service/contract/file-inputs.ts';
 import { badValue, type Refusal } from '../../../run-service/contract/refusal.ts';

@@ -7,7 +7,7 @@
 import { parseExactly } from '../../../batch/digits.ts';
 import { errorMessage } from '../../../errors/error.ts';
 import type { Refusal } from '../../../run-service/contract/refusal.ts';
-import type { RunRow } from '../../runs/run-row.ts';
+import type { RunRow } from '../../database.ts';
 import {
   NO_WORK,
   type Census,
