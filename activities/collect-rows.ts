@@ -26,7 +26,6 @@ import {
   unpricedIn,
 } from '../src/results/row-record.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
-import { FileTraffic, type Traffic } from '../src/run-service/file-traffic.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/run-service/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { jsonLines } from '../src/store/pieces.ts';
@@ -42,27 +41,20 @@ export type CollectInput = BatchRef & {
 
 const CONCURRENCY = 16;
 
-/** Its heartbeats show the {@link Traffic} of its downloads. */
-export function collectRows(
-  deps: Deps,
-  input: CollectInput,
-  show: (details: () => Traffic) => void = () => undefined,
-): Promise<PartResult> {
+export function collectRows(deps: Deps, input: CollectInput): Promise<PartResult> {
   return withStore(async () => {
-    const traffic = new FileTraffic();
-    show(() => traffic.now());
     const open = await deps.open(input);
     const name = partName(input.pass, input.part);
     const before = await open.store.read(name);
     if (before !== undefined) return resultOf({ open, input, name }, parsePart(before), []);
-    return writePart(deps, open, { ...input, traffic }, name);
+    return writePart(deps, open, input, name);
   });
 }
 
 async function writePart(
   deps: Deps,
   open: OpenBatch,
-  input: CollectInput & { readonly traffic: FileTraffic },
+  input: CollectInput,
   name: string,
 ): Promise<PartResult> {
   // A stopping worker does not wait for slow files; another worker continues with them.
@@ -72,6 +64,7 @@ async function writePart(
     input.rows.map(({ place }) => place),
   );
   const recordBefore = recordsBefore(open.store);
+  const slow: RecordParams['slow'] = {};
   const collected = await pMap(
     input.rows,
     (ended) =>
@@ -81,7 +74,7 @@ async function writePart(
         recordBefore,
         pass: input.pass,
         signal,
-        traffic: input.traffic,
+        slow,
       }),
     { concurrency: CONCURRENCY, signal },
   );
@@ -154,7 +147,8 @@ type RecordParams = {
   readonly recordBefore: (row: PlacedRow) => Promise<PartRecord | undefined>;
   readonly pass: number;
   readonly signal: AbortSignal;
-  readonly traffic?: FileTraffic;
+  /** Why a host let a download of the part wait for long. */
+  readonly slow: { host?: string };
 };
 
 /** The record, or why the row is deferred. Throws the store's errors. */
@@ -252,18 +246,18 @@ type Delivered = Pick<PartRecord, 'outcome' | 'files'> & {
 async function deliver(
   deps: Deps,
   { file, store, service }: OpenBatch,
-  { ended, signal, traffic }: RecordParams,
+  { ended, signal, slow }: RecordParams,
   names: OutputNames,
 ): Promise<Delivered | DeferredRow> {
   const last = ended.attempts.at(-1);
   if (last?.outcome !== 'succeeded' || last.runId === undefined)
     return { outcome: outcomeOf(last), reason: last?.reason, files: [], texts: [] };
-  const wanted = { store, service, runId: last.runId, names, signal, ...(traffic && { traffic }) };
+  const wanted = { store, service, runId: last.runId, names, signal };
   const batch = `${file.batch}~${file.mark}`;
   let startedAt = Date.now();
   const delivery = await deps.downloadSlots.run(batch, signal, async () => {
     // Otherwise every row of the part would wait as long for the same host before the batch hears of it.
-    const slowHost = ended.isLastTry ? undefined : traffic?.slowHost;
+    const slowHost = ended.isLastTry ? undefined : slow.host;
     if (slowHost !== undefined) return slowHost;
     startedAt = Date.now();
     return downloadOutputs(deps, wanted);
@@ -275,7 +269,7 @@ async function deliver(
   const reason = delivery.kind === 'host' ? `${delivery.host}: ${delivery.reason}` : delivery.reason;
   const waitedMs = Date.now() - startedAt;
   const isSlow = kind === 'host' && waitedMs >= SLOW_HOST_MS;
-  if (traffic !== undefined && isSlow) traffic.slowHost ??= reason;
+  if (isSlow) slow.host ??= reason;
   if (!ended.isLastTry) return { place: ended.place, kind, reason, ...(isSlow && { waitedMs }) };
   return { outcome: 'failed', reason: whyMissing(reason), files: [], texts: [] };
 }

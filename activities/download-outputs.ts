@@ -11,7 +11,6 @@ import type { OutputFile, Run } from '../src/run-service/contract/run.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import type { Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
-import { FileTraffic } from '../src/run-service/file-traffic.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import { cutTo } from '../src/sheet/output-name.ts';
 import type { Store } from '../src/store/store.ts';
@@ -31,7 +30,6 @@ export type WantedOutputs = {
   readonly names: OutputNames;
   /** After an abort nothing more is written, and the reason is thrown. */
   readonly signal: AbortSignal;
-  readonly traffic?: FileTraffic;
 };
 
 export type Delivery =
@@ -178,8 +176,8 @@ class OutputDownload {
     readonly nth: number;
     readonly before: readonly FileRecord[];
   }): Promise<FileRecord> {
-    const { store, service, runId, signal, traffic = new FileTraffic() } = this.#wanted;
-    const job = {
+    const { store, service, runId, signal } = this.#wanted;
+    return fetchFile({
       download: this.#deps.download,
       store,
       service: service.base,
@@ -189,12 +187,10 @@ class OutputDownload {
       id: `${halvesOf(runId)}${one.nth}`,
       limit: this.#limitAfter(one.before),
       signal,
-      onBytes: (count: number) => traffic.arrived(count),
       onKept: (count: number) => {
         if (count >= HEADWAY_BYTES) this.#headway ||= (this.#parts += 1) <= HEADWAYS_MAX;
       },
-    };
-    return traffic.during(() => fetchFile(job));
+    });
   }
 
   #limitAfter(before: readonly FileRecord[]): { readonly bytes: number; readonly reason: string } {

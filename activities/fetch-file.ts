@@ -25,7 +25,6 @@ export type FileJob = {
   readonly limit: { readonly bytes: number; readonly reason: string };
   /** After an abort nothing more is written. */
   readonly signal: AbortSignal;
-  onBytes(count: number): void;
   /** Called with the bytes that a failed try added to the partial file. */
   onKept(count: number): void;
   readonly slowAfterMs?: number;
@@ -86,7 +85,6 @@ async function* limited(job: FileJob, { bytes, from, chunks }: Arriving): AsyncG
     signal.throwIfAborted();
     at += chunk.byteLength;
     if (Math.max(at, bytes ?? 0) > limit.bytes) throw new FileFault(limit.reason, ONE_TRY);
-    job.onBytes(chunk.byteLength);
     yield chunk;
   }
 }

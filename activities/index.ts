@@ -17,7 +17,7 @@ import { pollRuns } from './poll-runs.ts';
 import { queueRuns } from './queue-runs.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 
-type Work = Record<string, (deps: Deps, input: never, show?: Show) => unknown>;
+type Work = Record<string, (deps: Deps, input: never) => unknown>;
 type Bound<T extends Work> = { [K in keyof T]: (input: Parameters<T[K]>[1]) => ReturnType<T[K]> };
 
 const bind = <T extends Work>(deps: Deps, work: T, wrap = (activity: Work[string]) => activity): Bound<T> =>
@@ -27,17 +27,13 @@ const bind = <T extends Work>(deps: Deps, work: T, wrap = (activity: Work[string
 
 const HEARTBEAT_MS = 1_000;
 
-type Show = (details: () => unknown) => void;
-
 /** Heartbeats while the work runs, however long one step takes; does not wait for cancelled work. */
 const heartbeating =
   (work: Work[string]): Work[string] =>
   async (deps, input) => {
-    let details: () => unknown = () => undefined;
-    const timer = setInterval(() => heartbeat(details()), HEARTBEAT_MS);
-    const show: Show = (shown) => (details = shown);
+    const timer = setInterval(() => heartbeat(), HEARTBEAT_MS);
     try {
-      return await Promise.race([work(deps, input, show), Context.current().cancelled]);
+      return await Promise.race([work(deps, input), Context.current().cancelled]);
     } finally {
       clearInterval(timer);
     }

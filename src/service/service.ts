@@ -19,7 +19,7 @@ import { createRehearsal } from './executors/rehearsal/rehearsal.ts';
 import { KeptFiles } from './executors/remote/kept-files.ts';
 import { OwnGpus } from './executors/remote/own-gpus.ts';
 
-export type Log = (event: string, facts: Record<string, unknown>) => void;
+type Log = (event: string, facts: Record<string, unknown>) => void;
 type Request = 'queue' | 'get' | 'cancel' | 'list' | 'file' | 'upload';
 
 export type Service = {

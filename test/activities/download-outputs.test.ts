@@ -7,7 +7,6 @@ import { DeliveredFiles } from '../../activities/downloads.ts';
 import { downloadOutputs, type Delivery, type WantedOutputs } from '../../activities/download-outputs.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads, type Download } from '../../src/run-service/download.ts';
-import { FileTraffic, type Traffic } from '../../src/run-service/file-traffic.ts';
 import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -190,26 +189,6 @@ describe('downloading the outputs of a run', () => {
     });
   });
 
-  it('shows the files in flight, their bytes and their speed', async () => {
-    let at = 0;
-    const traffic = new FileTraffic(() => at);
-    const seen: Traffic[] = [];
-    const download = downloadOf(() => {
-      at += 4_000;
-      seen.push(traffic.now());
-      return PNG;
-    });
-    const service = showing((id) => runOf(id, 'success', ['http://files/1', 'http://files/2']));
-    await deliver({ service, download, wanted: { traffic } });
-    at += 8_000;
-    expect([...seen, traffic.now()]).toEqual([
-      { files: 1, bytes: 0, bytesPerSecond: 0 },
-      { files: 1, bytes: PNG.length, bytesPerSecond: Math.round(PNG.length / 8) },
-      // All bytes since the first call, twelve seconds ago.
-      { files: 0, bytes: 2 * PNG.length, bytesPerSecond: Math.round((2 * PNG.length) / 12) },
-    ]);
-  });
-
   it('gives up on a host that breaks off every transfer, however many bytes arrived', async () => {
     let asked = 0;
     const breaking: Download = async () => ({
@@ -228,9 +207,17 @@ describe('downloading the outputs of a run', () => {
 
   it('stores nothing after an abort between the last byte and the rename', async () => {
     const stop = new AbortController();
-    const traffic = new FileTraffic();
-    traffic.arrived = () => stop.abort(new Error('given up'));
-    await expect(deliver({ wanted: { signal: stop.signal, traffic } })).rejects.toThrow('given up');
+    const chunks = async function* () {
+      yield PNG;
+      stop.abort(new Error('given up'));
+    };
+    const download: Download = async () => ({
+      from: 0,
+      bytes: undefined,
+      validator: undefined,
+      chunks: chunks(),
+    });
+    await expect(deliver({ download, wanted: { signal: stop.signal } })).rejects.toThrow('given up');
     expect(readdirSync(folder)).toEqual([]);
   });
 

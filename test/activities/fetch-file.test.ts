@@ -42,7 +42,6 @@ describe('a large file', () => {
       id: 'run-1',
       limit: { bytes: 2 ** 31, reason: 'it is too large' },
       signal: new AbortController().signal,
-      onBytes: () => undefined,
       onKept: (count) => kept.push(count),
       ...more,
     });
@@ -194,12 +193,19 @@ describe('a large file', () => {
         .writeHead(200, { etag: '"one"', 'content-length': CONTENT.length })
         .write(CONTENT.subarray(0, 2 * MIB));
     });
-    let bytes = 0;
-    const onBytes = (count: number): void => {
-      bytes += count;
-      if (bytes === 2 * MIB) stop.abort(new Error('given up'));
+    const download: Download = async (...asked) => {
+      const arriving = await openDownloads(2)(...asked);
+      return { ...arriving, chunks: untilGivenUp(arriving.chunks) };
     };
-    await expect(fetching(url, { signal: stop.signal, onBytes })).rejects.toThrow('given up');
+    const untilGivenUp = async function* (chunks: AsyncIterable<Uint8Array>) {
+      let bytes = 0;
+      for await (const chunk of chunks) {
+        bytes += chunk.byteLength;
+        if (bytes === 2 * MIB) stop.abort(new Error('given up'));
+        yield chunk;
+      }
+    };
+    await expect(fetching(url, { signal: stop.signal, download })).rejects.toThrow('given up');
     expect(readdirSync(join(folder, 'outputs/fox'))).toEqual([expect.stringMatching(/^\.run-1\./)]);
   });
 
@@ -284,10 +290,9 @@ import { fetchFile } from '${here('activities/fetch-file.ts')}';
 import { openDownloads } from '${here('src/run-service/download.ts')}';
 import { folderStore } from '${here('src/store/folder.ts')}';
 const [url, folder] = process.argv.slice(1);
-const nothing = () => undefined;
 await fetchFile({
   download: openDownloads(2), store: folderStore(folder), service: '${SERVICE}', file: { url, filename: 'clip.bin' },
   source: 'clip', stem: 'outputs/fox/1', id: 'run-1', limit: { bytes: 2 ** 31, reason: '' },
-  signal: new AbortController().signal, onBytes: nothing, onKept: nothing,
+  signal: new AbortController().signal, onKept: () => undefined,
 });
 `;
