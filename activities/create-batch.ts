@@ -22,10 +22,10 @@ export type NewBatch = BatchRef & {
   readonly hasEnded: boolean;
   /** Whether its workflow encrypts its failures. */
   readonly encrypted: boolean;
-  /** What Temporal's UI shows of it, and what it is found by; absent in results of an earlier release. */
-  readonly summary?: string;
-  readonly details?: string;
-  readonly searchAttributes?: readonly SearchAttributePair[];
+  /** What Temporal's UI shows of it, and what it is found by. */
+  readonly summary: string;
+  readonly details: string;
+  readonly searchAttributes: readonly SearchAttributePair[];
 };
 
 /** A call as a workflow writes it. */

@@ -7,7 +7,7 @@ import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
 import type { ReadBack } from '../src/batch/events.ts';
 import type { BatchEvent } from '../src/batch/event-log.ts';
-import { NO_OUTCOMES, OUTCOMES, type AttemptRun } from '../src/batch/outcome.ts';
+import { OUTCOMES, type AttemptRun } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import { FIRST_PASS, writeSnapshot } from '../src/store/passes.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
@@ -80,8 +80,7 @@ async function compare({ store, file }: OpenBatch, { progress, throughPass }: Fi
     for (const { run_id } of attempts) if (run_id !== undefined) known.add(run_id);
   }
   counted = tallyOutcome(counted, 'cancelled', neverSent);
-  // A batch of an older version counts fewer outcomes.
-  const expected = { ...NO_OUTCOMES, ...progress.tally.outcomes };
+  const expected = progress.tally.outcomes;
   const wrong = OUTCOMES.filter((outcome) => counted.outcomes[outcome] !== expected[outcome]);
   if (wrong.length === 0) return known;
   const differences = wrong.map(

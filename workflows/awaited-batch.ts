@@ -94,7 +94,7 @@ async function untilEnded(made: NewBatch, taskQueue: string, caller: Cancellatio
 }
 
 /** How another workflow runs a batch as its child: under the id that makes it unique, and cancelled with its parent. */
-export function childBatch(made: NewBatch) {
+function childBatch(made: NewBatch) {
   const { version, encrypted, batch, mark, folder } = made;
   // The receiver of any worker reads the batch's folder from the memo.
   const memo = { folder, ...(encrypted ? { encrypted } : {}) } satisfies BatchMemo;
@@ -105,9 +105,9 @@ export function childBatch(made: NewBatch) {
     workflowTaskTimeout: WORKFLOW_TASK_MS,
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     memo,
-    staticSummary: made.summary ?? batch,
-    ...(made.details === undefined ? {} : { staticDetails: made.details }),
-    typedSearchAttributes: [...(made.searchAttributes ?? [])],
+    staticSummary: made.summary,
+    staticDetails: made.details,
+    typedSearchAttributes: [...made.searchAttributes],
     args: [input],
   } satisfies ChildWorkflowOptions & { readonly args: readonly [BatchInput] };
 }

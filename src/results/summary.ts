@@ -3,13 +3,13 @@
 import { jsonIn } from '../errors/outside-text.ts';
 import { atRisk, knownRuns, type RequestLedger } from '../batch/accounting/request-ledger.ts';
 import { costSoFar, type Tally } from '../batch/accounting/tally.ts';
-import { NO_OUTCOMES, OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
+import { OUTCOMES, type OutcomeCounts } from '../batch/outcome.ts';
 import type { UsefulConcurrency } from '../batch/useful-concurrency.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { problem } from '../errors/error.ts';
 import { undelivered, type PartRecord } from './row-record.ts';
 import { SUMMARY_FILE, type BatchFile } from '../store/batch-file.ts';
-import { FIRST_PASS, passName, readPasses } from '../store/passes.ts';
+import { passName, readPasses } from '../store/passes.ts';
 import type { Store, Draft } from '../store/store.ts';
 import type { WorkerCount } from '../store/workers.ts';
 import { linesOf } from '../store/pieces.ts';
@@ -33,16 +33,16 @@ export type Summary = {
   readonly ended_at: string;
   /** Without `idle`. */
   readonly seconds: number;
-  /** When it had ended and was not continued yet; absent in older batches, whose `seconds` include it. */
-  readonly idle?: readonly { readonly from: string; readonly to: string }[];
+  /** When it had ended and was not continued yet. */
+  readonly idle: readonly { readonly from: string; readonly to: string }[];
   /** An estimate: cold start and run seconds at the price of the GPU used, for all runs that rows name. */
   readonly cost_usd: number;
   /** The same with the duplicate runs. */
   readonly total_cost_usd: number;
-  /** Rows whose runs were paid for although their files were not delivered; absent in older batches. */
-  readonly undelivered?: { readonly rows: number; readonly cost_usd: number };
-  /** Attempts that may have cost more than `cost_usd` says, or something at all; absent in older batches. */
-  readonly unpriced?: number;
+  /** Rows whose runs were paid for although their files were not delivered. */
+  readonly undelivered: { readonly rows: number; readonly cost_usd: number };
+  /** Attempts that may have cost more than `cost_usd` says, or something at all. */
+  readonly unpriced: number;
   readonly gpus: Readonly<
     Record<string, { readonly runs: number; readonly seconds: number; readonly cost_usd: number }>
   >;
@@ -119,12 +119,16 @@ export class CostFacts {
     ).length;
   }
 
-  facts(): Required<Pick<Summary, 'undelivered' | 'unpriced'>> {
+  facts(): Pick<Summary, 'undelivered' | 'unpriced'> {
     return { undelivered: { rows: this.#rows, cost_usd: usd(this.#costUsd) }, unpriced: this.#unpriced };
   }
 }
 
-export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): Summary {
+export function summaryOf(
+  file: BatchFile,
+  progress: Progress,
+  ended: Worked,
+): Omit<Summary, 'idle' | keyof ReturnType<CostFacts['facts']>> {
   const { startedAt, endedAt, reading, isEvidenceLost, throughPass } = ended;
   const { tally, ledger } = progress;
   const cost = usd(costSoFar(tally));
@@ -137,7 +141,9 @@ export function summaryOf(file: BatchFile, progress: Progress, ended: Worked): S
     outcomes: tally.outcomes,
     // Those of them that were sent again are subtracted when the rows are read.
     reused: file.sheet.reused ?? 0,
-    ...closingFacts({ requests: ledger, duplicates: reading.duplicates, cost_usd: cost }),
+    runs: knownRuns(ledger),
+    bought_twice: reading.duplicates.runs,
+    total_cost_usd: usd(cost + reading.duplicates.cost_usd),
     ...ended.workers,
     started_at: new Date(startedAt).toISOString(),
     ended_at: new Date(endedAt).toISOString(),
@@ -178,14 +184,6 @@ const usefulIn = (
     })),
   };
 
-type Spent = Pick<Summary, 'requests' | 'duplicates' | 'cost_usd'>;
-
-const closingFacts = ({ requests, duplicates, cost_usd: cost }: Spent) => ({
-  runs: knownRuns(requests),
-  bought_twice: duplicates.runs,
-  total_cost_usd: usd(cost + duplicates.cost_usd),
-});
-
 const usd = (amount: number): number => Number(amount.toFixed(6));
 
 /** A complete run list shows every run. Without one, only the service's refusal, such as 429, says that there is no run. */
@@ -197,39 +195,24 @@ function unseenAtMost(ledger: RequestLedger, lists: LastReading['lists']): numbe
 /** undefined until the batch has ended, and while its rows are sent again. Throws E504 if it cannot be read. */
 export async function readSummary(store: Store): Promise<Summary | undefined> {
   const summary = await readLatestSummary(store);
-  const isOver = summary !== undefined && !(await store.exists(passName(passOf(summary) + 1)));
+  const isOver = summary !== undefined && !(await store.exists(passName(summary.pass + 1)));
   return isOver ? summary : undefined;
 }
 
 /** The summary of the latest end, also while rows are sent again. Throws E504 if it cannot be read. */
 export async function readLatestSummary(store: Store): Promise<Summary | undefined> {
-  const summary = await readLast(store);
-  if (summary === undefined) return undefined;
-  // A batch of an older version counts fewer outcomes, reused nothing, and has no sums of runs and costs.
-  const { reused = 0 } = summary as Partial<Summary>;
-  const outcomes = { ...NO_OUTCOMES, ...summary.outcomes };
-  return { ...closingFacts(summary), ...summary, reused, outcomes };
+  const text = await store.read(SUMMARY_FILE);
+  return text === undefined ? undefined : parsed(text, `${store.location}/${SUMMARY_FILE}`);
 }
 
 /** The pass through which the batch has ended; undefined before its first end. */
 export async function summarizedPass(store: Store): Promise<number | undefined> {
-  const summary = await readLast(store);
-  return summary && passOf(summary);
-}
-
-/** A summary of an older version has only the first pass. */
-const passOf = ({ pass }: { readonly pass?: number }): number => pass ?? FIRST_PASS;
-
-async function readLast(store: Store): Promise<Summary | undefined> {
-  const text = await store.read(SUMMARY_FILE);
-  if (text === undefined) return undefined;
-  return parsed(text, `${store.location}/${SUMMARY_FILE}`);
+  return (await readLatestSummary(store))?.pass;
 }
 
 function parsed(text: string, place: string): Summary {
   try {
     const summary = JSON.parse(text) as Summary;
-    // What every version of the file has.
     const core: readonly unknown[] = [summary.outcomes, summary.requests, summary.duplicates];
     if (core.every((part) => typeof part === 'object' && part !== null)) return summary;
   } catch (cause) {
@@ -252,8 +235,8 @@ export const writeSummary = (
 ): Promise<void> =>
   store.update(SUMMARY_FILE, async (current) => {
     await confirm();
-    const there = current === undefined ? undefined : (jsonIn(current) as Partial<Summary> | undefined);
-    if (there !== undefined && passOf(there) > summary.pass) return undefined;
+    const there = jsonIn(current ?? '') as Partial<Summary> | undefined;
+    if ((there?.pass ?? 0) > summary.pass) return undefined;
     return `${JSON.stringify(summary, undefined, 2)}\n`;
   });
 
@@ -285,10 +268,10 @@ export async function idleTimes(store: Store, through: number, endedAt: number):
   return to > from ? [...known, { from, to }] : known;
 }
 
-const idleIn = ({ idle = [] }: Pick<Summary, 'idle'>): readonly Idle[] =>
+const idleIn = ({ idle }: Pick<Summary, 'idle'>): readonly Idle[] =>
   idle.map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
 
-export const shownIdle = (idle: readonly Idle[]): NonNullable<Summary['idle']> =>
+export const shownIdle = (idle: readonly Idle[]): Summary['idle'] =>
   idle.map(({ from, to }) => ({ from: new Date(from).toISOString(), to: new Date(to).toISOString() }));
 
 /** How much of it lies before `time`. */

@@ -131,8 +131,8 @@ const schema = z.object({
   service: z.object({
     /** The API's base address; `local` is the local run service at its current address. */
     base: z.string(),
-    /** The API version; batches from before there was a choice use V2. */
-    api: z.enum(['v2', 'v1']).default('v2'),
+    /** The API version. */
+    api: z.enum(['v2', 'v1']),
     rehearsal: z.boolean(),
     timing: z.object({
       postDeadlineMs: waitMs,
@@ -177,14 +177,13 @@ export async function createBatchFile(store: Store, file: BatchFile): Promise<bo
   return store.create(BATCH_FILE, `${text}\n`);
 }
 
-/** undefined if the folder contains no batch. Throws E504 for an invalid batch.json, E514 for one of an old version. */
+/** undefined if the folder contains no batch. Throws E504 for an invalid batch.json. */
 export async function readBatchFile(store: Store): Promise<BatchFile | undefined> {
   const text = await store.read(BATCH_FILE);
   if (text === undefined) return undefined;
   const json = jsonIn(text);
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
-  if (oldFormat.safeParse(json).success) throw problem('E514', { folder: store.location });
   const [first] = parsed.error.issues;
   const why = json === undefined ? 'it is no JSON' : `${first?.path.join('.')}: ${first?.message}`;
   throw problem('E504', { what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${why}` });
@@ -192,8 +191,6 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
 
 /** A batch.json that is kept under another name; undefined for anything else. */
 export const readBatchText = (text: string): BatchFile | undefined => schema.safeParse(jsonIn(text)).data;
-
-const oldFormat = z.looseObject({ format: z.literal(1) });
 
 /** The folder with the copy of the sheet and the pages. */
 export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): Store =>

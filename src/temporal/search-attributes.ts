@@ -90,13 +90,13 @@ export async function startSearchable(
   }
 }
 
-/** The attributes with which a batch starts; none if the server does not know all of an earlier release. */
+/** The attributes with which a batch starts; none if the server does not know all of them. */
 export async function searchAttributesFor(
   client: Client,
   batch: SearchedBatch,
 ): Promise<SearchAttributePair[]> {
   const unknown = await missing(client.connection, client.options.namespace).catch(() => NAMES);
-  if (unknown.some((name) => name !== 'RunsheetContent')) return [];
+  if (unknown.length > 0) return [];
   const keyword = (name: string, value: string) => ({
     key: defineSearchAttributeKey(name, 'KEYWORD'),
     value: clipped(value, KEYWORD_BYTES),
@@ -105,6 +105,6 @@ export async function searchAttributesFor(
     keyword('RunsheetDeployment', batch.deployment),
     keyword('RunsheetSheet', batch.sheet),
     { key: defineSearchAttributeKey('RunsheetRows', 'INT'), value: batch.rows },
-    ...(unknown.length > 0 ? [] : [keyword('RunsheetContent', batch.content)]),
+    keyword('RunsheetContent', batch.content),
   ];
 }

@@ -18,6 +18,7 @@ import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { summaryOf, type LastReading, type Summary, openDuplicates } from '../../src/results/summary.ts';
+import { CostFacts } from '../../src/results/summary.ts';
 import { partName } from '../../src/results/parts.ts';
 import { type FileRecord, type PartRecord, tallyChange } from '../../src/results/row-record.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
@@ -98,13 +99,8 @@ describe('a finished batch', () => {
       tally: tallyChange(RECORDS),
     };
     const reading = { lists: 'complete', duplicates: duplicates ?? none } as const;
-    return summaryOf(FILE, last, {
-      startedAt: 1_000,
-      endedAt: 2_000,
-      reading,
-      isEvidenceLost: false,
-      throughPass: 1,
-    });
+    const ended = { startedAt: 1_000, endedAt: 2_000, reading, isEvidenceLost: false, throughPass: 1 };
+    return { ...summaryOf(FILE, last, ended), ...new CostFacts().facts(), idle: [] };
   }
 
   /** What does not hold, as the command would find it. */

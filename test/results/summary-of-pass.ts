@@ -1,8 +1,16 @@
-// summary.json with no more than every version of it has.
+// The part of summary.json that decides what follows an end.
 
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
+import { NO_OUTCOMES } from '../../src/batch/outcome.ts';
 
 const DUPLICATES = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
 
 export const summaryOfPass = (pass: number): string =>
-  JSON.stringify({ pass, outcomes: {}, requests: NO_LEDGER, duplicates: DUPLICATES, cost_usd: 0 });
+  JSON.stringify({
+    pass,
+    outcomes: NO_OUTCOMES,
+    requests: NO_LEDGER,
+    duplicates: DUPLICATES,
+    cost_usd: 0,
+    idle: [],
+  });

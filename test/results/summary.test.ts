@@ -6,15 +6,14 @@ import { progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import {
+  CostFacts,
   notSucceeded,
-  readSummary,
   summaryOf,
   type LastReading,
   type Summary,
 } from '../../src/results/summary.ts';
 import { tallyChange } from '../../src/results/row-record.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
-import type { Store } from '../../src/store/store.ts';
 import { paramsOf } from '../batch/params.ts';
 
 const FILE = {
@@ -50,11 +49,12 @@ function summary(
   { duplicates = NO_DUPLICATES, isEvidenceLost = false } = {},
 ): Summary {
   const now = progress(begin(paramsOf({ rows: 3 }), WRITES, 1_000));
-  return summaryOf(
+  const made = summaryOf(
     FILE,
     { ...now, tally: TALLY, ledger: { ...NO_LEDGER, ...ledger } },
     { startedAt: 1_000, endedAt: 61_500, reading: { lists, duplicates }, isEvidenceLost, throughPass: 1 },
   );
+  return { ...made, ...new CostFacts().facts(), idle: [] };
 }
 
 const LEDGER = {
@@ -106,13 +106,6 @@ describe('summary.json', () => {
       cost_usd: 4.2,
       total_cost_usd: 20.2,
     });
-  });
-
-  it('of a version without these facts is read with them', async () => {
-    const { runs: _, bought_twice: __, total_cost_usd: ___, ...old } = summary(LEDGER, 'complete');
-    const files = { read: async () => JSON.stringify(old), exists: async () => false };
-    const store = { location: '/b', ...files } as unknown as Store;
-    expect(await readSummary(store)).toMatchObject({ runs: 6, bought_twice: 0, total_cost_usd: 4.2 });
   });
 
   it('takes its times from the batch, and names the deployment by its id if it has no name', () => {

@@ -107,7 +107,7 @@ export function closingLine(summary: Summary): string {
 }
 
 /** A cost that is not known is not $0.00. */
-export function costText({ total_cost_usd: usd, unpriced = 0 }: Summary): string {
+export function costText({ total_cost_usd: usd, unpriced }: Summary): string {
   if (unpriced === 0) return `${money(usd)} estimated`;
   return usd === 0 ? 'cost not known' : `at least ${money(usd)} estimated`;
 }

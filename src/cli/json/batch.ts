@@ -167,7 +167,7 @@ export type BatchStatus = PublishedStatus & {
 
 /** What nothing says is not zero. */
 const knownCost = (summary: BatchStatus['summary']): number | undefined =>
-  summary?.cost_usd === 0 && (summary.unpriced ?? 0) > 0 ? undefined : summary?.cost_usd;
+  summary?.cost_usd === 0 && summary.unpriced > 0 ? undefined : summary?.cost_usd;
 
 export type BatchJson = z.infer<typeof batchSchema>;
 

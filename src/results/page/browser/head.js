@@ -61,8 +61,8 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
   const idle = running?.idleSeconds ?? 0;
   const soFar = Math.max(0, ((running?.at ?? Date.now()) - startedAt) / 1_000 - idle);
   if (running || !summary) return runningFacts(running, { seconds: soFar, cost, done });
-  const { seconds, runs, reused, lists, bought_twice, restarts, total_cost_usd, unpriced = 0 } = summary;
-  const lost = summary.undelivered ?? { rows: 0, cost_usd: 0 };
+  const { seconds, runs, reused, lists, bought_twice, restarts, total_cost_usd, unpriced, undelivered } =
+    summary;
   const each = done > 0 ? `${money(cost / done)} a row` : '';
   /** @type {(readonly [isKnown: unknown, ...fact: Fact])[]} */
   const facts = [
@@ -71,7 +71,7 @@ function factsOf({ facts: { summary, startedAt }, of }, running) {
     [true, 'Speed', rough((done / Math.max(1, seconds)) * 60), 'rows/min'],
     [true, 'Runs', count(runs), reused > 0 ? `${plural(reused, 'row')} reused` : ''],
     [true, lists === 'complete' ? 'Bought twice' : 'Known bought twice', count(bought_twice)],
-    [lost.rows, 'Paid, not kept', plural(lost.rows, 'row'), money(lost.cost_usd)],
+    [undelivered.rows, 'Paid, not kept', plural(undelivered.rows, 'row'), money(undelivered.cost_usd)],
     [restarts, 'Survived', plural(restarts ?? 0, 'restart')],
   ];
   return facts.flatMap(([isKnown, ...fact]) => (isKnown ? [fact] : []));
