@@ -258,8 +258,8 @@ export function publish(world: World, run: LiveRun, change: RunChange): void {
     ? shownOutputs(run.id, world.outputsOf(run), change.atMs, world.linksOf(run, change.atMs))
     : [];
   if (outputs.length > 0 && targetEvents(run.webhook).includes('run.output'))
-    send(world, run, { event: 'run.output', change: { ...change, status: 'running' }, outputs });
-  send(world, run, { event: 'run.updated', change, outputs });
+    sendEvent(world, run, { event: 'run.output', change: { ...change, status: 'running' }, outputs });
+  sendEvent(world, run, { event: 'run.updated', change, outputs });
 }
 
 type Word = {
@@ -268,7 +268,7 @@ type Word = {
   readonly outputs: readonly Shown<typeof outputShown>[];
 };
 
-function send({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: Word): void {
+function sendEvent({ webhooks, faults }: World, run: LiveRun, { event, change, outputs }: Word): void {
   const occasion = `${event} ${change.kind} ${change.status} ${change.work.progress}`;
   const shouldInject = (fault: Parameters<Faults['shouldInject']>[0]): boolean =>
     faults.shouldInject(fault, run, occasion);
