@@ -32,8 +32,6 @@ export const markedLine = (text: string): string =>
 /** Cells that a spreadsheet treats as formulas; some languages also accept the wide characters. */
 const FORMULA = /^\s*[=+\-@＝＋－＠]/u;
 
-export const isFormula = (cell: string): boolean => FORMULA.test(terminalLine(cell.slice(0, 100)));
-
 /** A cell with untrusted text. The CSV writer quotes it. */
 export function csvCell(text: string): string {
   const line = terminalLine(text);

@@ -1,6 +1,5 @@
 // Rows as lines of CSV, many together: for a single row the library takes longer to prepare than to write.
 
-import type { Options } from 'csv-stringify';
 import { stringify } from 'csv-stringify/sync';
 import { Pieces } from '../store/pieces.ts';
 import { csvCellsOf, type RowRecord } from './row-record.ts';
@@ -15,13 +14,8 @@ const ROWS_EACH = 100;
 const CHARACTERS_EACH = 100_000;
 
 export class CsvLines {
-  readonly #options: Options | undefined;
   #rows: (readonly string[])[] = [];
   #characters = 0;
-
-  constructor(options?: Options) {
-    this.#options = options;
-  }
 
   /** The lines of this row and of those before it if they are enough to write; otherwise ''. */
   add(cells: readonly string[]): string {
@@ -35,7 +29,7 @@ export class CsvLines {
     const rows = this.#rows;
     this.#rows = [];
     this.#characters = 0;
-    return stringify(rows, this.#options);
+    return stringify(rows);
   }
 }
 

@@ -36,8 +36,8 @@ describe('a refused argument', () => {
 
   it('gets no suggestion of a flag that does something else', async () => {
     expect((await refused('retry', 'one', '--local')).hint).not.toContain('--detach');
-    expect((await refused('export', '--xlsx')).hint).not.toContain('--excel');
-    expect((await refused('export', '--exel')).hint).toContain('--excel');
+    expect((await refused('export', '--xlsx')).hint).not.toContain('--replace');
+    expect((await refused('export', '--replce')).hint).toContain('--replace');
   });
 
   it.each([

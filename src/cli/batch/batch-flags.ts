@@ -59,7 +59,6 @@ export const exportFlags = {
       'file to write, or - for stdout (default: <batch>.<format> in the batch folder; of a batch in S3, here)',
     ),
   ),
-  excel: boolean('CSV that Excel reads without losing letters, and without formulas'),
   replace: boolean('replace the file if it exists'),
   ...shownFlags,
 } as const;

@@ -23,10 +23,10 @@ export default async function exportCommand(
   name: string | undefined,
 ): Promise<void> {
   const found = await findBatch(configOf(flags).out, name);
-  const { file, excel } = flags;
+  const { file } = flags;
   const printer = printerFor(this, flags);
   if (file === '-') {
-    const format = exportFormat(definedOnly({ as: flags.as, excel }));
+    const format = exportFormat(definedOnly({ as: flags.as }));
     const { stdout } = this.process;
     if (stdout.isTTY && format !== 'csv' && format !== 'jsonl')
       throw problem('E602', {
@@ -35,12 +35,12 @@ export default async function exportCommand(
       });
     const shown = stdout.isTTY ? forTerminal(format) : exact;
     const write = (chunk: Chunk): Promise<void> => put(stdout, shown(chunk));
-    const written = await exportTo(found, { as: format, excel }, { write });
+    const written = await exportTo(found, format, { write });
     for (const line of linesOf(written)) printer.notice(line);
     printer.next(['open', nextCommand('open', found)]);
     return;
   }
-  const options = definedOnly({ as: flags.as, excel, replace: flags.replace, file });
+  const options = definedOnly({ as: flags.as, replace: flags.replace, file });
   const { file: url, ...written } = await exportBatch(found, options);
   const path = fileURLToPath(url);
   if (flags.output === 'json') printer.json({ batch: found.batch, file: path, ...written });
@@ -62,9 +62,7 @@ const exact = (chunk: Chunk): Chunk => chunk;
 const forTerminal =
   (format: ExportFormat) =>
   (chunk: Chunk): string =>
-    format === 'jsonl'
-      ? terminalJson(chunk.toString())
-      : terminalLines(chunk.toString().replaceAll('\r\n', '\n'));
+    format === 'jsonl' ? terminalJson(chunk.toString()) : terminalLines(chunk.toString());
 
 /** Waits if the reader is slower. A reader that has enough, such as head, ends the command. */
 const put = (stream: NodeJS.WriteStream, chunk: Chunk): Promise<void> =>

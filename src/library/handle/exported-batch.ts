@@ -22,8 +22,6 @@ export type ExportOptions = Abortable & {
   readonly as?: ExportFormat;
   /** (default: in the folder of the batch, where the links of a workbook lead to its files; of a batch in S3: in the working folder) */
   readonly file?: string | URL;
-  /** With `csv`: letters as Excel reads them, and no formulas. */
-  readonly excel?: boolean;
   /** Replace the file if it exists (default: false); the default file in the folder of a batch is always replaced. */
   readonly replace?: boolean;
 };
@@ -37,7 +35,7 @@ export async function exportBatch(found: FoundBatch, options: ExportOptions = {}
   const path = await targetOf(found, as, options);
   const draft = await openStore(dirname(path)).draft(basename(path), 'view').catch(explained);
   try {
-    const written = await exportTo(found, { ...options, as }, draft, dirname(path));
+    const written = await exportTo(found, as, draft, dirname(path));
     await draft.commit();
     return { ...written, file: pathToFileURL(path) };
   } finally {
@@ -52,10 +50,10 @@ const explained = (error: unknown): never => {
 /** Writes the export; `from`: the folder in which it will lie. */
 export const exportTo = (
   found: FoundBatch,
-  { as, excel = false }: Pick<ExportOptions, 'excel'> & { readonly as: ExportFormat },
+  as: ExportFormat,
   to: Pick<Draft, 'write'>,
   from: string = found.folder,
-): Promise<Written> => writeExport(found, { as, excel, ...linksOf(found, from) }, to);
+): Promise<Written> => writeExport(found, { as, ...linksOf(found, from) }, to);
 
 /** How long the links of a workbook work if its files are in S3: the longest time that S3 allows. */
 const LINKS_DAYS = 7;
@@ -69,18 +67,13 @@ function linksOf({ store, folder }: FoundBatch, from: string): Pick<ExportParams
 
 const DAY_MS = 86_400_000;
 
-/** Throws E602 for an unknown format, and for options that do not fit together. */
-export function exportFormat({ as, file, excel = false }: ExportOptions): ExportFormat {
+/** Throws E602 for an unknown format. */
+export function exportFormat({ as, file }: ExportOptions): ExportFormat {
   const extension = file === undefined ? '' : extname(pathOf(file)).slice(1).toLowerCase();
-  const implied = EXPORT_FORMATS.find((format) => format === extension) ?? (excel ? 'csv' : 'xlsx');
+  const implied = EXPORT_FORMATS.find((format) => format === extension) ?? 'xlsx';
   const format = as ?? implied;
   if (!EXPORT_FORMATS.includes(format))
     throw problem('E602', { what: `there is no export as ${format as string}`, hint: list(EXPORT_FORMATS) });
-  if (excel && format !== 'csv')
-    throw problem('E602', {
-      what: `--excel is for --as csv, and this is an export as ${format}`,
-      hint: 'omit --excel: a workbook (--as xlsx) needs no protection',
-    });
   return format;
 }
 

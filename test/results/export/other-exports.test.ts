@@ -23,18 +23,6 @@ describe('CSV', () => {
     expect(rows[0]).toMatchObject({ row: '1', outcome: 'succeeded', gpu_used: "'=L4", cost_usd: '0.001600' });
     expect(rows.at(-1)).toMatchObject({ outcome: 'open' });
   });
-
-  it('for Excel begins with a byte order mark and has no formula, but numbers', async () => {
-    using batch = await scene();
-    const { notes } = await batch.write({ as: 'csv', excel: true });
-    expect(notes).toEqual([expect.stringContaining('Excel changes 2 cells')]);
-    const text = readFileSync(join(batch.folder, 'b-7f3a.csv'), 'utf8');
-    expect(text.startsWith('\uFEFFsku,note,row')).toBe(true);
-    expect(text.split('\r\n', 1)[0]).toMatch(/outputs$/);
-    const notesOf = parse<Row>(text, { columns: true, bom: true }).map(({ note }) => String(note));
-    expect(notesOf.filter((cell) => /^[=+@-]/.test(cell))).toEqual(['-1']);
-    expect(notesOf).toEqual(CELLS.map((cell) => (/^[=+@]/.test(cell) ? `'${cell}` : cell)));
-  });
 });
 
 it('JSON lines have the rows with their files and nodes', async () => {
@@ -122,11 +110,6 @@ describe('the file of an export', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine');
     const { rows } = await batch.write({ as: 'csv' });
     expect((await batch.write({ as: 'csv', file, replace: true })).rows).toBe(rows);
-  });
-
-  it('is no workbook with --excel, which is for CSV', async () => {
-    using batch = await scene(['a', 'b']);
-    await expect(batch.write({ as: 'xlsx', excel: true })).rejects.toMatchObject({ code: 'E602' });
   });
 });
 
