@@ -101,7 +101,7 @@ export async function* inPieces(texts: AsyncIterable<string>): AsyncGenerator<st
   if (piece !== '') yield piece;
 }
 
-export async function writeAll(sink: Sink, texts: AsyncIterable<string>): Promise<void> {
+async function writeAll(sink: Sink, texts: AsyncIterable<string>): Promise<void> {
   for await (const piece of inPieces(texts)) await sink.write(piece);
 }
 
