@@ -121,13 +121,6 @@ export const SHEET_ENTRIES = {
     `the columns ${list(f.columns.map((name) => JSON.stringify(name)))} may both be the input ${f.input}`,
     `name one of them, and drop the others: ${oneOf(f).flat().map(shellWord).join(' ')}`,
   ]),
-  E209: entry<{ column: string; values: readonly string[]; allowed: readonly string[] }>(
-    inputRefused,
-    (f) => [
-      `the column "${f.column}" has values that are no GPU of this service: ${list(f.values, '; ')}`,
-      `allowed: ${list(f.allowed, ' ')}`,
-    ],
-  ),
   E210: entry<{
     value: string;
     where: string;

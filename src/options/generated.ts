@@ -56,8 +56,8 @@ export interface ReadingOptions {
   readonly delimiter?: string;
   /** Character encoding of the sheet (default: found in the file). */
   readonly encoding?: string;
-  /** Quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them; single: 'a, b'; curly: “a, b” (default: found in the file). */
-  readonly quote?: 'csv' | 'loose' | 'none' | 'single' | 'curly';
+  /** Quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them (default: found in the file). */
+  readonly quote?: 'csv' | 'loose' | 'none';
   /** Rows that begin with this are left out, such as #; none: they are rows (default: none). */
   readonly comment?: string;
   /** Rows may have fewer fields than the header: the last ones are empty. */

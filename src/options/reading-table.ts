@@ -50,11 +50,11 @@ export const READING = {
     usual: 'found in the file',
   },
   quote: {
-    kind: choice(['csv', 'loose', 'none', 'single', 'curly']),
+    kind: choice(['csv', 'loose', 'none']),
     scope: 'reading',
     stays: true,
     group: 'reading',
-    help: "quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them; single: 'a, b'; curly: “a, b”",
+    help: 'quotes of a CSV: csv encloses fields, loose takes those inside of a field for letters, none all of them',
     usual: 'found in the file',
   },
   comment: {

@@ -69,8 +69,6 @@ export class Problems {
   readonly #place: ErrorsPlace;
   readonly #kinds = new Map<string, Kind>();
   readonly #byCode = new Map<string, number>();
-  /** A column of which one error names all values that are no GPUs. */
-  #namedGpus: string | undefined;
   readonly #list: Pieces;
   #total = 0;
 
@@ -86,10 +84,7 @@ export class Problems {
   async add(found: RunsheetError): Promise<void> {
     this.#total += 1;
     this.#byCode.set(found.code, (this.#byCode.get(found.code) ?? 0) + 1);
-    const { code, place } = found;
-    if (code === 'E209') this.#namedGpus = place?.columnName;
-    const isNamed = code === 'E201' && this.#namedGpus !== undefined && place?.columnName === this.#namedGpus;
-    if (!isNamed) this.#keep(found);
+    this.#keep(found);
     await this.#list.add(this.#total === 1 ? ERRORS_HEADER + csvLine(found) : csvLine(found));
   }
 
@@ -141,7 +136,7 @@ export class Problems {
     const isEmpty = kinds.every(([name]) => name.startsWith('E203 '));
     const isPart = only.length <= MOST_LINES && (isEmpty ? only.length < rows : only.length * 2 <= rows);
     // Not all of them are known.
-    const isMore = this.#kinds.size === MOST_SHOWN || this.#namedGpus !== undefined;
+    const isMore = this.#kinds.size === MOST_SHOWN;
     const isUnmapped = shown.some(({ code, place }) => code === 'E203' && place?.row === undefined);
     const isLess = only.length > 0 && isPart && !isMore && !isUnmapped && format !== 'json';
     const at = isLess ? shown.findIndex(isRow) : -1;

@@ -58,15 +58,6 @@ describe('the last command that plan prints works when a script has it', () => {
       [{ prompt: 'a fox, red', sampler: 'euler', steps: 20 }, { prompt: 'an owl' }],
     ],
     [
-      "the quotes of a word processor in my sheet's name",
-      "my sheet's.csv",
-      'prompt,steps\n“a fox, red”,20px\n“an owl”,30px\n',
-      [
-        { prompt: 'a fox, red', steps: 20 },
-        { prompt: 'an owl', steps: 30 },
-      ],
-    ],
-    [
       'samplers by their numbers, another name of an input, and a row that is out of range',
       'b.csv',
       'prompt,step,sampler\na,20,8\nb,0,8\nc,30,8\n',

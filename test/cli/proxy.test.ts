@@ -65,6 +65,6 @@ it('a service that only the proxy can reach is used through it, with an authorit
   expect(code).toBe(0);
   expect(stdout).toMatch(/network +https through http:\/\/127\S+ as hen \(HTTPS_PROXY\), http directly/);
   expect(stdout).toMatch(/except .*\.inside\.example \(NO_PROXY\)/);
-  expect(stdout).toMatch(/NODE_EXTRA_CA_CERTS=\S+ca\.pem \(1 certificate: .*Hens Ltd/);
+  expect(stdout).toMatch(/NODE_EXTRA_CA_CERTS=\S+ca\.pem \(1\)/);
   expect(`${refused.stderr}${found.stdout}${stdout}`).not.toContain('corn-of-the-farm');
 });

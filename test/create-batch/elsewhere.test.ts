@@ -1,11 +1,11 @@
 // Batches that are not on this machine: no links, no renames, no hidden files. A folder without its path stands for such a place.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { copyReused, placeReused } from '../../src/create-batch/reuse/reuse-rows.ts';
-import { hasOnlyLayouts, staleElsewhere } from '../../src/create-batch/stale-folders.ts';
+import { hasOnlyLayouts } from '../../src/create-batch/stale-folders.ts';
 import { layoutOf } from '../../src/store/batch-file.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -165,32 +165,6 @@ describe('results of reused rows', () => {
 });
 
 describe('what a killed command leaves', () => {
-  const now = () => Date.now() + 1_000;
-
-  it('is found: layouts that no batch names, and lists of errors', async () => {
-    place.write('sheet.csv', 'prompt\na\n');
-    const { batch } = await place.create('sheet.csv');
-    place.write('bad.csv', 'prompt,gpu\na,\nb,T9\n');
-    await expect(place.create('bad.csv')).rejects.toMatchObject({ code: 'E200' });
-    const stray = '00112233445566aa';
-    for (const path of [`${batch}/layout/${stray}/queue/00/1.jsonl`, `left/layout/${stray}/sheet.csv`])
-      mkdirSync(join(place.out, path, '..'), { recursive: true });
-    writeFileSync(join(place.out, `${batch}/layout/${stray}/queue/00/1.jsonl`), '{}');
-    writeFileSync(join(place.out, `left/layout/${stray}/sheet.csv`), 'x');
-    mkdirSync(join(place.out, 'mine'));
-    writeFileSync(join(place.out, 'mine', 'letter.txt'), 'x');
-    const store = elsewhere(openStore(place.out));
-    const stale = await staleElsewhere(store, now());
-    expect(stale.map(({ path }) => path.slice(place.out.length + 1)).toSorted()).toEqual(
-      ['bad-errors.csv', `left/layout/${stray}`, `${batch}/layout/${stray}`].toSorted(),
-    );
-    expect(await staleElsewhere(store, Date.now() - 60_000)).toEqual([]);
-    for (const { remove } of stale) await remove?.();
-    expect(await staleElsewhere(store, now())).toEqual([]);
-    expect(existsSync(join(place.out, batch, 'batch.json'))).toBe(true);
-    expect(existsSync(join(place.out, 'mine', 'letter.txt'))).toBe(true);
-  });
-
   it('does not take a name, but any other file does', async () => {
     const store = elsewhere(openStore(join(place.folder, 'batch')));
     expect(await hasOnlyLayouts(store)).toBe(true);

@@ -83,13 +83,6 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,prompt\na,b\n',
   },
   {
-    found: 'curly or single quotes around each text, or around commas',
-    means: 'they enclose the field',
-    does: 'asked',
-    flag: '--quote',
-    sheet: 'prompt,seed\n“a, b”,1\n“c”,2\n',
-  },
-  {
     found: 'rows with more commas than the header, which can only be of one text',
     means: 'they belong to it',
     does: 'asked',
@@ -211,13 +204,6 @@ export const GUESSES: readonly Guessed[] = [
     code: 'E200',
     flag: '',
     sheet: 'prompt,seed\n#REF!,1\n',
-  },
-  {
-    found: '`30.0` or `007` for a number',
-    means: '30, 7',
-    does: 'said',
-    flag: '',
-    sheet: 'prompt,seed\na,007\n',
   },
   {
     found: '`60%` for a number',

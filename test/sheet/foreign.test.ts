@@ -31,7 +31,7 @@ const foreign: readonly Unreadable[] = [
     'half a character of UTF-16',
     { text: utf16('a\nb').subarray(0, 5), options: { encoding: 'utf-16le' } },
     'E102 2:-',
-    /^byte 4 .* is not UTF-16LE text/,
+    /^line 2 .* is not UTF-16LE text/,
   ],
   [
     'semicolons',

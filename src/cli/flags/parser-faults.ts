@@ -1,7 +1,6 @@
 // Turns refusals of the parser into errors with a code. The parser asks its text table to format a refusal; this table throws
 // it instead, so that one place prints all errors.
 
-import { existsSync } from 'node:fs';
 import {
   AliasNotFoundError,
   ArgumentParseError,
@@ -15,7 +14,6 @@ import {
   UnsatisfiedPositionalError,
 } from '@stricli/core';
 import { correctionOf, nearest, problem, RunsheetError, type Correction } from '../../errors/error.ts';
-import { shellWord } from '../../errors/outside-text.ts';
 
 class UnknownCommand extends Error {
   readonly input: string;
@@ -47,7 +45,6 @@ export function parserFault(refusal: unknown, args: readonly string[]): unknown 
   const help = `see: ${['runsheet', command, '--help'].filter(Boolean).join(' ')}`;
   return (
     unknownWord(refusal, help) ??
-    unquotedName(refusal, args) ??
     problem('E602', { hint: help, ...wrongValue(refusal, command) }, { correction: enumCorrection(refusal) })
   );
 }
@@ -59,20 +56,6 @@ const GROUPS: ReadonlySet<string> = new Set(['pool', 'schedule']);
 function commandIn(args: readonly string[]): string {
   const [first = '', second] = args.map((word) => (word.startsWith('-') ? '' : word));
   return GROUPS.has(first) && second ? `${first} ${second}` : first;
-}
-
-/** Words that are the name of a file if they are joined. */
-function unquotedName(refusal: ArgumentScannerError, args: readonly string[]): RunsheetError | undefined {
-  if (!(refusal instanceof UnexpectedPositionalError)) return undefined;
-  const last = args.indexOf(refusal.input);
-  const first = args.findIndex((_, at) => at < last && existsSync(args.slice(at, last + 1).join(' ')));
-  if (first === -1) return undefined;
-  const name = args.slice(first, last + 1).join(' ');
-  const words = ['runsheet', ...args.toSpliced(first, last + 1 - first, name)];
-  return problem('E602', {
-    what: wrongValue(refusal, '').what,
-    hint: `a name with blanks needs quotes:\n  ${words.map(shellWord).join(' ')}`,
-  });
 }
 
 /** What people type for a command that is called otherwise. */

@@ -2,7 +2,6 @@
 
 import type { Config } from '../../host/config.ts';
 import { problem } from '../../errors/error.ts';
-import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
 import { shellWord, shortened, terminalJson, terminalLine } from '../../errors/outside-text.ts';
 import { LETTERS } from '../command.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
@@ -15,13 +14,12 @@ import { isInto, planInto } from './into.ts';
 import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './batch-plan.ts';
-import type { Estimate } from '../../library/start/estimate.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
 
 import { unconfirmed } from '../../sheet/guesses/guess.ts';
 import { commandWith } from './questions.ts';
 import { serversFor } from '../session.ts';
-import { count, money, span } from '../format.ts';
+import { count } from '../format.ts';
 import { planJson } from '../json/plan.ts';
 
 type Flags = SheetFlags & { readonly write?: string };
@@ -84,7 +82,6 @@ function sayPlan(printer: Printer, config: Config, planned: Planned): void {
     if (SHOWN.has(id)) printer.notice(terminalLine(`  ${(SHOWN.get(id) ?? '').padEnd(9)} ${text}`));
   for (const line of forecastLines(estimate)) printer.notice(line);
   for (const line of canaryPlanLines(draft.canary)) printer.notice(line);
-  if (estimate.source === 'prices') for (const line of examplesOf(draft, estimate)) printer.notice(line);
   printer.notice('  first requests:');
   for (const request of requests) printer.data(terminalJson(JSON.stringify(request, clippedValue)));
   printer.notice('nothing was sent');
@@ -97,13 +94,3 @@ const clippedValue = (_name: string, value: unknown): unknown =>
   typeof value === 'string' && value.length > VALUE_MOST
     ? `${shortened(value, VALUE_MOST / 2)} (${count(value.length)} characters)`
     : value;
-
-/** Without a known run, the times and costs that follow from two run times. */
-function examplesOf({ file }: DraftBatch, { usd_per_run_second: usd }: Estimate): readonly string[] {
-  const { adaptive: concurrency = file.concurrency } = file;
-  const rounds = Math.ceil((file.sheet.rows - (file.sheet.reused ?? 0)) / concurrency);
-  return [5, 30].map((seconds) => {
-    const cost = usd === null ? '' : `, about ${money(usd * seconds)} without cold starts`;
-    return `  if a run takes ${seconds} s: ${span(rounds * seconds * 1000)} at ${count(concurrency)} at the same time${cost}`;
-  });
-}

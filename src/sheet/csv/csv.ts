@@ -95,7 +95,7 @@ export const parserOf = (options: SheetOptions): CsvParser => {
   const { delimiter, quote, comment } = options;
   return new CsvParser({
     delimiter: delimiter === NO_DELIMITER ? undefined : delimiterOf(options),
-    quoting: isOther(quote) ? 'loose' : (quote ?? (delimiter === NO_DELIMITER ? 'none' : 'csv')),
+    quoting: quote ?? (delimiter === NO_DELIMITER ? 'none' : 'csv'),
     comment: comment === 'none' ? undefined : comment,
   });
 };
@@ -108,50 +108,8 @@ export async function* parsed(
   parser: CsvParser,
   writing: SheetOptions,
 ): AsyncGenerator<CsvRecord> {
-  const marks = isOther(writing.quote) ? writing.quote : undefined;
-  const texts = textOf(source, writing);
-  for await (const text of marks ? withQuotes(texts, marks, parser.delimiter) : texts)
-    yield* parser.take(text);
+  for await (const text of textOf(source, writing)) yield* parser.take(text);
   yield* parser.end();
-}
-
-const isOther = (quote: SheetOptions['quote']): quote is keyof typeof MARKS =>
-  quote === 'single' || quote === 'curly';
-
-const MARKS = { single: ["'", "'"], curly: ['[“„«‘‚]', '[”“»’‘]'] } as const;
-
-/** Fields within a line that other quotes enclose. */
-export function otherQuotes(marks: keyof typeof MARKS, delimiter = ','): RegExp {
-  const [opens, closes] = MARKS[marks];
-  const end = delimiter === '|' ? String.raw`\|` : delimiter;
-  return new RegExp(`(^|${end}) *${opens}(.*?)${closes} *(?=${end}|\r?$)`, 'gm');
-}
-
-/** With `"` around these fields. */
-async function* withQuotes(
-  texts: AsyncIterable<string>,
-  marks: keyof typeof MARKS,
-  delimiter: string | undefined,
-): AsyncGenerator<string> {
-  const pattern = otherQuotes(marks, delimiter);
-  const doubled = marks === 'single' ? "''" : '””';
-  const quoted = (text: string): string =>
-    text.replaceAll(pattern, (_, before: string, field: string) => {
-      const own = field.replaceAll(doubled, doubled.charAt(0)).replaceAll('"', '""');
-      return `${before}"${own}"`;
-    });
-  let rest = '';
-  for await (const text of texts) {
-    const all = rest + text;
-    const end = all.lastIndexOf('\n') + 1;
-    yield quoted(all.slice(0, end));
-    rest = all.slice(end);
-    // A line of this length is no row.
-    if (rest.length <= MOST_RECORD) continue;
-    yield rest;
-    rest = '';
-  }
-  yield quoted(rest);
 }
 
 const isEmptyRow = (fields: readonly string[]): boolean => fields.every((field) => field.trim() === '');

@@ -15,28 +15,20 @@ export function numberGuesses(
   const untyped = untypedColumns(plan);
   const all = [...survey.numbers];
   const forms = formGuesses(all, plan, types);
-  const guesses = [
-    ...all.flatMap(([name, { pointZero }]): readonly Guess[] =>
-      pointZero === undefined || untyped.has(name)
-        ? []
-        : [said('values', `column "${name}": ${pointZero} is read as ${plainNumber(pointZero)}`)],
-    ),
-    ...forms.guesses,
-  ];
   const isClear = ([name, { isAmbiguous, others, points }]: (typeof all)[number]): boolean =>
     !isAmbiguous && others === 0 && (points === 0 || !untyped.has(name));
   // A column without a declared type may as well be a text.
   const commas = all.filter((one) => one[1].commas > 0 && (!untyped.has(one[0]) || isClear(one)));
   const clear = commas.every(isClear) ? commas.map(([name]) => name) : [];
   const names = [...new Set([...commasCompared(survey), ...clear])];
-  if (decimalComma !== undefined || names.length === 0) return { options: forms.options, guesses };
+  if (decimalComma !== undefined || names.length === 0) return forms;
   const floats = clear.flatMap((name) => untyped.get(name) ?? []);
   const text = `numbers have a decimal comma in ${list(names.map((name) => `"${name}"`))}`;
   const flags = ['--decimal-comma', ...floats.flatMap((input) => ['--type', `${input}=float`])];
   const settled = Object.fromEntries(floats.map((input) => [input, 'float' as const]));
   return {
     options: { types: { ...types, ...forms.options.types, ...settled }, decimalComma: true },
-    guesses: [...guesses, toConfirm('values', text, ...flags)],
+    guesses: [...forms.guesses, toConfirm('values', text, ...flags)],
   };
 }
 
@@ -54,8 +46,6 @@ function commasCompared({ compared }: Survey): readonly string[] {
   const all = [...compared].filter(([, { commas }]) => commas > 0);
   return all.some(([, { isAmbiguous }]) => isAmbiguous) ? [] : all.map(([name]) => name);
 }
-
-const plainNumber = (text: string): string => text.replace(/\.0+$/, '').replace(/^(-?)0+(?=\d)/, '$1');
 
 /** Column → input, for inputs whose type is not known. */
 const untypedColumns = ({ feeds, columns }: ColumnMapping): ReadonlyMap<string, string> =>

@@ -8,8 +8,7 @@ import {
   type QuoteFault,
   type Quoting,
 } from '../csv/csv-parser.ts';
-import { otherQuotes, parsed, parserOf } from '../csv/csv.ts';
-import { lenientTextOf } from '../text/sheet-text.ts';
+import { parsed, parserOf } from '../csv/csv.ts';
 import { shortened } from '../sheet-record.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { said, type Settled, toConfirm } from './guess.ts';
@@ -27,8 +26,6 @@ type Found = {
 
 /** With `quote`, unless every quote encloses a field and takes in no rows. */
 export async function guessedQuotes(source: SheetSource, options: SheetOptions): Promise<Settled> {
-  const other = await otherMarks(source, options);
-  if (other !== undefined) return other;
   if (!(await hasQuotes(source))) return { options, guesses: [] };
   const isTab = parserOf(options).delimiter === '\t';
   const { letters, isEven, takesIn, fault } = await look(source, options, 'loose');
@@ -67,52 +64,6 @@ export async function guessedQuotes(source: SheetSource, options: SheetOptions):
   return letters.inside > 0
     ? settled('loose', `quotes within a field are letters, ${first}`, true)
     : { options, guesses: [] };
-}
-
-/** Characters in which the quotes of a sheet show. */
-const LOOKED_AT = 256 * 1024;
-
-/** Word processors write curly quotes, and programs single ones: around every row's text, or around what would else be several cells. */
-async function otherMarks(source: SheetSource, options: SheetOptions): Promise<Settled | undefined> {
-  let text = '';
-  for await (const part of lenientTextOf(source, options)) {
-    text += part;
-    if (text.length > LOOKED_AT) break;
-  }
-  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== '');
-  const { delimiter } = parserOf(options);
-  for (const quote of ['curly', 'single'] as const) {
-    const pattern = otherQuotes(quote, delimiter);
-    const enclosed = lines.filter((line) => line.search(pattern) >= 0);
-    if (enclosed.length === 0) continue;
-    const isEach = enclosed.length >= lines.length - 1;
-    if (!isEach && (await isEvenWith(source, options, 'loose'))) continue;
-    if (!(await isEvenWith(source, options, quote))) continue;
-    const first = shortened(enclosed[0]?.match(pattern)?.[0]?.replace(/^[,;|\t]/, '') ?? '');
-    const guess = toConfirm(
-      'separator',
-      `${quote} quotes enclose fields, such as ${first}`,
-      '--quote',
-      quote,
-    );
-    return { options: { ...options, quote }, guesses: [guess] };
-  }
-  return undefined;
-}
-
-/** Whether all rows have as many fields as the first one. */
-async function isEvenWith(source: SheetSource, options: SheetOptions, quote: SheetOptions['quote'] & string) {
-  let width: number | undefined;
-  try {
-    for await (const { fields } of parsed(source, parserOf({ ...options, quote }), { ...options, quote })) {
-      width ??= fields.length;
-      if (fields.length !== width) return false;
-    }
-    return true;
-  } catch (error) {
-    if (error instanceof QuoteError) return false;
-    throw error;
-  }
 }
 
 async function hasQuotes(source: SheetSource): Promise<boolean> {

@@ -1,7 +1,6 @@
 // Turns the guesses about a sheet into options, so that everything that reads it later guesses nothing.
 
-import { GPUS } from '../../options/failure-kind.ts';
-import { list, nearest, problem, RunsheetError } from '../../errors/error.ts';
+import { list, problem, RunsheetError } from '../../errors/error.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
 import { mapColumns } from '../column-mapping.ts';
@@ -37,7 +36,7 @@ import { columnsOf, surveyedRecords } from '../read-records.ts';
 import { listInput, type Sample, sampleOf } from './sample.ts';
 import type { Column } from '../sheet-record.ts';
 import { type SheetSource, isSkipped, type SheetOptions } from '../sheet-source.ts';
-import { Survey, type BadGpu } from './survey.ts';
+import { Survey } from './survey.ts';
 
 /**
  * Throws E102 for an encoding or a separator that cannot be guessed, E104 for a sheet that is turned by 90°, E112 for rows without
@@ -92,7 +91,7 @@ export async function settleSheet(
       ...values,
       columns: names,
       guesses: [...guesses, ...values.guesses, ...keptAsData(data)],
-      problems: [...problems, ...values.problems],
+      problems,
       likely,
     };
   } catch (error) {
@@ -137,11 +136,7 @@ type Known = {
   readonly leftOut: LeftOutRows | undefined;
 };
 
-async function settleValues(
-  source: SheetSource,
-  matched: MatchedColumns,
-  known: Known,
-): Promise<Omit<SettledSheet, 'columns'>> {
+async function settleValues(source: SheetSource, matched: MatchedColumns, known: Known): Promise<Settled> {
   const { columns, inputTypes, reading, leftOut } = known;
   const { data, keys } = matched;
   const first = await surveyed(source, matched, known);
@@ -173,11 +168,9 @@ async function settleValues(
     numberGuesses(survey, plan, { ...matched.options, ...marks.options }),
     { guesses: encodingGuess(survey, reading), options: {} },
   ];
-  const names = columns.map(({ name }) => name);
   return {
     options: Object.assign({}, options, ...parts.map((part) => part.options)) as SheetOptions,
     guesses: [...shaped, ...parts.flatMap((part) => part.guesses)],
-    problems: gpuProblems(names[plan.gpuColumn ?? -1] ?? '', survey),
   };
 }
 
@@ -201,24 +194,6 @@ async function surveyed(
       ('cells' in row && ((hidden === 'skip' && row.isHidden === true) || isMet(row) === false)),
   });
   return survey;
-}
-
-/** E209 for several values; the layout shows the cells of a single one. */
-function gpuProblems(column: string, { badGpus }: Survey): readonly RunsheetError[] {
-  const [first] = badGpus.values();
-  if (badGpus.size < 2 || first === undefined) return [];
-  const values = [...badGpus].map(([value, bad]) => {
-    const near = nearest(value, GPUS);
-    return `${value} ${placesText(bad)}${near === undefined ? '' : ` (nearest: ${near})`}`;
-  });
-  const [place] = first.places;
-  return [problem('E209', { column, values, allowed: GPUS }, place && { place })];
-}
-
-/** `in C2, C4 and 3 more`; cells of a CSV are `line:column`. */
-function placesText({ count, places }: BadGpu): string {
-  const cells = places.map(({ cell, line, column }) => cell ?? `${line}:${column}`).join(', ');
-  return `in ${cells}${count > places.length ? ` and ${count - places.length} more` : ''}`;
 }
 
 /** If the inputs are not declared, the column may be one. */

@@ -1,13 +1,11 @@
 // Reads all rows once before they are laid out, for guesses that need every value: rows that are totals or empty, the column
 // that names the rows, GPUs and numbers as people write them. Memory holds a fingerprint of each possible name.
 
-import type { Place } from '../../errors/error.ts';
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
 import { gpuNamed, isDefaultGpu } from '../not-a-gpu.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
-import { isErrorWord, MAY_BE_THOUSANDS, PERCENT, WITH_UNIT, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
-import { placeOfCell } from '../row-reader.ts';
+import { isErrorWord, PERCENT, WITH_UNIT, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { isTotal } from '../read-records.ts';
 import { cellText, type SheetRecord, shortened } from '../sheet-record.ts';
 import { LongRows } from './long-rows.ts';
@@ -32,14 +30,10 @@ export type NumberSurvey = {
   isAmbiguous: boolean;
   others: number;
   points: number;
-  /** A cell such as `30.0` or `007`. */
-  pointZero?: string;
   /** A cell such as `1024px`; '' if cells have different units. */
   unit?: string;
   percent: number;
 };
-
-export type BadGpu = { count: number; readonly places: Place[] };
 
 type Reading = {
   readonly most: number;
@@ -53,7 +47,6 @@ const MOST_LINES = 1000;
 const MOST_VALUES = 20;
 const MOST_TOTALS = 5;
 const MOST_WORDS = 3;
-const MOST_PLACES = 3;
 
 /** Words for nothing are short. */
 const MOST_WORD = 12;
@@ -80,7 +73,6 @@ export class Survey {
   /** Rows behind the last one of them. */
   behindTotals = 0;
   readonly names = new Map<string, NameSurvey>();
-  readonly badGpus = new Map<string, BadGpu>();
   /** How people wrote the GPUs. */
   readonly gpus = new Map<string, string>();
   /** Columns whose values are all GPUs. */
@@ -223,7 +215,7 @@ export class Survey {
     this.#takeContinued(cells);
     this.#above = cells;
     this.#takeNames(cells);
-    this.#takeGpus(cells, record);
+    this.#takeGpus(cells);
     for (const at of this.#templated) this.#takeWord(cells[at]?.trim() ?? '', 'string', '', []);
     for (const { column, kind, name, choices } of this.#mapped) {
       this.#takeWord(cells[column]?.trim() ?? '', kind, name, choices);
@@ -306,12 +298,10 @@ export class Survey {
     }
   }
 
-  #takeGpus(cells: readonly string[], record: SheetRecord): void {
+  #takeGpus(cells: readonly string[]): void {
     const { gpuColumn } = this.#plan;
     const text = gpuColumn === undefined ? '' : (cells[gpuColumn] ?? '').trim();
     const means = isDefaultGpu(text) ? 'the default' : gpuNamed(text);
-    if (gpuColumn !== undefined && text !== '' && means === undefined)
-      this.#putBadGpu(text, placeOfCell(this.#plan, record, this.rows, gpuColumn));
     if (means !== undefined && means !== text && this.gpus.size < MOST_VALUES)
       this.gpus.set(shortened(text), means);
     for (const name of this.gpuColumns) {
@@ -322,15 +312,6 @@ export class Survey {
         if (/\bgpus?\b/i.test(name.replaceAll('_', ' '))) this.otherGpus.set(name, shortened(value));
       } else this.#gpuValues.set(name, (this.#gpuValues.get(name) ?? 0) + 1);
     }
-  }
-
-  #putBadGpu(text: string, place: Place): void {
-    const value = shortened(text);
-    const bad = this.badGpus.get(value) ?? { count: 0, places: [] };
-    if (bad.count === 0 && this.badGpus.size >= MOST_VALUES) return;
-    bad.count += 1;
-    if (bad.places.length < MOST_PLACES) bad.places.push(place);
-    this.badGpus.set(value, bad);
   }
 
   #takeCompared(record: SheetRecord): void {
@@ -361,7 +342,6 @@ export class Survey {
     numbers.set(name, found);
     if (marks?.get(column)?.is === 'percent' || (marks === undefined && PERCENT.test(text)))
       found.percent += 1;
-    if (/^-?(?:\d+\.0+|0+\d+)$/.test(text) && !MAY_BE_THOUSANDS.test(text)) found.pointZero ??= text;
     const unit = unitIn(text);
     if (unit !== '') found.unit = unit === unitIn(found.unit ?? text) ? (found.unit ?? text) : '';
     if (/^-?\d+,\d+$/.test(text)) {

@@ -81,7 +81,7 @@ async function* decoded(source: SheetSource, writing: Writing): AsyncGenerator<s
     try {
       return chunk ? decoder.decode(chunk, { stream: true }) : decoder.decode();
     } catch {
-      throw await undecodable(source, writing, read);
+      throw await undecodable(source, writing);
     }
   };
   for await (const part of source.open()) {
@@ -95,14 +95,7 @@ async function* decoded(source: SheetSource, writing: Writing): AsyncGenerator<s
 }
 
 async function controlCharacter(source: SheetSource, writing: Writing): Promise<RunsheetError> {
-  const cursor = new Cursor();
-  let character = '';
-  for await (const text of decoded(source, writing)) {
-    const at = text.search(CONTROL);
-    cursor.pass(at < 0 ? text : text.slice(0, at));
-    character = at < 0 ? '' : text.charAt(at);
-    if (character !== '') break;
-  }
+  const { cursor, character } = await firstOf(decoded(source, writing), CONTROL);
   const code = `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`;
   const name = character === '\0' ? 'NUL' : 'control';
   const what = `a ${name} character (${code}) stands at character ${cursor.column} of line ${cursor.line}`;
@@ -220,12 +213,11 @@ function isUtf8(sample: Uint8Array): boolean {
   }
 }
 
-/** Reads the sheet once more to name the byte at which decoding failed; the chunks before `near` (bytes) were good. */
-async function undecodable(source: SheetSource, writing: Writing, near: number): Promise<RunsheetError> {
-  const { at, byte, cursor } = await badByte(source, writing, near);
+/** Reads the sheet once more to name the line in which decoding failed. */
+async function undecodable(source: SheetSource, writing: Writing): Promise<RunsheetError> {
+  const { cursor } = await firstOf(lenientTextOf(source, writing), /\uFFFD/);
   const { encoding } = decoderOf(writing);
-  const which = `byte ${at} (0x${byte.toString(16).toUpperCase().padStart(2, '0')})`;
-  const what = `${which} of ${source.name} is not ${encoding.toUpperCase()} text`;
+  const what = `line ${cursor.line} of ${source.name} is not ${encoding.toUpperCase()} text`;
   const hint =
     encoding === 'utf-8'
       ? 'a sheet from a spreadsheet may need --encoding windows-1252; else save it as UTF-8'
@@ -233,35 +225,13 @@ async function undecodable(source: SheetSource, writing: Writing, near: number):
   return problem('E102', { what, hint }, { place: placeOf(source.name, writing, cursor) });
 }
 
-type BadByte = { readonly at: number; readonly byte: number; readonly cursor: Cursor };
-
-async function badByte(source: SheetSource, writing: Writing, near: number): Promise<BadByte> {
-  const decoder = decoderOf(writing);
+/** The first such character, and where it is. */
+async function firstOf(texts: AsyncIterable<string>, pattern: RegExp) {
   const cursor = new Cursor();
-  let begun = { at: near, byte: 0 };
-  let complete = true;
-  let read = 0;
-  for await (const part of source.open()) {
-    const chunk = part as Uint8Array;
-    // A character has at most four bytes, so single steps from a little before meet the first one of the bad one.
-    const whole = Math.max(0, Math.min(chunk.length, near - 4 - read));
-    cursor.pass(decoder.decode(chunk.subarray(0, whole), { stream: true }));
-    for (const [index, byte] of chunk.subarray(whole).entries()) {
-      if (complete) begun = { at: read + whole + index, byte };
-      const text = decodeByte(decoder, byte);
-      if (text === undefined) return { ...begun, cursor };
-      complete = text !== '';
-      cursor.pass(text);
-    }
-    read += chunk.length;
+  for await (const text of texts) {
+    const at = text.search(pattern);
+    cursor.pass(at < 0 ? text : text.slice(0, at));
+    if (at >= 0) return { cursor, character: text.charAt(at) };
   }
-  return { ...begun, cursor };
-}
-
-function decodeByte(decoder: TextDecoder, byte: number): string | undefined {
-  try {
-    return decoder.decode(Uint8Array.of(byte), { stream: true });
-  } catch {
-    return undefined;
-  }
+  return { cursor, character: '' };
 }

@@ -250,13 +250,6 @@ const CELLS: readonly Case[] = [
     args: plan('photos.csv', '--type', 'prompt=file'),
     says: /neither an address nor a file[^]*photos\.csv:2:1[^]*did you mean fox\.png/,
   },
-  {
-    code: 'E209',
-    name: 'a column of GPUs has other words',
-    arrange: sheet('gpus.csv', 'prompt,gpu\na,H1000\nb,quick\n'),
-    args: plan('gpus.csv'),
-    says: /H1000[^]*quick[^]*A10G/,
-  },
 ];
 
 /** It takes seconds to read. */

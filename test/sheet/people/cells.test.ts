@@ -124,7 +124,7 @@ describe('cells', () => {
   it('of a number may begin with zeros', async () => {
     expect(await read('a.csv', 'prompt,seed\na,007\n')).toEqual({
       rows: ['{"prompt":"a","seed":7}'],
-      guesses: ['column "seed": 007 is read as 7'],
+      guesses: [],
     });
   });
 });

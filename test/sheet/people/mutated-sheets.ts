@@ -53,7 +53,6 @@ function mutatedSheet(seed: number): Mutated {
   const rows = 2 + Math.floor(random() * 7);
   const separator = one([',', ',', ',', ';', '\t', '|']);
   const isSloppy = happens(0.35);
-  const marks = happens(0.05) ? one(['“”', "''"]) : '';
   const text = (row: number): string => {
     const words = [
       mark(row),
@@ -70,7 +69,6 @@ function mutatedSheet(seed: number): Mutated {
     return text(row);
   };
   const quoted = (cell: string): string => {
-    if (marks !== '' && !/["\n]/.test(cell)) return `${marks[0]}${cell}${marks[1]}`;
     if (happens(0.02) && !/["\n]/.test(cell)) return cell;
     const needs = cell.includes(separator) || /["\n]/.test(cell);
     if (isSloppy && happens(0.5) && !cell.includes(separator) && !cell.includes('\n')) return cell;

@@ -11,10 +11,7 @@ describe('quotes of a CSV', () => {
   it('are letters within a field, and a formula of Excel is the text in it', async () => {
     expect(await read('a.csv', 'prompt,seed\na 24" monitor,1\n"a fox, red",="007"\n')).toEqual({
       rows: ['{"prompt":"a 24\\" monitor","seed":1}', '{"prompt":"a fox, red","seed":7}'],
-      guesses: [
-        'quotes within a field are letters, such as a 24" monitor (--quote loose)',
-        'column "seed": 007 is read as 7',
-      ],
+      guesses: ['quotes within a field are letters, such as a 24" monitor (--quote loose)'],
     });
   });
 
@@ -69,26 +66,6 @@ describe('quotes of a CSV', () => {
     const { rows, guesses } = await read('a.tsv', 'prompt\tseed\n"a fox\t1\nan owl"\t2\na cat\t3\n');
     expect(prompts(rows)).toEqual(['"a fox', 'an owl"', 'a cat']);
     expect(guesses[0]).toMatch(/^\? quotes are letters: in row 2, they would take in 2 lines/);
-  });
-});
-
-describe('quotes of another kind', () => {
-  it.each([
-    ['curly', 'prompt,seed\n“a fox, red”,1\n„an “old” owl“,2\n', ['a fox, red', 'an “old” owl']],
-    ['single', "prompt,seed\n'a fox, red',1\n'an owl''s \"nest\"',2\n", ['a fox, red', 'an owl\'s "nest"']],
-    ['curly', 'prompt;seed\n«a fox»;1\n‘an owl’;2\n', ['a fox', 'an owl']],
-  ])('%s ones enclose fields, which is asked', async (kind, text, expected) => {
-    const { rows, guesses } = await read('a.csv', text);
-    expect(prompts(rows)).toEqual(expected);
-    expect(guesses.at(-1)).toMatch(
-      new RegExp(`^\\? ${kind} quotes enclose fields, such as .*--quote ${kind}`),
-    );
-  });
-
-  it('are letters if only some texts have them, and no row is longer than the header', async () => {
-    const { rows, guesses } = await read('a.csv', "prompt,seed\n“hello”,1\n'an owl',2\ndogs',3\n");
-    expect(prompts(rows)).toEqual(['“hello”', "'an owl'", "dogs'"]);
-    expect(guesses).toEqual([]);
   });
 });
 

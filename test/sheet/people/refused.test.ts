@@ -1,16 +1,11 @@
 // Sheets that are refused although people have them, with what mends them.
 
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { correctionsOf, furtherOf, SheetRefused } from '../../../src/sheet/validation-errors.ts';
 import { input } from '../laying.ts';
-import { textRow, workbook } from '../xlsx/workbooks.ts';
-import { read, readAt } from './reading.ts';
+import { read } from './reading.ts';
 
 /** Before the test ends, which removes it. */
-const errorsIn = ({ errorsFile }: SheetRefused): readonly string[] =>
-  readFileSync(errorsFile, 'utf8').trim().split('\n');
-
 describe('a sheet is refused', () => {
   const refusal = async (text: string | Uint8Array): Promise<readonly (string | undefined)[]> => {
     const error = await read('a.csv', text).then(
@@ -75,32 +70,6 @@ describe('a sheet is refused', () => {
   };
   const shown = ({ problems }: SheetRefused): readonly (string | undefined)[][] =>
     problems.map(({ code, message, place }) => [code, place?.excerpt, message]);
-
-  it('if GPUs are unknown: each is named once with its cells, and other problems stay visible', async () => {
-    const rows = Array.from({ length: 12 }, (_, at) => `p${at},1,RTX 4090`).join('\n');
-    const refused = await refusedSheet(
-      read('a.csv', `prompt,seed,gpu\n${rows}\nb,1,H10\nc,x,H100\nTotal,,\n`, { skipRows: [] }),
-    );
-    expect(shown(refused)).toEqual([
-      [
-        'E209',
-        'p0,1,RTX 4090',
-        'the column "gpu" has values that are no GPU of this service: RTX 4090 in 2:3, 3:3, 4:3 and 9 more; H10 in 14:3 (nearest: H100)',
-      ],
-      ['E202', 'c,x,H100', '"x" in column "seed" is not an integer'],
-    ]);
-    expect(refused.byCode).toEqual({ E209: 1, E201: 13, E202: 1 });
-    expect(errorsIn(refused)).toHaveLength(16);
-    expect(errorsIn(refused)[14]).toMatch(/^E201,a.csv,14,3,13,gpu,/);
-  });
-
-  it('if GPUs of a workbook are unknown, with the addresses of their cells and without a question', async () => {
-    const rows = [textRow('prompt', 'gpu'), textRow('a', 'RTX 4090'), textRow('b', 'H10'), textRow('Total')];
-    const refused = await refusedSheet(readAt(await workbook({ rows: rows.join('') }), {}, { answers: {} }));
-    expect(shown(refused)[0]?.[2]).toBe(
-      'the column "gpu" has values that are no GPU of this service: RTX 4090 in B2; H10 in B3 (nearest: H100)',
-    );
-  });
 
   it('if a GPU is unknown in several rows, with each cell', async () => {
     const refused = await refusedSheet(read('a.csv', 'prompt,gpu\na,H10\nb,H10\n'));
