@@ -6,7 +6,7 @@ import { KnownRuns } from '../src/audit/known-runs.ts';
 import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
 import type { ReadBack } from '../src/batch/events.ts';
-import type { BatchEvent } from '../src/batch/event-log.ts';
+import type { BatchEvent } from '../src/batch/events.ts';
 import { OUTCOMES, type AttemptRun } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
 import { FIRST_PASS, writeSnapshot } from '../src/store/passes.ts';

@@ -2,7 +2,7 @@
 
 import type { AttemptRun } from '../src/batch/outcome.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
-import type { BatchEvent } from '../src/batch/event-log.ts';
+import type { BatchEvent } from '../src/batch/events.ts';
 import { writeEvents } from '../src/results/all-events.ts';
 import { evidenceName } from '../src/store/batch-file.ts';
 import { jsonLines } from '../src/store/pieces.ts';

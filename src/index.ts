@@ -31,7 +31,7 @@ export type { Pool, PoolMember } from './temporal/pools.ts';
 export type { CreatedSchedule, ScheduleHandle, ScheduleInfo } from './temporal/schedules.ts';
 export type { Plan } from './library/start/batch-plan.ts';
 export type { Estimate } from './library/start/estimate.ts';
-export type { ShownEvent as BatchEvent } from './library/handle/event-reader.ts';
+export type { ShownEvent as BatchEvent } from './library/handle/ended-rows.ts';
 export type { AttemptEvent } from './results/all-events.ts';
 export type { Verification, VerifyOptions } from './library/handle/verification.ts';
 export type { BatchStatus } from './library/handle/batch-status.ts';

@@ -11,9 +11,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { CLOCK_IDLE_MS, CONTINUE_AT_EVENTS } from '../src/batch/bounds.ts';
-import { newPool, type PoolState } from '../src/batch/pool/pool-state.ts';
-import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../src/batch/pool/pool-step.ts';
-import { shownPool } from '../src/batch/pool/shown-pool.ts';
+import { newPool, type PoolState } from '../src/batch/pool/rebalance.ts';
+import {
+  poolDueAt,
+  poolStep,
+  type MemberGrant,
+  type PoolEvent,
+  shownPool,
+} from '../src/batch/pool/pool-step.ts';
 import { releaseMember, resizePool, usage, grantSlots } from './signals.ts';
 import { createTimers } from './batch-runtime.ts';
 

@@ -10,7 +10,7 @@ import type { LimitChange } from '../src/options/limits.ts';
 import type { Grant, MemberUsage } from '../src/batch/pool/messages.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';
-import type { ShownPool } from '../src/batch/pool/shown-pool.ts';
+import type { ShownPool } from '../src/batch/pool/pool-step.ts';
 
 /** Confirmed run completions, at most 500 per signal. */
 export const runsCompleted =

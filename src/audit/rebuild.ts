@@ -5,9 +5,8 @@
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
 import { ROWS_MAX } from '../batch/bounds.ts';
-import type { ReadBack } from '../batch/events.ts';
+import { type ReadBack, note, type BatchEvent } from '../batch/events.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
-import { note, type BatchEvent } from '../batch/event-log.ts';
 import { onCancel, originOf, changeLimits } from '../batch/on-event/user-command.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
 import { type BatchParams, WRITES } from '../batch/params.ts';

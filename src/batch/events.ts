@@ -2,6 +2,8 @@
 // and timers, and executes commands as activities, timers and memo updates. Most of them travel in Temporal payloads, so they stay
 // small: no outputs, no URLs.
 
+import { clipped } from '../options/clipped.ts';
+import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';
 import type { PostClass } from './classify-response.ts';
 import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome, AttemptRef, AttemptRun, SentAttempt } from './outcome.ts';
@@ -10,8 +12,7 @@ import type { LimitChange } from '../options/limits.ts';
 import type { Grant, Usage } from './pool/messages.ts';
 import type { Tally } from './accounting/tally.ts';
 import type { BatchName } from './workflow-ids.ts';
-import type { BatchEvent } from './event-log.ts';
-import type { Notice } from './pausing/pause-kinds.ts';
+import type { Notice, PauseKind } from './pausing/pause-kinds.ts';
 import type { EndedRow } from './state/row-state.ts';
 
 /** How one POST of a group ended. */
@@ -238,3 +239,64 @@ export type Command =
   | { readonly type: 'notify'; readonly notice: Notice }
   | { readonly type: 'publish' }
   | { readonly type: 'wake'; readonly afterMs: number };
+
+/** How many entries of the log may wait to be written, and for how long they wait for others. */
+export const LOG_MAX = 100;
+const LOG_AFTER_MS = 1_000;
+
+/** One thing that happened to the batch as a whole, for `events/` in its folder. */
+export type BatchEvent = {
+  /** In milliseconds since 1970 by Temporal's clock. */
+  readonly at: number;
+  readonly event:
+    | 'paused'
+    | 'continued'
+    | 'resumed'
+    | 'scaled'
+    | 'cancelled'
+    | 'rebuilt'
+    | 'retried'
+    | 'adapted'
+    | 'appended'
+    /** A notification was delivered, or could not be delivered. */
+    | 'notified'
+    | 'not-notified'
+    /** Files could not be fetched; their rows wait. */
+    | 'files-deferred'
+    /** Rows of a size class start on a higher rung of the ladder. */
+    | 'climbed';
+  readonly kind?: PauseKind;
+  /** A cancel that also cancelled the running runs. */
+  readonly running?: true;
+  /** Who gave the command. */
+  readonly by?: string;
+  readonly reason?: string;
+  /** The places of the rows that a pause is about. */
+  readonly places?: readonly number[];
+  /** What changed, in words and as limits. */
+  readonly note?: string;
+  readonly limits?: LimitChange;
+};
+
+/** The part of a batch's state that logs. */
+type Log = {
+  readonly now: number;
+  readonly wallAt: number;
+  readonly log: BatchEvent[];
+  readonly loggingNow: number;
+  logDueAt: number;
+};
+
+/** Adds an entry. If the store takes none for long, the oldest entries are lost. */
+export function note(state: Log, entry: Omit<BatchEvent, 'at'>): void {
+  const { by, reason } = entry;
+  if (state.log.length === 0) state.logDueAt = state.now + LOG_AFTER_MS;
+  state.log.push({
+    at: state.wallAt,
+    ...entry,
+    ...(by === undefined ? {} : { by: clipped(by, SHORT_REASON_BYTES) }),
+    ...(reason === undefined ? {} : { reason: clipped(reason, REASON_BYTES) }),
+  });
+  // Entries that are being written stay at the beginning of the list.
+  if (state.log.length > LOG_MAX) state.log.splice(state.loggingNow, 1);
+}

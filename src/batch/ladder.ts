@@ -7,13 +7,13 @@
 // A larger class never starts below the rung that a smaller class needs. Climbing is no retry: it is limited by the number of
 // rungs, and on the highest one the retry policy decides.
 
-import { note } from './event-log.ts';
 import type { FailureKind } from '../options/failure-kind.ts';
 import { accountsOf, laneWith, type Account, type Climb, type Lane } from './state/lanes.ts';
 import type { Outcome } from './outcome.ts';
 import { put } from './state/put-row.ts';
 import { baseOf, onRung, type Base } from './state/row-state.ts';
-import type { State } from './state/state.ts';
+import { type State } from './state/state.ts';
+import { note } from './events.ts';
 
 export const UNPROVEN_MOST = 2;
 

@@ -16,8 +16,7 @@ import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store
 import { listBatchFolders, locationOf, type BatchFolder, openBatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within, type Store } from '../store/store.ts';
-import { canaryFirst } from './canary-first.ts';
-import { Claim, Overtaken } from './claim.ts';
+import { canaryFirst } from './queue-pages.ts';
 import {
   agreedSheetOf,
   guessesAbout,
@@ -43,7 +42,7 @@ import {
 import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
-import { isFree } from './stale-folders.ts';
+import { isFree, Claim, Overtaken } from './stale-folders.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

@@ -39,7 +39,7 @@ import type { Proposed } from './question-texts.ts';
 import { isRunsheetError } from '../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../sheet/placed-rows.ts';
 import { columnsOf, readCells } from '../sheet/read-records.ts';
-import { ownColumns } from '../sheet/result-columns.ts';
+import { ownColumns } from '../sheet/header.ts';
 import { settleReading } from '../sheet/guesses/guess-reading.ts';
 import { layoutOf } from '../store/batch-file.ts';
 import { sourceIn, type Reading } from '../sheet/sheet-source.ts';

@@ -1,7 +1,6 @@
 // Writes the places of a pass into new pages of the batch's queue. They count only when the file of the pass exists.
 
-import { LANES_MAX, type PassSegment, placeIn } from '../batch/state/lanes.ts';
-import { isLadderLane, laneNameOf } from './ladder-lanes.ts';
+import { LANES_MAX, type PassSegment, placeIn, laneOf } from '../batch/state/lanes.ts';
 import {
   QUEUE_ROWS,
   queueName,
@@ -9,14 +8,19 @@ import {
   type Queued,
   LaneWriter,
   readQueuePage,
+  changedInputs,
+  type InputChange,
 } from '../sheet/placed-rows.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, readSegments } from '../store/passes.ts';
 import { type Store, within } from '../store/store.ts';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { LaneSpec } from '../batch/params.ts';
+import type { LaneSpec, Canary } from '../batch/params.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
+import type { BatchRow } from '../results/batch-rows.ts';
+import { sizeOf } from '../sheet/size-classes.ts';
+import { placeOf } from '../results/row-record.ts';
 
 /** A lane, and the last page of its queue. */
 type LaneNow = { readonly gpu: string; page: number };
@@ -129,4 +133,108 @@ export async function* queuedIn(
   for (let number = 1; number <= places; number += QUEUE_ROWS)
     if (!isQueued) for (let row = number; row < number + QUEUE_ROWS && row <= places; row += 1) yield { row };
     else yield* (await readQueuePage(layout, placeIn(lane, number))).value;
+}
+
+type CanaryDraft = {
+  readonly file: BatchFile;
+  readonly laidOut: LaidOut;
+  readonly layout: Store;
+  readonly canary?: readonly number[];
+};
+
+/** A batch without other rows needs no canary. */
+export async function canaryFirst<D extends CanaryDraft>(draft: D, wanted: Canary | undefined): Promise<D> {
+  if (wanted === undefined) return draft;
+  const { file, laidOut, layout } = draft;
+  const rows = await Promise.all(
+    laidOut.lanes.map(async (_, lane) => {
+      const queued = await Array.fromAsync(queuedIn(layout, laidOut, lane), ({ row }) => row);
+      return queued.toSorted((a, b) => a - b);
+    }),
+  );
+  if (rows.flat().length <= wanted.rows) return draft;
+  const chosen = canaryRows(rows, wanted.rows);
+  const ordered = await rewriteQueue(draft, (queued, lane) => firstOf(queued, new Set(chosen[lane])));
+  const lanes = ordered.map((spec, lane) => {
+    const own = chosen[lane]?.length ?? 0;
+    return own === 0 ? spec : { ...spec, canary: own };
+  });
+  const canary = chosen.flat();
+  return {
+    ...draft,
+    file: {
+      ...file,
+      sheet: { ...file.sheet, lanes, isQueued: true },
+      canary: { rows: canary.length, asks: wanted.asks },
+    },
+    laidOut: { ...laidOut, lanes, isQueued: true },
+    canary,
+  };
+}
+
+/** Evenly spaced rows of each lane: its share of all, and at least one if there are as many as lanes. */
+export function canaryRows(
+  lanes: readonly (readonly number[])[],
+  most: number,
+): readonly (readonly number[])[] {
+  const counts = lanes.map(() => 0);
+  for (let left = most; left > 0; left -= 1) {
+    // Lanes without a chosen row are first, the largest before the others.
+    const ranks = lanes.map(({ length }, at) => (counts[at] ? counts[at] / length : -length));
+    const next = ranks.indexOf(Math.min(...ranks));
+    counts[next] = (counts[next] ?? 0) + 1;
+  }
+  return lanes.map((rows, lane) => {
+    const count = counts[lane] ?? 0;
+    return Array.from(
+      { length: count },
+      (_, at) => rows[Math.floor(((at + 0.5) * rows.length) / count)] ?? 0,
+    );
+  });
+}
+
+/** The rows in `first` before all others. */
+async function* firstOf(queued: AsyncIterable<Queued>, first: ReadonlySet<number>): AsyncGenerator<Queued> {
+  for (const row of first) yield { row };
+  for await (const one of queued) if (!first.has(one.row)) yield one;
+}
+
+// The lanes of a ladder, for rows that are sent again: such a row climbs on where its size class is, unless it was sent on a GPU
+// that a user chose.
+/** No GPU has such a name. */
+const LADDER_LANE = 'size ';
+
+/** A name for each lane: its GPU, or its size class; '' for the GPU of the deployment, if it is not known. */
+const laneNameOf = ({ gpu = '', size }: Pick<LaneSpec, 'gpu' | 'size'>): string =>
+  size === undefined ? gpu : `${LADDER_LANE}${size}`;
+
+const isLadderLane = (name: string): boolean => name.startsWith(LADDER_LANE);
+
+/** The name of the lane in which a row climbs, with another size if `change` gives it one; undefined if it is on no ladder. */
+export function ladderLaneOf(
+  { sheet }: BatchFile,
+  { row, record }: BatchRow,
+  change?: InputChange,
+): string | undefined {
+  const { ladder } = sheet.options;
+  if (ladder === undefined || row.gpu !== undefined) return undefined;
+  const isResized = sheet.sizedBy?.some((input) => isChanged(change, input)) ?? false;
+  if (record !== undefined && record.reused_from === undefined && !isResized) {
+    const lane = sheet.lanes[laneOf(placeOf(record))];
+    return lane?.size === undefined ? undefined : laneNameOf(lane);
+  }
+  const inputs = changedInputs(changedInputs(row.inputs, record?.change), change);
+  const lane = sizedLane(sheet, sizeOf(inputs, sheet.sizedBy ?? []));
+  // Without any lane of the ladder nothing was learnt, and the highest rung is the one that works.
+  return lane === undefined ? ladder.at(-1) : laneNameOf(lane);
+}
+
+const isChanged = (change: InputChange | undefined, input: string): boolean =>
+  change !== undefined && (Object.hasOwn(change.set, input) || (change.unset?.includes(input) ?? false));
+
+/** The lane of a size, else the one for the largest rows. */
+function sizedLane({ lanes }: BatchFile['sheet'], size: number): LaneSpec | undefined {
+  const climbing = lanes.filter((lane) => lane.size !== undefined);
+  const own = climbing.find(({ least = 0, most = 0 }) => size >= least && size <= most);
+  return own ?? climbing.toSorted((a, b) => (a.size ?? 0) - (b.size ?? 0)).at(-1);
 }

@@ -8,7 +8,7 @@ import type { CollectInput } from '../../activities/collect-rows.ts';
 import type { FinalizeInput } from '../../activities/finalize-batch.ts';
 import type { LogInput } from '../../activities/keep-records.ts';
 import type { LoadedBatch, LoadInput } from '../../activities/load-batch.ts';
-import type { BatchEvent } from '../batch/event-log.ts';
+import type { BatchEvent } from '../batch/events.ts';
 import type { BatchName, BatchRef } from '../batch/workflow-ids.ts';
 import type { Progress } from '../batch/shown/progress.ts';
 import { errorMessage } from '../errors/error.ts';

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import { reasonWithRows } from './batch-rows.ts';
 import { isReusedPart, parsePart, PARTS, partNames } from './parts.ts';
 import type { AttemptRecord, PartRecord } from './row-record.ts';
-import type { BatchEvent } from '../batch/event-log.ts';
+import type { BatchEvent } from '../batch/events.ts';
 
 /** One attempt of a row. `at` is when it ended, if the service said so; the other times are by the service's clock as well. */
 export type AttemptEvent = AttemptRecord & {

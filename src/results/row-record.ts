@@ -4,7 +4,7 @@ import type { FailureKind } from '../options/failure-kind.ts';
 import type { Outcome, PastAttempt } from '../batch/outcome.ts';
 import { csvCell } from '../errors/outside-text.ts';
 import type { InputChange } from '../sheet/placed-rows.ts';
-import type { ResultColumn } from '../sheet/result-columns.ts';
+import type { ResultColumn } from '../sheet/header.ts';
 import type { RunCost } from '../batch/events.ts';
 import {
   NO_TALLY,

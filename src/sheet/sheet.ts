@@ -17,7 +17,7 @@ import type { SheetRecord } from './sheet-record.ts';
 import { fileNamesFor, outputNameFault, type RowFileNames } from './output-name.ts';
 import { columnsOf, recordsOf } from './read-records.ts';
 import { cellText } from './sheet-record.ts';
-import { ownColumns } from './result-columns.ts';
+import { ownColumns } from './header.ts';
 import { type ErrorsPlace, Problems, withExcerpts } from './validation-errors.ts';
 import { placeOfCell, rowReader } from './row-reader.ts';
 import { sizeOf } from './size-classes.ts';

@@ -6,7 +6,7 @@ import type { runsheetPool } from '../../workflows/pool.ts';
 import { poolIdOf, releaseMember, resizePool, type PoolMemo } from '../../workflows/signals.ts';
 import { TASK_QUEUE } from '../../workflows/task-queues.ts';
 import { WORKFLOW_TASK_MS } from '../batch/bounds.ts';
-import type { ShownMember, ShownPool } from '../batch/pool/shown-pool.ts';
+import type { ShownMember, ShownPool } from '../batch/pool/pool-step.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { waitInCall } from '../host/call-signal.ts';
 import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';

@@ -13,8 +13,7 @@ import {
 import { tallyUse } from '../../src/batch/accounting/tally.ts';
 import { GPU_NAME_CHARS, GPU_NAMES_MAX, mostConcurrency } from '../../src/batch/bounds.ts';
 import { RETRIES_MAX } from '../../src/options/bounds.ts';
-import { note, LOG_MAX } from '../../src/batch/event-log.ts';
-import type { Event, PostResult, RunCompletion } from '../../src/batch/events.ts';
+import { type Event, type PostResult, type RunCompletion, note, LOG_MAX } from '../../src/batch/events.ts';
 import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import type { UnconfirmedRule } from '../../src/batch/params.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LOG_MAX } from '../../src/batch/event-log.ts';
-import { LOG } from '../../src/batch/events.ts';
+import { LOG, LOG_MAX } from '../../src/batch/events.ts';
 import { running } from './scenes.ts';
 
 describe('the log of a batch', () => {

@@ -1,8 +1,7 @@
 // Every noun of `-o json` with its schema. docs/json has them as JSON Schema, and docs/scripting.md explains them.
 
 import type { z } from 'zod';
-import { batchSchema } from '../../src/cli/json/batch.ts';
-import { attemptSchema, rowSchema, eventSchema } from '../../src/cli/json/row.ts';
+import { batchSchema, attemptSchema, rowSchema, eventSchema } from '../../src/cli/json/batch.ts';
 import { pipelineSchema } from '../../src/cli/json/pipeline.ts';
 import { planSchema } from '../../src/cli/json/plan.ts';
 import { problemSchema } from '../../src/cli/json/problem.ts';

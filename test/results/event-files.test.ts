@@ -1,7 +1,7 @@
 // The log and the evidence of a batch, read back from a real folder.
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { BatchEvent } from '../../src/batch/event-log.ts';
+import type { BatchEvent } from '../../src/batch/events.ts';
 import { openDuplicates, readDuplicates } from '../../src/results/summary.ts';
 import { readEvents, writeEvents } from '../../src/results/all-events.ts';
 import { folderStore } from '../../src/store/folder.ts';

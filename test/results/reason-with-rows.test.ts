@@ -7,7 +7,7 @@ import { begin } from '../../src/batch/state/begin.ts';
 import { pause } from '../../src/batch/state/state.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/params.ts';
-import { eventsOf } from '../../src/library/handle/event-reader.ts';
+import { eventsOf } from '../../src/library/handle/ended-rows.ts';
 import { shownProgress } from '../../src/library/handle/batch-status.ts';
 import { allEvents, writeEvents } from '../../src/results/all-events.ts';
 import { reasonWithRows } from '../../src/results/batch-rows.ts';

@@ -1,9 +1,8 @@
 // Simulates the pool of a world: the real step of a pool, with messages that arrive late, twice or out of order, and another
 // member that takes slots away and gives them back.
 
-import { chargeOf } from '../../src/batch/pool/rebalance.ts';
+import { chargeOf, newPool, type PoolState } from '../../src/batch/pool/rebalance.ts';
 import type { Usage } from '../../src/batch/pool/messages.ts';
-import { newPool, type PoolState } from '../../src/batch/pool/pool-state.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../src/batch/pool/pool-step.ts';
 import { usedSlots } from '../../src/batch/state/state.ts';
 import { numbersFrom } from '../../src/service/chance.ts';

@@ -2,10 +2,9 @@
 // notification that could not be delivered is an entry of the log, and nothing more.
 
 import { hasNews } from '../decisions/notify.ts';
-import { note } from '../event-log.ts';
-import { RESULTS, type Event } from '../events.ts';
+import { RESULTS, type Event, note } from '../events.ts';
 import type { LimitChange } from '../../options/limits.ts';
-import type { State } from '../state/state.ts';
+import { type State } from '../state/state.ts';
 
 export function onNotified(state: State, { number, reason }: Extract<Event, { type: 'notified' }>): void {
   const notice = state.notices.find((one) => one.number === number);

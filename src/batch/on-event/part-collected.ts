@@ -4,9 +4,16 @@
 import { addRunCost, NO_RUN_COSTS, p99Cost } from '../accounting/run-costs.ts';
 import { addTallies } from '../accounting/tally.ts';
 import { REASON_BYTES } from '../bounds.ts';
-import { note } from '../event-log.ts';
 import { clipped } from '../../options/clipped.ts';
-import { LOG, PASS, type DeferredRow, type PartResult, type RunCost, type StoreItem } from '../events.ts';
+import {
+  LOG,
+  PASS,
+  type DeferredRow,
+  type PartResult,
+  type RunCost,
+  type StoreItem,
+  note,
+} from '../events.ts';
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';
 import { put, removePart, spendInFull, spendWrittenOff } from '../state/put-row.ts';

@@ -2,9 +2,8 @@
 // rows, so any number of rows costs one signal. A batch that is closing, or has just ended, closes once more after them.
 
 import { tallyOutcome } from '../accounting/tally.ts';
-import type { Event } from '../events.ts';
+import { type Event, note } from '../events.ts';
 import { tryCanaryAgain } from '../canary.ts';
-import { note } from '../event-log.ts';
 import { rejoined } from '../pool/messages.ts';
 import { plural } from '../shown/progress.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';

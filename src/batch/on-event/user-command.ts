@@ -3,8 +3,7 @@
 import { cancelRun } from '../accounting/duplicates.ts';
 import { COMMANDS_KNOWN, REASON_BYTES, mostConcurrency, STATE_BYTES_MAX } from '../bounds.ts';
 import { clipped } from '../../options/clipped.ts';
-import type { Event, UserCommand } from '../events.ts';
-import { note } from '../event-log.ts';
+import { type Event, type UserCommand, note } from '../events.ts';
 import { budgetLeft, attemptCost } from '../sending-limits/budget.ts';
 import { isAboveGpuCap } from '../sending-limits/adaptive-cap.ts';
 import {

@@ -3,8 +3,16 @@
 import { POOL_MEMBERS_MAX, POOL_SILENT_MS, COMMANDS_KNOWN } from '../bounds.ts';
 import { POOL_SIZE_MAX, POOL_URGENCY_MAX, POOL_WEIGHT_MAX, CONCURRENCY_MAX } from '../../options/bounds.ts';
 import type { Grant, MemberUsage } from './messages.ts';
-import type { Member, PoolState } from './pool-state.ts';
-import { afterReport, newestGrant, rebalance } from './rebalance.ts';
+import {
+  afterReport,
+  newestGrant,
+  rebalance,
+  type Member,
+  type PoolState,
+  chargeOf,
+  limitOf,
+} from './rebalance.ts';
+import { definedOnly } from '../../options/defined-only.ts';
 
 /** Departed members, and batches for which a pool has no room, that it remembers. */
 export const POOL_DEPARTED_MAX = 1_000;
@@ -197,3 +205,43 @@ function isUsable(given: unknown): given is MemberUsage {
     isWhole(urgency, 0, POOL_URGENCY_MAX)
   );
 }
+
+const COMMANDS_SHOWN = 20;
+
+function shownMember(one: Member) {
+  const { member, weight, urgency, used, wanted, goneAt, runsEndMs } = one;
+  return definedOnly({
+    /** The id of its workflow. */
+    member,
+    weight,
+    urgency,
+    /** How many slots it may use, uses and could use. */
+    granted: limitOf(one),
+    used,
+    wanted,
+    /** How many slots the pool counts as taken by it. */
+    charged: chargeOf(one),
+    /** Its workflow ended without giving its slots back, at this time; and when they are free at the latest. */
+    goneAt,
+    freeAt: goneAt === undefined || runsEndMs === undefined ? undefined : goneAt + runsEndMs,
+  });
+}
+export type ShownMember = ReturnType<typeof shownMember>;
+
+export function shownPool({ name, size, members, turnedAway, knownCommands }: PoolState) {
+  const shown: readonly ShownMember[] = members.map(shownMember);
+  const sum = (of: (one: ShownMember) => number): number => shown.reduce((total, one) => total + of(one), 0);
+  return definedOnly({
+    pool: name,
+    size,
+    batches: members.length,
+    used: sum(({ used }) => used),
+    charged: sum(({ charged }) => charged),
+    members: shown,
+    /** Batches that wait for a member to leave, because the pool is full. */
+    turnedAway: turnedAway?.length,
+    /** The latest commands that are in force. */
+    commands: knownCommands.slice(-COMMANDS_SHOWN),
+  });
+}
+export type ShownPool = ReturnType<typeof shownPool>;

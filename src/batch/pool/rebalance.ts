@@ -1,7 +1,7 @@
 // Decides how many slots each member gets: the more urgent ones first, in proportion to their weights among equally urgent ones.
 // A limit is raised only by slots that no member is charged for, and lowered only if another one lacks them.
 
-import type { Granted, Member, PoolState } from './pool-state.ts';
+import type { MemberUsage } from './messages.ts';
 
 /** Grants what is free; returns the members whose limit has changed, or who were never told one. */
 export function rebalance(state: PoolState): readonly string[] {
@@ -113,3 +113,42 @@ const withGrant = (grants: readonly Granted[], next: Granted): readonly Granted[
 /** The grants that count after the member has named the one in force. A pool that was lost learns it from the member. */
 export const afterReport = (grants: readonly Granted[], inForce: Granted): readonly Granted[] =>
   grants.filter(({ epoch }) => epoch > inForce.epoch).reduce<readonly Granted[]>(withGrant, [inForce]);
+
+/** A limit that a member may still act on. */
+type Granted = { readonly epoch: number; readonly limit: number };
+
+export type Member = MemberUsage & {
+  /** Oldest first, each lower than the one before: the last one is the newest. See charges.ts. */
+  readonly grants: readonly Granted[];
+  /** It has joined, or joined again, and was granted nothing since. */
+  readonly isNew?: true;
+  readonly joinedAt: number;
+  /** When its latest report arrived, and when it was last sent a grant. */
+  readonly heardAt: number;
+  readonly toldAt: number;
+  /** Since when its workflow no longer runs, although it has not left. */
+  readonly goneAt?: number;
+};
+
+export type PoolState = {
+  readonly name: string;
+  size: number;
+  /** Of the newest grant to any member. It starts at Temporal's time, so that a pool that is made again goes on. */
+  epoch: number;
+  members: readonly Member[];
+  /** Batches that cannot join, because the pool is full, and when each one asked last. */
+  turnedAway?: readonly { readonly member: string; readonly at: number }[];
+  /** The last reports of members that left: a late one must not make them members again. */
+  departed: readonly Pick<Member, 'member' | 'life' | 'number'>[];
+  /** The latest commands, which a repeated signal must not carry out again. */
+  knownCommands: readonly string[];
+};
+
+export const newPool = (name: string, now: number): PoolState => ({
+  name,
+  size: 0,
+  epoch: now,
+  members: [],
+  departed: [],
+  knownCommands: [],
+});

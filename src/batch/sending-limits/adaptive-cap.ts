@@ -9,10 +9,9 @@
 // A little queueing changes nothing: it keeps every machine busy. A cap that other limits keep the batch from using never grows.
 // Services that do not show queueing times: the cap never exceeds its start.
 
-import { note } from '../event-log.ts';
-import type { RunTimes } from '../events.ts';
+import { type RunTimes, note } from '../events.ts';
 import { type Account, accountsOf, type Lane } from '../state/lanes.ts';
-import type { State } from '../state/state.ts';
+import { type State } from '../state/state.ts';
 import type { AdaptiveCap, UsefulConcurrency } from '../useful-concurrency.ts';
 
 /**

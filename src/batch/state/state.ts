@@ -3,8 +3,7 @@
 
 import type { RequestLedger } from '../accounting/request-ledger.ts';
 import type { Tally } from '../accounting/tally.ts';
-import type { StoreItem } from '../events.ts';
-import { type BatchEvent, note } from '../event-log.ts';
+import { note, type BatchEvent, type StoreItem } from '../events.ts';
 import type { Outcome, AttemptRef, AttemptRun, FailureCounts } from '../outcome.ts';
 import { accountsOf, unsentIn, type Lane } from './lanes.ts';
 import type { BatchParams } from '../params.ts';
@@ -316,3 +315,6 @@ export function sendingProbeAt({ pauses }: State): number {
     if (kind !== 'pool') at = BY_SENDING.has(kind) ? Math.max(at, due) : Number.POSITIVE_INFINITY;
   return at;
 }
+
+// Records what happened to the batch as a whole: pauses, and the commands of users. The entries wait in the state until the
+// store has them.

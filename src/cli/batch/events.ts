@@ -6,12 +6,12 @@ import type { eventsFlags } from './batch-flags.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { problem } from '../../errors/error.ts';
 import { terminalJson, terminalLine } from '../../errors/outside-text.ts';
-import { EventReader, type ShownEvent } from '../../library/handle/event-reader.ts';
+import { EventReader, type ShownEvent } from '../../library/handle/ended-rows.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
 import type { AttemptEvent } from '../../results/all-events.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Printer, type Next } from '../context.ts';
-import { attemptSchema, eventJson } from '../json/row.ts';
+import { attemptSchema, eventJson } from '../json/batch.ts';
 import { shaped } from '../json/shape.ts';
 import { nextCommand, toFollow } from '../next-command.ts';
 

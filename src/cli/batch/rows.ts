@@ -23,7 +23,7 @@ import {
 import { batchLike, findBatch, type FoundBatch } from '../../library/handle/found-batch.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
 import { fromText, plural } from '../format.ts';
-import { rowJson } from '../json/row.ts';
+import { rowJson } from '../json/batch.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { nextCommand } from '../next-command.ts';
 import { put, rowLine } from '../follow/row-stream.ts';

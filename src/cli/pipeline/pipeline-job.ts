@@ -13,13 +13,12 @@ import type { Source } from '../../create-batch/propose.ts';
 import { pipelineNameOf, sheetHash, type StageDefinition } from '../../library/pipeline/started-pipeline.ts';
 import { aliasesOf, LETTERS } from '../command.ts';
 import type { Context } from '../context.ts';
-import { checkFlags, configOf, NO_SHEET, requestOf } from '../flags/batch-options.ts';
+import { checkFlags, configOf, NO_SHEET, requestOf, withOwnGpus } from '../flags/batch-options.ts';
 import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
-import { withOwnGpus } from '../flags/own-gpus.ts';
 import { readJob, type Job, type JobFlag, type JobStage } from '../job/job-file.ts';
 import { flagIn, flagsBeside, wordsOf } from '../job/job-words.ts';
 import { parsedFlags } from '../job/parsed-flags.ts';
-import { sourceOf } from '../run/from.ts';
+import { sourceOf } from '../run/new-batch.ts';
 
 export type AskedStage = {
   readonly definition: StageDefinition;

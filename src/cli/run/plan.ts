@@ -6,12 +6,11 @@ import { shellWord, shortened, terminalJson, terminalLine } from '../../errors/o
 import { LETTERS } from '../command.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
-import { withOwnGpus } from '../flags/own-gpus.ts';
-import { fromNotes, isPipeline, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
+import { fromNotes, isPipeline, refuseBothSheets, sheetOr, sourceOf } from './new-batch.ts';
 import { withJob } from '../job/job-words.ts';
 import { refuseJobFile, writeJob } from '../job/write-job.ts';
 import { isInto, planInto } from './into.ts';
-import { checkFlags, configOf, requestOf } from '../flags/batch-options.ts';
+import { checkFlags, configOf, requestOf, withOwnGpus } from '../flags/batch-options.ts';
 import { canaryPlanLines, forecastLines } from './forecast.ts';
 import { limitsOfV1, printBatch } from './batch-plan.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';

@@ -5,17 +5,15 @@ import { findBatch, type FoundBatch } from '../../library/handle/found-batch.ts'
 import type { Session } from '../../library/session.ts';
 import type { Summary } from '../../results/summary.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
-import { checkFlags, configOf } from '../flags/batch-options.ts';
+import { checkFlags, configOf, withOwnGpus } from '../flags/batch-options.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
-import { withOwnGpus } from '../flags/own-gpus.ts';
 import { printEnd } from '../follow/batch-end.ts';
 import { followAsking } from '../follow/follow.ts';
 import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft } from '../next-command.ts';
 import { serversFor } from '../session.ts';
-import { isPipeline, refuseBothSheets, sheetOr } from './from.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
-import { sayDone, sendNew, type Sending } from './new-batch.ts';
+import { sayDone, sendNew, type Sending, isPipeline, refuseBothSheets, sheetOr } from './new-batch.ts';
 import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from './watch-sheet.ts';
 
 export async function run(this: Context, flags: RunFlags, sheet?: string): Promise<number> {

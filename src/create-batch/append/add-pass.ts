@@ -2,7 +2,6 @@
 // pass's file, which makes them count. Of two commands at the same time, the second one finds the rows of the first open and
 // leaves them out: no row ever has two open places.
 
-import { ladderLaneOf } from '../ladder-lanes.ts';
 import type { Outcome } from '../../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { undelivered, type RowRecord } from '../../results/row-record.ts';
@@ -20,7 +19,7 @@ import {
   type Patch,
   type Question,
 } from '../questions.ts';
-import { QueuePages } from '../queue-pages.ts';
+import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
 import type { Proposed } from '../question-texts.ts';
 import { hasPlace, placesIn } from '../watched/left-out.ts';
 

@@ -7,7 +7,7 @@ import { csvCellsOf, type RowRecord } from '../../results/row-record.ts';
 import { cellText } from '../../sheet/sheet-record.ts';
 import type { Where } from '../../sheet/where/where.ts';
 import type { BatchFolder } from '../../store/batch-folders.ts';
-import { ownColumns, resultNames } from '../../sheet/result-columns.ts';
+import { ownColumns, resultNames } from '../../sheet/header.ts';
 
 /** A file of a row, where its address is wanted. */
 export type WantedFile = {

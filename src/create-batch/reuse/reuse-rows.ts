@@ -19,11 +19,15 @@ import type { Queued } from '../../sheet/placed-rows.ts';
 import type { LaidOut } from '../../sheet/sheet.ts';
 import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { LAYOUT, layoutOf, type BatchFile } from '../../store/batch-file.ts';
-import type { BatchFolder } from '../../store/batch-folders.ts';
-import { jsonLines, Pieces } from '../../store/pieces.ts';
-import { copyAll, copyListed, REUSED, removedMeanwhile, type FileCopy } from './file-copies.ts';
+import { type BatchFolder, isBatchName, locationOf } from '../../store/batch-folders.ts';
+import { jsonLines, Pieces, linesOf } from '../../store/pieces.ts';
 import type { Overlap, ReusableRow } from './overlap.ts';
 import { rewriteQueue } from '../queue-pages.ts';
+import pMap from 'p-map';
+import { z } from 'zod';
+import { problem } from '../../errors/error.ts';
+import { jsonIn, shortened } from '../../errors/outside-text.ts';
+import { openStore } from '../../store/open-store.ts';
 
 type Draft = { readonly file: BatchFile; readonly laidOut: LaidOut; readonly layout: Store };
 
@@ -37,6 +41,9 @@ export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Pr
   const sheet = { ...file.sheet, lanes: [...lanes], isQueued: true, reused };
   return { ...draft, file: { ...file, sheet }, laidOut: { ...laidOut, lanes, isQueued: true, gpus } };
 }
+
+/** The folder of a layout that has the results of reused rows. */
+export const REUSED = 'reused';
 
 const COPIES = `${REUSED}/copies.jsonl`;
 
@@ -169,3 +176,82 @@ async function addFile(from: string, to: string): Promise<void> {
 async function* without(rows: AsyncIterable<Queued>, isReused: Uint8Array): AsyncGenerator<Queued> {
   for await (const queued of rows) if (isReused[queued.row] !== 1) yield queued;
 }
+
+type FileCopy = {
+  /** The name of the batch, which lies in the same place, and the file there. */
+  readonly batch: string;
+  readonly path: string;
+  readonly to: string;
+};
+
+/** The layout of the new batch, and the place of all batches. */
+type Target = { readonly store: Store; readonly out: string };
+
+const AT_A_TIME = 16;
+
+/**
+ * Copies all files that `list` names; does nothing without a list. Throws E504 if one of them is missing, or if the list names
+ * another place than outputs of batches in `out`, because others may write to the bucket: it must not get files of this machine.
+ */
+async function copyListed({ store, out }: Target, list: string): Promise<void> {
+  if (!(await store.exists(list))) return;
+  const copy = async (line: string): Promise<void> => {
+    const { batch, path, to } = listedCopy(line, `${store.location}/${list}`);
+    await copyInStore({ store: openStore(locationOf(out, batch)), name: path }, { store, name: to });
+  };
+  await pMap(linesOf(store, list), copy, { concurrency: AT_A_TIME });
+}
+
+/** The copy that a line of the list names. Throws E504. */
+function listedCopy(line: string, list: string): FileCopy {
+  const copy = schema.safeParse(jsonIn(line)).data;
+  if (copy !== undefined) return copy;
+  throw problem('E504', {
+    what: `${list} names a file that is no output of a batch in this place: ${shortened(line, 200)}`,
+  });
+}
+
+const isIn = (folder: string, name: string): boolean =>
+  name.startsWith(`${folder}/`) && !/\p{Cc}|\\/u.test(name) && name.split('/').every(isBatchName);
+
+/** Nothing but outputs of batches. */
+const schema = z.object({
+  batch: z.string().refine(isBatchName),
+  path: z.string().refine((name) => isIn(OUTPUTS, name)),
+  to: z.string().refine((name) => isIn(`${REUSED}/${OUTPUTS}`, name)),
+});
+
+const copyAll = async (
+  store: Store,
+  files: readonly { readonly from: string; readonly to: string }[],
+): Promise<void> => {
+  const copy = ({ from, to }: (typeof files)[number]) =>
+    copyInStore({ store, name: from }, { store, name: to });
+  await pMap(files, copy, { concurrency: AT_A_TIME });
+};
+
+type Place = { readonly store: Store; readonly name: string };
+
+async function copyInStore(from: Place, to: Place): Promise<void> {
+  try {
+    const isCopied = await to.store.copyFrom?.(from.store.location, from.name, to.name);
+    if (!isCopied) await readAndWrite(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw removedMeanwhile(`${from.store.location}/${from.name}`, error);
+  }
+}
+
+async function readAndWrite(from: Place, to: Place): Promise<void> {
+  const draft = await to.store.draft(to.name);
+  try {
+    for await (const chunk of from.store.open(from.name) as AsyncIterable<Uint8Array>)
+      await draft.write(chunk);
+    await draft.commit();
+  } finally {
+    await draft.discard();
+  }
+}
+
+const removedMeanwhile = (path: string, cause: unknown) =>
+  problem('E504', { what: `${path} was removed while its batch was read` }, { cause });

@@ -4,8 +4,7 @@ import type { Outcome } from '../../batch/outcome.ts';
 import type { RowRecord } from '../../results/row-record.ts';
 import type { BatchOptions, Limits, ReadingOptions } from '../start/batch-options.ts';
 import type { Abortable } from '../abortable.ts';
-import type { Cursor } from './ended-rows.ts';
-import type { EventFilter } from './event-reader.ts';
+import type { Cursor, EventFilter } from './ended-rows.ts';
 import type { RetryFilter } from './retried-rows.ts';
 
 /** A command is in force. */

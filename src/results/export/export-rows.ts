@@ -1,7 +1,7 @@
 // The rows of a batch as an export shows them: the cells of the sheet as given, then the result; also while the batch runs.
 
 import { readBatchSheet } from '../../sheet/placed-rows.ts';
-import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/result-columns.ts';
+import { ownColumns, RESULT_COLUMNS, resultNames, type ResultColumn } from '../../sheet/header.ts';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store, Draft } from '../../store/store.ts';
 import { newestPass } from '../../store/passes.ts';

@@ -1,7 +1,7 @@
 // An export as an Excel workbook: the results with links to their files, a summary, and all files.
 
 import { type FileRecord, gpuSecondsOf } from '../row-record.ts';
-import { RESULT_COLUMNS } from '../../sheet/result-columns.ts';
+import { RESULT_COLUMNS } from '../../sheet/header.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { resultValues, type ExportRow, type ExportSource, type Sink } from './export-rows.ts';
 import { isPicture, openDecoder, THUMBNAIL_BYTES, thumbnails, type Decode } from '../thumbnails.ts';

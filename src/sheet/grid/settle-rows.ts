@@ -9,7 +9,7 @@ import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses
 import { areOneSetting, nameProper } from '../guesses/input-names.ts';
 import { gpuNamed } from '../not-a-gpu.ts';
 import { asChoice, kindOf, notAllowed, readText, inputNamed, nearestInput } from '../parse-cell.ts';
-import { ownColumns } from '../result-columns.ts';
+import { ownColumns } from '../header.ts';
 import { sheetColumns } from '../read-records.ts';
 import type { SheetSource, SheetOptions } from '../sheet-source.ts';
 import { isExpanded, whereOf } from './expanded-rows.ts';

@@ -3,7 +3,7 @@
 
 import { list, problem, RunsheetError } from '../../errors/error.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { JsonWalk, type Opened } from '../json/json-skeleton.ts';
+import { JsonWalk, type Opened } from '../json/json-elements.ts';
 import { pathsIn } from '../json/json.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { columnsOf } from '../read-records.ts';
@@ -34,7 +34,12 @@ export async function settleJson(
   const guesses = [...parts.flatMap((part) => part.guesses), ...ofRows];
   const { records, orient, unwrap } = options;
   const isNested = (records ?? orient ?? unwrap) !== undefined || pathsIn(options).length > 0;
-  if (!isNested) return { options, guesses, problems: [], columns: [] };
+  if (!isNested) {
+    const likely = lacksRequired(shape, options, inputTypes)
+      ? await likelyIn(source, options, inputTypes)
+      : {};
+    return { options, guesses, problems: [], columns: [], likely };
+  }
   try {
     const columns = await columnsOf(source, options);
     const names = columns.map(({ name }) => name);
@@ -50,6 +55,52 @@ export async function settleJson(
     if (error instanceof RunsheetError && error.code !== 'E208')
       return { options, guesses, problems: [], columns: [] };
     throw restingOn(error, guesses);
+  }
+}
+
+/** Whether the first row has no value for an input that it needs. */
+function lacksRequired(
+  shape: readonly Opened[],
+  { map, set, format }: SheetOptions,
+  inputTypes: readonly InputType[] = [],
+): boolean {
+  const names = new Set([
+    ...shape.flatMap(({ path }) => path.slice(format === 'jsonl' ? 0 : 1)[0] ?? []),
+    ...Object.keys(map),
+    ...Object.keys(set),
+  ]);
+  return inputTypes.some(({ name, required }) => required && !names.has(name));
+}
+
+/** The columns that required inputs are likely to be, for a refusal: rows that programs write are read as they are. */
+async function likelyIn(
+  source: SheetSource,
+  options: SheetOptions,
+  inputTypes: readonly InputType[] | undefined,
+): Promise<SettledSheet['likely'] & object> {
+  try {
+    const columns = await columnsOf(source, options);
+    const sample = await sampleOf(
+      source,
+      options,
+      columns.map(({ name }) => name),
+    );
+    const { likely, options: matched } = matchColumns({
+      file: source.name,
+      columns,
+      options,
+      inputTypes,
+      sample,
+    });
+    const required = inputTypes?.filter((type) => type.required).map(({ name }) => name) ?? [];
+    const mapped = required.flatMap((input) => {
+      const column = options.map[input] === undefined ? matched.map[input] : undefined;
+      return column === undefined ? [] : [[input, column] as const];
+    });
+    return { ...likely, ...Object.fromEntries(mapped) };
+  } catch (error) {
+    if (error instanceof RunsheetError) return {};
+    throw error;
   }
 }
 

@@ -5,7 +5,6 @@ import { list, nearest, problem, type RunsheetError } from '../../errors/error.t
 import { oneOf } from '../../errors/sheet-codes.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { kindOf, inputNamed } from '../parse-cell.ts';
-import { ownColumns } from '../result-columns.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
 import { namesInTemplates } from '../column-mapping.ts';
@@ -19,7 +18,7 @@ import {
   sharedWords,
 } from './input-names.ts';
 import { fits, isMedia, isValue, type Sample, textLength, valuesAt } from './sample.ts';
-import { letterOf } from '../header.ts';
+import { letterOf, ownColumns } from '../header.ts';
 
 export type MatchedColumns = Settled & {
   /** Columns without a meaning, or all whose meaning is not known; and those of them that may name the rows, the best first. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { POOL_MEMBERS_MAX, POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
 import type { MemberUsage } from '../../../src/batch/pool/messages.ts';
-import { newPool, type PoolState } from '../../../src/batch/pool/pool-state.ts';
+import { newPool, type PoolState } from '../../../src/batch/pool/rebalance.ts';
 import {
   poolDueAt,
   poolStep,
   type MemberGrant,
   POOL_DEPARTED_MAX,
+  shownPool,
 } from '../../../src/batch/pool/pool-step.ts';
-import { shownPool } from '../../../src/batch/pool/shown-pool.ts';
 
 const NOW = 1_000_000;
 

@@ -2,8 +2,7 @@
 // order and any number of times.
 
 import { begin } from '../../../src/batch/state/begin.ts';
-import { chargeOf } from '../../../src/batch/pool/rebalance.ts';
-import { newPool, type PoolState } from '../../../src/batch/pool/pool-state.ts';
+import { chargeOf, newPool, type PoolState } from '../../../src/batch/pool/rebalance.ts';
 import { poolDueAt, poolStep, type MemberGrant, type PoolEvent } from '../../../src/batch/pool/pool-step.ts';
 import type { MemberUsage } from '../../../src/batch/pool/messages.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';

@@ -5,7 +5,7 @@ import { withIncoming } from '../../../src/create-batch/copy-sheet.ts';
 import type { CreatedBatch } from '../../../src/create-batch/create-batch.ts';
 import { readFromSheet, type FromAsked, type FromSheet } from '../../../src/create-batch/from/from-sheet.ts';
 import { isRunsheetError } from '../../../src/errors/error.ts';
-import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
+import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
 import { addResults } from '../earlier.ts';
 import { Place } from '../creating.ts';
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { Exported } from '../../../src/library/handle/exported-batch.ts';
 import { WorkbookWriter, type SheetLine } from '../../../src/results/export/xlsx/workbook.ts';
 import { SheetLinks } from '../../../src/results/export/xlsx-export.ts';
-import { RESULT_COLUMNS } from '../../../src/sheet/result-columns.ts';
+import { RESULT_COLUMNS } from '../../../src/sheet/header.ts';
 import { CELLS, scene, type Scene } from './scene.ts';
 
 type Sheet = {
