@@ -49,12 +49,10 @@ export const attemptKey = ({ place, attempt }: AttemptRef): string => `${place}/
 
 export type FailureCounts = Readonly<Partial<Record<FailureKind | Outcome, number>>>;
 
-type End = { readonly outcome: Outcome; readonly failure?: FailureKind | undefined };
-
 /** The counts with one more attempt; what succeeded or was cancelled is no failure. */
 export function countFailure(
   counts: FailureCounts = {},
-  { outcome, failure }: End,
+  { outcome, failure }: { readonly outcome: Outcome; readonly failure?: FailureKind | undefined },
 ): FailureCounts | undefined {
   if (outcome === 'succeeded' || outcome === 'cancelled')
     return Object.keys(counts).length > 0 ? counts : undefined;

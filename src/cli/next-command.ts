@@ -9,13 +9,11 @@ import { configOf } from './flags/batch-options.ts';
 import type { Next, Printer } from './context.ts';
 
 type Named = Pick<FoundBatch, 'batch' | 'folder'>;
-type More = { readonly more?: string; readonly out?: string };
-
 /** `runsheet resume portraits-7f3a`, with --out if the batch is not in the folder of the settings; `more`: words after the batch. */
 export function nextCommand(
   verb: string,
   { batch, folder }: Named,
-  { more, out = configOf({}).out }: More = {},
+  { more, out = configOf({}).out }: { readonly more?: string; readonly out?: string } = {},
 ): string {
   const own = dirname(folder);
   const place = own === out ? [] : ['--out', shellWord(own)];

@@ -95,15 +95,13 @@ async function* chunksOf(rows: Iterable<Queued> | AsyncIterable<Queued>): AsyncG
   if (some.length > 0) yield some;
 }
 
-type Draft = { readonly laidOut: LaidOut; readonly layout: Store };
-
 /** The queue while it is written: the pages of the earlier one are still read. */
 const NEW_QUEUE = 'new-queue';
 const QUEUE = 'queue';
 
 /** Returns the lanes that have rows. `orderOf`: the rows of a lane as they are to be sent. */
 export async function rewriteQueue(
-  { laidOut, layout }: Draft,
+  { laidOut, layout }: { readonly laidOut: LaidOut; readonly layout: Store },
   orderOf: (rows: AsyncIterable<Queued>, lane: number) => AsyncIterable<Queued>,
 ): Promise<readonly LaneSpec[]> {
   const aside = within(layout, NEW_QUEUE);

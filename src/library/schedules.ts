@@ -42,8 +42,6 @@ export type ScheduleOptions = Omit<BatchOptions, 'name' | 'deadline' | 'reuse'> 
   readonly replace?: boolean;
 };
 
-type Creating = { readonly replace: boolean; readonly words: Words };
-
 type Created = CreatedSchedule & {
   /** What a firing would make now; undefined if its sheet does not exist yet. */
   readonly today: Pick<DraftBatch, 'file' | 'laidOut'> | undefined;
@@ -55,7 +53,7 @@ type Created = CreatedSchedule & {
 export async function createSchedule(
   servers: Servers,
   definition: ScheduleDefinition,
-  { replace, words }: Creating,
+  { replace, words }: { readonly replace: boolean; readonly words: Words },
 ): Promise<Created> {
   const { session, today } = await checkFiring(servers, definition, words);
   const created = await session.schedules.create(definition, { replace });

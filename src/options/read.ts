@@ -17,8 +17,6 @@ type Form<K extends Kind> = {
   readonly read: (kind: K, given: unknown) => KeptOf<K> | Wrong | undefined;
 };
 
-type Forms = { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type: T }>> };
-
 const textFrom = (given: unknown): string =>
   typeof given === 'string' || typeof given === 'number' ? String(given) : '';
 
@@ -86,7 +84,7 @@ const RULES = [...UNCONFIRMED_RULES, `${RESUBMIT}2h`];
 
 const plain = { inProgram: (example: string): string => example };
 
-const FORMS: Forms = {
+const FORMS: { readonly [T in Kind['type']]: Form<Extract<Kind, { readonly type: T }>> } = {
   count: {
     form: ({ per }) => `n${per}`,
     expected: ({ least, most }) => wholeNumber(least, most),

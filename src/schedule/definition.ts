@@ -112,8 +112,6 @@ export function refuseOtherPlaceholders(sheet: string): void {
     });
 }
 
-type Leaves = ReadonlyMap<string, string>;
-
 /** What the new definition changes: `cron "0 2 * * *" → "0 3 * * *"`. */
 export function changesBetween(
   { sheet: oldSheet, ...old }: ScheduleDefinition,
@@ -156,7 +154,7 @@ function sheetChange(old: string, given: string): string {
 }
 
 /** The settings by name, without the levels above them that a user never sees. */
-function leavesOf(value: unknown, path: readonly string[] = []): Leaves {
+function leavesOf(value: unknown, path: readonly string[] = []): ReadonlyMap<string, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return new Map(value === undefined ? [] : [[nameOf(path), JSON.stringify(value)]]);
   return new Map(Object.entries(value).flatMap(([key, inner]) => [...leavesOf(inner, [...path, key])]));

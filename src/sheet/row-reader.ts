@@ -76,9 +76,7 @@ type Look = {
   readonly files: InputFiles | undefined;
 };
 
-type NamedFeed = Feed & { readonly name: string };
-
-function inputsOf(look: Look, feeds: readonly NamedFeed[]): string {
+function inputsOf(look: Look, feeds: readonly (Feed & { readonly name: string })[]): string {
   let members = '';
   for (const feed of feeds) {
     const { from } = feed;

@@ -123,8 +123,6 @@ export async function layOut(order: LayOutOrder): Promise<LaidOut> {
   }
 }
 
-type Counts = Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>;
-
 type Laying = {
   readonly pages: PageWriter;
   readonly sizes: PageSizes;
@@ -139,7 +137,7 @@ async function layRows(
   plan: ColumnMapping,
   records: AsyncIterable<SheetRecord>,
   { pages, sizes, problems, queue, sorter, fileNames, files }: Laying,
-): Promise<Counts> {
+): Promise<Pick<LaidOut, 'rows' | 'repeats' | 'gpus' | 'content'>> {
   const read = rowReader(plan, files);
   const ahead = filesAhead(plan.feeds, files, plan.nothings);
   const names = new RowNames();

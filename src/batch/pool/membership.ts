@@ -69,9 +69,7 @@ function mostStarts(state: State): number {
   return Math.min(startsWithin(state, POOL_AHEAD_MS), throttledStarts(state, POOL_AHEAD_MS));
 }
 
-type Need = { readonly gpu: string | undefined; readonly slots: number };
-
-const needs = (state: State): readonly Need[] =>
+const needs = (state: State): readonly { readonly gpu: string | undefined; readonly slots: number }[] =>
   state.lanes.flatMap((lane) =>
     accountsOf(lane).map((account) => ({ gpu: account.gpu, slots: slotsOn(state, lane, account) })),
   );

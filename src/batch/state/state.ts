@@ -30,8 +30,6 @@ export type PendingCommand = Omit<Acknowledgement, 'id'> & {
   readonly upTo: number;
 };
 
-type PassCommand = { readonly id: string | undefined; readonly pass: number };
-
 /** See limits/rate-limit.ts. */
 export type RateLimit = {
   /** Milliseconds between two attempts; 0 for no limit. */
@@ -77,7 +75,7 @@ export type State = {
   triedPass?: number | undefined;
   isLoadingPass: boolean;
   /** Commands that asked for a pass. */
-  passCommands: readonly PassCommand[];
+  passCommands: readonly { readonly id: string | undefined; readonly pass: number }[];
   /** Rows that had an outcome and have no new one yet. */
   again: number;
   /** The rows in the state, by place. */

@@ -15,11 +15,9 @@ import { printerFor, type Context } from '../context.ts';
 import { bytesText, plural } from '../format.ts';
 import { nextCommand } from '../next-command.ts';
 
-type Flags = FlagsOf<typeof exportFlags>;
-
 export default async function exportCommand(
   this: Context,
-  flags: Flags,
+  flags: FlagsOf<typeof exportFlags>,
   name: string | undefined,
 ): Promise<void> {
   const found = await findBatch(configOf(flags).out, name);

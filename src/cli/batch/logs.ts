@@ -13,11 +13,9 @@ import { plural } from '../format.ts';
 import { withLocalService } from '../session.ts';
 import { shaped, timeOf } from '../json/shape.ts';
 
-type Flags = FlagsOf<typeof logsFlags>;
-
 export default async function logs(
   this: Context,
-  flags: Flags,
+  flags: FlagsOf<typeof logsFlags>,
   first: string,
   second: string | undefined,
 ): Promise<void> {

@@ -161,15 +161,13 @@ function textOf({ row, record }: BatchRow, { batch, folder, file }: FoundBatch):
 
 const nodeText = ({ node }: FileRecord): string => (node === undefined ? '' : `  (node ${node})`);
 
-type NamedRow = { readonly found: FoundBatch; readonly name: RowName };
-
 /** Throws E502, and E602 if a single word may also be the name of a batch. */
 export async function namedRow(
   out: string,
   command: string,
   first: string,
   second: string | undefined,
-): Promise<NamedRow> {
+): Promise<{ readonly found: FoundBatch; readonly name: RowName }> {
   if (second !== undefined) return { found: await findBatch(out, first), name: nameFrom(second) };
   const found = await findBatch(out, undefined);
   const meant = await batchLike(out, first);

@@ -128,10 +128,8 @@ function kept(start: (ready: () => void) => ChildProcess): Kept {
   };
 }
 
-type Programs = { readonly workers: readonly Kept[]; readonly loop: Kept };
-
 async function killAtRandom(
-  { workers, loop }: Programs,
+  { workers, loop }: { readonly workers: readonly Kept[]; readonly loop: Kept },
   { seed, kills }: KillParams,
   seen: { kills: number },
   end: AbortSignal,

@@ -32,8 +32,6 @@ export const problemSchema = z.object({
   }),
 });
 
-type One = z.infer<z.ZodObject<typeof error>>;
-
 export function problemJson(thrown: unknown): z.infer<typeof problemSchema> {
   const all =
     thrown instanceof SheetRefused
@@ -42,7 +40,7 @@ export function problemJson(thrown: unknown): z.infer<typeof problemSchema> {
   return shaped(problemSchema, { error: { ...oneOf(thrown), ...all } });
 }
 
-function oneOf(thrown: unknown): Given<One> {
+function oneOf(thrown: unknown): Given<z.infer<z.ZodObject<typeof error>>> {
   if (!(thrown instanceof RunsheetError))
     return { code: 'E000', message: errorMessage(thrown), exit_code: EXIT.unexpected };
   const { code, message, hint, exit, place } = thrown;

@@ -16,14 +16,12 @@ import { configOf } from '../flags/batch-options.ts';
 import { begun, tellStack, untilStackIsGone } from '../../temporal/embedded/processes.ts';
 import { plural } from '../format.ts';
 
-type Flags = FlagsOf<typeof workerFlags>;
-
 const REPORT_MS = 250;
 /** The stack may have to download Temporal first, and it ends this process when it gives up. */
 const STACK_STARTS_MS = 600_000;
 const CLUSTER_STARTS_MS = 30_000;
 
-export default async function worker(this: Context, flags: Flags): Promise<void> {
+export default async function worker(this: Context, flags: FlagsOf<typeof workerFlags>): Promise<void> {
   const begin = flags.embedded ? await begun() : undefined;
   const config = begin
     ? loadConfigWith(begin.environment)

@@ -27,8 +27,6 @@ export type PicksParams = {
   readonly mayRepeat: boolean;
 };
 
-type Named = { readonly row: number; readonly key: string };
-
 /** A pick that is not in the batch, with the name that it gives. */
 type Unknown = { readonly line: number; readonly name: string };
 
@@ -85,7 +83,7 @@ export class Picks {
   }
 
   /** The picks of a row, counted from 1. */
-  of(row: Named): readonly number[] {
+  of(row: { readonly row: number; readonly key: string }): readonly number[] {
     const found: number[] = [];
     for (let at = this.#table.rowOf(this.#print(String(row[this.by]))); at; at = this.#next.get(at)) {
       this.#known[at - 1] = 1;

@@ -42,7 +42,7 @@ export type Counts = { rows: number; withoutFile: number };
 /** Throws E556 for a row without the file that an input needs. */
 export async function* sourceRows(
   params: RowsParams,
-  isPicked: (row: SourceRowName) => boolean,
+  isPicked: (row: Pick<RowRecord, 'row' | 'key'>) => boolean,
   counts: Counts,
 ): AsyncGenerator<readonly SourceRow[]> {
   const { found, columns, where, each, addressed } = params;
@@ -65,8 +65,6 @@ export async function* sourceRows(
     });
   }
 }
-
-type SourceRowName = Pick<RowRecord, 'row' | 'key'>;
 
 const withoutFile = (batch: string, { row, key, outcome }: RowRecord) =>
   problem('E556', {

@@ -128,13 +128,11 @@ async function writeResults({ file, layout }: Draft, overlap: Overlap): Promise<
 
 type Reused = { readonly row: SheetRow; readonly result: ReusableRow };
 
-type Kept = { readonly record: PartRecord; readonly copies: readonly FileCopy[] };
-
 /** The record of the new row, after its files were added to the layout, and what is still to be copied. */
 async function keptRecord(
   { file, layout }: Pick<Draft, 'file' | 'layout'>,
   { row, result }: Reused,
-): Promise<Kept> {
+): Promise<{ readonly record: PartRecord; readonly copies: readonly FileCopy[] }> {
   const { batch, store, origin, record } = result;
   const { localPath } = store;
   const names = outputNames(file.sheet.rows, row);

@@ -167,14 +167,12 @@ const isFrom = (source: Source): source is ResultsOfBatch =>
   'from' in source &&
   typeof source.from === 'string';
 
-type GivenSource = { readonly source: ProposedSource } & Pick<GivenSheet, 'failure'>;
-
 /** Throws E502 and E602. */
 export async function sourceFrom(
   { out }: Config,
   source: Source,
   options: GivenOptions,
-): Promise<GivenSource> {
+): Promise<{ readonly source: ProposedSource } & Pick<GivenSheet, 'failure'>> {
   if (!isFrom(source)) {
     const { path, copy: copying, failure } = givenSheet(source, options);
     return { source: { path, copying }, failure };

@@ -267,13 +267,11 @@ function timesIn(cell: unknown): number | undefined {
   return times >= 1 && times <= REPEAT_MAX ? times : undefined;
 }
 
-type Seed = NonNullable<NonNullable<SheetOptions['repeat']>['seed']>;
-
 /** A seed that the sheet does not have follows from what the row sends, so that the same row has it again. */
 function firstSeed(
   { cells, marks }: SheetRecord,
   index: number,
-  { first, from = 0, below }: Seed,
+  { first, from = 0, below }: NonNullable<NonNullable<SheetOptions['repeat']>['seed']>,
   drawnFrom: readonly number[],
 ): bigint | 'wrong' {
   if (first !== undefined) return BigInt(first);
