@@ -8,7 +8,7 @@ import { isAddress, shownAddress } from '../errors/outside-text.ts';
 import type { Overlap } from '../options/failure-kind.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
 import { parseCron } from './cron.ts';
-import { ownZone, shown, zoneOf, clockChanges, isOnRule, type ClockChange } from './zone.ts';
+import { ownZone, shown, zoneOf } from './zone.ts';
 import type { Client } from '@temporalio/client';
 import { scheduleIdOf } from '../batch/workflow-ids.ts';
 
@@ -162,32 +162,6 @@ function leavesOf(value: unknown, path: readonly string[] = []): ReadonlyMap<str
 
 const HIDDEN = new Set(['request', 'options', 'settings', 'order', 'answers']);
 const nameOf = (path: readonly string[]): string => path.filter((part) => !HIDDEN.has(part)).join('.');
-
-export type MetChange = ClockChange & {
-  /**
-   * When Temporal fires around it: of times that come twice it fires at one or both, which differs between zones and rules.
-   * For times that do not exist: only what is off the rule.
-   */
-  readonly fires: readonly Date[];
-};
-
-export function metChanges(
-  client: Client,
-  { name, cron, timezone }: ScheduleDefinition,
-): Promise<readonly MetChange[]> {
-  const [rule, zone] = [parseCron(cron), zoneOf(timezone)];
-  const changes = clockChanges(rule, zone, Date.now());
-  return Promise.all(
-    changes.map(async (change) => {
-      const [from, to] = [-change.byMs, 2 * change.byMs - 1].map(
-        (by) => new Date(change.moment.getTime() + by),
-      ) as [Date, Date];
-      const near = await matchingTimes(client, name, from, to);
-      const isExtra = (time: Date): boolean => !isOnRule(rule, zone, time.getTime());
-      return { ...change, fires: change.what === 'skipped' ? near.filter(isExtra) : near };
-    }),
-  );
-}
 
 /** The times of a schedule between two times, both included, as Temporal lists them. */
 export async function matchingTimes(

@@ -1,4 +1,4 @@
-// The clock of a time zone: what it shows, and when it is set forward or back.
+// The clock of a time zone, and whether a rule fires at what it shows.
 
 import { problem } from '../errors/error.ts';
 import type { Cron, WallTime } from './cron.ts';
@@ -72,50 +72,6 @@ export const wallTimeOf = (time: Date): WallTime => ({
 /** Whether the rule fires at this moment. */
 export const isOnRule = (cron: Cron, zone: Zone, at: number): boolean =>
   at % MINUTE_MS === 0 && cron.matches(wallTimeOf(shown(zone, at)));
-
-/** Times of the rule that a clock change removes or shows twice. */
-export type ClockChange = {
-  readonly what: 'skipped' | 'repeated';
-  readonly moment: Date;
-  readonly byMs: number;
-  /** The clock's times, as if they were UTC. */
-  readonly times: readonly Date[];
-};
-
-/** The clock changes of the `days` after `from` that meet the rule. */
-export function clockChanges(cron: Cron, zone: Zone, from: number, days = 366): readonly ClockChange[] {
-  const found: ClockChange[] = [];
-  for (let at = from, end = from + days * DAY_MS; at < end; at += DAY_MS) {
-    const [before, after] = [zone.offsetMs(at), zone.offsetMs(at + DAY_MS)];
-    if (before === after) continue;
-    const moment = changeBetween(zone, at, at + DAY_MS);
-    const times = minutesBetween(moment + Math.min(before, after), moment + Math.max(before, after));
-    const met = times.filter((time) => cron.matches(wallTimeOf(time)));
-    if (met.length > 0)
-      found.push({
-        what: after > before ? 'skipped' : 'repeated',
-        moment: new Date(moment),
-        byMs: Math.abs(after - before),
-        times: met,
-      });
-  }
-  return found;
-}
-
-/** The first minute with the later offset. */
-function changeBetween(zone: Zone, from: number, to: number): number {
-  const old = zone.offsetMs(from);
-  let [low, high] = [Math.floor(from / MINUTE_MS), Math.ceil(to / MINUTE_MS)];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (zone.offsetMs(middle * MINUTE_MS) === old) low = middle;
-    else high = middle;
-  }
-  return high * MINUTE_MS;
-}
-
-const minutesBetween = (from: number, to: number): readonly Date[] =>
-  Array.from({ length: Math.round((to - from) / MINUTE_MS) }, (_, at) => new Date(from + at * MINUTE_MS));
 
 /** When the clock shows this time, given as if it were UTC; the earlier moment if the clock shows it twice. */
 export function instantOf(zone: Zone, clock: number): number {

@@ -18,8 +18,6 @@ import {
   changesBetween,
   type ScheduleDefinition,
   matchingTimes,
-  metChanges,
-  type MetChange,
 } from '../schedule/definition.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { waitInCall, type Abortable } from '../host/call-signal.ts';
@@ -38,7 +36,6 @@ export type ScheduleInfo = {
   readonly note?: string;
   readonly nextTimes: readonly Date[];
   /** The clock changes of a year that meet the rule. */
-  readonly clockChanges: readonly MetChange[];
   /** The last ten firings, oldest first. */
   readonly firings: readonly FiringInfo[];
   readonly counts: {
@@ -243,7 +240,6 @@ async function infoOf(client: Client, name: string, found: ScheduleDescription):
   return {
     name,
     definition,
-    clockChanges: await metChanges(client, definition),
     isPaused: state.paused,
     ...(state.paused && state.note ? { note: state.note } : {}),
     nextTimes: info.nextActionTimes,

@@ -194,7 +194,6 @@ describe('-o json', () => {
       definition: definitionOf({}),
       isPaused: true,
       nextTimes: [new Date(0)],
-      clockChanges: [],
       firings: [{ nominalTime: new Date(0), startedAt: new Date(1), batch: 'b', state: 'running' as const }],
       counts: { fired: 1, missed: 0, skipped: 0 },
     };

@@ -217,7 +217,6 @@ export const scheduleSchema = z.object({
   state: z.enum(['active', 'paused']),
   note: z.string().nullable().describe('why it is paused'),
   next: z.array(time),
-  clock_changes: z.array(z.string()),
   sheet: z.string(),
   deployment: z.string(),
   out: z.string(),

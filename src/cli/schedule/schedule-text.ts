@@ -2,7 +2,7 @@
 
 import { toString as cronText } from 'cronstrue';
 import { parseCron } from '../../schedule/cron.ts';
-import type { ScheduleDefinition, MetChange } from '../../schedule/definition.ts';
+import type { ScheduleDefinition } from '../../schedule/definition.ts';
 import { shown, zoneOf, type Zone } from '../../schedule/zone.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
@@ -29,42 +29,7 @@ export function timeText(zone: Zone, time: Date): string {
 const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
 const clockOf = (at: Date): string => at.toISOString().slice(11, 16);
 
-/** `02:30 does not exist on 2027-03-28: skipped`. */
-export function changeText(zone: Zone, { what, times, fires, moment, byMs }: MetChange): string {
-  const [first = new Date(0)] = times;
-  const last = times.at(-1) ?? first;
-  const isOne = times.length === 1;
-  const range = isOne
-    ? clockOf(first)
-    : `${clockOf(first)} to ${clockOf(last)} (${plural(times.length, 'time')})`;
-  const day = dayOf(first);
-  const shownTimes = fires.slice(0, SHOWN_MAX).map((time) => exactClock(zone, time));
-  const more = fires.length > SHOWN_MAX ? ', …' : '';
-  const absent = `${range} ${isOne ? 'does' : 'do'} not exist on ${day}`;
-  if (what === 'skipped')
-    return `${absent}: ${fires.length === 0 ? 'skipped' : `Temporal fires at ${shownTimes.join(', ')}${more}`}`;
-  const inHours = fires.filter((time) => time.getTime() < moment.getTime() + byMs);
-  const comes = `${range} ${isOne ? 'comes' : 'come'} twice on ${day}`;
-  if (inHours.length === 2 * times.length) return `${comes}: ${isOne ? 'fires' : 'fire'} twice`;
-  return `${comes}: Temporal fires at ${shownTimes.join(', ') || 'none of them'}${more}`;
-}
-
-const SHOWN_MAX = 6;
-const HOUR_MS = 3_600_000;
-
-/** `02:30 (UTC+1)`. */
-function exactClock(zone: Zone, time: Date): string {
-  const hours = zone.offsetMs(time.getTime()) / HOUR_MS;
-  return `${clockOf(shown(zone, time.getTime()))} (UTC${hours < 0 ? '' : '+'}${hours})`;
-}
-
-export function ruleLines({
-  definition,
-  nextTimes,
-  clockChanges,
-  isPaused,
-  note,
-}: ScheduleInfo): readonly string[] {
+export function ruleLines({ definition, nextTimes, isPaused, note }: ScheduleInfo): readonly string[] {
   const { cron, timezone } = definition;
   const zone = zoneOf(timezone);
   const next = nextTimes.slice(0, 3).map((time) => timeText(zone, time));
@@ -72,7 +37,6 @@ export function ruleLines({
     `  rule      ${ruleInWords(cron)}, ${timezone}  (${cron})`,
     `  next      ${next.join(', ') || 'never: no day matches the rule'}`,
     ...(isPaused ? [`  paused    ${terminalLine(note ?? 'by a user')}; it does not fire`] : []),
-    ...clockChanges.map((change) => `  clock     ${changeText(zone, change)}`),
   ];
 }
 
@@ -112,7 +76,7 @@ export function firingLine(zone: Zone, { nominalTime, state, batch, reason, summ
 }
 
 export async function scheduleJson(info: ScheduleInfo, how?: CreatedSchedule['how']): Promise<object> {
-  const { name, definition, isPaused, note, nextTimes, clockChanges, counts } = info;
+  const { name, definition, isPaused, note, nextTimes, counts } = info;
   const { cron, timezone, sheet, out, overlap, catchupMs, reuse, request } = definition;
   return shaped(scheduleSchema, {
     schedule: name,
@@ -122,7 +86,6 @@ export async function scheduleJson(info: ScheduleInfo, how?: CreatedSchedule['ho
     state: isPaused ? 'paused' : 'active',
     note,
     next: nextTimes.slice(0, 3).map((time) => time.toISOString()),
-    clock_changes: clockChanges.map((change) => changeText(zoneOf(timezone), change)),
     sheet,
     deployment: request.deployment,
     out,

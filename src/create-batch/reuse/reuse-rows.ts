@@ -43,7 +43,7 @@ export async function reuseRows<D extends Draft>(draft: D, overlap: Overlap): Pr
 }
 
 /** The folder of a layout that has the results of reused rows. */
-export const REUSED = 'reused';
+const REUSED = 'reused';
 
 const COPIES = `${REUSED}/copies.jsonl`;
 
