@@ -3,7 +3,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkerOptions } from '@temporalio/worker';
@@ -18,6 +18,7 @@ const WORKFLOWS = at('../../workflows');
 
 export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
+  if (!(await isAsSafeAsSources())) return { code: await makeBundle() };
   const codePath = join(KEPT, `workflow-bundle-${await sourcesHash()}.js`);
   if (existsSync(codePath)) return { codePath };
   const code = await makeBundle();
@@ -29,6 +30,16 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     return { code };
   }
+}
+
+/** Whether only users can write there who can also write the sources: its code is run unread. */
+async function isAsSafeAsSources(): Promise<boolean> {
+  const sources = await stat(WORKFLOWS);
+  const owners = new Set([0, sources.uid, process.getuid?.()]);
+  const folders = [KEPT, dirname(KEPT)].map((folder) => stat(folder).catch(() => sources));
+  return (await Promise.all(folders)).every(
+    ({ uid, mode }) => owners.has(uid) && (mode & ~sources.mode & 0o022) === 0,
+  );
 }
 
 /**
@@ -72,8 +83,13 @@ function forNode<R>(rule: R): R {
 async function keep(path: string, code: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const beside = `${path}.${randomUUID()}`;
-  await writeFile(beside, code);
-  await rename(beside, path);
+  try {
+    await writeFile(beside, code);
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
   const stale = (await readdir(dirname(path))).filter((name) => /^workflow-bundle-[0-9a-f]+\.js$/.test(name));
   const others = stale.map((name) => join(dirname(path), name)).filter((other) => other !== path);
   await Promise.all(others.map((other) => rm(other, { force: true })));

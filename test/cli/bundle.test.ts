@@ -111,6 +111,16 @@ describe('the bundle of a clone', () => {
     expect(version()).toMatch(/^\d/);
   });
 
+  it('of its workflows is kept, unless other users may write to its folder', () => {
+    const program = `
+      const { workflowBundle } = await import(${JSON.stringify(at('src/temporal/bundle.ts'))});
+      console.log(...Object.keys(await workflowBundle()));`;
+    const found = (): string => node('--input-type=module', '--eval', program);
+    expect(found()).toBe('codePath\n');
+    chmodSync(at('node_modules/.cache/runsheet'), 0o777);
+    expect(found()).toBe('code\n');
+  });
+
   it('leaves nothing behind if it cannot be made', () => {
     const wrong = at('src/cli/wrong.ts');
     renameSync(at('src/cli/main.ts'), wrong);
