@@ -15,7 +15,7 @@ import { writeEvents } from '../src/results/all-events.ts';
 import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/parts.ts';
-import { openDuplicates, readDuplicates } from '../src/results/summary.ts';
+import { openDuplicates, readDuplicates, type Ended } from '../src/results/summary.ts';
 import { confirmOurs, StoreConflict, withStore } from './final-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { wakePipeline } from './pipeline-stages.ts';
@@ -24,21 +24,18 @@ import { EVIDENCE } from '../src/store/batch-file.ts';
 import { linesOf } from '../src/store/pieces.ts';
 import type { Store } from '../src/store/store.ts';
 
-export type FinalizeInput = BatchRef & {
-  readonly progress: Progress;
-  /** In milliseconds since 1970 by Temporal's clock. */
-  readonly startedAt: number;
-  readonly endedAt: number;
-  /** Runs that no row in the workflow's state explained; more of them are in the store. */
-  readonly evidence: readonly AttemptRun[];
-  readonly isEvidenceLost: boolean;
-  readonly back: ReadBack;
-  readonly log: readonly BatchEvent[];
-  readonly logNumber: number;
-  /** The newest pass whose rows are in the results, and the state from which a later one continues. */
-  readonly throughPass: number;
-  readonly closed: Snapshot;
-};
+/** `throughPass`: the newest pass whose rows are in the results. */
+export type FinalizeInput = BatchRef &
+  Omit<Ended, 'reading'> & {
+    readonly progress: Progress;
+    /** Runs that no row in the workflow's state explained; more of them are in the store. */
+    readonly evidence: readonly AttemptRun[];
+    readonly back: ReadBack;
+    readonly log: readonly BatchEvent[];
+    readonly logNumber: number;
+    /** The state from which a later pass continues. */
+    readonly closed: Snapshot;
+  };
 
 /** A page is retried for some minutes; then the reading is reported as incomplete. */
 const PAGE_TRIES = 12;

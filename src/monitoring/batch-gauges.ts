@@ -2,10 +2,9 @@
 // stale series.
 
 import { Gauge, type Registry } from 'prom-client';
-import type { RequestLedger } from '../batch/accounting/request-ledger.ts';
-import type { GpuUse } from '../batch/accounting/tally.ts';
+import type { Tally } from '../batch/accounting/tally.ts';
 import type { BatchName, BatchRef } from '../batch/workflow-ids.ts';
-import { type OutcomeCounts, OUTCOMES } from '../batch/outcome.ts';
+import { OUTCOMES } from '../batch/outcome.ts';
 import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
 import type { GpuLoad, Progress } from '../batch/shown/progress.ts';
 import type { Summary } from '../results/summary.ts';
@@ -27,23 +26,18 @@ type OpenPhase = (typeof OPEN_PHASES)[number];
 
 const REQUEST_RESULTS = ['accepted', 'rejected', 'throttled', 'blocked', 'unconfirmed'] as const;
 
-export type BatchFigures = {
-  readonly state: BatchState;
-  readonly rows: number;
-  readonly done: number;
-  readonly outcomes: OutcomeCounts;
-  readonly open: Readonly<Record<OpenPhase, number>>;
-  readonly slots: number;
-  readonly byGpu: readonly GpuLoad[];
-  readonly pauses: readonly PauseKind[];
-  readonly ledger: RequestLedger;
-  readonly duplicates: number;
-  readonly costUsd: number;
-  readonly gpus: Readonly<Record<string, GpuUse>>;
-  readonly budget:
-    | { readonly usd: number; readonly spentUsd: number; readonly reservedUsd: number }
-    | undefined;
-};
+export type BatchFigures = Pick<Progress, 'rows' | 'done' | 'ledger' | 'costUsd'> &
+  Pick<Tally, 'outcomes' | 'gpus'> & {
+    readonly state: BatchState;
+    readonly open: Readonly<Record<OpenPhase, number>>;
+    readonly slots: number;
+    readonly byGpu: readonly GpuLoad[];
+    readonly pauses: readonly PauseKind[];
+    readonly duplicates: number;
+    readonly budget:
+      | { readonly usd: number; readonly spentUsd: number; readonly reservedUsd: number }
+      | undefined;
+  };
 
 const NANO = 1e9;
 
