@@ -108,7 +108,7 @@ export function loadConfig(
   const home = resolve(values.home ?? '.runsheet');
   const cache = resolve(cacheFolder(environment, home));
   const out = resolveOut(values.out ?? 'batches', flags.out === undefined ? 'RUNSHEET_OUT' : '--out');
-  takeS3Settings(environment, join(cache, 's3'), s3PlaceOf(out)?.bucket ?? '');
+  takeS3Settings(environment, s3PlaceOf(out)?.bucket ?? '');
   return Object.freeze({
     /** Folder of the embedded servers' state, secrets and logs. Absolute. */
     home,

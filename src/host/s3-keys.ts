@@ -11,21 +11,18 @@ export type S3Settings = {
   readonly endpoint: string | undefined;
 };
 
-/** The settings of this machine: `cache` is a folder for pages that were read; absent: none are kept. */
-type MachineS3 = S3Settings & { readonly cache?: string };
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Those read last, and those read last for the buckets of batches: a program may have connections to several of them. */
-let ofThisMachine: MachineS3 | undefined;
-const ofBuckets = new Map<string, MachineS3>();
+let ofThisMachine: S3Settings | undefined;
+const ofBuckets = new Map<string, S3Settings>();
 
-export const machineS3 = (bucket = ''): MachineS3 =>
+export const machineS3 = (bucket = ''): S3Settings =>
   ofBuckets.get(bucket) ?? (ofThisMachine ??= s3Settings({}));
 
 /** Reads them from the environment, for {@link machineS3}. Without a bucket they are those of all buckets. */
-export function takeS3Settings(environment: Environment, cache?: string, bucket?: string): S3Settings {
-  ofThisMachine = { ...s3Settings(environment), ...(cache !== undefined && { cache }) };
+export function takeS3Settings(environment: Environment, bucket?: string): S3Settings {
+  ofThisMachine = s3Settings(environment);
   if (bucket === undefined) ofBuckets.clear();
   else ofBuckets.set(bucket, ofThisMachine);
   return ofThisMachine;

@@ -9,7 +9,6 @@ import { uploadsOf } from '../../../src/store/s3/listing.ts';
 import { makeBucket } from './buckets.ts';
 import { openFaultyProxy, type Fault, type FaultyProxy, type Passing } from './faulty-proxy.ts';
 import { startS3, type S3Server } from './s3-server.ts';
-import { freshFolder } from '../../stage/fresh-folder.ts';
 
 const PATIENCE = { againMs: 1_500, silentMs: 400 };
 const LOST: Fault = { kind: 'answer lost' };
@@ -177,22 +176,6 @@ describe('a batch in S3', () => {
     await expect(draft.commit()).rejects.toMatchObject({ code: 'E612' });
     await draft.discard();
     expect([await truth().read('results.jsonl'), await uploads()]).toEqual(['old', 0]);
-  });
-
-  it('asks S3 for a page and a part once, and for everything else each time', async () => {
-    const cache = freshFolder();
-    const names = ['layout/0123456789abcdef/rows/00001.jsonl', 'parts/0001-000001.jsonl', 'summary.json'];
-    await store.write('batch.json', '{\n  "mark": "0123456789abcdef"\n}');
-    for (const name of names) await store.write(name, name);
-    proxy.seen.length = 0;
-    for (let times = 0; times < 3; times += 1) {
-      takeS3Settings({ ...server.environment, AWS_ENDPOINT_URL_S3: proxy.endpoint }, cache);
-      const reader = bucketStore(location);
-      expect(await Promise.all(names.map((name) => reader.read(name)))).toEqual(names);
-    }
-    const asked = proxy.seen.map(({ path }) => path.split(`/${places}/`).at(-1));
-    const times = names.map((name) => asked.filter((path) => path === name).length);
-    expect(times).toEqual([1, 1, 3]);
   });
 
   it('removes what a killed process had uploaded, together with its batch', async () => {
