@@ -18,7 +18,7 @@ import { finalFailure } from './final-failures.ts';
 export type EndedBatch = Summary & { readonly folder: string; readonly ok: boolean };
 
 /** There is no such batch, or not for this worker. */
-const FINAL: ReadonlySet<string> = new Set(['E411', 'E502', 'E504']);
+const FINAL: ReadonlySet<string> = new Set(['E411', 'E502', 'E504', 'E514']);
 
 /**
  * Fails until the batch has ended, and Temporal retries it. Once no workflow runs the batch, nothing will write its results: fails

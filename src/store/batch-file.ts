@@ -177,13 +177,14 @@ export async function createBatchFile(store: Store, file: BatchFile): Promise<bo
   return store.create(BATCH_FILE, `${text}\n`);
 }
 
-/** undefined if the folder contains no batch. Throws E504 for an invalid batch.json. */
+/** undefined if the folder contains no batch. Throws E504 for an invalid batch.json, E514 for one of an old version. */
 export async function readBatchFile(store: Store): Promise<BatchFile | undefined> {
   const text = await store.read(BATCH_FILE);
   if (text === undefined) return undefined;
   const json = jsonIn(text);
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
+  if (oldFormat.safeParse(json).success) throw problem('E514', { folder: store.location });
   const [first] = parsed.error.issues;
   const why = json === undefined ? 'it is no JSON' : `${first?.path.join('.')}: ${first?.message}`;
   throw problem('E504', { what: `${store.location}/${BATCH_FILE} is not a batch of this version: ${why}` });
@@ -191,6 +192,8 @@ export async function readBatchFile(store: Store): Promise<BatchFile | undefined
 
 /** A batch.json that is kept under another name; undefined for anything else. */
 export const readBatchText = (text: string): BatchFile | undefined => schema.safeParse(jsonIn(text)).data;
+
+const oldFormat = z.looseObject({ format: z.literal(1) });
 
 /** The folder with the copy of the sheet and the pages. */
 export const layoutOf = (store: Store, { mark: own }: Pick<BatchFile, 'mark'>): Store =>

@@ -110,7 +110,7 @@ describe('a name never refers to', () => {
   });
 
   it.each([
-    ['another version made', '{"format":1,"batch":"nightly"}', 'E504'],
+    ['an earlier version made', '{"format":1,"batch":"nightly"}', 'E514'],
     ['cannot be read', '{"format":', 'E504'],
   ])('a batch that %s, and no other files remain', async (_, text, code) => {
     const { batch } = await place.create('sheet.csv');

@@ -55,6 +55,17 @@ describe('batch.json', () => {
     expect(String(error)).not.toContain('\n');
   });
 
+  it('of an earlier version is refused with what helps', async () => {
+    const folder = freshFolder();
+    writeFileSync(join(folder, 'batch.json'), '{"format":1,"batch":"b","cap":4}');
+    await expect(readBatchFile(folderStore(folder))).rejects.toMatchObject({
+      code: 'E514',
+      exit: 5,
+      message: expect.stringContaining(folder),
+      hint: expect.stringContaining('finish it with the version that made it'),
+    });
+  });
+
   it('of a later version is not taken for one of this', async () => {
     const folder = freshFolder();
     writeFileSync(join(folder, 'batch.json'), JSON.stringify({ ...FILE, format: 3 }));
@@ -114,7 +125,7 @@ describe('the batches of a place', () => {
     mkdirSync(join(out, 'unborn', 'layout'), { recursive: true });
     expect((await listBatchFolders(out)).map(({ batch }) => batch)).toEqual(['newer', 'older']);
     expect(await openBatchFolder(out, 'unborn')).toBeUndefined();
-    await expect(openBatchFolder(out, 'old')).rejects.toMatchObject({ code: 'E504' });
+    await expect(openBatchFolder(out, 'old')).rejects.toMatchObject({ code: 'E514' });
   });
 
   it('are none where there is no folder', async () => {
