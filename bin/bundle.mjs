@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync, realpathSync, renameSync, rmSync, statSync, wri
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { KEPT, LIST, changedAt, keptBundle, newestKept } from './kept-bundle.mjs';
+import { KEPT, LIST, PACKAGES, changedAt, keptBundle, newestKept } from './kept-bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -58,6 +58,8 @@ const sources = () => [
 
 /** Not in a folder that commands use: they load parts later. */
 async function keepBundle() {
+  // No user may write to a bundle who may not write to the packages.
+  process.umask(process.umask() | (~statSync(PACKAGES).mode & 0o022));
   const made = join(KEPT, `making-${randomUUID()}`);
   mkdirSync(made, { recursive: true });
   try {

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-export const KEPT = join(root, 'node_modules/.cache/runsheet/commands');
+export const PACKAGES = join(root, 'node_modules');
+export const KEPT = join(PACKAGES, '.cache/runsheet/commands');
 export const LIST = 'sources.json';
 
 /** No program can set it. It is compared as a whole, because clocks are set back, and differ between disks. */
@@ -22,17 +23,17 @@ export function keptBundle() {
     const made = join(KEPT, String(newestKept()));
     const sources = JSON.parse(readFileSync(join(made, LIST), 'utf8'));
     const isCurrent = sources.every(([path, changed]) => changedAt(path) === changed);
-    return isCurrent && isAsSafeAsProgram(made) ? join(made, 'main.js') : undefined;
+    return isCurrent && isAsSafeAsPackages(made) ? join(made, 'main.js') : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether only users can write there who can also write the program: its code is run unread. */
-function isAsSafeAsProgram(made) {
-  const program = statSync(join(root, 'bin'));
-  const owners = new Set([0, program.uid, process.getuid?.()]);
+/** Whether only users can write there who can also write to the packages: its code is run unread. */
+function isAsSafeAsPackages(made) {
+  const packages = statSync(PACKAGES);
+  const owners = new Set([0, packages.uid, process.getuid?.()]);
   return [made, KEPT, dirname(KEPT), dirname(dirname(KEPT))]
     .map((folder) => statSync(folder))
-    .every(({ uid, mode }) => owners.has(uid) && (mode & ~program.mode & 0o022) === 0);
+    .every(({ uid, mode }) => owners.has(uid) && (mode & ~packages.mode & 0o022) === 0);
 }

@@ -18,7 +18,7 @@ const WORKFLOWS = at('../../workflows');
 
 export async function workflowBundle(): Promise<WorkflowBundle> {
   if (!isSource && existsSync(PACKED)) return { codePath: PACKED };
-  if (!(await isAsSafeAsSources())) return { code: await makeBundle() };
+  if (!(await isAsSafeAsPackages())) return { code: await makeBundle() };
   const codePath = join(KEPT, `workflow-bundle-${await sourcesHash()}.js`);
   if (existsSync(codePath)) return { codePath };
   const code = await makeBundle();
@@ -32,13 +32,13 @@ export async function workflowBundle(): Promise<WorkflowBundle> {
   }
 }
 
-/** Whether only users can write there who can also write the sources: its code is run unread. */
-async function isAsSafeAsSources(): Promise<boolean> {
-  const sources = await stat(WORKFLOWS);
-  const owners = new Set([0, sources.uid, process.getuid?.()]);
-  const folders = [KEPT, dirname(KEPT)].map((folder) => stat(folder).catch(() => sources));
+/** Whether only users can write there who can also write to the packages: its code is run unread. */
+async function isAsSafeAsPackages(): Promise<boolean> {
+  const packages = await stat(dirname(dirname(KEPT)));
+  const owners = new Set([0, packages.uid, process.getuid?.()]);
+  const folders = [KEPT, dirname(KEPT)].map((folder) => stat(folder).catch(() => packages));
   return (await Promise.all(folders)).every(
-    ({ uid, mode }) => owners.has(uid) && (mode & ~sources.mode & 0o022) === 0,
+    ({ uid, mode }) => owners.has(uid) && (mode & ~packages.mode & 0o022) === 0,
   );
 }
 

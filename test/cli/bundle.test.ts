@@ -10,6 +10,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -109,6 +110,16 @@ describe('the bundle of a clone', () => {
   it.each(['', '..', '../..'])('is not what runs if other users may write to its folder %s', (folder) => {
     chmodSync(kept(bundled(), folder), 0o777);
     expect(version()).toMatch(/^\d/);
+  });
+
+  it('is what runs, and no user can write it who cannot write packages, also under a mask that lets all write', () => {
+    execFileSync('sh', ['-c', 'umask 0; exec "$0" bin/bundle.mjs', process.execPath], { cwd: clone });
+    const folder = kept(readdirSync(kept())[0] ?? '');
+    const writers = (path: string): number => statSync(path).mode & 0o022;
+    for (const path of [folder, join(folder, 'main.js')])
+      expect(writers(path)).toBe(writers(at('node_modules')));
+    appendFileSync(join(folder, 'main.js'), ';process.stdout.write("bundle ");');
+    expect(version()).toMatch(/^bundle /);
   });
 
   it('of its workflows is kept, unless other users may write to its folder', () => {
