@@ -4,7 +4,6 @@
 import { buildApplication, buildRouteMap } from '@stricli/core';
 import { onBatches } from './batch/batch-commands.ts';
 import { command } from './command.ts';
-import { onPipelines, pick } from './pipeline/pipeline-commands.ts';
 import { argument, maybe, positional, shell, valueFrom } from './flags/flag-kinds.ts';
 import {
   fromFlags,
@@ -17,6 +16,9 @@ import {
   output,
   wholeFlag,
   out,
+  keyList,
+  quiet,
+  rowList,
 } from './flags/flags.ts';
 import * as flags from './servers/server-flags.ts';
 import { schedule } from './schedule/schedule-commands.ts';
@@ -181,20 +183,20 @@ const demos = {
 
 const shown = { out, output };
 const pool = { ...argument('pool', 'name of the pool', 'pools'), parse: valueFrom(nameKind) };
-const named = positional(pool);
+const namedPool = positional(pool);
 
 const onPools = buildRouteMap({
   routes: {
     list: command(async () => (await import('./pool/pool.ts')).list, { flags: shown }, 'list the pools'),
     show: command(
       async () => (await import('./pool/pool.ts')).show,
-      { positional: named, flags: shown },
+      { positional: namedPool, flags: shown },
       'show a pool and its batches',
     ),
     set: command(
       async () => (await import('./pool/pool.ts')).set,
       {
-        positional: named,
+        positional: namedPool,
         flags: {
           size: wholeFlag(0, POOL_SIZE_MAX)(
             'n',
@@ -218,6 +220,58 @@ const onPools = buildRouteMap({
   defaultCommand: 'list',
   docs: { brief: 'share slots between batches' },
 });
+
+const name = 'name of a pipeline, or the beginning of one';
+const newest = positional(maybe(argument('pipeline', `${name} (default: the newest pipeline)`)));
+const named = positional(argument('pipeline', name));
+
+const onPipelines = buildRouteMap({
+  routes: {
+    list: command(
+      async () => (await import('./pipeline/pipeline.ts')).list,
+      { flags: shownFlags },
+      'list the pipelines and their stages, newest first',
+    ),
+    show: command(
+      async () => (await import('./pipeline/pipeline.ts')).show,
+      { positional: newest, flags: shownFlags },
+      'show the stages of a pipeline, and what helps where one waits',
+    ),
+    follow: command(
+      async () => (await import('./pipeline/pipeline.ts')).follow,
+      { positional: newest, flags: { out, quiet } },
+      'continue a pipeline if nothing runs it, and follow it until it ends or waits for you',
+    ),
+    cancel: command(
+      async () => (await import('./pipeline/pipeline.ts')).cancel,
+      { positional: named, flags: { out } },
+      'begin no more stages, and cancel the batches that run with their runs',
+    ),
+  },
+  defaultCommand: 'list',
+  docs: { brief: 'batches whose sheets are the results of others, from a job file with stages' },
+});
+
+const pick = command(
+  async () => (await import('./pipeline/pick.ts')).default,
+  {
+    positional: positional(argument('pipeline', name), argument('stage', 'the stage that waits for picks')),
+    flags: {
+      picks: optional(
+        textFlag(
+          'file',
+          'the rows to take, by its column key or row; the page of a batch saves one as picks.csv',
+        ),
+      ),
+      key: optional(keyList('a,b', 'the keys of the rows to take')),
+      row: optional(rowList('rows', 'their numbers, such as 3,17-40')),
+      out,
+      quiet,
+    },
+  },
+  'give a stage of a pipeline the rows that it takes, and follow the pipeline',
+  ['--picks <file>', '--key <a,b>', '--row <rows>'].map((one) => `<pipeline> <stage> ${one}`).join(' | '),
+);
 
 const routes = {
   ...onSheets,

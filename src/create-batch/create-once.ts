@@ -10,7 +10,7 @@ import { LOCAL, localService } from '../run-service/local-address.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import type { SheetFormat } from '../sheet/sheet-source.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
-import { stemOf } from './batch-id.ts';
+import { stemOf } from './copy-sheet.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './batch-spec.ts';
 import type { CreatedBatch } from './create-batch.ts';

@@ -9,10 +9,9 @@ import { isDiscarded } from '../store/discard-folder.ts';
 import { isDraftName } from '../store/folder.ts';
 import { openStore } from '../store/open-store.ts';
 import { type Store, startOf } from '../store/store.ts';
-import { INCOMING, type Preparing } from './copy-sheet.ts';
+import { INCOMING, type Preparing, stemOf } from './copy-sheet.ts';
 import { NAMES } from './reuse/reuse.ts';
 import { ERRORS_HEADER, type ErrorsPlace } from '../sheet/validation-errors.ts';
-import { stemOf } from './batch-id.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { findOverlap } from './reuse/overlap.ts';
 

@@ -2,12 +2,11 @@
 
 import { takeSignals, type Abortable } from './abortable.ts';
 import { BatchHandle } from './handle/batch-handle.ts';
-import type { BatchOptions } from './start/batch-options.ts';
 import { compareBatches, type Comparison, type CompareOptions } from './report/compared-batches.ts';
 import { listedStatuses, liveStatus, type BatchStatus } from './handle/batch-status.ts';
 import { planOf, type Plan } from './start/batch-plan.ts';
 import type { ConnectOptions } from './connect-options.ts';
-import type { Source } from './start/given-rows.ts';
+import type { Source, BatchOptions } from './start/given-rows.ts';
 import { Deployments } from './deployments.ts';
 import { Schedules } from './schedules.ts';
 import { Servers } from './servers.ts';

@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { errorMessage, problem } from '../errors/error.ts';
 import { openServer, type Listen } from '../host/bounded-server.ts';
-import { diskOf, assertWritable } from '../host/disk-space.ts';
+import { diskOf, assertWritable } from '../host/state-folder.ts';
 import { fetchOutside } from '../host/outgoing.ts';
 import { listenOnce } from '../temporal/embedded/ports.ts';
 import { openStore, checkReachable } from '../store/open-store.ts';

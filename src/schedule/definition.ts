@@ -7,8 +7,7 @@ import { named, SCHEDULE_NAME_MAX } from '../options/kinds.ts';
 import { isAddress, shownAddress } from '../errors/outside-text.ts';
 import type { Overlap } from '../options/failure-kind.ts';
 import type { BatchRequest } from '../create-batch/batch-request.ts';
-import { parseCron } from './cron.ts';
-import { ownZone, shown, zoneOf } from './zone.ts';
+import { parseCron, ownZone, shown, zoneOf } from './cron.ts';
 import type { Client } from '@temporalio/client';
 import { scheduleIdOf } from '../batch/workflow-ids.ts';
 

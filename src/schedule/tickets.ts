@@ -12,9 +12,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseCron } from './cron.ts';
+import { parseCron, isOnRule, zoneOf } from './cron.ts';
 import type { ScheduleDefinition } from './definition.ts';
-import { isOnRule, zoneOf } from './zone.ts';
 import { canonical } from '../host/canonical-json.ts';
 import { textIfThere } from '../errors/file-fault.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../src/batch/accounting/duplicates.ts';
 import { RETRIES_MAX } from '../../src/options/bounds.ts';
 import { unconfirmedRows, unsentPlaces } from '../../src/batch/state/state.ts';
-import { isFull } from '../../src/batch/state/state-size.ts';
+import { isFull } from '../../src/batch/state/put-row.ts';
 import { Crowd } from './crowd.ts';
 
 const MILLIONS = 5_000_000;

@@ -6,12 +6,12 @@ import { sheetFlags, type SheetFlags } from '../../src/cli/flags/flags.ts';
 import { checkRequest } from '../../src/create-batch/batch-spec.ts';
 import { loadConfigWith } from '../../src/host/config.ts';
 import {
+  givenSheet,
   limitsFrom,
   requestFrom,
   type BatchOptions,
   type Limits,
-} from '../../src/library/start/batch-options.ts';
-import { givenSheet } from '../../src/library/start/given-rows.ts';
+} from '../../src/library/start/given-rows.ts';
 
 describe('limits of a program', () => {
   it('are removed by null, and by an empty list of targets', () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCron, type WallTime } from '../../src/schedule/cron.ts';
-import { isOnRule, zoneOf } from '../../src/schedule/zone.ts';
+import { parseCron, type WallTime, isOnRule, zoneOf } from '../../src/schedule/cron.ts';
 
 const MONDAY_0200: WallTime = { month: 11, day: 23, weekday: 1, hour: 2, minute: 0 };
 const at = (more: Partial<WallTime>): WallTime => ({ ...MONDAY_0200, ...more });

@@ -3,9 +3,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '@temporalio/client';
 import { loadConfig } from '../../src/host/config.ts';
-import { parseCron } from '../../src/schedule/cron.ts';
+import { parseCron, shown, wallTimeOf, zoneOf, type Zone } from '../../src/schedule/cron.ts';
 import { type ScheduleDefinition, matchingTimes } from '../../src/schedule/definition.ts';
-import { shown, wallTimeOf, zoneOf, type Zone } from '../../src/schedule/zone.ts';
 import { connectClient } from '../../src/temporal/connect.ts';
 import { clientConverter } from '../../src/temporal/encryption/converter.ts';
 import { payloadKeys } from '../../src/temporal/encryption/payload-keys.ts';

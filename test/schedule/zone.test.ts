@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { instantOf, shown, zoneOf } from '../../src/schedule/zone.ts';
+import { instantOf, shown, zoneOf } from '../../src/schedule/cron.ts';
 
 describe('the clock of a zone', () => {
   it('gives the moment of a time, the earlier one if it comes twice', () => {

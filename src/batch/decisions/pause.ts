@@ -6,11 +6,10 @@ import { REASON_BYTES } from '../bounds.ts';
 import { isCanaryCollected, withoutSuccess } from '../canary.ts';
 import { slotsAllowed } from '../sending-limits/adaptive-cap.ts';
 import { attemptCost, budgetLeft, inFlightNano, reservedNano, spentNano } from '../sending-limits/budget.ts';
-import { grant, lacksSlots, poolFault } from '../sending-limits/grant.ts';
 import type { Canary } from '../params.ts';
 import type { Membership } from '../pool/messages.ts';
 import { type Account, accountsOf, type Lane, nextAccount } from '../state/lanes.ts';
-import { mayTakePlace } from '../state/state-size.ts';
+import { mayTakePlace } from '../state/put-row.ts';
 import {
   hasMoreToSend,
   hasUnsent,
@@ -23,7 +22,7 @@ import {
 } from '../state/state.ts';
 import { isStuck, stuckFrom } from '../on-event/run-events.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
-import { nextAttemptAt } from './send.ts';
+import { nextAttemptAt, grant, lacksSlots, poolFault } from './send.ts';
 
 /** A share of failed rows counts when so many rows have ended. */
 export const GUARD_ROWS_LEAST = 20;

@@ -16,15 +16,19 @@ import {
 } from '../state/lanes.ts';
 import { firstAllowed, mayReserve } from '../sending-limits/budget.ts';
 import { freeOn } from '../sending-limits/adaptive-cap.ts';
-import { spendRate, spendStarts, rateLimit, startsPerMinute } from '../sending-limits/rate-limit.ts';
-import { put } from '../state/put-row.ts';
+import {
+  spendRate,
+  spendStarts,
+  rateLimit,
+  startsPerMinute,
+  circuitBreaker,
+} from '../sending-limits/rate-limit.ts';
+import { put, mayTakePlace } from '../state/put-row.ts';
 import { onRung, type Base, type Waiting } from '../state/row-state.ts';
-import { type State, probed, freeSlots, isHeld, sendingProbeAt } from '../state/state.ts';
-import { mayTakePlace } from '../state/state-size.ts';
+import { type State, probed, freeSlots, isHeld, sendingProbeAt, usedSlots } from '../state/state.ts';
 import { NEVER, type Decision } from './decision.ts';
-import { circuitBreaker } from '../sending-limits/circuit-breaker.ts';
-import { grant } from '../sending-limits/grant.ts';
 import { type Allowance, FREE, type Limit, NEVER as SHUT } from '../sending-limits/allowance.ts';
+import { wantedSlots } from '../pool/membership.ts';
 
 /** Sends one group of the attempts that are due, as many as the limits allow. */
 export const send: Decision = {
@@ -160,4 +164,33 @@ function allowance(state: State): Allowance {
   }
   // A limit that allows no attempt has no time: an empty group would be sent again and again.
   return { at: most < 1 ? Number.POSITIVE_INFINITY : at, most };
+}
+
+export function grant(state: State): Allowance {
+  if (state.membership === undefined) return FREE;
+  const free = state.membership.limit - usedSlots(state);
+  return free > 0 ? { at: 0, most: free } : SHUT;
+}
+
+/** Whether the batch could send, but its pool grants it no slot at all. */
+export const lacksSlots = (state: State): boolean =>
+  state.membership !== undefined && state.membership.limit === 0 && wantedSlots(state) > usedSlots(state);
+
+/** Why the batch has no slots, for display; undefined if it has some, or wants none. */
+export function grantReason(state: State): string | undefined {
+  const { membership, params } = state;
+  if (membership === undefined || !lacksSlots(state)) return undefined;
+  if (membership.failure !== undefined || membership.size === 0) return poolFault(state);
+  return membership.epoch === 0
+    ? `waits for pool ${params.pool} to grant slots`
+    : `pool ${params.pool} has no free slot for this batch`;
+}
+
+/** What only a user can mend. */
+export function poolFault({ membership, params: { pool } }: State): string {
+  if (membership?.failure !== undefined)
+    return `pool ${pool} cannot be reached: ${membership.failure.reason}`;
+  return membership?.size === 0
+    ? `pool ${pool} has no slots: its size is 0`
+    : `pool ${pool} does not answer: it may have as many batches as it can have`;
 }

@@ -7,7 +7,7 @@ import { type Event, PASS, RESULTS } from '../events.ts';
 import type { Grant } from '../pool/messages.ts';
 import { runningRow, type State, pause, unpause } from '../state/state.ts';
 import { onGroupEnded } from './group-ended.ts';
-import { finishWhenNotified, onNotified } from './notified.ts';
+import { finishWhenNotified, onNotified } from '../decisions/notify.ts';
 import { onPartCollected, onStoreFailed } from './part-collected.ts';
 import { leaveCancelledPasses, onPassLoaded, onRetry, readLeftPass, reopen } from './retry-rows.ts';
 import { onRunsCancelled, onRunsCompleted, onRunsOverdue, onRunsSeen, onListRead } from './run-events.ts';

@@ -17,7 +17,7 @@ import {
 import { accountOn, laneWith, type Account } from '../state/lanes.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';
 import { put, removePart, spendInFull, spendWrittenOff } from '../state/put-row.ts';
-import { dropLog } from './notified.ts';
+import { dropLog } from '../decisions/notify.ts';
 import { type State, pause, unpause } from '../state/state.ts';
 
 /** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */

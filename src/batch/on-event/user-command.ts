@@ -17,8 +17,8 @@ import {
   pause,
   unpause,
 } from '../state/state.ts';
-import { endRow } from '../state/put-row.ts';
-import { notifyAgain } from './notified.ts';
+import { endRow, neededBytes } from '../state/put-row.ts';
+import { notifyAgain } from '../decisions/notify.ts';
 import { decideUnconfirmed } from './run-events.ts';
 import { fetchNow, filesAreFine } from './part-collected.ts';
 import { mostRetries } from '../../options/failure-kind.ts';
@@ -26,7 +26,6 @@ import { STORED_LIMITS, withoutNone, type LimitChange } from '../../options/limi
 import { accountsOf } from '../state/lanes.ts';
 import type { BatchParams } from '../params.ts';
 import { changePool } from '../pool/membership.ts';
-import { neededBytes } from '../state/state-size.ts';
 
 /** How many acknowledgements a batch keeps; a command reads its own within seconds. */
 export const ACKNOWLEDGED_MOST = 20;

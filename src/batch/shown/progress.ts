@@ -7,7 +7,7 @@ import { canaryProgress, type CanaryProgress } from '../canary.ts';
 import type { FailureCounts } from '../outcome.ts';
 import { slotsAllowed, usefulConcurrency } from '../sending-limits/adaptive-cap.ts';
 import { reservedNano, spentNano } from '../sending-limits/budget.ts';
-import { grantReason } from '../sending-limits/grant.ts';
+import { grantReason } from '../decisions/send.ts';
 import { startsPerMinute } from '../sending-limits/rate-limit.ts';
 import { optionalLimits } from '../../options/limits.ts';
 import type { PauseKind } from '../pausing/pause-kinds.ts';

@@ -14,13 +14,14 @@ import {
   type EndedRow,
 } from './row-state.ts';
 import { addHeld, heldBy, heldByEnded, isWrittenOff } from '../accounting/tally.ts';
-import { accountOn, laneWith, type Account, accountsOf } from './lanes.ts';
+import { accountOn, laneWith, type Account, accountsOf, type Lane } from './lanes.ts';
 import type { State } from './state.ts';
 import { clipped } from '../../options/clipped.ts';
-import type { FailureKind } from '../../options/failure-kind.ts';
+import { type FailureKind, mostRetries } from '../../options/failure-kind.ts';
 import { OUTCOME_CLASS, type Outcome, countFailure } from '../outcome.ts';
-import { reasonBytes } from './state-size.ts';
 import { highestCost } from '../sending-limits/budget.ts';
+import { REASON_BYTES, reservedBytes, ROWS_MAX, SHORT_REASON_BYTES, STATE_BYTES_MAX } from '../bounds.ts';
+import { mayPass } from '../canary.ts';
 
 const SLOT_PHASES: ReadonlySet<Phase> = new Set(['sending', 'running', 'unconfirmed']);
 
@@ -165,3 +166,24 @@ function dearestRung(state: State, place: number): number {
 export function spendWrittenOff(state: State, { place, attempts }: EndedRow): void {
   for (const attempt of attempts) if (isWrittenOff(attempt)) spendInFull(state, place, attempt.rung);
 }
+
+/** Whether no further row may enter. Each row in the state has space reserved for the attempts that it may still need. */
+export const isFull = (state: State): boolean =>
+  state.rows.size >= ROWS_MAX || neededBytes(state) >= STATE_BYTES_MAX;
+
+/** Whether the next place of the lane may be sent. */
+export const mayTakePlace = (state: State, { segments: [next] }: Pick<Lane, 'segments'>): boolean =>
+  next !== undefined && state.cancelling === undefined && mayPass(state, next) && !isFull(state);
+
+/** What the rows in the state take, and may take. */
+export function neededBytes({ rows, bytes, params }: Pick<State, 'rows' | 'bytes' | 'params'>): number {
+  const { unconfirmed } = params;
+  return (
+    bytes +
+    rows.size * reservedBytes({ retries: mostRetries(params), resubmits: unconfirmed.rule === 'resubmit' })
+  );
+}
+
+/** How many bytes a reason may take; fewer once the state is half full. */
+export const reasonBytes = ({ bytes }: State): number =>
+  bytes < STATE_BYTES_MAX / 2 ? REASON_BYTES : SHORT_REASON_BYTES;

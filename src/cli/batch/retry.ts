@@ -1,7 +1,7 @@
 // retry: sends rows of a batch again, whether it runs or has ended. The batch stays one: a row keeps one line, and its attempts add
 // up.
 
-import { answersFrom } from '../../library/start/batch-options.ts';
+import { answersFrom } from '../../library/start/given-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { retryFlags } from './batch-flags.ts';

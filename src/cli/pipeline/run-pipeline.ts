@@ -25,14 +25,13 @@ import type { Servers } from '../../library/servers.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { SheetFlags } from '../flags/flags.ts';
-import { pipelineJson } from '../json/pipeline.ts';
 import { sameCommand } from '../next-command.ts';
 import { printBatch } from '../run/batch-plan.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { shownWith, fromNotes } from '../run/new-batch.ts';
 import { policyOf } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
-import { followPipeline } from './pipeline.ts';
+import { followPipeline, pipelineJson } from './pipeline.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
 
 /** Shows all stages: what those with a sheet would be, and when the others follow. */

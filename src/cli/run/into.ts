@@ -1,6 +1,6 @@
 // run, submit and plan with --into: adds the rows of a further sheet to a batch, which keeps its mapping, deployment and service.
 
-import { answersFrom } from '../../library/start/batch-options.ts';
+import { answersFrom } from '../../library/start/given-rows.ts';
 import type { Question } from '../../create-batch/questions.ts';
 import { problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';

@@ -1,6 +1,6 @@
 // run --watch: follows a batch and its sheet. Each save sends the rows that it adds or changes, until Ctrl-C.
 
-import { answersFrom } from '../../library/start/batch-options.ts';
+import { answersFrom } from '../../library/start/given-rows.ts';
 import { resolve } from 'node:path';
 import { EXIT, problem, isRunsheetError } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';

@@ -1,6 +1,6 @@
 // schedule create: checks what a firing would do now, makes the schedule, and says when it fires and what it buys.
 
-import { answersFrom } from '../../library/start/batch-options.ts';
+import { answersFrom } from '../../library/start/given-rows.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { DraftBatch } from '../../create-batch/laid-out-sheet.ts';
 import { definitionFrom, isFilled, type ScheduleDefinition } from '../../schedule/definition.ts';

@@ -1,9 +1,8 @@
 // How commands show a schedule, as text and as JSON.
 
 import { toString as cronText } from 'cronstrue';
-import { parseCron } from '../../schedule/cron.ts';
+import { parseCron, shown, zoneOf, type Zone } from '../../schedule/cron.ts';
 import type { ScheduleDefinition } from '../../schedule/definition.ts';
-import { shown, zoneOf, type Zone } from '../../schedule/zone.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { shownFirings, type ShownFiring } from '../../library/schedules.ts';
 import type { CreatedSchedule, ScheduleInfo } from '../../temporal/schedules.ts';

@@ -1,6 +1,6 @@
 // schedule list, show, pause, resume, delete. Embedded servers start for each of them, because they have the schedules.
 
-import { zoneOf, instantOf, type Zone } from '../../schedule/zone.ts';
+import { zoneOf, instantOf, type Zone } from '../../schedule/cron.ts';
 import type { ScheduleInfo } from '../../temporal/schedules.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';

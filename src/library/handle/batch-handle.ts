@@ -16,8 +16,7 @@ import { appendSheet, planAppended, type AppendPlan } from './appended-sheet.ts'
 import { EndedRows, withBigints, type RowResult, EventReader, type ShownEvent } from './ended-rows.ts';
 import type { Exported, ExportOptions } from './exported-batch.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
-import { answersFrom, limitsFrom, type Limits } from '../start/batch-options.ts';
-import type { Sheet } from '../start/given-rows.ts';
+import { type Sheet, answersFrom, limitsFrom, type Limits } from '../start/given-rows.ts';
 import type {
   Ack,
   AddedRows,

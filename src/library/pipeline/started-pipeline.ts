@@ -2,7 +2,7 @@
 // once the workflow of the pipeline starts them.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { preparingIn, withCopy } from '../../create-batch/copy-sheet.ts';
+import { preparingIn, withCopy, stemOf } from '../../create-batch/copy-sheet.ts';
 import {
   createPipeline,
   failureOf,
@@ -23,7 +23,6 @@ import type { Source } from '../../create-batch/propose.ts';
 import { list, problem, correctionOf, nearest } from '../../errors/error.ts';
 import { named } from '../../options/kinds.ts';
 import { PIPELINE_FILE } from '../../store/batch-file.ts';
-import { stemOf } from '../../create-batch/batch-id.ts';
 import { settingsChanged } from '../../schedule/definition.ts';
 import { locationOf, type BatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';

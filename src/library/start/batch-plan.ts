@@ -11,9 +11,8 @@ import { queueToWire } from '../../run-service/contract/queue.ts';
 import { canReachReceiver } from '../../run-service/local-address.ts';
 import { temporalFrom } from '../../temporal/temporal-address.ts';
 import { cacheRows } from '../../sheet/placed-rows.ts';
-import type { BatchOptions } from './batch-options.ts';
 import { estimateOf, type Estimate } from './estimate.ts';
-import type { Source } from './given-rows.ts';
+import type { Source, BatchOptions } from './given-rows.ts';
 import type { Servers } from '../servers.ts';
 import { proposed, type Told } from './start-batch.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors/error.ts';
-import { takeStateFolder } from '../../host/state-folder.ts';
+import { takeStateFolder, assertDiskSpace } from '../../host/state-folder.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
 import {
   type FollowerMessage,
@@ -18,7 +18,6 @@ import {
 } from './control-port.ts';
 import { beginStack, stackLog } from './spare-stack.ts';
 import { livingRecord, readRecord } from './stack-file.ts';
-import { assertDiskSpace } from '../../host/disk-space.ts';
 
 export type FollowParams = {
   readonly config: Config;

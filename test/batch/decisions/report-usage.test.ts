@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
-import { CIRCUIT_OPENS_AFTER } from '../../../src/batch/sending-limits/circuit-breaker.ts';
+import { CIRCUIT_OPENS_AFTER } from '../../../src/batch/sending-limits/rate-limit.ts';
 import { POOL_AGAIN_MS } from '../../../src/batch/on-event/apply.ts';
 import { POOL_REPORT_MS } from '../../../src/batch/decisions/publish.ts';
 import { wantedSlots, wantsMoreAt, POOL_AHEAD_MS } from '../../../src/batch/pool/membership.ts';
