@@ -178,7 +178,8 @@ const reports = ({ log, notice, onChange }: ServicesParams, part: string) => ({
 });
 
 /** A unique namespace: a server without it is another program on our port. */
-const namespaceOf = (home: string) => `runsheet-${readOrCreateSecret(join(home, 'instance')).slice(0, 8)}`;
+export const namespaceOf = (home: string) =>
+  `runsheet-${readOrCreateSecret(join(home, 'instance')).slice(0, 8)}`;
 
 /** Supervises a child process: restarts it when it exits unexpectedly, with exponential backoff. */
 type Supervised<T extends { readonly child: ChildProcess }> = {

@@ -16,9 +16,9 @@ import type { Config } from '../../host/config.ts';
 import { takeStateFolder } from '../../host/state-folder.ts';
 import { openControl, type StackMessage } from './control-port.ts';
 import { choosePorts } from './ports.ts';
-import { openStackServices, type ServicesParams, type StackServices } from './services.ts';
+import { namespaceOf, openStackServices, type ServicesParams, type StackServices } from './services.ts';
 import { removeRecord, type StackRecord, writeRecord } from './stack-file.ts';
-import { databaseOf, pidFile } from './temporal-server.ts';
+import { pidFile } from './temporal-server.ts';
 
 /** The exit code of a stack process if another stack is running. */
 const ALREADY_RUNNING = 75;
@@ -193,7 +193,8 @@ async function clearOrphans(home: string): Promise<void> {
 
 /** Whether the process is the server of this state folder; another process may have its pid. */
 function isServerOf(pid: number, home: string): boolean {
-  return commandOf(pid).includes(databaseOf(home));
+  const command = commandOf(pid);
+  return command.includes('start-dev') && command.includes(namespaceOf(home));
 }
 
 function commandOf(pid: number): string {

@@ -24,8 +24,7 @@ export type ServerParams = {
 export type TemporalServer = Awaited<ReturnType<typeof startServer>>;
 
 /** Temporal opens a path with one of these as an address, which is another file; it runs in the folder. */
-export const databaseOf = (home: string): string =>
-  /[#?%]/.test(home) ? 'temporal.db' : join(home, 'temporal.db');
+const databaseOf = (home: string): string => (/[#?%]/.test(home) ? 'temporal.db' : join(home, 'temporal.db'));
 /** Names the server to the next stack if this one is killed, also while the server starts. */
 export const pidFile = (home: string): string => join(home, 'temporal.pid');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
