@@ -316,28 +316,6 @@ describe.skipIf(CHROMIUM === undefined)('the report in a browser (skipped withou
     await page.waitForSelector('#side .meant');
   });
 
-  it('has what matters of every row on paper, light, and without bars that stick', async () => {
-    const page = await open('', { colorScheme: 'dark' });
-    await page.evaluate('Object.assign(globalThis, { print: () => document.title += " printed" })');
-    await page.fill('#search', 'SKU-01');
-    const shown = await shownRows(page);
-    await page.click('#print');
-    await expect.poll(() => page.title()).toContain('printed');
-    await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
-    const texts = await page.$$eval('#printed > div', (all) => all.map((one) => one.textContent ?? ''));
-    expect(texts).toHaveLength(shown);
-    for (const text of texts) expect(text).toMatch(/SKU-01\d\d.*(?:A10G|L40S|H100) · [\d.]+ s · \$/);
-    expect(await drawn(page, '#printed img')).not.toHaveLength(0);
-    const seen = await page.evaluate<readonly string[]>(
-      `[...document.querySelectorAll('body *')].filter((one) => one.checkVisibility())
-        .map((one) => getComputedStyle(one).position).filter((one) => one === 'sticky' || one === 'fixed')`,
-    );
-    expect(seen).toEqual([]);
-    expect(await page.isVisible('#toolbar')).toBe(false);
-    const paper = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-    expect(Math.min(...(paper.match(/\d+/g) ?? ['0']).map(Number))).toBeGreaterThan(240);
-  });
-
   it('moves nothing for a viewer who wants no motion', async () => {
     const page = await open('#SKU-0011', { reducedMotion: 'reduce' });
     await page.waitForSelector('#strip');

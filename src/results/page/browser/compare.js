@@ -10,8 +10,6 @@ import { count, factsText, joined, money, plural, span } from './text.js';
 /** @import { ComparisonFacts, ShownPair, ShownSingle } from '../comparison-page.ts' */
 
 const ONLY_SHOWN = 200;
-/** A pair on paper. */
-const PAPER = { width: 440, height: 310 };
 /** @type {PairWish} */
 const EVERYTHING = { show: '', text: '', sort: 'change' };
 
@@ -50,7 +48,7 @@ function Comparison({ facts, pairs, only }) {
       </div>
       <${Gallery} key=${JSON.stringify(wish)} name="pairs" version=${0} length=${order.length} cellOf=${cellIn}
         draw=${(at, cell) => drawPair(facts, /** @type {ShownPair} */ (order[at]), at, cell)} placeOf=${(at) => at}
-        ...${{ port, paper: PAPER, onOpen: open, nothing: 'No pair is like that.' }} showAll=${() => setWish(EVERYTHING)} />
+        ...${{ port, onOpen: open, nothing: 'No pair is like that.' }} showAll=${() => setWish(EVERYTHING)} />
       <${Only} facts=${facts} only=${only} />
     </main>
     ${place >= 0 && html`<${PairView} ...${{ facts, order, place, onClose }} go=${open} />`}`;

@@ -28,7 +28,7 @@ const PICKED = [['', 'Picks…'], ['picked', 'Picked'], ['rejected', 'Rejected']
 const SIZES = DENSITIES.map(({ name }, nth) => [`${nth}`, name]);
 
 /** `shown`: how many rows are shown. @param {{ table: Table, picks: Picks, wish: Wish, density: number, shown: number, [does: string]: any }} props */
-export function Filters({ table, picks, wish, change, density, setDensity, shown, print, download }) {
+export function Filters({ table, picks, wish, change, density, setDensity, shown, download }) {
   const [isOpen, setOpen] = useState(false);
   const { outcome, gpu, column, value, picked, sort, down, text } = wish;
   const many = [outcome, gpu, column >= 0, picked, sort !== 'row'].filter(Boolean).length;
@@ -61,7 +61,6 @@ export function Filters({ table, picks, wish, change, density, setDensity, shown
       <span id="count" role="status">${shown === table.rows ? '' : `${count(shown)} of `}${plural(table.rows, 'row')}</span>
       ${!isAll && html`<${Button} id="reset" name="link" onClick=${() => change(EVERYTHING)}>Show all<//>`}
       ${picks.size > 0 && html`<${Button} id="picks-download" name="link" onClick=${download}>Save picks.csv (${count(picks.size)})<//>`}
-      <${Button} id="print" name="link" onClick=${print}>Print<//>
     </div>
   </div>`;
 }

@@ -1,7 +1,7 @@
 // Cards of very many rows or pairs. Only those near the window are on the page; the others are room. Browsers limit the height of an
 // element, so they are shown in blocks.
 
-import { Button, html, render, useLayoutEffect, useRef, useState, useWidth, useWindow } from './parts.js';
+import { Button, html, useLayoutEffect, useRef, useState, useWidth, useWindow } from './parts.js';
 import { count } from './text.js';
 
 /** @import { Children } from './parts.js' */
@@ -9,10 +9,9 @@ import { count } from './text.js';
 /** @typedef {{ id: number, name: string, href: string, content: Children }} Card */
 
 const BLOCK = 10_000;
-const PRINTED_MOST = 500;
 
 /**
- * `placeOf`: where the row with an id is now; `paper`: a cell on paper, where all of them have room; `version`: grows when rows were added; `onKey`: says whether the key did something.
+ * `placeOf`: where the row with an id is now; `version`: grows when rows were added; `onKey`: says whether the key did something.
  * @param {{ length: number, cellOf: (room: number) => Cell, draw: (place: number, cell: Cell) => Card, [other: string]: any }} props
  */
 export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, name, version, ...rest }) {
@@ -43,11 +42,7 @@ export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, na
     if (!isSeen) scrollTo({ top: Math.max(0, top - innerHeight / 3) });
     look();
   };
-  const printed = useRef();
-  port.current = {
-    reveal,
-    print: usePaper(printed, length, rest.paper, draw),
-  };
+  port.current = { reveal };
   useLayoutEffect(() => {
     const card = wanted.current < 0 ? null : box.current?.querySelector(`[data-place="${wanted.current}"]`);
     if (!card) return;
@@ -80,28 +75,8 @@ export function Gallery({ length, cellOf, draw, placeOf, onOpen, onKey, port, na
     box.current?.scrollIntoView();
   };
   return html`<ul id="cards" class=${name} ref=${box} style=${{ height: `${height}px` }}>${room > 0 && cards}</ul>
-    <div id="printed" ref=${printed}></div><${Blocks} length=${length} block=${block} go=${go} />
+    <${Blocks} length=${length} block=${block} go=${go} />
     ${length === 0 && html`<p id="nothing" class="wrap">${rest.nothing} <${Button} onClick=${rest.showAll}>Show all<//></p>`}`;
-}
-
-/** Puts all cards on the paper, only while it is printed; returns what prints. @type {(paper: { current: any }, length: number, cell: Cell, draw: (place: number, cell: Cell) => Card) => () => Promise<void>} */
-function usePaper(paper, length, cell, draw) {
-  const layOut = () => {
-    const places = Array.from({ length: Math.min(length, PRINTED_MOST) }, (_, place) => place);
-    const style = { width: `${cell.width}px` };
-    const cards = places.map((place) => html`<div style=${style}>${draw(place, cell).content}</div>`);
-    const rest = length - places.length;
-    render(html`${cards}${rest > 0 && html`<p>and ${count(rest)} more</p>`}`, paper.current);
-  };
-  useWindow(['beforeprint'], layOut);
-  useWindow(['afterprint'], () => render(null, paper.current));
-  return async () => {
-    layOut();
-    const pictures = [...paper.current.querySelectorAll('img')];
-    for (const picture of pictures) picture.loading = 'eager';
-    await Promise.allSettled(pictures.map((picture) => picture.decode()));
-    globalThis.print();
-  };
 }
 
 /** A card that opens what it shows, and hears keys; those with a modifier are the browser's. @param {{ name: string, onOpen: () => void, onKey: (event: KeyboardEvent) => void, children?: Children, [other: string]: any }} props */

@@ -25,8 +25,6 @@ import { Table } from './table.js';
 
 const FEW_ROWS = 12;
 const LOADING = { state: 'loading' };
-/** A card on paper. */
-const PAPER = { density: 2, width: 220, height: 290 };
 const VIEWS = { rows: 'Rows', grid: 'Grid', times: 'Time', costs: 'Cost' };
 
 /** @type {(facts: ReportFacts, page: HTMLElement) => Promise<void>} */
@@ -113,10 +111,9 @@ function Rows({ source, order, wish, change, setOpened, onPick, port }) {
     return true;
   };
   const download = () => save('picks.csv', new Blob([picks.csv(table.key)], { type: 'text/csv' }));
-  const print = () => port.current.print();
-  return html`<${Filters} ...${{ table, picks, wish, change, density, setDensity, print, download }} shown=${order.length} />
+  return html`<${Filters} ...${{ table, picks, wish, change, density, setDensity, download }} shown=${order.length} />
     <${Gallery} key=${serial.current} name="density-${density}" version=${table.version} length=${order.length}
-      cellOf=${(room) => cellIn(density, room)} placeOf=${(row) => order.indexOf(row)} onKey=${onKey} port=${port} paper=${PAPER}
+      cellOf=${(room) => cellIn(density, room)} placeOf=${(row) => order.indexOf(row)} onKey=${onKey} port=${port}
       draw=${(place, cell) => drawRow(source, order[place] ?? 0, cell)}
       onOpen=${(place) => setOpened({ order, place, attempt: 0 })}
       nothing="No row is like that." showAll=${() => change(EVERYTHING)} />`;
