@@ -80,7 +80,7 @@ function spendLines(summary: Summary, paint: Paint): readonly string[] {
     duplicates.runs > 0
       ? `${plural(duplicates.runs, 'duplicate run')}: ${seconds}, ${money(duplicates.cost_usd)} estimated; duplicates.jsonl names them`
       : undefined,
-    undelivered !== undefined && undelivered.rows > 0
+    undelivered.rows > 0
       ? `${plural(undelivered.rows, 'row')} paid for and not kept, ${money(undelivered.cost_usd)} estimated: retry fetches the files`
       : undefined,
     unseen > 0
