@@ -2,7 +2,7 @@
 // workflows as bundles.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,7 +49,25 @@ export const { ${names.join(', ')} } = await import('${compiled}');
   );
 }
 
-await bundleCommands(join(dist, 'cli'), (source) => join(dist, source.replace(/\.ts$/, '.js')));
+const files = await bundleCommands(join(dist, 'cli'), (source) => join(dist, source.replace(/\.ts$/, '.js')));
+// Their licences ask for it.
+const packages = new Set(
+  files.flatMap((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
+);
+writeFileSync(
+  join(dist, 'cli', 'LICENSES.txt'),
+  [...packages]
+    .toSorted()
+    .map((folder) => {
+      const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+      const texts = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/i.test(file));
+      return [
+        `${name} ${version} (${license})`,
+        ...texts.map((file) => readFileSync(join(folder, file), 'utf8')),
+      ].join('\n\n');
+    })
+    .join('\n\n---\n\n'),
+);
 
 // The compiled bundler bundles the compiled workflows.
 const { makeBundle } = await import('../dist/src/temporal/bundle.js');

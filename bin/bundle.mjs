@@ -17,7 +17,7 @@ const OUTSIDE =
 const CONVERTERS = ['labelled', 'failures', 'encrypted-failures'];
 const FINDS_CONVERTERS = 'src/temporal/encryption/converter.ts';
 
-/** `placeOf`: the file of a source that has others beside it, such as pages and programs. */
+/** `placeOf`: the file of a source that has others beside it, such as pages and programs. Returns the files of which it is made. */
 export async function bundleCommands(out, placeOf) {
   const converters = CONVERTERS.map((name) => [name, join(root, `src/temporal/encryption/${name}.ts`)]);
   const bundle = await rolldown({
@@ -27,12 +27,13 @@ export async function bundleCommands(out, placeOf) {
     logLevel: 'silent',
     plugins: [{ name: 'places', transform: (code, id) => atItsPlace(code, id, out, placeOf) }],
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: out,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
   });
+  return output.flatMap(({ moduleIds = [] }) => moduleIds);
 }
 
 function atItsPlace(code, id, out, placeOf) {

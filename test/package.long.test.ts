@@ -76,6 +76,9 @@ describe('the packed tarball, installed in an empty folder', () => {
 
   it('carries compiled code and the workflow bundle, and no sources', () => {
     expect(existsSync(join(installed, 'dist', 'workflow-bundle.js'))).toBe(true);
+    expect(readFileSync(join(installed, 'dist/cli/LICENSES.txt'), 'utf8')).toMatch(
+      /^undici [\d.]+ \(MIT\)$/m,
+    );
     expect(existsSync(join(installed, 'src'))).toBe(false);
   });
 
