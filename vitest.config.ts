@@ -16,7 +16,6 @@ const WHOLE = [
 const ALONE = [
   'test/cli/{cluster,rehearsal,two-at-once}{,.long}.test.ts',
   'test/chaos/{cycles,frozen,postgres,servers}.long.test.ts',
-  'test/package.test.ts',
 ];
 
 /** Of what remains, those that replace a module for their whole process, or measure its heap. */
@@ -24,7 +23,6 @@ const OWN_PROCESS = [
   'test/activities/collect-rows.test.ts',
   'test/activities/download-outputs.test.ts',
   'test/audit/list-runs.test.ts',
-  'test/console/clean-in-s3.test.ts',
   'test/doors/doors.test.ts',
   'test/sheet/large.test.ts',
 ];

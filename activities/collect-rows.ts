@@ -9,7 +9,7 @@ import type { DeferredRow, PartResult } from '../src/batch/events.ts';
 import type { PastAttempt } from '../src/batch/outcome.ts';
 import type { EndedRow } from '../src/batch/state/row-state.ts';
 import { errorMessage } from '../src/errors/error.ts';
-import { costOf, DEFAULT_PRICES } from '../src/options/failure-kind.ts';
+import { costOf, DEFAULT_PRICES } from '../src/options/gpu.ts';
 import { recordOf, recordsBefore } from '../src/results/batch-rows.ts';
 import { showPart } from '../src/results/page/living-page.ts';
 import { outputNames, type OutputNames } from '../src/results/output-paths.ts';
@@ -21,10 +21,8 @@ import {
   type PartRecord,
   placeOf,
   whyMissing,
-  runCostsIn,
-  tallyChange,
-  unpricedIn,
 } from '../src/results/row-record.ts';
+import { runCostsIn, tallyChange, unpricedIn } from '../src/results/tally-rows.ts';
 import type { Run } from '../src/run-service/contract/run.ts';
 import { type KnownRun, outcomeOf as stateOf } from '../src/run-service/run-outcome.ts';
 import type { PlacedRow } from '../src/sheet/placed-rows.ts';

@@ -10,7 +10,8 @@ import { WRITES } from '../src/batch/params.ts';
 import { createOnce, type BatchCall } from '../src/create-batch/create-once.ts';
 import { givenFrom, refuseBoth, wishOf } from '../src/create-batch/given-options.ts';
 import { codedMessage, errorMessage, EXIT, RunsheetError } from '../src/errors/error.ts';
-import { shortened, terminalLine, shownAddress, withoutSecrets } from '../src/errors/outside-text.ts';
+import { shortened, terminalLine } from '../src/errors/outside-text.ts';
+import { shownAddress, withoutSecrets } from '../src/errors/redact.ts';
 import { readSummary } from '../src/results/summary.ts';
 import type { Deps } from './deps.ts';
 

@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity';
 import { KnownRuns } from '../src/audit/known-runs.ts';
 import { readLast, type Reading } from '../src/audit/duplicate-runs.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../src/batch/accounting/tally.ts';
-import type { ReadBack } from '../src/batch/events.ts';
+import type { ReadBack } from '../src/batch/commands.ts';
 import type { BatchEvent } from '../src/batch/events.ts';
 import { OUTCOMES, type AttemptRun } from '../src/batch/outcome.ts';
 import type { Snapshot } from '../src/batch/state/snapshot.ts';

@@ -8,11 +8,12 @@ import pMap from 'p-map';
 import type { AttemptRun } from '../src/batch/outcome.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
-import type { OverdueRun, RunCompletion, PolledRun } from '../src/batch/events.ts';
+import type { OverdueRun, RunCompletion } from '../src/batch/events.ts';
+import type { PolledRun } from '../src/batch/commands.ts';
 import { errorMessage, isRunsheetError } from '../src/errors/error.ts';
 import { clipped } from '../src/options/clipped.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
-import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/run-service/run-outcome.ts';
+import { NOT_OBSERVED, type Observation, observe, type Sight } from '../src/run-service/observation.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 
 type PollInput = BatchRef & {

@@ -1,17 +1,13 @@
 // Sends one group: at most one Queue Run call for each attempt (R1 to R3). The workflow always learns how each POST ended:
 // heartbeats carry the results so far, and the completion is retried until the server has accepted it.
 
+import { NotAllowed, type Lease, takeLease } from './lease.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CompleteAsyncError, activityInfo } from '@temporalio/activity';
-import {
-  ActivityNotFoundError,
-  type AsyncCompletionClient,
-  ActivityCancelledError,
-} from '@temporalio/client';
+import { ActivityNotFoundError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { AttemptRef, SentAttempt } from '../src/batch/outcome.ts';
 import { REASON_BYTES } from '../src/batch/bounds.ts';
-import { LEASE_MS } from '../src/batch/bounds.ts';
 import { classifyResponse, type PostFacts } from '../src/batch/classify-response.ts';
 import { clipped } from '../src/options/clipped.ts';
 import type { GroupResult, PostResult } from '../src/batch/events.ts';
@@ -288,55 +284,4 @@ async function untilAccepted<T>(
       await wait(COMPLETE_AGAIN_MS);
     }
   }
-}
-
-// Allows a worker to start POSTs only while the server confirms that its group is still active (R3). The server may abandon a
-// group while its worker is disconnected, frozen or asleep; when that worker continues, it must not send. Every confirmed
-// heartbeat opens the lease until 3 s after the heartbeat was requested.
-//
-//   heartbeat ──confirmed──► open until 3 s after the request ──► closed until the next one is confirmed
-//     └────not found──► lost permanently: the server has abandoned the group, nothing more is sent
-//
-// Two clocks must agree that the lease is open: the monotonic clock stops while the machine sleeps, and the wall clock may be
-// set back.
-
-export class NotAllowed extends Error {
-  override readonly name = 'NotAllowed';
-}
-
-type Lease = {
-  /** Sends `details` and asks whether the group is still active; false once it is lost. */
-  heartbeat(details: unknown): Promise<boolean>;
-  /** Throws {@link NotAllowed} unless a POST may start now. */
-  check(): void;
-};
-
-export function takeLease(
-  activity: AsyncCompletionClient,
-  taskToken: Uint8Array,
-  stopping: AbortSignal,
-): Lease {
-  let wallMs = Number.NEGATIVE_INFINITY;
-  let steadyMs = Number.NEGATIVE_INFINITY;
-  let lostBecause: string | undefined;
-  return {
-    heartbeat: async (details) => {
-      const requested = { wallMs: Date.now(), steadyMs: performance.now() };
-      try {
-        await activity.heartbeat(taskToken, details);
-        ({ wallMs, steadyMs } = requested);
-      } catch (error) {
-        if (error instanceof ActivityNotFoundError || error instanceof ActivityCancelledError)
-          lostBecause = errorMessage(error);
-        // Other errors say nothing about the group; the lease expires if they continue.
-      }
-      return lostBecause === undefined;
-    },
-    check: () => {
-      if (stopping.aborted) throw new NotAllowed('the worker is stopping');
-      if (lostBecause !== undefined) throw new NotAllowed(`Temporal has abandoned the group: ${lostBecause}`);
-      const isOpen = Date.now() - wallMs < LEASE_MS && performance.now() - steadyMs < LEASE_MS;
-      if (!isOpen) throw new NotAllowed('Temporal has not confirmed the group recently');
-    },
-  };
 }

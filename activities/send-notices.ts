@@ -11,7 +11,7 @@ import {
   type ScheduleNotice,
 } from '../src/batch/notices/schedule-notice.ts';
 import type { Progress } from '../src/batch/shown/progress.ts';
-import { shownAddress } from '../src/errors/outside-text.ts';
+import { shownAddress } from '../src/errors/redact.ts';
 import { deliver } from '../src/notices/deliver.ts';
 import { noticeBody, scheduleNoticeBody } from '../src/notices/notice-body.ts';
 import { reasonWithRows } from '../src/results/batch-rows.ts';

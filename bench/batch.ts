@@ -11,7 +11,7 @@ import { workflowIdOf } from '../src/batch/workflow-ids.ts';
 import { withCopy } from '../src/create-batch/copy-sheet.ts';
 import { NewBatch, type CreatedBatch } from '../src/create-batch/create-batch.ts';
 import { AGAIN } from '../src/create-batch/questions.ts';
-import { findDeployment } from '../src/create-batch/batch-request.ts';
+import { findDeployment } from '../src/create-batch/find-deployment.ts';
 import { openServices } from '../src/run-service/open-services.ts';
 import { openTransport } from '../src/run-service/transport.ts';
 import type { Run } from '../src/run-service/contract/run.ts';

@@ -2,7 +2,8 @@
 // the batch has ended or continues as new. `state` holds everything that is remembered. The simulator of the tests runs this
 // code as well, so Temporal is only reached through `runtime`.
 
-import type { Event, Command } from '../src/batch/events.ts';
+import type { Event } from '../src/batch/events.ts';
+import type { Command } from '../src/batch/commands.ts';
 import { progress, type Progress } from '../src/batch/shown/progress.ts';
 import { begin } from '../src/batch/state/begin.ts';
 import { continueFrom, restore, type Snapshot } from '../src/batch/state/snapshot.ts';

@@ -1,15 +1,8 @@
 // Executes the commands of a batch: activities, timers and signals. The result of each is an event again.
 
 import { ActivityFailure, ApplicationFailure, CancelledFailure, TimeoutFailure } from '@temporalio/common';
-import {
-  type Event,
-  EVIDENCE,
-  type GroupResult,
-  LOG,
-  PASS,
-  RESULTS,
-  type Command,
-} from '../src/batch/events.ts';
+import { type Event, EVIDENCE, type GroupResult, LOG, PASS, RESULTS } from '../src/batch/events.ts';
+import { type Command } from '../src/batch/commands.ts';
 import type { Notice } from '../src/batch/pausing/pause-kinds.ts';
 import { progress } from '../src/batch/shown/progress.ts';
 import { activitySummary } from '../src/batch/shown/shown-batch.ts';

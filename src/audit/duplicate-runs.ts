@@ -3,7 +3,7 @@
 // attempt that was abandoned. It costs money, so it is reported.
 
 import type { AttemptRef, AttemptRun } from '../batch/outcome.ts';
-import { costOf } from '../options/failure-kind.ts';
+import { costOf } from '../options/gpu.ts';
 import { errorMessage } from '../errors/error.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Run } from '../run-service/contract/run.ts';

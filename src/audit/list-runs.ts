@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { withCallSignal } from '../host/call-signal.ts';
 import type { AttemptRun } from '../batch/outcome.ts';
-import type { ReadBack } from '../batch/events.ts';
+import type { ReadBack } from '../batch/commands.ts';
 import type { RunService } from '../run-service/client.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import type { BatchFile } from '../store/batch-file.ts';

@@ -6,7 +6,7 @@ import { CLOCK_SLACK_MS, LEASE_MS } from '../batch/bounds.ts';
 import { problem } from '../errors/error.ts';
 import { type BatchFile, readStarted } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';
-import type { ReadBack } from '../batch/events.ts';
+import type { ReadBack } from '../batch/commands.ts';
 
 const QUIET_FILE = 'recovering.json';
 

@@ -5,7 +5,8 @@
 import { NO_LEDGER } from '../batch/accounting/request-ledger.ts';
 import { NO_TALLY, tallyOutcome, type Tally } from '../batch/accounting/tally.ts';
 import { ROWS_MAX } from '../batch/bounds.ts';
-import { type ReadBack, note, type BatchEvent } from '../batch/events.ts';
+import { type ReadBack } from '../batch/commands.ts';
+import { note, type BatchEvent } from '../batch/events.ts';
 import { hasPassed, tryCanaryAgain } from '../batch/canary.ts';
 import { onCancel, originOf, changeLimits } from '../batch/on-event/user-command.ts';
 import type { PastAttempt } from '../batch/outcome.ts';
@@ -25,9 +26,11 @@ import {
 } from '../batch/state/lanes.ts';
 import { put, spendInFull } from '../batch/state/put-row.ts';
 import { begin } from '../batch/state/begin.ts';
-import { type State, pause } from '../batch/state/state.ts';
+import { type State } from '../batch/state/state.ts';
+import { pause } from '../batch/pausing/pauses.ts';
 import { problem } from '../errors/error.ts';
-import { addRecord, spentInFullIn, type AttemptRecord, type PartRecord } from '../results/row-record.ts';
+import { addRecord, spentInFullIn } from '../results/tally-rows.ts';
+import { type AttemptRecord, type PartRecord } from '../results/row-record.ts';
 import { countRows, recordsOf } from '../results/batch-rows.ts';
 import { newestRecords } from '../results/parts.ts';
 import { readLatestSummary, summarizedPass } from '../results/summary.ts';

@@ -6,7 +6,8 @@ import { knownRuns, stillUnconfirmed, type RequestLedger } from '../batch/accoun
 import { NO_OUTCOMES, OUTCOMES } from '../batch/outcome.ts';
 import { readDuplicates, type Summary } from '../results/summary.ts';
 import { OutputCheck } from '../results/output-check.ts';
-import { climbedIn, gpuSecondsOf, type FileRecord, type RowRecord } from '../results/row-record.ts';
+import { climbedIn } from '../results/tally-rows.ts';
+import { gpuSecondsOf, type FileRecord, type RowRecord } from '../results/row-record.ts';
 import { recordOf, rowsOf } from '../results/batch-rows.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { Store } from '../store/store.ts';

@@ -4,7 +4,7 @@
 // nothing.
 
 import { CLOCK_IDLE_MS, CLOCK_SLACK_MS } from './bounds.ts';
-import type { ReadBack } from './events.ts';
+import type { ReadBack } from './commands.ts';
 import type { State } from './state/state.ts';
 
 /** A longer jump counts as this. */

@@ -24,7 +24,9 @@ import {
   resumeFromUnconfirmed,
 } from './decisions/pause.ts';
 import { notify } from './decisions/notify.ts';
-import { poll, reconcile, abandonRuns, cancelRuns } from './decisions/poll.ts';
+import { poll } from './decisions/poll.ts';
+import { reconcile } from './decisions/reconcile.ts';
+import { abandonRuns, cancelRuns } from './decisions/cancel-runs.ts';
 import {
   noteChange,
   publish,
@@ -34,7 +36,8 @@ import {
   reportUsage,
 } from './decisions/publish.ts';
 import { send } from './decisions/send.ts';
-import type { Event, Command } from './events.ts';
+import type { Event } from './events.ts';
+import type { Command } from './commands.ts';
 import { applyEvent } from './on-event/apply.ts';
 import { readLateRuns } from './on-event/retry-rows.ts';
 import type { State } from './state/state.ts';

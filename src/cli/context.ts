@@ -2,7 +2,8 @@
 
 import type { CommandContext } from '@stricli/core';
 import type { Readable } from 'node:stream';
-import { paintedLines, terminalJson, terminalLine, withoutSecrets } from '../errors/outside-text.ts';
+import { paintedLines, terminalJson, terminalLine } from '../errors/outside-text.ts';
+import { withoutSecrets } from '../errors/redact.ts';
 import { errorText, paintFor } from './format.ts';
 import { withPlace } from './flags/correction.ts';
 import { problemJson } from './json/problem.ts';

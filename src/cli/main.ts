@@ -3,7 +3,7 @@
 import { EXIT } from '../errors/error.ts';
 import { programName, PROGRAM } from '../host/package-version.ts';
 import { run, type RouteMap, type StricliProcess } from '@stricli/core';
-import { keepSecret, secretsIn } from '../errors/outside-text.ts';
+import { keepSecret, secretsIn } from '../errors/redact.ts';
 import { LETTERS, printAndExit } from './command.ts';
 import { application } from './command-list.ts';
 import { commandPage, groupPage, programPage, type CommandHelp } from './help.ts';

@@ -13,7 +13,7 @@ import { openDownloads } from '../run-service/download.ts';
 import { withCallSignal } from '../host/call-signal.ts';
 import type { Config } from '../host/config.ts';
 import { sheetAt } from './sheet-address.ts';
-import { isAddress } from '../errors/outside-text.ts';
+import { isAddress } from '../errors/redact.ts';
 import { fileFault, makeFolder } from '../errors/file-fault.ts';
 import { refuseNoSheet, sheetFault, formatOf, type SheetFormat } from '../sheet/sheet-source.ts';
 import type { SheetPlaces } from '../store/allowed-folders.ts';
@@ -201,38 +201,3 @@ async function copyStream(path: string, source: Readable, folder: string): Promi
 
 const COPY = 'sheet';
 const CELLS = 'sheet.cells';
-
-// Computes the identity of a batch: its rows in order, the deployment and the service (R24). The file's bytes, its name and
-// options that do not change a row are not part of it.
-export type Asked = {
-  /** sha256 of the rows: key, GPU and inputs of each; see {@link LaidOut.content}. */
-  readonly rows: string;
-  readonly deploymentId: string;
-  /** The service's base address, or `local`. */
-  readonly base: string;
-};
-
-/** sha256 of the identity. */
-export const contentOf = ({ rows, deploymentId, base }: Asked): string =>
-  createHash('sha256')
-    .update(JSON.stringify([rows, deploymentId, base]))
-    .digest('hex');
-
-const ID_DIGITS = 12;
-
-/** The default batch id, from the sheet's name: `prompts-5f0c2a91be77`. */
-export const batchIdOf = (sheetName: string, content: string): string =>
-  `${stemOf(sheetName)}-${content.slice(0, ID_DIGITS)}`;
-
-const STEM_CHARS = 40;
-
-/** The sheet's name without its extension, safe for a file name. */
-export function stemOf(sheetName: string): string {
-  const stem = basename(sheetName, extname(sheetName)).toLowerCase();
-  return (
-    stem
-      .replaceAll(/[^a-z0-9]+/g, '-')
-      .slice(0, STEM_CHARS)
-      .replaceAll(/^-+|-+$/g, '') || 'sheet'
-  );
-}

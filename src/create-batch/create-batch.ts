@@ -42,7 +42,8 @@ import {
 import { findOverlap, type Overlap } from './reuse/overlap.ts';
 import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
-import { isFree, Claim, Overtaken } from './stale-folders.ts';
+import { isFree } from './stale-folders.ts';
+import { Claim, Overtaken } from './claim.ts';
 import { jsonIn } from '../errors/outside-text.ts';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';

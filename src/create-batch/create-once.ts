@@ -10,7 +10,7 @@ import { LOCAL, localService } from '../run-service/local-address.ts';
 import type { Spoken } from '../run-service/open-services.ts';
 import type { SheetFormat } from '../sheet/sheet-source.ts';
 import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
-import { stemOf } from './copy-sheet.ts';
+import { stemOf } from './batch-id.ts';
 import type { BatchRequest } from './batch-request.ts';
 import { checkName, refusePast } from './batch-spec.ts';
 import type { CreatedBatch } from './create-batch.ts';
@@ -18,7 +18,7 @@ import { propose, type Needed, type Source } from './propose.ts';
 import { answersTo, asOption, type ReuseWish } from './questions.ts';
 import { nameOf, ofOther } from './reuse/reuse.ts';
 import { placeReused } from './reuse/reuse-rows.ts';
-import { settle } from './question-texts.ts';
+import { settle } from './settle.ts';
 import { readableSheet, sheetAt, sheetNameAt } from './sheet-address.ts';
 
 export type BatchCall = {

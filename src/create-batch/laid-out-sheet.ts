@@ -11,7 +11,8 @@ import type { BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { batchFileOf, sheetOptionsOf, type BatchSpec } from './batch-spec.ts';
-import { withOtherSheet, batchIdOf, contentOf } from './copy-sheet.ts';
+import { withOtherSheet } from './copy-sheet.ts';
+import { batchIdOf, contentOf } from './batch-id.ts';
 import type { LocalFiles } from './files/local-files.ts';
 import { errorsPlaceFor } from './stale-folders.ts';
 

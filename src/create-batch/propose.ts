@@ -35,7 +35,7 @@ import {
 } from './questions.ts';
 import { changedBefore } from './reuse/changed-deployment.ts';
 import { findUnchanged } from './reuse/reuse.ts';
-import type { Proposed } from './question-texts.ts';
+import type { Proposed } from './settle.ts';
 import { isRunsheetError } from '../errors/error.ts';
 import { readBatchSheet, sheetRows } from '../sheet/placed-rows.ts';
 import { columnsOf, readCells } from '../sheet/read-records.ts';

@@ -8,9 +8,8 @@ import {
   type Queued,
   LaneWriter,
   readQueuePage,
-  changedInputs,
-  type InputChange,
 } from '../sheet/placed-rows.ts';
+import { changedInputs, type InputChange } from '../sheet/input-change.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, readSegments } from '../store/passes.ts';
 import { type Store, within } from '../store/store.ts';

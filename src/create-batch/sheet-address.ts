@@ -6,7 +6,7 @@ import { basename, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { list, problem, errorMessage } from '../errors/error.ts';
-import { isAddress, shownAddress } from '../errors/outside-text.ts';
+import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Download } from '../run-service/download.ts';
 import { FileFault, HostFault } from '../run-service/file-faults.ts';
 import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';

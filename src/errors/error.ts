@@ -1,7 +1,8 @@
 // The error class for users. Code throws `problem(code, facts)`; message and hint come from the error table.
 
 import { distance } from 'fastest-levenshtein';
-import { shortened, withoutSecrets } from './outside-text.ts';
+import { shortened } from './outside-text.ts';
+import { withoutSecrets } from './redact.ts';
 import { errorTable } from './codes.ts';
 import { didYouMean, list, sentences, type Entry } from './entry.ts';
 

@@ -3,7 +3,7 @@
 
 import { problem, errorMessage } from '../errors/error.ts';
 import { secretIn } from './state-folder.ts';
-import { keepSecret } from '../errors/outside-text.ts';
+import { keepSecret } from '../errors/redact.ts';
 
 export interface ApiKey {
   readonly value: string;

@@ -8,7 +8,7 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import { z } from 'zod';
 import { errorMessage, hintAmong, nearest, problem, type RunsheetError } from '../errors/error.ts';
 import { meaningOf } from '../errors/file-fault.ts';
-import { keepSecret } from '../errors/outside-text.ts';
+import { keepSecret } from '../errors/redact.ts';
 import { keyFromSettings, type ApiKey } from './api-key.ts';
 import { APIS } from './api-version.ts';
 import { chosenService, namedServices, type NamedService } from './named-services.ts';

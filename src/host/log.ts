@@ -1,7 +1,8 @@
 // The log for operators: one JSON line per event, never a body, a key or a complete webhook address.
 
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
-import { terminalJson, withoutSecrets } from '../errors/outside-text.ts';
+import { terminalJson } from '../errors/outside-text.ts';
+import { withoutSecrets } from '../errors/redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 

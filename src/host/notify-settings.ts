@@ -1,6 +1,6 @@
 // Reads the settings of notifications. Addresses that are secrets have names here, so that a batch only names them.
 
-import { keepSecret } from '../errors/outside-text.ts';
+import { keepSecret } from '../errors/redact.ts';
 import { problem } from '../errors/error.ts';
 import { isThisMachine } from './proxies.ts';
 

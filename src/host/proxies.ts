@@ -3,7 +3,7 @@
 
 import { BlockList, isIP } from 'node:net';
 import { problem } from '../errors/error.ts';
-import { keepSecret } from '../errors/outside-text.ts';
+import { keepSecret } from '../errors/redact.ts';
 
 export type Proxy = {
   /** Its address without a login: `http://proxy.example:3128`. */

@@ -1,7 +1,7 @@
 // How this machine reaches S3: by the variables and files that every S3 client reads.
 
 import { problem } from '../errors/error.ts';
-import { keepSecret, forgetSecret } from '../errors/outside-text.ts';
+import { keepSecret, forgetSecret } from '../errors/redact.ts';
 import { resolve } from 'node:path';
 
 export type S3Settings = {

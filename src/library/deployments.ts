@@ -1,6 +1,7 @@
 // The deployments of a run service: what can be run, and with which inputs.
 
-import { refuseOtherApi, findDeployment } from '../create-batch/batch-request.ts';
+import { refuseOtherApi } from '../create-batch/batch-request.ts';
+import { findDeployment } from '../create-batch/find-deployment.ts';
 import { problem } from '../errors/error.ts';
 import type { Config } from '../host/config.ts';
 import type { Deployment } from '../run-service/contract/deployment.ts';

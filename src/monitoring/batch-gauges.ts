@@ -1,18 +1,15 @@
 // The gauges of batches. Each scrape shows exactly the batches that were read last, so a batch that is no longer known has no
 // stale series.
 
+import type { RecentBatch, RecentBatches } from '../temporal/recent-batches.ts';
 import { Gauge, type Registry } from 'prom-client';
 import type { Tally } from '../batch/accounting/tally.ts';
-import type { BatchName, BatchRef } from '../batch/workflow-ids.ts';
+import type { BatchName } from '../batch/workflow-ids.ts';
 import { OUTCOMES } from '../batch/outcome.ts';
 import type { PauseKind } from '../batch/pausing/pause-kinds.ts';
 import type { GpuLoad, Progress } from '../batch/shown/progress.ts';
 import type { Summary } from '../results/summary.ts';
 import { errorMessage } from '../errors/error.ts';
-import type { Client } from '@temporalio/client';
-import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import type { BatchMemo } from '../../workflows/signals.ts';
-import { batchNameOf, workflowIdOf } from '../batch/workflow-ids.ts';
 
 // The figures of a batch that metrics show: of a running batch from its published progress, of an ended one from summary.json.
 // They do not depend on any process, so a worker that is killed loses none of them.
@@ -270,70 +267,3 @@ async function figuresNow(deps: WatchDeps, batch: RecentBatch): Promise<BatchFig
   if (summary !== undefined) return figuresAtEnd(summary);
   return progress && figuresOf(progress, workflow === 'failed');
 }
-
-// Lists the batches that run or ended lately, with their published progress, in one request whatever their number.
-
-export type RecentBatch = BatchRef & {
-  /** `failed`: its workflow ended without a result, for example because it was terminated. */
-  readonly workflow: 'running' | 'completed' | 'failed';
-  readonly closedAt: Date | undefined;
-  /** undefined until the batch has read its parameters. */
-  readonly progress: Progress | undefined;
-};
-
-const DEADLINE_MS = 5_000;
-
-/** `isComplete`: false if there are more batches than `most`, or if a memo could not be decoded. */
-type RecentBatches = { readonly batches: readonly RecentBatch[]; readonly isComplete: boolean };
-
-/** Running batches first, then those that ended since, the newest first. */
-export async function recentBatches(
-  client: Client,
-  queues: readonly string[],
-  { endedSince, most }: { readonly endedSince: Date; readonly most: number },
-): Promise<RecentBatches> {
-  const query = [
-    "WorkflowType = 'runsheetBatch'",
-    `TaskQueue IN (${queues.map((queue) => `'${queue.replaceAll("'", "''")}'`).join(', ')})`,
-    "ExecutionStatus != 'ContinuedAsNew'",
-    `(ExecutionStatus = 'Running' OR CloseTime > '${endedSince.toISOString()}')`,
-  ].join(' AND ');
-  const { namespace } = client.options;
-  const { executions, nextPageToken } = await client.withDeadline(Date.now() + DEADLINE_MS, () =>
-    client.workflowService.listWorkflowExecutions({ namespace, query, pageSize: most }),
-  );
-  const found = new Map<string, RecentBatch>();
-  let unreadable = 0;
-  for (const raw of executions) {
-    const one = await decoded(client, raw);
-    if (one === undefined) unreadable += 1;
-    // A batch that continues after its end has two workflow runs; the running one comes first.
-    else if (!found.has(workflowIdOf(one))) found.set(workflowIdOf(one), one);
-  }
-  return {
-    batches: [...found.values()],
-    isComplete: unreadable === 0 && nextPageToken.length === 0,
-  };
-}
-
-type Raw = Parameters<typeof executionInfoFromRaw>[0];
-
-/** undefined for a foreign workflow, and for a memo that was encrypted with another key: it must not hide the others. */
-async function decoded(client: Client, raw: Raw): Promise<RecentBatch | undefined> {
-  const { loadedDataConverter } = client.workflow.options;
-  const { namespace } = client.options;
-  const info = await executionInfoFromRaw(raw, loadedDataConverter, undefined, namespace).catch(
-    () => undefined,
-  );
-  const name = info && batchNameOf(info.workflowId);
-  if (info === undefined || name === undefined) return undefined;
-  const { folder, progress } = (info.memo ?? {}) as { readonly folder?: string } & BatchMemo;
-  const workflow = WORKFLOW[info.status.name] ?? 'failed';
-  return { ...name, folder: folder ?? '', workflow, closedAt: info.closeTime, progress };
-}
-
-const WORKFLOW: Readonly<Record<string, RecentBatch['workflow']>> = {
-  RUNNING: 'running',
-  PAUSED: 'running',
-  COMPLETED: 'completed',
-};

@@ -1,7 +1,7 @@
 // Sends the body of a notification to its target.
 
 import { Context } from '@temporalio/activity';
-import { readTarget } from '../options/kinds.ts';
+import { readTarget } from '../options/notify-target.ts';
 import { createHmac } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import type { NotifySettings } from '../host/notify-settings.ts';

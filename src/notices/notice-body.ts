@@ -7,7 +7,8 @@ import { PAUSE_KINDS, pauseHint, type Notice } from '../batch/pausing/pause-kind
 import type { Progress } from '../batch/shown/progress.ts';
 import type { BatchFile } from '../store/batch-file.ts';
 import type { FiringError, ScheduleNotice } from '../batch/notices/schedule-notice.ts';
-import { shortened, terminalLine, withoutSecrets } from '../errors/outside-text.ts';
+import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { withoutSecrets } from '../errors/redact.ts';
 
 const count = z.number().int().nonnegative();
 

@@ -1,7 +1,7 @@
 // Who is notified of a batch, and what this machine must know for that.
 
 import { accessSync, constants, appendFileSync, mkdirSync } from 'node:fs';
-import { readTarget, UNNAMED, type Target } from '../options/kinds.ts';
+import { readTarget, UNNAMED, type Target } from '../options/notify-target.ts';
 import { join, resolve } from 'node:path';
 import type { LimitChange } from '../options/limits.ts';
 import { problem } from '../errors/error.ts';

@@ -11,7 +11,8 @@ import {
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
 } from './bounds.ts';
-import { FAILURE_KINDS, GPUS } from './failure-kind.ts';
+import { FAILURE_KINDS } from './failure-kind.ts';
+import { GPUS } from './gpu.ts';
 import { concurrency, count, countBy, moment, money, named, rowsOrShare, targets } from './kinds.ts';
 
 /**

@@ -3,7 +3,8 @@
 import { UNCONFIRMED_RULES, type Axes, type Repeat, type Unconfirmed } from './batch-kinds.ts';
 import { NOTIFY_TARGETS_MAX } from './bounds.ts';
 import type { KeptOf } from './limits.ts';
-import { isObject, type Wrong, readTarget } from './kinds.ts';
+import { isObject, type Wrong } from './kinds.ts';
+import { readTarget } from './notify-target.ts';
 import { readMoment } from './moment.ts';
 import type { Kind } from './table.ts';
 

@@ -10,11 +10,11 @@ import {
   rowAtOnce,
   type Queued,
   cacheRows,
-  changedInputs,
   readBatchSheet,
   sheetRows,
   type FoundRow,
 } from '../sheet/placed-rows.ts';
+import { changedInputs } from '../sheet/input-change.ts';
 import { layoutOf, type BatchFile } from '../store/batch-file.ts';
 import { readAhead } from '../store/pieces.ts';
 import { RecentlyRead, type Parsed } from '../store/recently-read.ts';

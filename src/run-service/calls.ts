@@ -1,7 +1,8 @@
 // Calls the service, whichever API it has. A reading call throws if the service is unreachable or refuses our key. Queue Run
 // sends one POST and returns facts about its result.
 
-import { jsonIn, shortened, terminalLine, withoutSecrets } from '../errors/outside-text.ts';
+import { jsonIn, shortened, terminalLine } from '../errors/outside-text.ts';
+import { withoutSecrets } from '../errors/redact.ts';
 import { request, type Dispatcher } from 'undici';
 import type { PostFacts } from '../batch/classify-response.ts';
 import { problem, errorMessage, type RunsheetError } from '../errors/error.ts';

@@ -2,15 +2,19 @@
 
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { boundConnections, isAddressedHere, openPageLogin, type PageLogin } from '../host/bounded-server.ts';
+import { boundConnections, isAddressedHere } from '../host/bounded-server.ts';
+import { openPageLogin, type PageLogin } from '../host/page-login.ts';
 import { openApiDocument } from '../run-service/contract/openapi/document.ts';
 import { PATHS } from '../run-service/contract/paths.ts';
 import { API, authentication, openTokens, CONTROL, V1, type Tokens } from './auth.ts';
-import { serveFiles, serveUploaded, serveUploads, serveUploadUrls } from './routes/files.ts';
-import { serveLists, serveLogs } from './routes/lists.ts';
+import { serveFiles } from './routes/files.ts';
+import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
+import { serveLists } from './routes/lists.ts';
+import { serveLogs } from './routes/logs.ts';
 import { serveDashboard } from './dashboard.ts';
 import { refuseTheRest, notFound, route } from './routes/refusals.ts';
-import { serveV1, serveRuns } from './routes/v2.ts';
+import { serveV1 } from './routes/v1.ts';
+import { serveRuns } from './routes/v2.ts';
 import type { LivingService } from './service.ts';
 import { RunsheetError } from '../errors/error.ts';
 import { z } from 'zod';

@@ -5,7 +5,7 @@ import type { RunRow } from './database.ts';
 import { promptOf } from './executors/rehearsal/pictures/pictures.ts';
 import type { Service } from './service.ts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { PageLogin } from '../host/bounded-server.ts';
+import type { PageLogin } from '../host/page-login.ts';
 import { sendDashboard } from './dashboard-page.ts';
 import { isLoopback } from './webhooks/webhooks.ts';
 import { fileAt, sendFile } from './routes/files.ts';

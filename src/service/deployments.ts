@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { parseExactly } from '../batch/digits.ts';
-import { GPUS, type Gpu } from '../options/failure-kind.ts';
+import { GPUS, type Gpu } from '../options/gpu.ts';
 import { problem, errorMessage } from '../errors/error.ts';
 import { ENVIRONMENT } from '../run-service/contract/paths.ts';
 import type { deploymentShown, Shown } from '../run-service/contract/shown.ts';

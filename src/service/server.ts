@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { problem, errorMessage } from '../errors/error.ts';
-import { openPageLogin } from '../host/bounded-server.ts';
+import { openPageLogin } from '../host/page-login.ts';
 import { createApp } from './app.ts';
 import { API, V1 } from './auth.ts';
 import { createWallClock } from './service-time.ts';

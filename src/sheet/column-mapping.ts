@@ -1,6 +1,7 @@
 // Decides which cell provides which input, and as which type. Computed once, before the first row is read, so each error
 // in the header is reported once.
 
+import { type Template, templateIn, namesInTemplates } from './templates.ts';
 import {
   type Correction,
   correctionOf,
@@ -13,7 +14,7 @@ import {
 import { shellWord } from '../errors/outside-text.ts';
 import type { SheetOptions } from './sheet-source.ts';
 import { ownColumns } from './header.ts';
-import { isGpu } from '../options/failure-kind.ts';
+import { isGpu } from '../options/gpu.ts';
 import type { InputType } from '../run-service/contract/deployment.ts';
 import { areOneSetting } from './guesses/input-names.ts';
 import {
@@ -28,7 +29,6 @@ import {
 import { wrongGpu } from './not-a-gpu.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
-import { plainName } from './guesses/guess.ts';
 
 /** One input: from a column (by its index), the same JSON text in every row, or a text with cells of the row. */
 export type Feed = {
@@ -317,53 +317,4 @@ function twoGivers(one: Giver, other: Giver): RunsheetError {
   if (own === undefined) return problem('E602', { what, hint: 'remove one of them' });
   const hint = `to ignore the column, add: --drop ${shellWord(own.input)}`;
   return problem('E602', { what, hint }, { correction: { add: [['--drop', own.input]] } });
-}
-
-// A constant that takes cells of its row: `--set 'prompt=a photo of {product} in {style}'`. `{{` and `}}` are braces; braces around
-// anything but a word, such as `{red|blue}`, are text.
-/** Texts, and columns by their index. */
-export type Template = readonly (string | number)[];
-
-const BRACES = /\{\{|\}\}|\{([^{}]+)\}/g;
-const WORD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
-
-/** A text without columns is one part, or none. Throws E602 for a word in braces that is no column; `by` names the option. */
-function templateIn(text: string, by: string, names: readonly string[]): Template {
-  const parts: (string | number)[] = [];
-  let from = 0;
-  for (const { 0: found, 1: name, index } of text.matchAll(BRACES)) {
-    const column = name === undefined ? undefined : columnOf(name.trim(), names);
-    if (name !== undefined && column === undefined && WORD.test(name)) throw noColumn(name, by, names);
-    parts.push(text.slice(from, index), column ?? (name === undefined ? found.slice(1) : found));
-    from = index + found.length;
-  }
-  return [...parts, text.slice(from)].filter((part) => part !== '');
-}
-
-/** The names of the columns that templates take. */
-export const namesInTemplates = (
-  set: Readonly<Record<string, string>> | readonly string[],
-  names: readonly string[],
-): ReadonlySet<string> =>
-  new Set(
-    Object.values(set).flatMap((text) =>
-      [...text.matchAll(BRACES)].flatMap(({ 1: name }) => {
-        const column = name === undefined ? undefined : columnOf(name.trim(), names);
-        return column === undefined ? [] : [names[column] as string];
-      }),
-    ),
-  );
-
-function columnOf(name: string, names: readonly string[]): number | undefined {
-  const exact = names.indexOf(name);
-  const at = exact < 0 ? names.findIndex((one) => plainName(one) === plainName(name)) : exact;
-  return at < 0 ? undefined : at;
-}
-
-function noColumn(name: string, by: string, names: readonly string[]): Error {
-  const near = nearest(name, names);
-  return problem('E602', {
-    what: `${by}: the sheet has no column "${name}"`,
-    hint: `${near === undefined ? '' : `did you mean {${near}}? `}columns: ${list(names)}; for braces as text: {{${name}}}`,
-  });
 }

@@ -1,7 +1,8 @@
 // What the layout asks of the files of this machine that rows name, which it reads before the row.
 
 import { type Media, isBeforeUpload } from '../run-service/contract/file-inputs.ts';
-import type { Feed, Template } from './column-mapping.ts';
+import type { Feed } from './column-mapping.ts';
+import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { kindOf, takesFiles, type Kind } from './parse-cell.ts';
 import type { SheetRecord } from './sheet-record.ts';

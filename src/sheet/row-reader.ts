@@ -25,7 +25,8 @@ import {
 import { type CellMark, cellAddress } from './xlsx/cell-value.ts';
 import { type Place, problem, type RunsheetError } from '../errors/error.ts';
 import { shellWord } from '../errors/outside-text.ts';
-import type { Feed, ColumnMapping, Template } from './column-mapping.ts';
+import type { Feed, ColumnMapping } from './column-mapping.ts';
+import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
 import { gpuNamed, isDefaultGpu, notAGpu } from './not-a-gpu.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';

@@ -2,7 +2,7 @@
 // a class of its own if there are few; otherwise sizes fall into classes whose bounds grow by the same factor.
 
 import { isRawNumber } from '../batch/digits.ts';
-import { isGpu } from '../options/failure-kind.ts';
+import { isGpu } from '../options/gpu.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { RUNGS_MAX } from '../options/bounds.ts';
 import { problem } from '../errors/error.ts';

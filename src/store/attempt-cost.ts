@@ -1,7 +1,7 @@
 // The highest cost of one run by GPU, from the prices and the time limit in batch.json. --max-cost reserves this much for each
 // attempt.
 
-import { DEFAULT_PRICES, GPUS } from '../options/failure-kind.ts';
+import { DEFAULT_PRICES, GPUS } from '../options/gpu.ts';
 import { problem, type RunsheetError } from '../errors/error.ts';
 
 /**

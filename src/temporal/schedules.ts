@@ -21,7 +21,8 @@ import {
 } from '../schedule/definition.ts';
 import { correctionOf, nearest, problem } from '../errors/error.ts';
 import { waitInCall, type Abortable } from '../host/call-signal.ts';
-import { shortened, terminalLine, shownAddress } from '../errors/outside-text.ts';
+import { shortened, terminalLine } from '../errors/outside-text.ts';
+import { shownAddress } from '../errors/redact.ts';
 import { workflowLabel } from '../batch/payloads/labels.ts';
 import { labelled, labelledMemo } from './encryption/labelled.ts';
 import { readFiring, type FiringInfo } from '../schedule/firings.ts';

@@ -1,6 +1,6 @@
 import { ActivityNotFoundError, type AsyncCompletionClient } from '@temporalio/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { NotAllowed, takeLease } from '../../activities/queue-runs.ts';
+import { NotAllowed, takeLease } from '../../activities/lease.ts';
 import { LEASE_MS } from '../../src/batch/bounds.ts';
 
 describe('a lease', () => {

@@ -3,7 +3,8 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { pollRuns, type StoredMemory } from '../../activities/poll-runs.ts';
-import type { OverdueRun, RunCompletion, PolledRun } from '../../src/batch/events.ts';
+import type { OverdueRun, RunCompletion } from '../../src/batch/events.ts';
+import type { PolledRun } from '../../src/batch/commands.ts';
 import { depsOf, REF, type Given } from './deps.ts';
 
 type Read = { readonly reason?: string };

@@ -20,7 +20,8 @@ import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
 import type { Running } from '../../src/batch/state/row-state.ts';
 import { snapshot } from '../../src/batch/state/snapshot.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import { type State, pause } from '../../src/batch/state/state.ts';
+import { type State } from '../../src/batch/state/state.ts';
+import { pause } from '../../src/batch/pausing/pauses.ts';
 import { step } from '../../src/batch/step.ts';
 import { paramsOf } from './params.ts';
 

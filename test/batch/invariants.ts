@@ -2,7 +2,13 @@
 
 import { accountsOf, laneOf, laneWith, type Account } from '../../src/batch/state/lanes.ts';
 import { knownRuns, stillUnconfirmed, atRisk } from '../../src/batch/accounting/request-ledger.ts';
-import { addHeld, heldBy, heldByEnded, NONE_HELD, type Held } from '../../src/batch/accounting/tally.ts';
+import {
+  addHeld,
+  heldBy,
+  heldByEnded,
+  NONE_HELD,
+  type Held,
+} from '../../src/batch/accounting/reservations.ts';
 import { attemptKey, type AttemptRun } from '../../src/batch/outcome.ts';
 import {
   CANCELS_IN_FLIGHT,
@@ -12,7 +18,7 @@ import {
   POLLS_IN_FLIGHT,
   POLL_RUNS,
 } from '../../src/batch/bounds.ts';
-import { CANCEL_RUNS } from '../../src/batch/decisions/poll.ts';
+import { CANCEL_RUNS } from '../../src/batch/decisions/cancel-runs.ts';
 import { COLLECT_ROWS } from '../../src/batch/decisions/collect.ts';
 import { bytesOf, endedRowBytes, type RowState } from '../../src/batch/state/row-state.ts';
 import { capOf, outstandingOn } from '../../src/batch/sending-limits/adaptive-cap.ts';

@@ -2,7 +2,8 @@
 
 import { NO_TALLY, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import { begin } from '../../src/batch/state/begin.ts';
-import type { Event, RunCompletion, Command } from '../../src/batch/events.ts';
+import type { Event, RunCompletion } from '../../src/batch/events.ts';
+import type { Command } from '../../src/batch/commands.ts';
 import type { Outcome } from '../../src/batch/outcome.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';

@@ -8,7 +8,7 @@ import {
   probed,
   sendingProbeAt,
   unpause,
-} from '../../src/batch/state/state.ts';
+} from '../../src/batch/pausing/pauses.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { paramsOf } from './params.ts';
 

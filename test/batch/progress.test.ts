@@ -4,7 +4,7 @@ import { GPU_NAME_CHARS, GPU_NAMES_MAX } from '../../src/batch/bounds.ts';
 import { endRow } from '../../src/batch/state/put-row.ts';
 import { acknowledge, ACKNOWLEDGED_MOST } from '../../src/batch/on-event/user-command.ts';
 import { PAUSE_KINDS } from '../../src/batch/pausing/pause-kinds.ts';
-import { pause } from '../../src/batch/state/state.ts';
+import { pause } from '../../src/batch/pausing/pauses.ts';
 import { loadByGpu, progress, waitReason } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { type Lane, LANES_MAX, newClimbingLane, newLane } from '../../src/batch/state/lanes.ts';

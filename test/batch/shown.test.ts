@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { SentAttempt } from '../../src/batch/outcome.ts';
-import type { Command } from '../../src/batch/events.ts';
+import type { Command } from '../../src/batch/commands.ts';
 import type { BatchParams } from '../../src/batch/params.ts';
-import { pause } from '../../src/batch/state/state.ts';
+import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import {
   activitySummary,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Command } from '../../src/batch/events.ts';
+import type { Command } from '../../src/batch/commands.ts';
 import { close } from '../../src/batch/decisions/store-writes.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import { step } from '../../src/batch/step.ts';

@@ -2,14 +2,8 @@
 
 import { attemptKey } from '../../src/batch/outcome.ts';
 import type { Decision } from '../../src/batch/decisions/decision.ts';
-import {
-  EVIDENCE,
-  RESULTS,
-  type Event,
-  type PostResult,
-  type Command,
-  type BatchEvent,
-} from '../../src/batch/events.ts';
+import { EVIDENCE, RESULTS, type Event, type PostResult, type BatchEvent } from '../../src/batch/events.ts';
+import { type Command } from '../../src/batch/commands.ts';
 import { keepLogWhenOld } from '../../src/batch/decisions/store-writes.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';

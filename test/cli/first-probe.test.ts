@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { begin } from '../../src/batch/state/begin.ts';
-import { pause } from '../../src/batch/state/state.ts';
+import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { WRITES } from '../../src/batch/params.ts';
 import { firstProbe, refusePaused } from '../../src/cli/batch/resume.ts';

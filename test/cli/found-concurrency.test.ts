@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowedNow, foundText, usefulLines } from '../../src/cli/follow/batch-end.ts';
+import { allowedNow, foundText, usefulLines } from '../../src/cli/follow/found-concurrency.ts';
 import type { Summary } from '../../src/results/summary.ts';
 
 const useful = (...found: readonly object[]): Summary =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refuseBothSheets } from '../../src/cli/run/new-batch.ts';
+import { refuseBothSheets } from '../../src/cli/run/from.ts';
 import type { SheetFlags } from '../../src/cli/flags/flags.ts';
 
 const refusal = (flags: Partial<SheetFlags>, sheet?: string): string => {

@@ -4,7 +4,8 @@ import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { progress as progressOf } from '../../src/batch/shown/progress.ts';
 import type { Printer } from '../../src/cli/context.ts';
-import { openProgressView, type Phases } from '../../src/cli/follow/progress-view.ts';
+import { openProgressView } from '../../src/cli/follow/progress-view.ts';
+import { type Phases } from '../../src/cli/follow/run-phases.ts';
 import { rowsEnded, type ShownProgress } from '../../src/library/handle/batch-status.ts';
 import { World } from '../batch/world.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
 import { commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/questions.ts';
 import type { Patch, Question } from '../../src/create-batch/questions.ts';
-import { settle } from '../../src/create-batch/question-texts.ts';
+import { settle } from '../../src/create-batch/settle.ts';
 import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 

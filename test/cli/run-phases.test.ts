@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { phaseReader } from '../../src/cli/follow/progress-view.ts';
+import { phaseReader } from '../../src/cli/follow/run-phases.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import Fastify from 'fastify';
-import { DEFAULT_PRICES } from '../../src/options/failure-kind.ts';
+import { DEFAULT_PRICES } from '../../src/options/gpu.ts';
 import { deploymentSpecSchema } from '../../src/service/deployments.ts';
 import { sendFile } from '../../src/service/routes/files.ts';
 import { KeptFiles } from '../../src/service/executors/remote/kept-files.ts';

@@ -2,7 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CLAIMS } from '../../src/create-batch/stale-folders.ts';
+import { CLAIMS } from '../../src/create-batch/claim.ts';
 import type { CreatedBatch } from '../../src/create-batch/create-batch.ts';
 import { NAMES } from '../../src/create-batch/reuse/reuse.ts';
 import { BATCH_FILE, LAYOUT, type BatchFile } from '../../src/store/batch-file.ts';

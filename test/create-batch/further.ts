@@ -5,7 +5,7 @@ import { RowsAgain, type PassParams } from '../../src/create-batch/append/add-pa
 import { FurtherRows, type FurtherRequest } from '../../src/create-batch/append/further-rows.ts';
 import type { BatchFolder } from '../../src/store/batch-folders.ts';
 import { asOption, type Words } from '../../src/create-batch/questions.ts';
-import { settle } from '../../src/create-batch/question-texts.ts';
+import { settle } from '../../src/create-batch/settle.ts';
 import type { Config } from '../../src/host/config.ts';
 import { STARTED_FILE } from '../../src/store/batch-file.ts';
 import type { Place } from './creating.ts';

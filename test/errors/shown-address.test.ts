@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isAddress, secretsIn, shownAddress } from '../../src/errors/outside-text.ts';
+import { isAddress, secretsIn, shownAddress } from '../../src/errors/redact.ts';
 
 const SHOWN: readonly (readonly [string, string])[] = [
   ['https://example.org/hens.csv', 'https://example.org/hens.csv'],

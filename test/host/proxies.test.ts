@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { withoutSecrets } from '../../src/errors/outside-text.ts';
+import { withoutSecrets } from '../../src/errors/redact.ts';
 import { proxyFor, takeProxies, tunnelFor } from '../../src/host/proxies.ts';
 
 afterAll(() => void takeProxies({}));

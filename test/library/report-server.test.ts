@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
-import type { PageServer } from '../../src/library/report/report-files.ts';
+import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
 import type { News } from '../../src/results/page/living-page.ts';
 import type { Servers } from '../../src/library/servers.ts';

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import { serveComparison } from '../../src/library/report/comparison-server.ts';
-import type { PageServer } from '../../src/library/report/report-files.ts';
+import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { pageSource } from '../../src/results/page/page-source.ts';

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { tallyOutcome, tallyUse } from '../../src/batch/accounting/tally.ts';
 import { OUTCOMES } from '../../src/batch/outcome.ts';
-import { pause } from '../../src/batch/state/state.ts';
+import { pause } from '../../src/batch/pausing/pauses.ts';
 import { progress } from '../../src/batch/shown/progress.ts';
 import {
   createBatchGauges,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { EXPORT_FORMATS, OVERLAPS, PAIRED_BY } from '../../src/options/failure-kind.ts';
+import { EXPORT_FORMATS, OVERLAPS, PAIRED_BY } from '../../src/options/choices.ts';
 
 const CHOICES: readonly (readonly string[])[] = [EXPORT_FORMATS, OVERLAPS, PAIRED_BY];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, isGpu } from '../../src/options/failure-kind.ts';
+import { costOf, isGpu } from '../../src/options/gpu.ts';
 
 describe('cost', () => {
   it('the cost of a run is cold start and run seconds at the price of the GPU that was used', () => {

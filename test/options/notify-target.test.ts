@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTarget } from '../../src/options/kinds.ts';
+import { readTarget } from '../../src/options/notify-target.ts';
 
 describe('a target of notifications', () => {
   it.each([

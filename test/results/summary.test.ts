@@ -12,7 +12,7 @@ import {
   type LastReading,
   type Summary,
 } from '../../src/results/summary.ts';
-import { tallyChange } from '../../src/results/row-record.ts';
+import { tallyChange } from '../../src/results/tally-rows.ts';
 import type { BatchFile } from '../../src/store/batch-file.ts';
 import { paramsOf } from '../batch/params.ts';
 

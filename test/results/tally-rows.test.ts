@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type PartRecord, runCostsIn } from '../../src/results/row-record.ts';
+import { type PartRecord } from '../../src/results/row-record.ts';
+import { runCostsIn } from '../../src/results/tally-rows.ts';
 
 const record: PartRecord = {
   row: 3,

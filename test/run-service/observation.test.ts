@@ -10,7 +10,7 @@ import {
   type Observation,
   type Report,
   type Sight,
-} from '../../src/run-service/run-outcome.ts';
+} from '../../src/run-service/observation.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

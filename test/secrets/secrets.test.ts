@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { errorMessage } from '../../src/errors/error.ts';
 import { keyFromEnvironment } from '../../src/host/api-key.ts';
-import { keepSecret, withoutSecrets } from '../../src/errors/outside-text.ts';
+import { keepSecret, withoutSecrets } from '../../src/errors/redact.ts';
 import { webhookUrl } from '../../src/webhook/token.ts';
 import { messageOf } from '../../src/run-service/calls.ts';
 import { leaksBelow, leaksIn } from './search.ts';

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { isRunsheetError } from '../../src/errors/error.ts';
-import { bothChanges, changedInputs, changeFrom } from '../../src/sheet/placed-rows.ts';
+import { bothChanges, changedInputs, changeFrom } from '../../src/sheet/input-change.ts';
 import type { InputFiles } from '../../src/sheet/input-files.ts';
 
 const TYPES = [

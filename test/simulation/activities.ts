@@ -8,12 +8,11 @@ import {
   type Event,
   type ListReading,
   type PartResult,
-  type Command,
-  type ReadBack,
 } from '../../src/batch/events.ts';
+import { type Command, type ReadBack } from '../../src/batch/commands.ts';
 import { addTallies, NO_TALLY, rowsDone, tallyOutcome } from '../../src/batch/accounting/tally.ts';
 import type { EndedRow } from '../../src/batch/state/row-state.ts';
-import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/run-outcome.ts';
+import { NOT_OBSERVED, observe, type Observation } from '../../src/run-service/observation.ts';
 import type { SimBatch } from './batch.ts';
 import { costOf } from './budget.ts';
 import type { SimRun } from './service.ts';

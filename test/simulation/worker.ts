@@ -3,7 +3,8 @@
 
 import { classifyResponse, type PostFacts } from '../../src/batch/classify-response.ts';
 import { LEASE_MS } from '../../src/batch/bounds.ts';
-import type { GroupResult, PostResult, RunEnds, Command } from '../../src/batch/events.ts';
+import type { GroupResult, PostResult, RunEnds } from '../../src/batch/events.ts';
+import type { Command } from '../../src/batch/commands.ts';
 import type { AttemptRef, AttemptRun } from '../../src/batch/outcome.ts';
 import { timingOf } from './plan.ts';
 import type { SimService } from './service.ts';

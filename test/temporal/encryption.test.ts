@@ -10,7 +10,7 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/host/config.ts';
-import { keepSecret } from '../../src/errors/outside-text.ts';
+import { keepSecret } from '../../src/errors/redact.ts';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { ELSEWHERE, LABEL, REFUSED } from '../../src/batch/payloads/labels.ts';
 import { onlyOwnInput } from '../../src/temporal/encryption/own-payloads.ts';

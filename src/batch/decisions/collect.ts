@@ -4,7 +4,8 @@ import { COLLECTS_IN_FLIGHT } from '../bounds.ts';
 import { DEFERS_MOST, FILES_PROBE_ROWS } from '../on-event/part-collected.ts';
 import { pastWith, type Ended, type EndedRow } from '../state/row-state.ts';
 import { forget, addPart } from '../state/put-row.ts';
-import { isIdle, type State, probeAt, probed } from '../state/state.ts';
+import { isIdle, type State } from '../state/state.ts';
+import { probeAt, probed } from '../pausing/pauses.ts';
 import { type Decision, NEVER, runTimeShareMs, COLLECT_SHARES } from './decision.ts';
 
 export const COLLECT_ROWS = 100;

@@ -1,4 +1,4 @@
-import type { Command } from '../events.ts';
+import type { Command } from '../commands.ts';
 import type { State } from '../state/state.ts';
 
 /**

@@ -3,7 +3,8 @@
 // again (on-event/notified.ts). A batch without targets notes nothing, so a target that is added learns of what still holds.
 
 import { NOTIFY_FAILED } from '../../options/bounds.ts';
-import { type Command, RESULTS, type Event, note } from '../events.ts';
+import { type Command } from '../commands.ts';
+import { RESULTS, type Event, note } from '../events.ts';
 import { spentNano } from '../sending-limits/budget.ts';
 import type { Pause, PauseKind, Notice } from '../pausing/pause-kinds.ts';
 import type { State } from '../state/state.ts';

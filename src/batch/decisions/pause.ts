@@ -17,10 +17,9 @@ import {
   type State,
   unconfirmedRows,
   unsentPlaces,
-  pause,
-  unpause,
 } from '../state/state.ts';
-import { isStuck, stuckFrom } from '../on-event/run-events.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
+import { isStuck, stuckFrom } from '../on-event/list-read.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 import { nextAttemptAt, grant, lacksSlots, poolFault } from './send.ts';
 

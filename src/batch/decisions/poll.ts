@@ -2,7 +2,7 @@
 // them repeatedly without adding to the history, until few of them are left. While webhooks arrive, runs that end as
 // fast as usual are never polled.
 
-import type { PolledRun } from '../events.ts';
+import type { PolledRun } from '../commands.ts';
 import {
   POLL_AFTER_LEAST_MS,
   POLL_AFTER_MOST_MS,
@@ -11,13 +11,9 @@ import {
   POLL_RUNS,
   POLL_SPREAD_MS,
   POLLS_IN_FLIGHT,
-  CANCELS_IN_FLIGHT,
 } from '../bounds.ts';
-import { oldestUnpolled, type State, unconfirmedRows, oldestOverdue } from '../state/state.ts';
-import { NEVER, type Decision, dueIf } from './decision.ts';
-import { knownRuns } from '../accounting/request-ledger.ts';
-import { readBack } from '../clock.ts';
-import { provesFrom, completeAttempt } from '../on-event/run-events.ts';
+import { oldestUnpolled, type State } from '../state/state.ts';
+import { NEVER, type Decision } from './decision.ts';
 
 export const poll: Decision = {
   name: 'poll',
@@ -70,84 +66,3 @@ function takeRuns(state: State): readonly PolledRun[] {
 }
 
 // Requests the run lists while attempts are unconfirmed, one reading at a time for all of them. on-event/run-events.ts
-// defines what a reading proves.
-/**
- * So much further back reads a list that may prove absence: the service's clock may have been back by that much while it
- * made the run, and no answer may have shown it.
- */
-const PROOF_BACK_MS = 3_600_000;
-
-export const reconcile: Decision = {
-  name: 'reconcile',
-  dueAt: ({ phases, reconcile: { requestedAt, nextAt } }) =>
-    phases.unconfirmed === 0 || requestedAt !== undefined ? NEVER : nextAt,
-  act: (state) => {
-    const rows = unconfirmedRows(state);
-    state.reconcile.requestedAt = state.now;
-    state.reconcile.controlAt = state.control?.at;
-    const control = state.control === undefined ? {} : { control: state.control.runId };
-    const attempts = rows.map(({ place, attempt }) => ({ place, attempt }));
-    const { agoMs, ...clocks } = readBack(state, {
-      at: Math.min(...rows.map(({ askedAt }) => askedAt)),
-      wallAt: Math.min(...rows.map(({ askedWallAt }) => askedWallAt)),
-    });
-    const mayProve = rows.some((row) => state.now >= provesFrom(state, row, true));
-    const back = { agoMs: agoMs + (mayProve ? PROOF_BACK_MS : 0), ...clocks };
-    // The list may not contain the latest runs yet.
-    const least = Math.max(0, knownRuns(state.ledger) - state.peakConcurrency);
-    return [{ type: 'reconcile', attempts, back, least, ...control }];
-  },
-};
-
-// Cancels runs: duplicates, runs that take too long, and all runs if the user requests that. A few activities cancel many
-// runs each, because thousands of pending activities would block the workflow permanently.
-export const CANCEL_RUNS = 100;
-
-/** How long the service may take to end an overdue run that we asked it to cancel. */
-export const CANCEL_PATIENCE_MS = 60_000;
-
-export const cancelRuns: Decision = {
-  name: 'cancel-runs',
-  dueAt: (state) => dueIf(state.cancelsInFlight.size < CANCELS_IN_FLIGHT && waiting(state) > 0),
-  act: (state) => {
-    const inFlight = new Set([...state.cancelsInFlight.values()].flat().map(({ runId }) => runId));
-    const runs = [...state.cancels.values()]
-      .filter(({ runId }) => !inFlight.has(runId))
-      .slice(0, CANCEL_RUNS);
-    const id = state.nextCancel;
-    state.nextCancel += 1;
-    state.cancelsInFlight.set(id, runs);
-    return [{ type: 'cancelRuns', id, runs }];
-  },
-};
-
-function waiting({ cancels, cancelsInFlight }: State): number {
-  let count = cancels.size;
-  for (const runs of cancelsInFlight.values()) count -= runs.length;
-  return count;
-}
-
-/**
- * R8: stops waiting for an overdue run that does not end after the service was asked to cancel it. The run may still be
- * running, so its row ends as unknown.
- */
-export const abandonRuns: Decision = {
-  name: 'abandon-runs',
-  dueAt: (state) => {
-    const row = oldestOverdue(state);
-    const isOpen = row === undefined || state.cancels.has(row.runId) || state.pauses.has('unreadable');
-    return isOpen ? NEVER : row.overdue.at + CANCEL_PATIENCE_MS;
-  },
-  // Thousands may be due at the same time, once runs can be read again.
-  act: (state) => {
-    for (
-      let row = oldestOverdue(state);
-      row && abandonRuns.dueAt(state) <= state.now;
-      row = oldestOverdue(state)
-    ) {
-      const reason = `${row.overdue.reason}, and could not be cancelled: it may still run`;
-      completeAttempt(state, row, { runId: row.runId, outcome: 'unknown', reason });
-    }
-    return [];
-  },
-};

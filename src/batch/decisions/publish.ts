@@ -1,7 +1,8 @@
 // Decides when to write progress into the memo: after a change, with whatever else happens, but not too often; immediately if the
 // status changes or a command is acknowledged, because users wait for that.
 
-import type { Event, Command } from '../events.ts';
+import type { Event } from '../events.ts';
+import type { Command } from '../commands.ts';
 import { statusOf } from '../shown/progress.ts';
 import type { State, Group } from '../state/state.ts';
 import { type Decision, NEVER, runTimeShareMs, PUBLISH_SHARES, dueIf } from './decision.ts';

@@ -16,16 +16,12 @@ import {
 } from '../state/lanes.ts';
 import { firstAllowed, mayReserve } from '../sending-limits/budget.ts';
 import { freeOn } from '../sending-limits/adaptive-cap.ts';
-import {
-  spendRate,
-  spendStarts,
-  rateLimit,
-  startsPerMinute,
-  circuitBreaker,
-} from '../sending-limits/rate-limit.ts';
+import { spendRate, spendStarts, rateLimit, startsPerMinute } from '../sending-limits/rate-limit.ts';
+import { circuitBreaker } from '../sending-limits/circuit-breaker.ts';
 import { put, mayTakePlace } from '../state/put-row.ts';
 import { onRung, type Base, type Waiting } from '../state/row-state.ts';
-import { type State, probed, freeSlots, isHeld, sendingProbeAt, usedSlots } from '../state/state.ts';
+import { type State, freeSlots, usedSlots } from '../state/state.ts';
+import { probed, isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { NEVER, type Decision } from './decision.ts';
 import { type Allowance, FREE, type Limit, NEVER as SHUT } from '../sending-limits/allowance.ts';
 import { wantedSlots } from '../pool/membership.ts';

@@ -2,10 +2,12 @@
 
 import { tallyOutcome } from '../accounting/tally.ts';
 import { readBack } from '../clock.ts';
-import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem, type Command } from '../events.ts';
+import { EVIDENCE, LOG, PASS, RESULTS, type StoreItem } from '../events.ts';
+import { type Command } from '../commands.ts';
 import { neverSentIn } from '../state/lanes.ts';
 import type { EndedRow } from '../state/row-state.ts';
-import { isIdle, type State, probeAt, probed } from '../state/state.ts';
+import { isIdle, type State } from '../state/state.ts';
+import { probeAt, probed } from '../pausing/pauses.ts';
 import { type Decision, dueIf, NEVER } from './decision.ts';
 
 export const EVIDENCE_RUNS = 200;

@@ -5,12 +5,14 @@ import { REASON_BYTES } from '../bounds.ts';
 import { noteServiceTime } from '../clock.ts';
 import { type Event, PASS, RESULTS } from '../events.ts';
 import type { Grant } from '../pool/messages.ts';
-import { runningRow, type State, pause, unpause } from '../state/state.ts';
+import { runningRow, type State } from '../state/state.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
 import { onGroupEnded } from './group-ended.ts';
 import { finishWhenNotified, onNotified } from '../decisions/notify.ts';
 import { onPartCollected, onStoreFailed } from './part-collected.ts';
 import { leaveCancelledPasses, onPassLoaded, onRetry, readLeftPass, reopen } from './retry-rows.ts';
-import { onRunsCancelled, onRunsCompleted, onRunsOverdue, onRunsSeen, onListRead } from './run-events.ts';
+import { onRunsCancelled, onRunsCompleted, onRunsOverdue, onRunsSeen } from './run-events.ts';
+import { onListRead } from './list-read.ts';
 import { isKnownCommand, onCancel, onPause, onRefresh, onResume, onScale } from './user-command.ts';
 
 /** How soon a batch looks again for a pool that is not running. */

@@ -10,16 +10,12 @@ import { reportOthers } from '../accounting/duplicates.ts';
 import type { Event, NotAccepted, PostResult } from '../events.ts';
 import { laneWith } from '../state/lanes.ts';
 import { noteThrottled } from '../sending-limits/adaptive-cap.ts';
-import {
-  adaptRate,
-  believable,
-  closeCircuit,
-  countFailure,
-  HOLD_BASE_MS,
-} from '../sending-limits/rate-limit.ts';
+import { adaptRate } from '../sending-limits/rate-limit.ts';
+import { believable, closeCircuit, countFailure, HOLD_BASE_MS } from '../sending-limits/circuit-breaker.ts';
 import { baseOf, type Sending, type TurnedAway } from '../state/row-state.ts';
 import { put, endRow, reasonBytes } from '../state/put-row.ts';
-import { type Group, type State, pause, unpause } from '../state/state.ts';
+import { type Group, type State } from '../state/state.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
 import { enterRun, noteRun, startRun } from './run-events.ts';
 
 type GroupEnded = Extract<Event, { type: 'groupEnded' }>;

@@ -18,7 +18,8 @@ import { accountOn, laneWith, type Account } from '../state/lanes.ts';
 import { type Deferral, type EndedRow, type LastAttempt } from '../state/row-state.ts';
 import { put, removePart, spendInFull, spendWrittenOff } from '../state/put-row.ts';
 import { dropLog } from '../decisions/notify.ts';
-import { type State, pause, unpause } from '../state/state.ts';
+import { type State } from '../state/state.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
 
 /** A row whose files cannot be fetched waits longer each time; after so many own failures it is written without them. */
 export const DEFER_BASE_MS = 2_000;

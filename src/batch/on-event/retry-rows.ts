@@ -7,7 +7,8 @@ import { tryCanaryAgain } from '../canary.ts';
 import { rejoined } from '../pool/messages.ts';
 import { plural } from '../shown/progress.ts';
 import { addLanes, addSegments } from '../state/lanes.ts';
-import { type State, unpause } from '../state/state.ts';
+import { type State } from '../state/state.ts';
+import { unpause } from '../pausing/pauses.ts';
 import { acknowledge, originOf, type Answer } from './user-command.ts';
 
 export function onRetry(state: State, command: Extract<Event, { type: 'retry' }>): void {

@@ -8,18 +8,11 @@ import {
   keepEvidence,
   reportDuplicate,
   reportOthers,
-  rememberAbandoned,
 } from '../accounting/duplicates.ts';
-import {
-  type AdoptedBy,
-  enterAccepted,
-  enterAdopted,
-  enterPost,
-  enterResolved,
-} from '../accounting/request-ledger.ts';
+import { type AdoptedBy, enterAccepted, enterAdopted, enterPost } from '../accounting/request-ledger.ts';
 import { type AttemptRun, countFailure } from '../outcome.ts';
-import { SHORT_REASON_BYTES, RESUBMITS_MOST, UNCONFIRMED_MS } from '../bounds.ts';
-import type { OverdueRun, RunCompletion, ListReading } from '../events.ts';
+import { SHORT_REASON_BYTES } from '../bounds.ts';
+import type { OverdueRun, RunCompletion } from '../events.ts';
 import { learn, nextAttempt } from '../ladder.ts';
 import { noteRunEnd } from '../sending-limits/adaptive-cap.ts';
 import { retryAt } from '../retry-policy.ts';
@@ -34,7 +27,7 @@ import {
   type Unconfirmed,
   type Waiting,
 } from '../state/row-state.ts';
-import { runningRow, type State, unconfirmedRows } from '../state/state.ts';
+import { runningRow, type State } from '../state/state.ts';
 
 /** The row's phase becomes running. */
 export function startRun(state: State, row: Base, runId: string): void {
@@ -181,93 +174,4 @@ export function onRunsCancelled(state: State, id: number): void {
     state.cancels.delete(runId);
   }
   state.cancelsInFlight.delete(id);
-}
-
-// Resolves unconfirmed attempts from a reading of the run lists (R10, R11). A run in a list is adopted immediately.
-// Absence needs two complete lists, a gap apart. Each must be requested late enough: 5 min after the deadline if it shows
-// the control run (a run of ours accepted later), otherwise 30 min. If no list can prove anything, the attempt
-// keeps its slot until a webhook names its run or the user's rule abandons it.
-/** List readings start at the service's own interval and slow down to this. */
-export const RECONCILE_MAX_MS = 60_000;
-
-type Reading = ListReading & { readonly requestedAt: number; readonly controlAt: number | undefined };
-
-export function onListRead(state: State, reading: ListReading): void {
-  const { requestedAt, controlAt } = state.reconcile;
-  if (requestedAt === undefined) return;
-  state.reconcile.requestedAt = undefined;
-  state.reconcile.readings += 1;
-  onRunsSeen(state, reading.found, 'list');
-  for (const row of unconfirmedRows(state))
-    resolveMissing(state, row, { ...reading, requestedAt, controlAt });
-  const { listGapMs } = state.params.timing;
-  const gap = listGapMs * 2 ** Math.min(16, Math.max(0, state.reconcile.readings - 4));
-  // The service's own interval may be longer than our maximum.
-  const slowest = Math.max(listGapMs, RECONCILE_MAX_MS);
-  state.reconcile.nextAt = Math.max(requestedAt + Math.min(gap, slowest), state.now + 1);
-}
-
-function resolveMissing(state: State, row: Unconfirmed, reading: Reading): void {
-  const { requestedAt, hasControl, controlAt } = reading;
-  if (reading.answer !== 'complete') return applyUserRule(state, row, reading);
-  const isControlled = hasControl && controlAt !== undefined && controlAt > row.sentBy;
-  if (requestedAt < provesFrom(state, row, isControlled)) return;
-  if (row.missedAt === undefined) amend(state, { ...row, missedAt: requestedAt });
-  else if (requestedAt >= row.missedAt + state.params.timing.listGapMs) proveAbsent(state, row);
-}
-
-/** The list does not exist or could not be read: the user's rule decides after its wait (R12). */
-function applyUserRule(state: State, row: Unconfirmed, { answer, requestedAt }: Reading): void {
-  const { rule, afterMs } = state.params.unconfirmed;
-  // A list that fails now may be readable later; a list that does not exist never will be.
-  const waitMs = answer === 'none' || rule === 'resubmit' ? afterMs : Math.max(afterMs, UNCONFIRMED_MS);
-  // A cancelled batch waits neither for a day nor for the user's decision.
-  if (state.cancelling !== undefined && isStuck(state, row)) abandonAttempt(state, row, 'unknown');
-  else if (rule !== 'ask' && requestedAt >= row.sentBy + waitMs) abandonAttempt(state, row, rule);
-}
-
-/** The time from which a list without the run counts as proof of absence. */
-export function provesFrom({ params: { timing } }: State, row: Unconfirmed, isControlled: boolean): number {
-  const { postDeadlineMs, settleMs, settleWithoutControlMs } = timing;
-  return row.sentBy + postDeadlineMs + (isControlled ? settleMs : settleWithoutControlMs);
-}
-
-/** The attempt started no run: the row is sent again under a new token, and the retry policy does not count this. */
-function proveAbsent(state: State, row: Unconfirmed): void {
-  state.ledger = enterResolved(state.ledger, 'absent');
-  rememberAbandoned(state, row);
-  if (state.cancelling === undefined) return sendUnderNewToken(state, row, 'absent', row.reason);
-  endRow(state, row, { outcome: 'cancelled', reason: row.reason });
-}
-
-function sendUnderNewToken(state: State, row: Unconfirmed, was: 'absent' | 'unknown', reason: string): void {
-  // Only the last absent attempt is kept: a service that loses every request must not fill the state.
-  const earlier = row.past.filter(({ outcome }) => was === 'unknown' || outcome !== 'absent');
-  const past = pastWith({ ...row, past: earlier }, was, { reason: clipped(reason, SHORT_REASON_BYTES) });
-  put(state, { ...nextAttempt(state, { ...row, past }), phase: 'waiting', dueAt: state.now });
-}
-
-/** Abandons an attempt that nothing proves, reports it, and remembers it in case its run appears later (R12). */
-function abandonAttempt(state: State, row: Unconfirmed, rule: 'unknown' | 'fail' | 'resubmit'): void {
-  rememberAbandoned(state, row);
-  const reason = `may have run unseen: ${row.reason}`;
-  const resubmits = row.past.filter(({ outcome }) => outcome === 'unknown').length;
-  if (rule === 'resubmit' && state.cancelling === undefined && resubmits < RESUBMITS_MOST) {
-    state.ledger = enterResolved(state.ledger, 'resubmitted');
-    return sendUnderNewToken(state, row, 'unknown', reason);
-  }
-  state.ledger = enterResolved(state.ledger, rule === 'fail' ? 'failed' : 'unknown');
-  endRow(state, row, { outcome: rule === 'fail' ? 'failed' : 'unknown', reason });
-}
-
-/** Applies the user's decision to all attempts that no list resolved in time. */
-export function decideUnconfirmed(state: State, rule: 'unknown' | 'fail' | 'resubmit'): void {
-  for (const row of unconfirmedRows(state)) if (isStuck(state, row)) abandonAttempt(state, row, rule);
-}
-
-/** Decides when an unconfirmed attempt is stuck: a proof of absence would have been complete by then. */
-export const isStuck = (state: State, row: Unconfirmed): boolean => state.now >= stuckFrom(state, row);
-
-export function stuckFrom({ params: { timing } }: State, { sentBy }: Unconfirmed): number {
-  return sentBy + timing.postDeadlineMs + timing.settleWithoutControlMs + 2 * timing.listGapMs;
 }

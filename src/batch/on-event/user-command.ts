@@ -14,12 +14,11 @@ import {
   type Acknowledgement,
   type PendingCommand,
   type State,
-  pause,
-  unpause,
 } from '../state/state.ts';
+import { pause, unpause } from '../pausing/pauses.ts';
 import { endRow, neededBytes } from '../state/put-row.ts';
 import { notifyAgain } from '../decisions/notify.ts';
-import { decideUnconfirmed } from './run-events.ts';
+import { decideUnconfirmed } from './list-read.ts';
 import { fetchNow, filesAreFine } from './part-collected.ts';
 import { mostRetries } from '../../options/failure-kind.ts';
 import { STORED_LIMITS, withoutNone, type LimitChange } from '../../options/limits.ts';

@@ -4,10 +4,12 @@ import { mayPass } from '../canary.ts';
 import { unprovenFree } from '../ladder.ts';
 import { capOf, slotsAllowed } from '../sending-limits/adaptive-cap.ts';
 import { attemptsLeft } from '../sending-limits/budget.ts';
-import { startsWithin, throttledStarts, CIRCUIT_OPENS_AFTER } from '../sending-limits/rate-limit.ts';
+import { startsWithin, throttledStarts } from '../sending-limits/rate-limit.ts';
+import { CIRCUIT_OPENS_AFTER } from '../sending-limits/circuit-breaker.ts';
 import { type Account, accountsOf, type Lane, nextAccount, unsentIn } from '../state/lanes.ts';
 import { mayTakePlace } from '../state/put-row.ts';
-import { type State, usedSlots, isHeld, sendingProbeAt } from '../state/state.ts';
+import { type State, usedSlots } from '../state/state.ts';
+import { isHeld, sendingProbeAt } from '../pausing/pauses.ts';
 import { type Membership, newMembership, type Usage } from './messages.ts';
 
 /** How far ahead a batch asks for slots: a report, and the grant that answers it, take less. */

@@ -2,7 +2,7 @@
 
 import { clipped, clippedAtWord } from '../../options/clipped.ts';
 import { rowsDone } from '../accounting/tally.ts';
-import type { Command } from '../events.ts';
+import type { Command } from '../commands.ts';
 import { laneOf, numberOf } from '../state/lanes.ts';
 import type { State } from '../state/state.ts';
 import { plural, type Progress } from './progress.ts';

@@ -1,7 +1,7 @@
 // The flags of commands on existing batches.
 
 import { OUTCOMES } from '../../batch/outcome.ts';
-import { PAIRED_BY, EXPORT_FORMATS } from '../../options/failure-kind.ts';
+import { PAIRED_BY, EXPORT_FORMATS } from '../../options/choices.ts';
 import {
   attemptNumber,
   boolean,

@@ -7,7 +7,7 @@ import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
-import type { PageServer } from '../../library/report/report-files.ts';
+import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { configOf } from '../flags/batch-options.ts';

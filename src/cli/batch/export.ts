@@ -9,7 +9,7 @@ import { terminalJson, terminalLine, terminalLines } from '../../errors/outside-
 import { exportBatch, exportFormat, exportTo } from '../../library/handle/exported-batch.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
 import type { Written } from '../../results/export/export-batch.ts';
-import type { ExportFormat } from '../../options/failure-kind.ts';
+import type { ExportFormat } from '../../options/choices.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context } from '../context.ts';
 import { bytesText, plural } from '../format.ts';

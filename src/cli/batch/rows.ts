@@ -8,7 +8,7 @@ import { problem } from '../../errors/error.ts';
 import { shortened, shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { FileRecord } from '../../results/row-record.ts';
 import type { BatchRow } from '../../results/batch-rows.ts';
-import { changedInputs } from '../../sheet/placed-rows.ts';
+import { changedInputs } from '../../sheet/input-change.ts';
 import {
   fieldsOfSheet,
   findShownRow,

@@ -3,7 +3,7 @@
 
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { GPUS } from '../../options/failure-kind.ts';
+import { GPUS } from '../../options/gpu.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { loadConfig } from '../../host/config.ts';
 import { BATCH_FILE, type BatchFile } from '../../store/batch-file.ts';

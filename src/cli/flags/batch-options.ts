@@ -18,7 +18,7 @@ import {
   type Excludes,
 } from '../../create-batch/given-options.ts';
 import type { BatchRequest } from '../../create-batch/batch-request.ts';
-import { isAddress } from '../../errors/outside-text.ts';
+import { isAddress } from '../../errors/redact.ts';
 import { LOCAL } from '../../run-service/local-address.ts';
 import type { Api } from '../../host/api-version.ts';
 import type { Spoken } from '../../run-service/open-services.ts';

@@ -7,7 +7,7 @@ import { parse as parseToml, TomlDate, TomlError, type TomlValue } from 'smol-to
 import { flagOf } from '../../create-batch/given-options.ts';
 import { errorMessage, hintAmong, problem, type RunsheetError } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
-import { isAddress } from '../../errors/outside-text.ts';
+import { isAddress } from '../../errors/redact.ts';
 import { named } from '../../options/kinds.ts';
 import { fromFlags, sheetFlags } from '../flags/flags.ts';
 

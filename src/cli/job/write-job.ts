@@ -6,7 +6,7 @@ import { stringify } from 'smol-toml';
 import { flagOf } from '../../create-batch/given-options.ts';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
-import { isAddress } from '../../errors/outside-text.ts';
+import { isAddress } from '../../errors/redact.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import { NO_SHEET } from '../flags/batch-options.ts';
 import { isJob, JOB_FLAGS, negated, snake, withPath } from './job-file.ts';

@@ -2,7 +2,7 @@
 
 import type { RowRange } from '../../options/batch-kinds.ts';
 import { givePicks } from '../../library/pipeline/picks.ts';
-import { findPipeline } from '../../library/pipeline/started-pipeline.ts';
+import { findPipeline } from '../../library/pipeline/pipeline-status.ts';
 import { printerFor, type Context } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { plural } from '../format.ts';

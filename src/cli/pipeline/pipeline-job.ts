@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { hintAmong, problem } from '../../errors/error.ts';
-import { isAddress } from '../../errors/outside-text.ts';
+import { isAddress } from '../../errors/redact.ts';
 import { circleIn } from '../../batch/pipeline/stages.ts';
 import { HAS_PASSED, isSpan, readMoment } from '../../options/moment.ts';
 import { msOf } from '../../options/read.ts';
@@ -18,7 +18,7 @@ import { fromFlags, sheetFlags, type SheetFlags } from '../flags/flags.ts';
 import { readJob, type Job, type JobFlag, type JobStage } from '../job/job-file.ts';
 import { flagIn, flagsBeside, wordsOf } from '../job/job-words.ts';
 import { parsedFlags } from '../job/parsed-flags.ts';
-import { sourceOf } from '../run/new-batch.ts';
+import { sourceOf } from '../run/from.ts';
 
 export type AskedStage = {
   readonly definition: StageDefinition;

@@ -4,14 +4,13 @@ import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { refOf } from '../../library/handle/found-batch.ts';
 import {
-  isLocal,
-  startPipeline,
-  findPipeline,
   listPipelines,
+  findPipeline,
   pipelineStatus,
-  type PipelineFolder,
   type StageStatus,
-} from '../../library/pipeline/started-pipeline.ts';
+} from '../../library/pipeline/pipeline-status.ts';
+import { isLocal, startPipeline } from '../../library/pipeline/started-pipeline.ts';
+import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
 import { printerFor, type Context, type Printer, nextLine } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { ShownFlags } from '../flags/flags.ts';

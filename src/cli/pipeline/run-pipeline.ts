@@ -2,7 +2,8 @@
 
 import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
-import { refusal, type Policy } from '../../create-batch/question-texts.ts';
+import { refusal } from '../../create-batch/question-texts.ts';
+import { type Policy } from '../../create-batch/settle.ts';
 import type { FoundBatch } from '../../library/handle/found-batch.ts';
 import { checkStages, type SourceBatch } from '../../library/pipeline/checked-stages.ts';
 import { planBatch } from '../../library/start/batch-plan.ts';
@@ -18,9 +19,9 @@ import {
   withdrawPipeline,
   type AskedPipeline,
   type StageDefinition,
-  pipelineStatus,
-  type PipelineFolder,
 } from '../../library/pipeline/started-pipeline.ts';
+import type { PipelineFolder } from '../../create-batch/pipeline/pipeline-file.ts';
+import { pipelineStatus } from '../../library/pipeline/pipeline-status.ts';
 import type { Servers } from '../../library/servers.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import { configOf } from '../flags/batch-options.ts';
@@ -28,10 +29,12 @@ import type { SheetFlags } from '../flags/flags.ts';
 import { sameCommand } from '../next-command.ts';
 import { printBatch } from '../run/batch-plan.ts';
 import { forecastLines } from '../run/forecast.ts';
-import { shownWith, fromNotes } from '../run/new-batch.ts';
+import { shownWith } from '../run/new-batch.ts';
+import { fromNotes } from '../run/from.ts';
 import { policyOf } from '../run/questions.ts';
 import { serversFor } from '../session.ts';
-import { followPipeline, pipelineJson } from './pipeline.ts';
+import { followPipeline } from './pipeline.ts';
+import { pipelineJson } from './pipeline.ts';
 import { askedJob, pipelineFlags, type AskedJob, type AskedStage } from './pipeline-job.ts';
 
 /** Shows all stages: what those with a sheet would be, and when the others follow. */

@@ -1,9 +1,10 @@
 // run and submit without --into: make the batch of the sheet and start it, or attach to the one that has the same rows.
 
+import { sourceOf, fromNotes } from './from.ts';
 import { resolve } from 'node:path';
-import type { Proposal, Around, Source } from '../../create-batch/propose.ts';
+import type { Proposal } from '../../create-batch/propose.ts';
 import type { Config } from '../../host/config.ts';
-import { type FoundBatch, findBatch } from '../../library/handle/found-batch.ts';
+import { type FoundBatch } from '../../library/handle/found-batch.ts';
 import type { Servers } from '../../library/servers.ts';
 import type { Session } from '../../library/session.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
@@ -16,20 +17,15 @@ import {
 } from '../../library/start/start-batch.ts';
 import { summaryOfDone } from '../../library/start/start-or-attach.ts';
 import { noteWatched } from '../../library/watched/saved-sheet.ts';
-import { errorMessage, problem } from '../../errors/error.ts';
+import { errorMessage } from '../../errors/error.ts';
 import type { Summary } from '../../results/summary.ts';
 import { type Context, type Printer, nextLine } from '../context.ts';
-import { limitsOf, requestOf, settingsOf, copyingOf, NO_SHEET } from '../flags/batch-options.ts';
+import { limitsOf, requestOf, settingsOf } from '../flags/batch-options.ts';
 import type { RunFlags, SheetFlags } from '../flags/flags.ts';
 import { sameCommand } from '../next-command.ts';
 import { printBatch } from './batch-plan.ts';
 import { forecastLines } from './forecast.ts';
 import { policyOf } from './questions.ts';
-import { Readable } from 'node:stream';
-import { definedOnly } from '../../options/defined-only.ts';
-import type { FromSheet } from '../../create-batch/from/from-sheet.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
-import { plural } from '../format.ts';
 
 export type Sending = {
   readonly context: Context;
@@ -112,79 +108,4 @@ export function sayDone(
   printer.notice(nextLine(['new', sameCommand(args, args[0] ?? 'run', { add: ['--again'] })]));
   sayIgnored(printer, flags, found);
   return done(found, summary);
-}
-
-/** Refuses a command with neither a sheet nor a batch, or with both. Throws E602. */
-export function refuseBothSheets(command: string, flags: SheetFlags, sheet: string | undefined): void {
-  const { from, grid, into } = flags;
-  if (sheet === undefined && from === undefined && (grid === undefined || into !== undefined))
-    throw problem('E602', {
-      what: '<sheet> is missing',
-      hint: `give a sheet, with --from the batch whose results are the sheet, or the rows with --grid; see: runsheet ${command} --help`,
-    });
-  if (sheet !== undefined && from !== undefined)
-    throw problem('E602', {
-      what: `--from ${from} and the sheet ${sheet} exclude each other`,
-      hint: 'the results of the batch are the sheet; to choose among its rows and to add columns: --pick <file>',
-    });
-  const alone = from === undefined && (['pick', 'each'] as const).find((flag) => flags[flag]);
-  if (alone)
-    throw problem('E602', {
-      what: `--${alone} needs --from`,
-      hint: `add --from <batch>, or leave --${alone} out`,
-    });
-  const other = from !== undefined && (['into', 'format'] as const).find((flag) => flags[flag]);
-  if (other)
-    throw problem('E602', {
-      what: `--from and --${other} exclude each other`,
-      hint: '--from makes a new batch from the results of another one',
-    });
-}
-
-/** Whether the sheet is a job file: one with stages, because any other has become the words of the command. */
-export const isPipeline = (sheet: string | undefined): sheet is string =>
-  sheet?.endsWith('.job.toml') ?? false;
-
-/** What a command reads if no sheet is named: a grid alone, or stdin. */
-export const sheetOr = (sheet: string | undefined, { from, grid }: SheetFlags): string =>
-  sheet ?? (from === undefined && grid !== undefined ? NO_SHEET : '-');
-
-/** Where the rows come from: a sheet, stdin, one row without cells for a grid, or with --from the results of a batch. */
-export async function sourceOf(
-  config: Config,
-  { stdin }: Context['process'],
-  flags: SheetFlags,
-  sheet: string,
-): Promise<Source> {
-  const { from, pick, each = 'row' } = flags;
-  if (sheet === NO_SHEET)
-    return {
-      path: '-',
-      copying: { stdin: Readable.from([Buffer.from('{}\n')]), name: 'grid', format: 'jsonl' },
-    };
-  if (from === undefined) return { path: sheet, copying: { stdin, ...copyingOf(flags) } };
-  const found = await findBatch(config.out, from);
-  return { from: definedOnly({ found, each, picks: pick === undefined ? pick : { path: pick } }) };
-}
-
-/** Says how the results of a batch become a sheet. */
-export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'> => ({
-  onFrom: (from) => {
-    for (const line of fromLines(from)) printer.notice(terminalLine(line));
-  },
-  onUpload: ({ found }, done) => {
-    if (done === undefined) printer.notice(`  files     of ${found.batch} go to the run service as inputs`);
-    else if (done.uploaded > 0) printer.notice(`  files     ${plural(done.uploaded, 'file')} uploaded`);
-    if (done?.endsAt !== undefined)
-      printer.notice(`  files     their addresses expire at ${new Date(done.endsAt).toISOString()}`);
-  },
-});
-
-function fromLines(sheet: FromSheet): readonly string[] {
-  const { found, where, written, rows, picked, withoutFile } = sheet;
-  const among = picked === undefined ? `${plural(rows, 'row')} of ${found.batch}` : plural(picked, 'pick');
-  return [
-    `  from      ${found.batch}: ${plural(written, 'row')} from ${among}, where ${where}`,
-    ...(withoutFile > 0 ? [`            ${plural(withoutFile, 'row')} without a file left out`] : []),
-  ];
 }

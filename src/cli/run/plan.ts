@@ -6,7 +6,7 @@ import { shellWord, shortened, terminalJson, terminalLine } from '../../errors/o
 import { LETTERS } from '../command.ts';
 import { printerFor, type Context, type Printer } from '../context.ts';
 import type { SheetFlags } from '../flags/flags.ts';
-import { fromNotes, isPipeline, refuseBothSheets, sheetOr, sourceOf } from './new-batch.ts';
+import { fromNotes, isPipeline, refuseBothSheets, sheetOr, sourceOf } from './from.ts';
 import { withJob } from '../job/job-words.ts';
 import { refuseJobFile, writeJob } from '../job/write-job.ts';
 import { isInto, planInto } from './into.ts';

@@ -1,7 +1,7 @@
 // Answers the questions of a proposal: a user on a terminal is asked, a script is refused with complete commands.
 
 import type { Answer, Question, Words } from '../../create-batch/questions.ts';
-import type { Policy } from '../../create-batch/question-texts.ts';
+import type { Policy } from '../../create-batch/settle.ts';
 import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
 import type { Printer } from '../context.ts';

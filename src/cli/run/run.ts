@@ -13,7 +13,8 @@ import { printEndedRows } from '../follow/row-stream.ts';
 import { nextOfEnded, sayLeft } from '../next-command.ts';
 import { serversFor } from '../session.ts';
 import { isInto, sendInto, type IntoFlags } from './into.ts';
-import { sayDone, sendNew, type Sending, isPipeline, refuseBothSheets, sheetOr } from './new-batch.ts';
+import { sayDone, sendNew, type Sending } from './new-batch.ts';
+import { isPipeline, refuseBothSheets, sheetOr } from './from.ts';
 import { batchOfWatched, continueWatched, refuseUnwatchable, watchSheet } from './watch-sheet.ts';
 
 export async function run(this: Context, flags: RunFlags, sheet?: string): Promise<number> {

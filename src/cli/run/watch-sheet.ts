@@ -20,7 +20,8 @@ import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
 import type { Session } from '../../library/session.ts';
 import { giveLimits, type Sending } from './new-batch.ts';
-import { terminalLine, isAddress } from '../../errors/outside-text.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import { isAddress } from '../../errors/redact.ts';
 import { problemJson } from '../json/problem.ts';
 
 type Given = Pick<Sending, 'context' | 'flags' | 'sheet' | 'printer' | 'servers'>;

@@ -1,7 +1,7 @@
 // Lists the commands on schedules with their arguments and their help.
 
 import { buildRouteMap } from '@stricli/core';
-import { OVERLAPS } from '../../options/failure-kind.ts';
+import { OVERLAPS } from '../../options/choices.ts';
 import { command } from '../command.ts';
 import { boolean, choice, optional, out, shownFlags, sheetFlags, textFlag, time } from '../flags/flags.ts';
 import { named as nameKind, SCHEDULE_NAME_MAX } from '../../options/kinds.ts';

@@ -5,7 +5,7 @@ import { openCodecServer } from '../../temporal/encryption/codec-server.ts';
 import { payloadKeys } from '../../temporal/encryption/payload-keys.ts';
 import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
-import { keepSecret } from '../../errors/outside-text.ts';
+import { keepSecret } from '../../errors/redact.ts';
 import { secretIn } from '../../host/state-folder.ts';
 import { configOf } from '../flags/batch-options.ts';
 import type { FlagsOf } from '../flags/flags.ts';

@@ -7,7 +7,7 @@ import { EXIT, problem } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { LOCAL, canReachReceiver } from '../../run-service/local-address.ts';
 import type { Config } from '../../host/config.ts';
-import { assertWritable } from '../../host/state-folder.ts';
+import { assertWritable } from '../../host/disk-space.ts';
 import { lastFour } from '../../host/api-key.ts';
 import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';

@@ -3,7 +3,8 @@
 import type { FlagsOf, SheetFlags } from '../flags/flags.ts';
 import type { migrateCheckFlags } from './server-flags.ts';
 import { EXIT, hintAmong, problem } from '../../errors/error.ts';
-import { findDeployment, usableDeployment } from '../../create-batch/batch-request.ts';
+import { findDeployment } from '../../create-batch/find-deployment.ts';
+import { usableDeployment } from '../../create-batch/batch-request.ts';
 import { isSound, judge, type Facts, type Finding, type Verdict } from '../../run-service/migration/rules.ts';
 import {
   machineOfLastRun,

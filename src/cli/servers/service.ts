@@ -16,7 +16,7 @@ import {
 } from '../../service/server.ts';
 import { loadConfigWith } from '../../host/config.ts';
 import { openLog } from '../../host/log.ts';
-import { keepSecret } from '../../errors/outside-text.ts';
+import { keepSecret } from '../../errors/redact.ts';
 import { onTerminal, printerFor, type Context } from '../context.ts';
 import { hearInterrupts } from '../follow/interrupt.ts';
 import { configOf, gpusOf, namesGpus, workflowText } from '../flags/batch-options.ts';

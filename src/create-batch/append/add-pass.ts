@@ -6,7 +6,8 @@ import type { Outcome } from '../../batch/outcome.ts';
 import { recordOf, recordsOf, rowsOf, type BatchRow } from '../../results/batch-rows.ts';
 import { undelivered, type RowRecord } from '../../results/row-record.ts';
 import { summarizedPass } from '../../results/summary.ts';
-import { type Queued, bothChanges, type InputChange } from '../../sheet/placed-rows.ts';
+import { type Queued } from '../../sheet/placed-rows.ts';
+import { bothChanges, type InputChange } from '../../sheet/input-change.ts';
 import { layoutOf, type BatchFile } from '../../store/batch-file.ts';
 import { createPass, FIRST_PASS, newestPass, readSegments } from '../../store/passes.ts';
 import type { Store } from '../../store/store.ts';
@@ -20,7 +21,7 @@ import {
   type Question,
 } from '../questions.ts';
 import { QueuePages, ladderLaneOf } from '../queue-pages.ts';
-import type { Proposed } from '../question-texts.ts';
+import type { Proposed } from '../settle.ts';
 import { hasPlace, placesIn } from '../watched/left-out.ts';
 
 type Batch = { readonly store: Store; readonly file: BatchFile };

@@ -15,7 +15,7 @@ import {
   type Preparing,
   type SheetCopy,
 } from '../copy-sheet.ts';
-import { declaredInputs } from '../batch-request.ts';
+import { declaredInputs } from '../find-deployment.ts';
 import {
   aboutGuesses,
   answersIn,
@@ -27,7 +27,7 @@ import {
   type Patch,
   type Question,
 } from '../questions.ts';
-import type { Proposed } from '../question-texts.ts';
+import type { Proposed } from '../settle.ts';
 import {
   addRows,
   compareFurther,

@@ -4,7 +4,7 @@ import { FurtherRows, type FurtherRequest } from '../../create-batch/append/furt
 import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import type { Appended } from '../../create-batch/append/append-rows.ts';
 import { asOption, type Question } from '../../create-batch/questions.ts';
-import { settle, type Policy } from '../../create-batch/question-texts.ts';
+import { settle, type Policy } from '../../create-batch/settle.ts';
 import type { Config } from '../../host/config.ts';
 import { userHere } from '../../temporal/user-here.ts';
 import { estimateOf, type Estimate } from '../start/estimate.ts';

@@ -11,7 +11,7 @@ import { fileFault } from '../../errors/file-fault.ts';
 import { shellWord } from '../../errors/outside-text.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { writeExport, type ExportParams, type Written } from '../../results/export/export-batch.ts';
-import { EXPORT_FORMATS, type ExportFormat } from '../../options/failure-kind.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../../options/choices.ts';
 import { undefinedIfAbsent, type Draft } from '../../store/store.ts';
 import { openStore } from '../../store/open-store.ts';
 import type { Abortable } from '../abortable.ts';

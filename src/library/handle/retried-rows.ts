@@ -3,10 +3,11 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import { RowsAgain, type Candidates, type PassParams } from '../../create-batch/append/add-pass.ts';
 import type { Answers } from '../../create-batch/questions.ts';
-import { settle, type Policy } from '../../create-batch/question-texts.ts';
-import type { FailureKind, Gpu } from '../../options/failure-kind.ts';
+import { settle, type Policy } from '../../create-batch/settle.ts';
+import type { FailureKind } from '../../options/failure-kind.ts';
+import type { Gpu } from '../../options/gpu.ts';
 import type { Outcome } from '../../batch/outcome.ts';
-import { declaredInputs } from '../../create-batch/batch-request.ts';
+import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import { LocalFiles } from '../../create-batch/files/local-files.ts';
 import type { Config } from '../../host/config.ts';
 import { resultAttempt, type RowRecord } from '../../results/row-record.ts';
@@ -19,7 +20,8 @@ import { signalPass } from '../start/start-or-attach.ts';
 import type { FoundBatch } from './found-batch.ts';
 import { NearestName } from '../../create-batch/from/picks.ts';
 import { correctionOf, problem } from '../../errors/error.ts';
-import { readBatchSheet, sheetRows, changeFrom, type InputChange } from '../../sheet/placed-rows.ts';
+import { readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
+import { changeFrom, type InputChange } from '../../sheet/input-change.ts';
 import { layoutOf } from '../../store/batch-file.ts';
 
 /** A row is sent again if all that is given applies to it. */

@@ -5,7 +5,7 @@ import { openServices } from '../../run-service/open-services.ts';
 import { openTransport } from '../../run-service/transport.ts';
 import type { Deployment } from '../../run-service/contract/deployment.ts';
 import { checkRequest, checkSettings } from '../../create-batch/batch-spec.ts';
-import { findDeployment } from '../../create-batch/batch-request.ts';
+import { findDeployment } from '../../create-batch/find-deployment.ts';
 import { sourceColumns, whereColumns, type SourceBatch } from '../../create-batch/from/source-rows.ts';
 import type { StageDefinition } from '../../create-batch/pipeline/pipeline-file.ts';
 import { hintAmong, problem } from '../../errors/error.ts';

@@ -7,7 +7,7 @@ import { problem } from '../../errors/error.ts';
 import { fileFault } from '../../errors/file-fault.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
-import { PAIRED_BY, type PairedBy } from '../../options/failure-kind.ts';
+import { PAIRED_BY, type PairedBy } from '../../options/choices.ts';
 import {
   type ComparedPair,
   unmeasuredText,

@@ -6,7 +6,8 @@ import { openBatchFolder } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
 import { placeText } from '../connect-options.ts';
 import type { Comparison } from './compared-batches.ts';
-import { fileAt, sendFile, sendPage, addressIn, servePage, type PageServer } from './report-files.ts';
+import { fileAt, sendFile, sendPage } from './report-files.ts';
+import { addressIn, servePage, type PageServer } from './page-server.ts';
 
 /** The page has the addresses `<batch>/outputs/…`. */
 export async function serveComparison(

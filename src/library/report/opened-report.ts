@@ -7,15 +7,8 @@ import { makeSmallCopies } from '../../results/page/small-copies.ts';
 import type { Abortable } from '../abortable.ts';
 import type { Servers } from '../servers.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  fileAt,
-  sendFile,
-  pageHeaders,
-  sendPage,
-  addressIn,
-  servePage,
-  type PageServer,
-} from './report-files.ts';
+import { fileAt, sendFile, pageHeaders, sendPage } from './report-files.ts';
+import { addressIn, servePage, type PageServer } from './page-server.ts';
 import { ReportFeed } from './report-feed.ts';
 
 export type OpenedReport = AsyncDisposable & {

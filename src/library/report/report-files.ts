@@ -5,10 +5,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { mediaTypeOf } from '../../host/media-types.ts';
 import { undefinedIfAbsent, type Store } from '../../store/store.ts';
-import { problem, errorMessage, isRunsheetError } from '../../errors/error.ts';
+import { problem } from '../../errors/error.ts';
 import { markupText } from '../../errors/outside-text.ts';
 import { PAGE, pageSource } from '../../results/page/page-source.ts';
-import { isAddressedHere, openServer, openPageLogin, type PageLogin } from '../../host/bounded-server.ts';
 
 /** Names as the store has them: no empty, hidden or parent folder, no other separator. */
 const SAFE =
@@ -144,81 +143,3 @@ async function bytesOf(store: Files, name: string, mostBytes: number): Promise<B
 
 const changed = ({ location }: Files, name: string, what: string) =>
   problem('E504', { what: `${location}/${name} ${what}, so it was not written by runsheet` });
-
-// Serves a page to the owner's browser. It listens on loopback; only the address with the secret opens it, and only under the names of
-// this machine, so that a page elsewhere whose name was pointed here (DNS rebinding) gets nothing.
-/** When nothing more will be new, and without a request for so long, the page is not in use any more. */
-const IDLE_MS = 600_000;
-const LIMITS = {
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  connections: { most: 256, perAddress: 256 },
-};
-
-export type PageServer = {
-  /** Its owner's address. Everyone who knows it can see the page. */
-  readonly address: string;
-  /** Resolves when nothing more will be new and the page was not used for ten minutes. */
-  readonly idle: Promise<void>;
-  close(): Promise<void>;
-};
-
-export type Page = {
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Whether nothing more will be new. */
-  isFinal(): boolean;
-};
-
-export async function servePage(page: Page): Promise<PageServer> {
-  const login = openPageLogin('/');
-  const idle = Promise.withResolvers<void>();
-  let lastAt = Date.now();
-  const { port, close } = await openServer(LIMITS, { host: '127.0.0.1', port: 0 }, (request, response) => {
-    lastAt = Date.now();
-    void respond({ page, login, port }, request, response);
-  });
-  const check = setInterval(() => {
-    if (page.isFinal() && Date.now() - lastAt > IDLE_MS) idle.resolve();
-  }, 5_000);
-  return {
-    address: login.address(`http://127.0.0.1:${port}`),
-    idle: idle.promise,
-    close: async () => {
-      clearInterval(check);
-      await close();
-    },
-  };
-}
-
-export const addressIn = ({ url }: IncomingMessage): URL => new URL(url ?? '/', 'http://localhost');
-
-type Served = { readonly page: Page; readonly login: PageLogin; readonly port: number };
-
-const HEADERS = {
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'cross-origin-resource-policy': 'same-origin',
-};
-
-async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  const { page, login, port } = served;
-  const isOurs = isAddressedHere(request) && request.headers.host?.endsWith(`:${port}`);
-  if (!isOurs || request.method !== 'GET') return void response.writeHead(isOurs ? 405 : 403).end();
-  const opened = login.opens(request);
-  if (opened !== undefined) return void response.writeHead(303, opened).end();
-  if (!login.isOpen(request)) {
-    response.writeHead(403, { 'content-type': 'text/plain' });
-    return void response.end('This page opens with the address that the command prints.\n');
-  }
-  try {
-    await page.answer(request, response);
-  } catch (error) {
-    // A viewer who leaves closes the connection.
-    if (response.headersSent) return void response.destroy();
-    response.writeHead(isRunsheetError(error, 'E602') ? 400 : 500, { 'content-type': 'text/plain' });
-    response.end(`${errorMessage(error)}\n`);
-  }
-}

@@ -1,6 +1,6 @@
 // The forecast of a batch that has not begun: from earlier batches of its deployment, else from prices.
 
-import { DEFAULT_PRICES } from '../../options/failure-kind.ts';
+import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { forecast, type Amounts, type Forecast, type Interval } from '../../results/forecast/forecast.ts';
 import {

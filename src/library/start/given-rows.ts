@@ -8,7 +8,7 @@ import { integerFrom } from '../../batch/digits.ts';
 import { problem, type RunsheetError } from '../../errors/error.ts';
 import { callSignal, unlessAborted } from '../../host/call-signal.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
-import { isAddress } from '../../errors/outside-text.ts';
+import { isAddress } from '../../errors/redact.ts';
 import { definedOnly } from '../../options/defined-only.ts';
 import type { Source as ProposedSource } from '../../create-batch/propose.ts';
 import type { Config } from '../../host/config.ts';

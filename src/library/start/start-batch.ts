@@ -5,7 +5,7 @@ import type { CreatedBatch } from '../../create-batch/create-batch.ts';
 import { propose, type Around, type Proposal, type Source as Rows } from '../../create-batch/propose.ts';
 import { sumOf, type Question, type Words } from '../../create-batch/questions.ts';
 import { differences } from '../../create-batch/reuse/reuse.ts';
-import { settle, type Policy } from '../../create-batch/question-texts.ts';
+import { settle, type Policy } from '../../create-batch/settle.ts';
 import { isRunsheetError, problem, type RunsheetError } from '../../errors/error.ts';
 import type { LimitChange } from '../../options/limits.ts';
 import { serviceOf } from '../connect-options.ts';

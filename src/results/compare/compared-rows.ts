@@ -12,7 +12,7 @@ import {
   type ComparedPair,
 } from './compared-pair.ts';
 import { ComparisonPage } from '../page/comparison-page.ts';
-import type { PairedBy } from '../../options/failure-kind.ts';
+import type { PairedBy } from '../../options/choices.ts';
 
 type Compared = { readonly store: Store; readonly file: BatchFile };
 

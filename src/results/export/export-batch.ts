@@ -10,7 +10,7 @@ import {
   type ExportSource,
   type Sink,
 } from './export-rows.ts';
-import type { ExportFormat } from '../../options/failure-kind.ts';
+import type { ExportFormat } from '../../options/choices.ts';
 
 export type ExportParams = {
   readonly as: ExportFormat;

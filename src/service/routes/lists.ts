@@ -1,9 +1,9 @@
 // Serves the lists: runs of a workflow (complete, with webhooks) and of a deployment (light), deployments, prices,
 // profile, and the log of a run.
 
-import type { FastifyInstance, FastifyRequest, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import { DEFAULT_PRICES } from '../../options/failure-kind.ts';
+import { DEFAULT_PRICES } from '../../options/gpu.ts';
 import {
   deploymentPathSchema,
   deploymentRunsQuerySchema,
@@ -12,8 +12,6 @@ import {
   PATHS,
   workflowPathSchema,
   workflowRunsQuerySchema,
-  runPathSchema,
-  streamLogsQuerySchema,
 } from '../../run-service/contract/paths.ts';
 import {
   lightRowShown,
@@ -21,15 +19,11 @@ import {
   type profileShown,
   type Shown,
   type ShownRun,
-  type logLineShown,
-  type logShown,
 } from '../../run-service/contract/shown.ts';
 import { shownDeployment, type Deployment } from '../deployments.ts';
 import { idsOf } from '../identity.ts';
 import type { Service } from '../service.ts';
-import { read, Refused, route, forbidden } from './refusals.ts';
-import type { LogLine } from '../../run-service/contract/run.ts';
-import type { RunRow, DeliveryRow } from '../database.ts';
+import { read, Refused, route } from './refusals.ts';
 
 /** The recommended intervals for clients; they are short, because lists are always up to date here. */
 export const profileOf = (deployment: Deployment | undefined): Shown<typeof profileShown> => ({
@@ -166,68 +160,3 @@ const listedRun = (
 /** Its `duration` is text, as the real service writes it. */
 const lightRun = (run: ShownRun): object =>
   shownBy(lightRunShown, { ...run, duration: run.duration === null ? null : String(run.duration) });
-
-const POLL_MS = 1_000;
-
-export function serveLogs(app: FastifyInstance, service: Service): void {
-  /** The only place with the reason of a failure; in chronological order. */
-  const linesOf = (row: RunRow): readonly LogLine[] =>
-    [
-      ...service.executorOf(row.deploymentId).log(row, service.clock.now()),
-      ...service.database.deliveriesOf(row.number).map(deliveryLine),
-    ].toSorted((a, b) => a.atMs - b.atMs);
-
-  route(app, ['GET'], PATHS.runLogs, (request, reply) => {
-    const row = service.database.find(read(request, 'path', runPathSchema));
-    // The real service reads its log store, which has no runs and no owners.
-    if (row === undefined || row.owner !== request.owner) return reply.send([]);
-    const log: Shown<typeof logShown> = linesOf(row).map(({ atMs, level, message }) => ({
-      run_id: row.id,
-      timestamp: new Date(atMs).toISOString(),
-      log: message,
-      user_id: row.owner,
-      org_id: null,
-      log_type: level,
-    }));
-    return reply.send(log);
-  });
-
-  route(app, ['GET'], PATHS.streamLogs, (request, reply) => {
-    const query = read(request, 'query', streamLogsQuerySchema);
-    const row = service.database.find(query.runId);
-    if (row === undefined) throw new Refused(404, 'Run not found');
-    if (row.owner !== request.owner) throw forbidden();
-    const wanted = ({ level }: LogLine): boolean => query.level === undefined || level === query.level;
-    return stream(reply, () => linesOf(service.database.find(row.id) ?? row).filter(wanted));
-  });
-}
-
-const shownLine = ({ atMs, level, message }: LogLine): Shown<typeof logLineShown> => ({
-  message,
-  level,
-  timestamp: new Date(atMs).toISOString(),
-});
-
-/** Sends each line once, and checks for new ones every second. */
-function stream(reply: FastifyReply, readLines: () => readonly LogLine[]): FastifyReply {
-  reply.hijack();
-  const { raw } = reply;
-  raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
-  let sent = 0;
-  const sendNew = (): void => {
-    const fresh = readLines().slice(sent);
-    sent += fresh.length;
-    for (const line of fresh) raw.write(`data: ${JSON.stringify(shownLine(line))}\n\n`);
-    if (fresh.length === 0) raw.write(`data: ${JSON.stringify({ type: 'keepalive' })}\n\n`);
-  };
-  const timer = setInterval(sendNew, POLL_MS);
-  raw.on('close', () => clearInterval(timer));
-  sendNew();
-  return reply;
-}
-
-const deliveryLine = ({ atMs, method, outcome, tookMs, body }: DeliveryRow): LogLine => ({
-  atMs,
-  level: 'webhook',
-  message: JSON.stringify({ method, outcome, latency_ms: tookMs, payload: JSON.parse(body) as unknown }),
-});

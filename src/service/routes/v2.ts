@@ -18,12 +18,10 @@ import {
 } from '../../run-service/contract/refusal.ts';
 import { FAULT_INPUT, faultHint, namedFaults, type Fault, type FaultTarget } from '../faults.ts';
 import { malform } from './malformed-responses.ts';
-import { type ShownRun, v1RunShown } from '../../run-service/contract/shown.ts';
+import { type ShownRun } from '../../run-service/contract/shown.ts';
 import type { Status } from '../../run-service/contract/statuses.ts';
 import type { RunRow } from '../database.ts';
 import { uuidOf } from '../identity.ts';
-import { V1 } from '../auth.ts';
-import { profileOf, shownBy } from './lists.ts';
 
 const CANCELLED = { status: 'success', message: 'Function cancelled' };
 
@@ -229,58 +227,4 @@ function cutDates(run: Readonly<Record<string, unknown>>): Readonly<Record<strin
     ([name, value]) => name.endsWith('_at') && typeof value === 'string',
   );
   return Object.fromEntries(dates.map(([name, value]) => [name, `${String(value).slice(0, 16)}Z`]));
-}
-
-// Serves V1: two endpoints on a separate base path. Its runs have fewer fields, and its errors other formats. V1's form of Get
-// Run also works on the V2 base.
-
-type OrderSchema = ReturnType<typeof queueRequestSchemaFor>;
-
-export function serveV1(app: FastifyInstance, service: Service): void {
-  const schema = queueRequestSchemaFor(service.behaviour.gpus);
-  route(app, ['GET', 'POST'], `${V1}/run`, (request, reply) =>
-    request.method === 'POST' ? queueV1(service, schema, request, reply) : readV1(service, request, reply),
-  );
-  // The profile shows that this is a rehearsal, on either API.
-  route(app, ['GET'], `${V1}${PATHS.profile}`, (_request, reply) => reply.send(profileOf(undefined)));
-}
-
-async function queueV1(
-  service: Service,
-  schema: OrderSchema,
-  { body, owner }: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
-  service.seen('queue');
-  const order = schema.safeParse(jsonOf(body));
-  if (!order.success) return failed(reply, 'Invalid request body');
-  const spec = service.deployments.get(order.data.deploymentId.toLowerCase());
-  if (spec === undefined) return failed(reply, 'Deployment not found');
-  if (service.executorOf(spec.id).refusals(spec.id, order.data.inputs).length > 0)
-    return failed(reply, 'Invalid inputs');
-  const { id } = await service.runs.accept(order.data, spec, owner);
-  return reply.send({ run_id: id });
-}
-
-function readV1(service: Service, { query, owner }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  service.seen('get');
-  const id = runQuerySchema.safeParse(query);
-  const row = id.success ? service.database.find(id.data) : undefined;
-  if (row === undefined || row.owner !== owner)
-    return reply.code(400).send({ code: '400', message: 'Workflow not found' });
-  const run = service.show(row);
-  const outputs = run.outputs.map(({ data }) => ({ data }));
-  return reply.send(shownBy(v1RunShown, { ...run, outputs, run_log: null }));
-}
-
-const failed = (reply: FastifyReply, error: string): FastifyReply => reply.code(500).send({ error });
-
-function jsonOf(body: unknown): unknown {
-  try {
-    return parseExactly(typeof body === 'string' ? body : '');
-  } catch (error) {
-    // Invalid JSON fails the schema like any other invalid body.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -2,9 +2,10 @@
 
 import { correctionOf, hintAmong, list, problem, RunsheetError } from '../../errors/error.ts';
 import { REPEAT_MAX } from '../../options/batch-kinds.ts';
-import { GPUS } from '../../options/failure-kind.ts';
+import { GPUS } from '../../options/gpu.ts';
 import type { InputType } from '../../run-service/contract/deployment.ts';
-import { indexOf, namesInTemplates } from '../column-mapping.ts';
+import { indexOf } from '../column-mapping.ts';
+import { namesInTemplates } from '../templates.ts';
 import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
 import { areOneSetting, nameProper } from '../guesses/input-names.ts';
 import { gpuNamed } from '../not-a-gpu.ts';

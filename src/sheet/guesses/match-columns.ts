@@ -7,7 +7,7 @@ import { shellWord } from '../../errors/outside-text.ts';
 import { kindOf, inputNamed } from '../parse-cell.ts';
 import type { SheetOptions } from '../sheet-source.ts';
 import type { Column } from '../sheet-record.ts';
-import { namesInTemplates } from '../column-mapping.ts';
+import { namesInTemplates } from '../templates.ts';
 import { type Guess, plainName, said, type Settled, toConfirm } from './guess.ts';
 import {
   areOneSetting,

@@ -3,7 +3,8 @@
 // that it has read embedded.json, which only the owner can read: the follower with `word`, the stack with `answer`. Every user
 // of the machine can connect, so unauthenticated connections are limited in number and time.
 
-import { jsonIn, isSameSecret } from '../../errors/outside-text.ts';
+import { jsonIn } from '../../errors/outside-text.ts';
+import { isSameSecret } from '../../errors/redact.ts';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Config } from '../../host/config.ts';
 import { EXIT, RunsheetError, problem, errorMessage, type Code } from '../../errors/error.ts';
-import { takeStateFolder, assertDiskSpace } from '../../host/state-folder.ts';
+import { takeStateFolder } from '../../host/state-folder.ts';
+import { assertDiskSpace } from '../../host/disk-space.ts';
 import type { TemporalAddress } from '../temporal-address.ts';
 import {
   type FollowerMessage,

@@ -5,7 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadCodec } from '@temporalio/common';
 import { createProxyServer } from 'httpxy';
-import { openServer, isAddressedHere, openPageLogin } from '../../host/bounded-server.ts';
+import { openServer, isAddressedHere } from '../../host/bounded-server.ts';
+import { openPageLogin } from '../../host/page-login.ts';
 import { decode, say } from '../encryption/codec-server.ts';
 import { CODEC_PATH } from './temporal-server.ts';
 

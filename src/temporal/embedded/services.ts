@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { errorMessage } from '../../errors/error.ts';
-import { keepSecret } from '../../errors/outside-text.ts';
+import { keepSecret } from '../../errors/redact.ts';
 import { environmentFor } from '../../host/child-environment.ts';
 import type { Config } from '../../host/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';

@@ -4,7 +4,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { PayloadCodec } from '@temporalio/common';
 import { z } from 'zod';
-import { jsonIn, isSameSecret } from '../../errors/outside-text.ts';
+import { jsonIn } from '../../errors/outside-text.ts';
+import { isSameSecret } from '../../errors/redact.ts';
 import { openServer, readBody, type Listen } from '../../host/bounded-server.ts';
 
 const BODY_BYTES_MAX = 16 << 20;

@@ -1,7 +1,7 @@
 // Converts failures for Temporal: whatever was thrown, messages and stack traces contain no secret.
 
 import { DefaultFailureConverter, type FailureConverter } from '@temporalio/common';
-import { withoutSecrets } from '../../errors/outside-text.ts';
+import { withoutSecrets } from '../../errors/redact.ts';
 
 class HarmlessFailures extends DefaultFailureConverter {
   // Called separately for each cause too.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Config } from '../../host/config.ts';
 import { problem, errorMessage } from '../../errors/error.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
-import { keepSecret } from '../../errors/outside-text.ts';
+import { keepSecret } from '../../errors/redact.ts';
 
 export type PayloadKey = { readonly id: string; readonly key: KeyObject };
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CANCELS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
-import { reconcile, CANCEL_PATIENCE_MS, CANCEL_RUNS } from '../../../src/batch/decisions/poll.ts';
-import { RECONCILE_MAX_MS } from '../../../src/batch/on-event/run-events.ts';
+import { reconcile } from '../../../src/batch/decisions/reconcile.ts';
+import { CANCEL_PATIENCE_MS, CANCEL_RUNS } from '../../../src/batch/decisions/cancel-runs.ts';
+import { RECONCILE_MAX_MS } from '../../../src/batch/on-event/list-read.ts';
 import { TIMING } from '../params.ts';
 import { PROOF_MS, running, runOfFirst, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';

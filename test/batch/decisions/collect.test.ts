@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { COLLECTS_IN_FLIGHT } from '../../../src/batch/bounds.ts';
 import { FILES_PROBE_ROWS } from '../../../src/batch/on-event/part-collected.ts';
-import { PROBE_MS } from '../../../src/batch/state/state.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { collect, COLLECT_AFTER_MS, COLLECT_ROWS } from '../../../src/batch/decisions/collect.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import type { Deferred } from '../../../src/batch/state/row-state.ts';

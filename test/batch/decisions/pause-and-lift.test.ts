@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { collect } from '../../../src/batch/decisions/collect.ts';
 import { POOL_GONE_MS } from '../../../src/batch/decisions/pause.ts';
 import { POOL_AGAIN_MS } from '../../../src/batch/on-event/apply.ts';
-import { stuckFrom } from '../../../src/batch/on-event/run-events.ts';
+import { stuckFrom } from '../../../src/batch/on-event/list-read.ts';
 import { type Grant, newMembership } from '../../../src/batch/pool/messages.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
-import { unconfirmedRows, PROBE_MS } from '../../../src/batch/state/state.ts';
+import { unconfirmedRows } from '../../../src/batch/state/state.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { running, STUCK_MS, unconfirmed } from '../scenes.ts';
 import { World } from '../world.ts';
 

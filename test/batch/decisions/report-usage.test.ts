@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { POOL_SILENT_MS } from '../../../src/batch/bounds.ts';
-import { CIRCUIT_OPENS_AFTER } from '../../../src/batch/sending-limits/rate-limit.ts';
+import { CIRCUIT_OPENS_AFTER } from '../../../src/batch/sending-limits/circuit-breaker.ts';
 import { POOL_AGAIN_MS } from '../../../src/batch/on-event/apply.ts';
 import { POOL_REPORT_MS } from '../../../src/batch/decisions/publish.ts';
 import { wantedSlots, wantsMoreAt, POOL_AHEAD_MS } from '../../../src/batch/pool/membership.ts';
 import { closedSnapshot, continueFrom } from '../../../src/batch/state/snapshot.ts';
-import { usedSlots, PROBE_MS } from '../../../src/batch/state/state.ts';
+import { usedSlots } from '../../../src/batch/state/state.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { World } from '../world.ts';
 
 const inPool = (more: ConstructorParameters<typeof World>[0] = {}) =>

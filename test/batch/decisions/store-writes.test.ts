@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EVIDENCE_RUNS } from '../../../src/batch/decisions/store-writes.ts';
 import { PASS } from '../../../src/batch/events.ts';
-import { PROBE_MS } from '../../../src/batch/state/state.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { running } from '../scenes.ts';
 import { World } from '../world.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sendFrom } from '../send-from.ts';
 import { SHORT_REASON_BYTES, UNCONFIRMED_MS } from '../../../src/batch/bounds.ts';
 import type { ListReading } from '../../../src/batch/events.ts';
-import { onListRead } from '../../../src/batch/on-event/run-events.ts';
+import { onListRead } from '../../../src/batch/on-event/list-read.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import type { Unconfirmed } from '../../../src/batch/state/row-state.ts';
 import { put } from '../../../src/batch/state/put-row.ts';

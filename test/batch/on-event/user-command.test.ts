@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ACKNOWLEDGED_MOST } from '../../../src/batch/on-event/user-command.ts';
-import { PROBE_MS } from '../../../src/batch/state/state.ts';
+import { PROBE_MS } from '../../../src/batch/pausing/pauses.ts';
 import { maySnapshot } from '../../../src/batch/state/snapshot.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { STUCK_MS, running, unconfirmed } from '../scenes.ts';

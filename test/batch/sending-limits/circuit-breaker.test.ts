@@ -5,7 +5,7 @@ import {
   HOLD_BASE_MS,
   HOLD_MAX_MS,
   UNREACHABLE_AFTER,
-} from '../../../src/batch/sending-limits/rate-limit.ts';
+} from '../../../src/batch/sending-limits/circuit-breaker.ts';
 import { progress } from '../../../src/batch/shown/progress.ts';
 import { World } from '../world.ts';
 

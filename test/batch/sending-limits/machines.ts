@@ -4,7 +4,8 @@
 import { NO_TALLY, tallyOutcome } from '../../../src/batch/accounting/tally.ts';
 import type { AttemptRef } from '../../../src/batch/outcome.ts';
 import { begin } from '../../../src/batch/state/begin.ts';
-import type { Event, PostResult, Command } from '../../../src/batch/events.ts';
+import type { Event, PostResult } from '../../../src/batch/events.ts';
+import type { Command } from '../../../src/batch/commands.ts';
 import { capOf } from '../../../src/batch/sending-limits/adaptive-cap.ts';
 import type { BatchParams } from '../../../src/batch/params.ts';
 import { restore, snapshot, maySnapshot, type Snapshot } from '../../../src/batch/state/snapshot.ts';

@@ -9,7 +9,7 @@ import {
   writePipeline,
   type PipelineFolder,
 } from '../../../src/create-batch/pipeline/pipeline-file.ts';
-import { pipelineStatus } from '../../../src/library/pipeline/started-pipeline.ts';
+import { pipelineStatus } from '../../../src/library/pipeline/pipeline-status.ts';
 import type { Session } from '../../../src/library/session.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { paramsOf } from '../../batch/params.ts';

@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers';
 import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeEndedBatch } from '../../../bench/ended-batch.ts';
-import { EXPORT_FORMATS } from '../../../src/options/failure-kind.ts';
+import { EXPORT_FORMATS } from '../../../src/options/choices.ts';
 import { programFile } from '../../../src/temporal/embedded/processes.ts';
 
 const ROWS = 300_000;

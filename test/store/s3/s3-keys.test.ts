@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { withoutSecrets } from '../../../src/errors/outside-text.ts';
+import { withoutSecrets } from '../../../src/errors/redact.ts';
 import { takeS3Settings } from '../../../src/host/s3-keys.ts';
 import { bucketStore } from '../../../src/store/s3/bucket-store.ts';
 import { openStore } from '../../../src/store/open-store.ts';

@@ -6,7 +6,8 @@
 //
 // `state` is stored with the run before anything is sent, so that a restarted service looks before it sends.
 
-import { shortened, terminalLine, withoutSecrets } from '../../../errors/outside-text.ts';
+import { shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { withoutSecrets } from '../../../errors/redact.ts';
 import type { LogLine } from '../../../run-service/contract/run.ts';
 import { NO_WORK, type LiveRun, type Output, type Work } from '../executor.ts';
 import type { Graph, SocketEvent, Made, PutFile, Sent } from './backend.ts';

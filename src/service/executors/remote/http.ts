@@ -4,12 +4,8 @@ import type { Readable } from 'node:stream';
 import { request, type Dispatcher, type FormData as Form } from 'undici';
 import type { z } from 'zod';
 import { errorMessage } from '../../../errors/error.ts';
-import {
-  jsonIn as plainJsonIn,
-  shortened,
-  terminalLine,
-  withoutSecrets,
-} from '../../../errors/outside-text.ts';
+import { jsonIn as plainJsonIn, shortened, terminalLine } from '../../../errors/outside-text.ts';
+import { withoutSecrets } from '../../../errors/redact.ts';
 import { openOutgoing } from '../../../host/outgoing.ts';
 import { Unreachable } from './backend.ts';
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { errorMessage, problem } from '../../../errors/error.ts';
-import { keepSecret } from '../../../errors/outside-text.ts';
+import { keepSecret } from '../../../errors/redact.ts';
 import type { ServerRow } from '../../database.ts';
 import type { Backend } from './backend.ts';
 import { openComfyApi } from './comfy-api.ts';

@@ -1,0 +1,69 @@
+// What -c auto has found, as text.
+
+import type { UsefulConcurrency } from '../../batch/useful-concurrency.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import type { Summary } from '../../results/summary.ts';
+import { count, money } from '../format.ts';
+import type { ShownProgress } from '../../library/handle/batch-status.ts';
+import { costSoFar } from '../../batch/accounting/tally.ts';
+import { aboutCostUsd, type Spent } from '../../library/handle/batch-status.ts';
+
+type Shown = Pick<ShownProgress, 'useful' | 'concurrency'>;
+
+/** `concurrency 14 found, at most 256`; undefined without -c auto. */
+export function foundText({ useful, concurrency }: Shown): string | undefined {
+  if (useful === undefined) return undefined;
+  const texts = useful.map((one) => `${useful.length > 1 ? `${gpuOf(one)} ` : ''}${basisText(one)}`);
+  return `concurrency ${terminalLine(texts.join(', '))}, at most ${count(concurrency)}`;
+}
+
+const gpuOf = ({ gpu = 'default GPU' }: UsefulConcurrency): string => gpu;
+
+const BASIS = {
+  found: 'found',
+  searching: 'so far',
+  untimed: 'without queueing times, so only 429 changes it',
+} as const;
+
+const basisText = ({ concurrency, basis }: UsefulConcurrency) => `${count(concurrency)} ${BASIS[basis]}`;
+
+export const allowedNow = ({ slots, concurrency }: Pick<ShownProgress, 'slots' | 'concurrency'>): number =>
+  slots ?? concurrency;
+
+export const usefulLines = ({ useful_concurrency: useful = [] }: Summary): readonly string[] =>
+  useful.map((one) => `  ${terminalLine(endText(one, useful.length > 1))}`);
+
+type Useful = NonNullable<Summary['useful_concurrency']>[number];
+
+function endText(one: Useful, isOneOfSeveral: boolean): string {
+  const { gpu, concurrency, basis } = one;
+  const number = count(concurrency);
+  const on = gpu === null ? '' : ` on ${gpu}`;
+  if (basis === 'found') return `useful concurrency${on}: ${number}${advice(one, isOneOfSeveral)}`;
+  return basis === 'searching'
+    ? `useful concurrency${on}: not found; up to ${number}, no run queued for long`
+    : `useful concurrency${on}: unknown, because the service shows no queueing times; ${number} was used`;
+}
+
+/** A limit of one GPU is for rows that ask for it. */
+function advice({ gpu, concurrency, is_default: isDefault }: Useful, isOneOfSeveral: boolean): string {
+  if (!isOneOfSeveral) return `; next time give -c ${concurrency}`;
+  return isDefault ? ' (default GPU)' : `; next time give --gpu-concurrency ${gpu}=${concurrency}`;
+}
+
+export function spentText(spent: Spent): string {
+  const about = aboutCostUsd(spent);
+  const total = about === undefined ? '' : `, about ${money(about)} in total`;
+  // Nothing says what the runs of unknown rows cost.
+  const least = spent.tally.outcomes.unknown > 0 ? 'at least ' : '';
+  return `${least}${money(costSoFar(spent.tally))} so far${total}, estimated${budgetText(spent)}`;
+}
+
+/** With --max-cost: the limit, and what counts against it. */
+function budgetText({ maxCostNano, budget }: Spent): string {
+  if (maxCostNano === undefined || budget === undefined) return '';
+  const [limit, spent, reserved] = [maxCostNano, budget.spentNano, budget.reservedNano].map((nano) =>
+    money(nano / 1e9),
+  );
+  return ` · limit ${limit}${budget.isEstimate ? ' (an estimate)' : ''}: ${spent} spent, ${reserved} reserved`;
+}

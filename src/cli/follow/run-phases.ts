@@ -1,0 +1,94 @@
+// Which phase the outstanding runs of a batch are in, as the service's run list shows it. The command that follows the batch reads
+// the list while it is watched, so neither the workflow nor its history knows of it.
+
+import type { Config } from '../../host/config.ts';
+import type { FoundBatch } from '../../library/handle/found-batch.ts';
+import { ownRun } from '../../audit/list-runs.ts';
+import { isTerminal } from '../../run-service/contract/statuses.ts';
+import { openServices } from '../../run-service/open-services.ts';
+import { openTransport } from '../../run-service/transport.ts';
+import { count } from '../format.ts';
+
+export type Phases = {
+  /** Wait for a machine. */
+  readonly queued: number;
+  /** Have a machine that is starting. */
+  readonly starting: number;
+  readonly running: number;
+};
+
+const PAGE = 200;
+const PAGES_MOST = 3;
+const EVERY_MS = 3_000;
+/** An older reading is not shown. */
+const FRESH_MS = 8_000;
+
+export type PhaseReader = {
+  /** The latest reading, if it is fresh and fits the outstanding runs; starts the next one if that is due. Never waits and never throws. */
+  latest(outstanding: number, now: number): Phases | undefined;
+};
+
+type List = (offset: number) => Promise<readonly Parameters<typeof ownRun>[1][] | undefined>;
+
+export function openPhaseReader(config: Config, found: FoundBatch): PhaseReader {
+  const { workflowId } = found.file.deployment;
+  if (workflowId === undefined) return { latest: () => undefined };
+  const services = openServices(config, openTransport(1));
+  // Throws without a key of the service: then the view shows no phases.
+  return phaseReader(found.file, async (offset) =>
+    services.at(found.file.service).listRuns(workflowId, { limit: PAGE, offset }),
+  );
+}
+
+export function phaseReader(file: Parameters<typeof ownRun>[0], list: List): PhaseReader {
+  let read: { readonly at: number; readonly phases: Phases | undefined } | undefined;
+  let startedAt = Number.NEGATIVE_INFINITY;
+  let isReading = false;
+  const start = async (outstanding: number, now: number): Promise<void> => {
+    isReading = true;
+    const phases = await readPhases(file, list, outstanding).catch(() => undefined);
+    read = { at: now, phases };
+    isReading = false;
+  };
+  return {
+    latest: (outstanding, now) => {
+      if (outstanding > 0 && !isReading && now - startedAt >= EVERY_MS) {
+        startedAt = now;
+        void start(outstanding, now);
+      }
+      if (read?.phases === undefined || now - read.at > FRESH_MS) return undefined;
+      // Runs may have ended since the reading.
+      return seenIn(read.phases) <= outstanding ? read.phases : undefined;
+    },
+  };
+}
+
+/** Reads the newest runs, until it has seen as many open runs of the batch as are outstanding. */
+async function readPhases(file: Parameters<typeof ownRun>[0], list: List, outstanding: number) {
+  const phases = { queued: 0, starting: 0, running: 0 };
+  for (let page = 0; page < PAGES_MOST; page += 1) {
+    const runs = await list(page * PAGE);
+    if (runs === undefined) return undefined;
+    for (const { run } of runs.flatMap((one) => ownRun(file, one)))
+      if (!isTerminal(run.status)) phases[PHASE[run.status] ?? 'running'] += 1;
+    if (runs.length < PAGE || seenIn(phases) >= outstanding) break;
+  }
+  return phases;
+}
+
+const seenIn = ({ queued, starting, running }: Phases): number => queued + starting + running;
+
+const PHASE: Readonly<Record<string, keyof Phases>> = { 'not-started': 'queued', queued: 'starting' };
+
+/** `: 9 running, 2 starting, 5 queued at the service`; the rest of the outstanding runs were sent, and not seen yet. */
+export function phasesText({ running, starting, queued }: Phases, outstanding: number): string {
+  const sent = outstanding - running - starting - queued;
+  const parts = [
+    [running, 'running'],
+    [starting, 'starting'],
+    [queued, 'queued at the service'],
+    [sent, 'sent'],
+  ] as const;
+  const shown = parts.filter(([runs]) => runs > 0).map(([runs, phase]) => `${count(runs)} ${phase}`);
+  return shown.length === 0 ? '' : `: ${shown.join(', ')}`;
+}

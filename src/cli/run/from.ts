@@ -1,0 +1,89 @@
+// run, submit and plan with --from: the results of a batch are the sheet of the next one.
+
+import { Readable } from 'node:stream';
+import { definedOnly } from '../../options/defined-only.ts';
+import type { FromSheet } from '../../create-batch/from/from-sheet.ts';
+import type { Around, Source } from '../../create-batch/propose.ts';
+import { problem } from '../../errors/error.ts';
+import { terminalLine } from '../../errors/outside-text.ts';
+import type { Config } from '../../host/config.ts';
+import { findBatch } from '../../library/handle/found-batch.ts';
+import { copyingOf, NO_SHEET } from '../flags/batch-options.ts';
+import type { Context, Printer } from '../context.ts';
+import type { SheetFlags } from '../flags/flags.ts';
+import { plural } from '../format.ts';
+
+/** Refuses a command with neither a sheet nor a batch, or with both. Throws E602. */
+export function refuseBothSheets(command: string, flags: SheetFlags, sheet: string | undefined): void {
+  const { from, grid, into } = flags;
+  if (sheet === undefined && from === undefined && (grid === undefined || into !== undefined))
+    throw problem('E602', {
+      what: '<sheet> is missing',
+      hint: `give a sheet, with --from the batch whose results are the sheet, or the rows with --grid; see: runsheet ${command} --help`,
+    });
+  if (sheet !== undefined && from !== undefined)
+    throw problem('E602', {
+      what: `--from ${from} and the sheet ${sheet} exclude each other`,
+      hint: 'the results of the batch are the sheet; to choose among its rows and to add columns: --pick <file>',
+    });
+  const alone = from === undefined && (['pick', 'each'] as const).find((flag) => flags[flag]);
+  if (alone)
+    throw problem('E602', {
+      what: `--${alone} needs --from`,
+      hint: `add --from <batch>, or leave --${alone} out`,
+    });
+  const other = from !== undefined && (['into', 'format'] as const).find((flag) => flags[flag]);
+  if (other)
+    throw problem('E602', {
+      what: `--from and --${other} exclude each other`,
+      hint: '--from makes a new batch from the results of another one',
+    });
+}
+
+/** Whether the sheet is a job file: one with stages, because any other has become the words of the command. */
+export const isPipeline = (sheet: string | undefined): sheet is string =>
+  sheet?.endsWith('.job.toml') ?? false;
+
+/** What a command reads if no sheet is named: a grid alone, or stdin. */
+export const sheetOr = (sheet: string | undefined, { from, grid }: SheetFlags): string =>
+  sheet ?? (from === undefined && grid !== undefined ? NO_SHEET : '-');
+
+/** Where the rows come from: a sheet, stdin, one row without cells for a grid, or with --from the results of a batch. */
+export async function sourceOf(
+  config: Config,
+  { stdin }: Context['process'],
+  flags: SheetFlags,
+  sheet: string,
+): Promise<Source> {
+  const { from, pick, each = 'row' } = flags;
+  if (sheet === NO_SHEET)
+    return {
+      path: '-',
+      copying: { stdin: Readable.from([Buffer.from('{}\n')]), name: 'grid', format: 'jsonl' },
+    };
+  if (from === undefined) return { path: sheet, copying: { stdin, ...copyingOf(flags) } };
+  const found = await findBatch(config.out, from);
+  return { from: definedOnly({ found, each, picks: pick === undefined ? pick : { path: pick } }) };
+}
+
+/** Says how the results of a batch become a sheet. */
+export const fromNotes = (printer: Printer): Pick<Around, 'onFrom' | 'onUpload'> => ({
+  onFrom: (from) => {
+    for (const line of fromLines(from)) printer.notice(terminalLine(line));
+  },
+  onUpload: ({ found }, done) => {
+    if (done === undefined) printer.notice(`  files     of ${found.batch} go to the run service as inputs`);
+    else if (done.uploaded > 0) printer.notice(`  files     ${plural(done.uploaded, 'file')} uploaded`);
+    if (done?.endsAt !== undefined)
+      printer.notice(`  files     their addresses expire at ${new Date(done.endsAt).toISOString()}`);
+  },
+});
+
+function fromLines(sheet: FromSheet): readonly string[] {
+  const { found, where, written, rows, picked, withoutFile } = sheet;
+  const among = picked === undefined ? `${plural(rows, 'row')} of ${found.batch}` : plural(picked, 'pick');
+  return [
+    `  from      ${found.batch}: ${plural(written, 'row')} from ${among}, where ${where}`,
+    ...(withoutFile > 0 ? [`            ${plural(withoutFile, 'row')} without a file left out`] : []),
+  ];
+}

@@ -1,0 +1,38 @@
+// Protects pages for the owner's browser on a shared machine: an address with a secret sets a cookie, and only requests with
+// the cookie are answered. Each start creates a new secret, so a cookie that the browser sent to another program on an old
+// port is useless.
+
+import { randomBytes } from 'node:crypto';
+import { isSameSecret, keepSecret } from '../errors/redact.ts';
+
+type Asking = {
+  readonly url?: string | undefined;
+  readonly socket: { readonly localPort?: number | undefined };
+  readonly headers: { readonly cookie?: string | undefined };
+};
+
+export type PageLogin = ReturnType<typeof openPageLogin>;
+
+/** For the pages of one server; `entrance` is the path of the first page. */
+export function openPageLogin(entrance: string) {
+  const secret = keepSecret(randomBytes(24).toString('base64url'));
+  // Browsers send a cookie to all ports of a host.
+  const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
+  const cookies = ({ headers }: Asking) => (headers.cookie ?? '').split(';').map((pair) => pair.trim());
+  return {
+    /** The owner's address; `origin` has no trailing slash. */
+    address: (origin: string): string => `${origin}/open/${secret}`,
+    /** The redirect headers in response to that address; undefined for any other request. */
+    opens: (asking: Asking) =>
+      isSameSecret(asking.url ?? '', `/open/${secret}`)
+        ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: entrance }
+        : undefined,
+    isOpen: (asking: Asking): boolean =>
+      cookies(asking).some((pair) => isSameSecret(pair, `${nameFor(asking)}=${secret}`)),
+    /** The request's other cookies, for the server behind this one. */
+    cookiesWithout: (asking: Asking): string =>
+      cookies(asking)
+        .filter((pair) => !pair.startsWith(`${nameFor(asking)}=`))
+        .join('; '),
+  };
+}

@@ -1,0 +1,118 @@
+// Decides from one poll to the next whether a run has completed or is overdue. An age is the difference of two times of one
+// clock (R25), the service's or ours. If both ages are known, the smaller one counts, so that a wrong or adjusted clock never
+// makes a healthy run look stuck.
+
+import type { FailureKind } from '../options/failure-kind.ts';
+import type { RunTimes } from '../batch/events.ts';
+import type { Outcome } from '../batch/outcome.ts';
+import type { Run } from './contract/run.ts';
+import { outcomeOf } from './run-outcome.ts';
+
+/** How long a run may wait for a machine, and run without progress, in milliseconds; undefined: for ever. */
+export type Deadlines = { readonly queueMs?: number | undefined; readonly runMs?: number | undefined };
+
+export type Sight =
+  | {
+      readonly kind: 'run';
+      readonly run: Pick<
+        Run,
+        'status' | 'endedAtMs' | 'liveStatus' | 'progress' | 'createdAtMs' | 'startedAtMs' | 'updatedAtMs'
+      > &
+        Partial<Pick<Run, 'queuedAtMs'>>;
+      /** The service's own time of this reading. */
+      readonly serviceNowMs: number | undefined;
+    }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unread' };
+
+/** Kept from poll to poll. The durations are sums of the intervals between polls, by Temporal's clock. */
+export type Observation = {
+  /** A hash of the run's last progress. */
+  readonly shown: number;
+  /** For how long the run has not changed, and for how long the service has not known it. */
+  readonly quietMs: number;
+  readonly missingMs: number;
+  readonly isReported: boolean;
+};
+
+export const NOT_OBSERVED: Observation = { shown: 0, quietMs: 0, missingMs: 0, isReported: false };
+
+export type Report =
+  | {
+      readonly kind: 'completed';
+      readonly outcome: Outcome;
+      readonly reason?: string;
+      readonly failure?: FailureKind;
+      readonly times?: RunTimes;
+    }
+  | { readonly kind: 'overdue'; readonly reason: string };
+
+/** A run that the service does not know for this long counts as gone. */
+export const MISSING_MOST_MS = 60_000;
+
+/** A run is observed for at least this long before it counts as stuck, however old it looks. */
+export const QUIET_LEAST_MS = 30_000;
+
+/** `sinceLastMs`: time since the last poll; `ageMs`: how long the batch has known the run. */
+type Interval = { readonly sinceLastMs: number; readonly ageMs: number; readonly deadlines: Deadlines };
+
+export function observe(
+  before: Observation,
+  sight: Sight,
+  interval: Interval,
+): { readonly after: Observation; readonly report?: Report } {
+  if (sight.kind === 'unread') return { after: before };
+  if (sight.kind === 'missing') return observeMissing(before, interval);
+  const shown = shownBy(sight.run);
+  const quietMs = shown === before.shown ? before.quietMs + interval.sinceLastMs : 0;
+  const after = { ...before, shown, quietMs, missingMs: 0 };
+  const state = outcomeOf(sight.run);
+  if (state.kind === 'ended') {
+    const report = { ...state, kind: 'completed' } as const;
+    return before.isReported ? { after } : { after: { ...after, isReported: true }, report };
+  }
+  const reason =
+    state.kind === 'stale'
+      ? 'the service does not know how the run has ended'
+      : overdueReason(sight, quietMs, interval);
+  return reason === undefined ? { after } : { after, report: { kind: 'overdue', reason } };
+}
+
+function observeMissing(before: Observation, { sinceLastMs }: Interval) {
+  const after = { ...before, missingMs: before.missingMs + Math.max(1, sinceLastMs) };
+  if (after.missingMs < MISSING_MOST_MS || before.isReported) return { after };
+  const report = {
+    kind: 'completed',
+    outcome: 'unknown',
+    reason: 'the service no longer knows the run',
+  } as const;
+  return { after: { ...after, isReported: true }, report };
+}
+
+function shownBy({ status, updatedAtMs, progress, liveStatus }: Extract<Sight, { kind: 'run' }>['run']) {
+  const text = `${status} ${updatedAtMs ?? ''} ${progress} ${liveStatus ?? ''}`;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+function overdueReason(
+  { run, serviceNowMs }: Extract<Sight, { kind: 'run' }>,
+  quietMs: number,
+  { ageMs, deadlines: { queueMs, runMs } }: Interval,
+): string | undefined {
+  const { status, createdAtMs, startedAtMs, updatedAtMs } = run;
+  const hasStarted = startedAtMs !== undefined || status === 'running';
+  const mostMs = hasStarted ? runMs : queueMs;
+  const fromMs = hasStarted ? (updatedAtMs ?? startedAtMs ?? createdAtMs) : createdAtMs;
+  if (mostMs === undefined || quietMs < QUIET_LEAST_MS) return undefined;
+  // Without the service's time, the run must be observed for the whole deadline.
+  const theirs = serviceNowMs === undefined || fromMs === undefined ? quietMs : serviceNowMs - fromMs;
+  if (Math.min(theirs, ageMs) <= mostMs) return undefined;
+  return hasStarted
+    ? `the run made no progress for ${formatDuration(mostMs)}`
+    : `the run did not start within ${formatDuration(mostMs)}`;
+}
+
+const formatDuration = (ms: number): string =>
+  ms >= 3_600_000 ? `${Number((ms / 3_600_000).toFixed(1))} h` : `${Number((ms / 1000).toFixed(1))} s`;
