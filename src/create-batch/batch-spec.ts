@@ -1,6 +1,7 @@
 // The parameters of a batch besides its sheet: deployment, service and settings. Defaults are chosen here once and stored in
 // batch.json.
 
+import { USUAL_RETRIES } from '../options/bounds.ts';
 import { definedOnly } from '../options/defined-only.ts';
 import { AUTO_START, mostConcurrency, UNCONFIRMED_MS } from '../batch/bounds.ts';
 import { mostRetries } from '../options/failure-kind.ts';
@@ -127,15 +128,13 @@ export function batchFileOf(spec: BatchSpec, laidOut: LaidOut, identity: Identit
   };
 }
 
-const RETRIES = 2;
-
 type FileSettings = Pick<
   BatchFile,
   'concurrency' | 'retries' | 'reserve' | 'unconfirmed' | 'deadlines' | 'webhooks' | keyof OptionalLimits
 >;
 
 function settingsOf({ settings, deployment, service, options }: BatchSpec): FileSettings {
-  const { retries = RETRIES, deadlines, webhooks, unconfirmed } = settings;
+  const { retries = USUAL_RETRIES, deadlines, webhooks, unconfirmed } = settings;
   const runMs = deadlines.runMs ?? runDeadlineMs(deployment);
   const rule = unconfirmedRule(unconfirmed, service);
   const { adaptive, ...limits } = settings;

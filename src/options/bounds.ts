@@ -2,6 +2,7 @@
 
 /** Retries per row; the snapshot holds all earlier attempts of a row. */
 export const RETRIES_MAX = 20;
+export const USUAL_RETRIES = 2;
 
 export const CONCURRENCY_MAX = 3_000;
 /** With -c auto: the most runs without another bound. */

@@ -10,6 +10,7 @@ import {
   POOL_WEIGHT_MAX,
   RETRIES_MAX,
   STARTS_PER_MINUTE_MAX,
+  USUAL_RETRIES,
 } from './bounds.ts';
 import { FAILURE_KINDS } from './failure-kind.ts';
 import { GPUS } from './gpu.ts';
@@ -33,7 +34,7 @@ export const LIMITS = {
     scope: 'live',
     group: 'failures',
     help: 'maximum retries of a row whose run failed or timed out',
-    usual: '2',
+    usual: String(USUAL_RETRIES),
   },
   retry: {
     kind: countBy(FAILURE_KINDS, 'kind of failure', 0, RETRIES_MAX),
