@@ -235,7 +235,7 @@ const AS_OPTIONS = { concurrency: 'concurrency', retries: 'retries' };
 
 /** Throws E602 if the state of a batch has no room for so many runs. */
 export function refuseTooMany({ concurrency, ladder, resubmits, written = AS_OPTIONS, ...room }: Room): void {
-  const { retries = RETRIES, retriesByKind = {} } = room;
+  const { retries = USUAL_RETRIES, retriesByKind = {} } = room;
   const attempts = mostRetries({ retries, retriesByKind, ...(ladder && { ladder }) });
   const most = mostConcurrency(attempts, resubmits);
   if (concurrency === undefined || concurrency <= most) return;
