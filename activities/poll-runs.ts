@@ -71,7 +71,7 @@ const again = (message: string, nextRetryDelay?: number): ApplicationFailure =>
 
 /** Each poll is billed, and an end that is found late delays its slot by no more than this share of the time that the run took. */
 const AGE_SHARE = 0.05;
-/** A longer time between two polls proves nothing about a run; see poll-memory.ts. */
+/** A longer time between two polls proves nothing about a run. */
 const INTERVAL_MOST_MS = 25_000;
 
 /** The time until the next poll, by the age of the youngest run. */

@@ -1,4 +1,4 @@
-// Reads the run lists for unconfirmed attempts (R10, R11). It only reports what a list holds; `src/batch/on-event/run-events.ts`
+// Reads the run lists for unconfirmed attempts (R10, R11). It only reports what a list holds; `src/batch/on-event/list-read.ts`
 // decides what that proves.
 
 import { Context } from '@temporalio/activity';

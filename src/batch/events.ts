@@ -1,6 +1,5 @@
-// The events that a batch receives, and the commands that it issues. The workflow creates events from signals, activity results
-// and timers, and executes commands as activities, timers and memo updates. Most of them travel in Temporal payloads, so they stay
-// small: no outputs, no URLs.
+// The events that a batch receives. The workflow creates them from signals, activity results and timers. Most of them travel in
+// Temporal payloads, so they stay small: no outputs, no URLs.
 
 import { clipped } from '../options/clipped.ts';
 import { REASON_BYTES, SHORT_REASON_BYTES } from './bounds.ts';

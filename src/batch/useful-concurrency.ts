@@ -1,4 +1,4 @@
-// What the batch knows about the useful concurrency of a GPU; limits/adaptive-cap.ts finds it.
+// What the batch knows about the useful concurrency of a GPU; sending-limits/adaptive-cap.ts finds it.
 
 /** The state of a lane's cap. */
 export type AdaptiveCap = {

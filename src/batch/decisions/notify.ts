@@ -1,6 +1,6 @@
 // Decides what is notified: that the batch is done, that many rows end without success, that it is paused, and that half of
 // --max-cost is spent. Each is notified once in a pass, each kind of pause too. What a user has changed since may be notified
-// again (on-event/notified.ts). A batch without targets notes nothing, so a target that is added learns of what still holds.
+// again (`notifyAgain`). A batch without targets notes nothing, so a target that is added learns of what still holds.
 
 import { NOTIFY_FAILED } from '../../options/bounds.ts';
 import { type Command } from '../commands.ts';

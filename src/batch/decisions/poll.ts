@@ -64,5 +64,3 @@ function takeRuns(state: State): readonly PolledRun[] {
   }
   return runs;
 }
-
-// Requests the run lists while attempts are unconfirmed, one reading at a time for all of them. on-event/run-events.ts

@@ -1,6 +1,6 @@
-import { MAX_COST_NANO_MAX } from '../../options/bounds.ts';
+// Why a batch may be paused; pauses.ts defines what ends each kind.
 
-// Why a batch may be paused; src/batch/state/state.ts defines what ends each kind.
+import { MAX_COST_NANO_MAX } from '../../options/bounds.ts';
 
 export const PAUSE_KINDS = [
   'blocked',

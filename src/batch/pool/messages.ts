@@ -1,5 +1,5 @@
 // What a batch and its pool tell each other. All values are absolute, so a message that is lost, late or repeated does no harm
-// as long as later ones arrive; see charges.ts.
+// as long as later ones arrive; see rebalance.ts.
 
 /** What a batch reports to its pool. */
 export type Usage = {

@@ -118,7 +118,7 @@ export const afterReport = (grants: readonly Granted[], inForce: Granted): reado
 type Granted = { readonly epoch: number; readonly limit: number };
 
 export type Member = MemberUsage & {
-  /** Oldest first, each lower than the one before: the last one is the newest. See charges.ts. */
+  /** Oldest first, each lower than the one before: the last one is the newest. See {@link chargeOf}. */
   readonly grants: readonly Granted[];
   /** It has joined, or joined again, and was granted nothing since. */
   readonly isNew?: true;

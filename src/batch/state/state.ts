@@ -30,7 +30,7 @@ export type PendingCommand = Omit<Acknowledgement, 'id'> & {
   readonly upTo: number;
 };
 
-/** See limits/rate-limit.ts. */
+/** See sending-limits/rate-limit.ts. */
 export type RateLimit = {
   /** Milliseconds between two attempts; 0 for no limit. */
   readonly gapMs: number;
@@ -51,7 +51,7 @@ export type Group = {
 export type State = {
   /** A user may change the limits in it while the batch runs. */
   params: BatchParams;
-  /** See version.ts. */
+  /** See params.ts. */
   readonly version: number;
   /** The batch's own clock in milliseconds; see clock.ts. All times in the state are on this clock. */
   now: number;
@@ -128,7 +128,7 @@ export type State = {
   leaves?: readonly Leave[] | undefined;
   /** The membership that ended with the batch, until another pass reopens it. */
   membershipLeft?: Membership | undefined;
-  /** See limits/starts-per-minute.ts. */
+  /** See sending-limits/rate-limit.ts. */
   nextStartAt: number;
   /** The highest concurrency that was ever in force. */
   peakConcurrency: number;
