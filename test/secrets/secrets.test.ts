@@ -128,7 +128,7 @@ describe('a log', () => {
   it('contains none of twelve planted secrets, wherever they are', () => {
     const program = `
       import { openLog } from ${JSON.stringify(join(import.meta.dirname, '../../src/host/log.ts'))};
-      import { keepSecret } from ${JSON.stringify(join(import.meta.dirname, '../../src/errors/outside-text.ts'))};
+      import { keepSecret } from ${JSON.stringify(join(import.meta.dirname, '../../src/errors/redact.ts'))};
       const key = process.argv[1];
       if (process.argv[2] === 'kept') keepSecret(key);
       const log = openLog('debug', 'test');
