@@ -243,6 +243,3 @@ export const usedSlots = ({ phases }: Pick<State, 'phases'>): number =>
 
 export const freeSlots = (state: Pick<State, 'phases' | 'params'>): number =>
   Math.max(0, state.params.concurrency - usedSlots(state));
-
-// Records what happened to the batch as a whole: pauses, and the commands of users. The entries wait in the state until the
-// store has them.

@@ -1,5 +1,4 @@
-// Serves the output files of runs, and takes uploads: a form on V2, an upload address on V1. Like in the real service, downloads need no
-// token. Faults of files need a whole picture in memory.
+// Serves the output files of runs; like in the real service, no token is needed. Faults of files need a whole picture in memory.
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply } from 'fastify';

@@ -1,5 +1,4 @@
-// Serves the lists: runs of a workflow (complete, with webhooks) and of a deployment (light), deployments, prices,
-// profile, and the log of a run.
+// Serves the lists: runs of a workflow (complete, with webhooks) and of a deployment (light), deployments, prices, profile.
 
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
