@@ -12,7 +12,7 @@ import {
 } from '../src/results/summary.ts';
 import { readContinued } from '../src/store/passes.ts';
 import type { Deps } from './deps.ts';
-import { finalFailure } from './final-failures.ts';
+import { finalFailure } from './activity-failures.ts';
 
 /** The content of summary.json, with the folder; `ok`: every row succeeded. */
 export type EndedBatch = Summary & { readonly folder: string; readonly ok: boolean };

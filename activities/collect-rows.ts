@@ -29,7 +29,7 @@ import type { PlacedRow } from '../src/sheet/placed-rows.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { downloadOutputs } from './download-outputs.ts';
-import { StoreConflict, withStore } from './final-failures.ts';
+import { StoreConflict, withStore } from './activity-failures.ts';
 
 export type CollectInput = BatchRef & {
   readonly pass: number;

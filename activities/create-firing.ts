@@ -8,7 +8,7 @@ import { locationOf } from '../src/store/batch-folders.ts';
 import type { BatchCall } from '../src/create-batch/create-once.ts';
 import { createFrom, type NewBatch } from './create-batch.ts';
 import type { Deps } from './deps.ts';
-import { finalFailure } from './final-failures.ts';
+import { finalFailure } from './activity-failures.ts';
 
 export type FiringInput = {
   readonly definition: ScheduleDefinition;

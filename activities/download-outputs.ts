@@ -10,7 +10,7 @@ import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile, Run } from '../src/run-service/contract/run.ts';
 import { isTerminal } from '../src/run-service/contract/statuses.ts';
 import type { Download } from '../src/run-service/download.ts';
-import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
+import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/download-faults.ts';
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import { cutTo } from '../src/sheet/output-name.ts';
 import type { Store } from '../src/store/store.ts';

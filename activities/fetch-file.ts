@@ -9,7 +9,7 @@ import { OutputCheck, isText, kindFault, type Promised } from '../src/results/ou
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/run-service/contract/run.ts';
 import type { Arriving, Download } from '../src/run-service/download.ts';
-import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/file-faults.ts';
+import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/download-faults.ts';
 import type { ResumableDraft, Store } from '../src/store/store.ts';
 
 export type FileJob = {

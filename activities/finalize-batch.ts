@@ -16,7 +16,7 @@ import { writeResults } from '../src/results/results.ts';
 import { countRows, nameOf } from '../src/results/batch-rows.ts';
 import { newestRecords } from '../src/results/parts.ts';
 import { openDuplicates, readDuplicates, type Ended } from '../src/results/summary.ts';
-import { confirmOurs, StoreConflict, withStore } from './final-failures.ts';
+import { confirmOurs, StoreConflict, withStore } from './activity-failures.ts';
 import type { Deps, OpenBatch } from './deps.ts';
 import { wakePipeline } from './pipeline-stages.ts';
 import type { BatchRef } from '../src/batch/workflow-ids.ts';

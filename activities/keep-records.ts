@@ -7,7 +7,7 @@ import { writeEvents } from '../src/results/all-events.ts';
 import { evidenceName } from '../src/store/batch-file.ts';
 import { jsonLines } from '../src/store/pieces.ts';
 import type { Deps } from './deps.ts';
-import { withStore } from './final-failures.ts';
+import { withStore } from './activity-failures.ts';
 
 /** Stores runs that no row in the workflow's state explains, for the last reading of the run lists. */
 type EvidenceInput = BatchRef & { readonly number: number; readonly runs: readonly AttemptRun[] };

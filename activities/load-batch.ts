@@ -20,7 +20,7 @@ import {
 } from '../src/store/passes.ts';
 import type { Store } from '../src/store/store.ts';
 import type { Deps, OpenBatch } from './deps.ts';
-import { confirmOurs, finalFailure, withStore } from './final-failures.ts';
+import { confirmOurs, finalFailure, withStore } from './activity-failures.ts';
 
 export type LoadedBatch = {
   readonly params: BatchParams;

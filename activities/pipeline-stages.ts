@@ -36,7 +36,7 @@ import { openBatchFolder } from '../src/store/batch-folders.ts';
 import { createFrom, type NewBatch } from './create-batch.ts';
 import { refuseElsewhere } from './create-firing.ts';
 import type { Deps } from './deps.ts';
-import { finalFailure } from './final-failures.ts';
+import { finalFailure } from './activity-failures.ts';
 
 type PipelineRef = { readonly pipeline: string; readonly folder: string; readonly mark?: string };
 type StageRef = PipelineRef & { readonly stage: string };

@@ -40,7 +40,7 @@ import { outcomeOf } from '../run-service/run-outcome.ts';
 import { countEvents, countEvidence, paramsOf, type BatchFile } from '../store/batch-file.ts';
 import { FIRST_PASS, newestPass, readSegments } from '../store/passes.ts';
 import type { Store } from '../store/store.ts';
-import { quietMsOf } from './read-back.ts';
+import { quietMsOf } from './quiet-period.ts';
 import { NoList, ownRuns, leastShown, type OwnRun } from './list-runs.ts';
 import { relearn, rungNow } from '../batch/ladder.ts';
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { list, problem, errorMessage } from '../errors/error.ts';
 import { isAddress, shownAddress } from '../errors/redact.ts';
 import type { Download } from '../run-service/download.ts';
-import { FileFault, HostFault } from '../run-service/file-faults.ts';
+import { FileFault, HostFault } from '../run-service/download-faults.ts';
 import { allowedSheet, type SheetPlaces } from '../store/allowed-folders.ts';
 import { machineS3, WAYS_TO_KEYS, isBucket } from '../host/s3-keys.ts';
 

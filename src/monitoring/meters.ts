@@ -9,7 +9,7 @@ import type { ServiceCall } from '../run-service/connection.ts';
 import { CALL_NAMES } from '../run-service/contract/paths.ts';
 import type { Run } from '../run-service/contract/run.ts';
 import type { Download } from '../run-service/download.ts';
-import { FileFault, HostFault } from '../run-service/file-faults.ts';
+import { FileFault, HostFault } from '../run-service/download-faults.ts';
 
 /** The labels of answers; the service could answer with any status. */
 const ANSWERS = ['2xx', '4xx', '429', '5xx', 'none'] as const;

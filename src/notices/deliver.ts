@@ -8,7 +8,7 @@ import type { NotifySettings } from '../host/notify-settings.ts';
 import type { NoticeBody, ScheduleNoticeBody } from './notice-body.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import { request } from 'undici';
-import { FileFault } from '../run-service/file-faults.ts';
+import { FileFault } from '../run-service/download-faults.ts';
 import { guardFor } from '../run-service/networks.ts';
 import { openFileTransport, openTransport } from '../run-service/transport.ts';
 

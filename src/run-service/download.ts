@@ -4,7 +4,7 @@
 import { errors, request, type Dispatcher } from 'undici';
 import { errorMessage } from '../errors/error.ts';
 import { shortened, terminalLine } from '../errors/outside-text.ts';
-import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './file-faults.ts';
+import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from './download-faults.ts';
 import { guardFor, type NetworkGuard } from './networks.ts';
 import { openFileTransport, type Silence } from './transport.ts';
 import { pipeline, Readable, type Duplex } from 'node:stream';

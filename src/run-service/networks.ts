@@ -7,7 +7,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { proxyFor } from '../host/proxies.ts';
-import { FileFault, ONE_TRY } from './file-faults.ts';
+import { FileFault, ONE_TRY } from './download-faults.ts';
 
 type Network =
   | 'public'

@@ -26,7 +26,7 @@ import {
   inputNamed,
   nearestInput,
 } from './parse-cell.ts';
-import { wrongGpu } from './not-a-gpu.ts';
+import { wrongGpu } from './gpu-names.ts';
 import { type Column, nameFault } from './sheet-record.ts';
 import { checkLadder, predictsSize } from './size-classes.ts';
 

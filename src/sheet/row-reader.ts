@@ -28,7 +28,7 @@ import { shellWord } from '../errors/outside-text.ts';
 import type { Feed, ColumnMapping } from './column-mapping.ts';
 import type { Template } from './templates.ts';
 import { valuesIn } from './grid/expanded-rows.ts';
-import { gpuNamed, isDefaultGpu, notAGpu } from './not-a-gpu.ts';
+import { gpuNamed, isDefaultGpu, notAGpu } from './gpu-names.ts';
 import { MOST_SHOWN, type RecordFault, shortened, type SheetRecord, spotOf } from './sheet-record.ts';
 
 type ReadRow = {

@@ -6,7 +6,7 @@ import { isGpu } from '../options/gpu.ts';
 import { SIZE_CLASSES_MAX } from '../batch/bounds.ts';
 import { RUNGS_MAX } from '../options/bounds.ts';
 import { problem } from '../errors/error.ts';
-import { wrongGpu } from './not-a-gpu.ts';
+import { wrongGpu } from './gpu-names.ts';
 import type { SheetOptions } from './sheet-source.ts';
 
 /** Names of such inputs, in lower case without `-` and `_`. */

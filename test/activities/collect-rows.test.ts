@@ -12,7 +12,7 @@ import { partName } from '../../src/results/parts.ts';
 import type { PartRecord } from '../../src/results/row-record.ts';
 import { runSchema, type Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads } from '../../src/run-service/download.ts';
-import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
+import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import * as of from '../results/outputs.ts';

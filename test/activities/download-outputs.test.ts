@@ -7,7 +7,7 @@ import { DeliveredFiles } from '../../activities/downloads.ts';
 import { downloadOutputs, type Delivery, type WantedOutputs } from '../../activities/download-outputs.ts';
 import type { Run } from '../../src/run-service/contract/run.ts';
 import { openDownloads, type Download } from '../../src/run-service/download.ts';
-import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
+import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fileHost } from '../run-service/file-host.ts';

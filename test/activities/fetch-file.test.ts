@@ -10,7 +10,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { fetchFile, type FileJob } from '../../activities/fetch-file.ts';
 import type { FileRecord } from '../../src/results/row-record.ts';
 import { openDownloads, type Download } from '../../src/run-service/download.ts';
-import { HostFault } from '../../src/run-service/file-faults.ts';
+import { HostFault } from '../../src/run-service/download-faults.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fileHost, stored } from '../run-service/file-host.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { assertQuiet, endQuiet, quietMsOf, readBackToStart } from '../../src/audit/read-back.ts';
+import { assertQuiet, endQuiet, quietMsOf, readBackToStart } from '../../src/audit/quiet-period.ts';
 import { createStarted } from '../../src/store/batch-file.ts';
 import { folderStore } from '../../src/store/folder.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -6,7 +6,7 @@ import { connectRunService } from '../../src/run-service/client.ts';
 import { callName } from '../../src/run-service/contract/paths.ts';
 import { v1RunPath } from '../../src/run-service/contract/v1.ts';
 import type { Download } from '../../src/run-service/download.ts';
-import { HostFault, FileFault } from '../../src/run-service/file-faults.ts';
+import { HostFault, FileFault } from '../../src/run-service/download-faults.ts';
 import { downloadOf } from '../activities/deps.ts';
 import { answer, scriptedAt } from '../run-service/scripted.ts';
 import { byLabel, samplesIn, valueOf, type Sample } from './exposition.ts';

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { openDownloads, type Wanted } from '../../src/run-service/download.ts';
-import { FileFault, HostFault } from '../../src/run-service/file-faults.ts';
+import { FileFault, HostFault } from '../../src/run-service/download-faults.ts';
 import { fileHost, stored, whole } from './file-host.ts';
 
 const HERE = 'http://127.0.0.1:1/api';

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { describe, expect, it } from 'vitest';
 import { openDownloads } from '../../src/run-service/download.ts';
-import { FileFault } from '../../src/run-service/file-faults.ts';
+import { FileFault } from '../../src/run-service/download-faults.ts';
 import { guardFor, networkOf } from '../../src/run-service/networks.ts';
 import { fileHost, whole } from './file-host.ts';
 

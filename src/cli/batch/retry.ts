@@ -10,7 +10,7 @@ import type { Answers } from '../../create-batch/questions.ts';
 import { EXIT } from '../../errors/error.ts';
 import { terminalLine } from '../../errors/outside-text.ts';
 import { proposeRetry, sendAgain, type RetryFilter } from '../../library/handle/retried-rows.ts';
-import { policyOf } from '../run/questions.ts';
+import { policyOf } from '../run/answer-policy.ts';
 import { printBatchJson } from './status.ts';
 import { configOf, inputsSet } from '../flags/batch-options.ts';
 import { findBatch, refOf, type FoundBatch } from '../../library/handle/found-batch.ts';

@@ -22,7 +22,7 @@ import { notRunning, summaryOfDone } from '../../library/start/start-or-attach.t
 import { count, plural } from '../format.ts';
 import { RowStream } from './row-stream.ts';
 import { withoutSuccess } from '../../batch/canary.ts';
-import { ask } from '../run/questions.ts';
+import { ask } from '../run/answer-policy.ts';
 
 export type FollowParams = EndParams & {
   readonly session: Session;

@@ -31,7 +31,7 @@ import { printBatch } from '../run/batch-plan.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { shownWith } from '../run/new-batch.ts';
 import { fromNotes } from '../run/from.ts';
-import { policyOf } from '../run/questions.ts';
+import { policyOf } from '../run/answer-policy.ts';
 import { serversFor } from '../session.ts';
 import { followPipeline } from './pipeline.ts';
 import { pipelineJson } from './pipeline.ts';

@@ -6,7 +6,7 @@ import { terminalLine } from '../../errors/outside-text.ts';
 import { factsOf } from '../../library/start/batch-plan.ts';
 import type { Printer } from '../context.ts';
 import { bytesText, count, plural } from '../format.ts';
-import { guessLines } from './questions.ts';
+import { guessLines } from './answer-policy.ts';
 
 type LaidOut = NonNullable<CreatedBatch['laidOut']>;
 type Planned = Pick<CreatedBatch, 'batch' | 'file' | 'laidOut'>;

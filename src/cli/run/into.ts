@@ -23,7 +23,7 @@ import { planJson } from '../json/plan.ts';
 import { sameCommand } from '../next-command.ts';
 import { forecastLines } from './forecast.ts';
 import { giveLimits, sayIgnored, type Sending } from './new-batch.ts';
-import { guessLines, policyOf } from './questions.ts';
+import { guessLines, policyOf } from './answer-policy.ts';
 
 export type IntoFlags = SheetFlags & { readonly into: string };
 

@@ -25,7 +25,7 @@ import type { RunFlags, SheetFlags } from '../flags/flags.ts';
 import { sameCommand } from '../next-command.ts';
 import { printBatch } from './batch-plan.ts';
 import { forecastLines } from './forecast.ts';
-import { policyOf } from './questions.ts';
+import { policyOf } from './answer-policy.ts';
 
 export type Sending = {
   readonly context: Context;

@@ -16,7 +16,7 @@ import { limitsOfV1, printBatch } from './batch-plan.ts';
 import { factsOf, planBatch, type Planned } from '../../library/start/batch-plan.ts';
 
 import { unconfirmed } from '../../sheet/guesses/guess.ts';
-import { commandWith } from './questions.ts';
+import { commandWith } from './answer-policy.ts';
 import { serversFor } from '../session.ts';
 import { count } from '../format.ts';
 import { planJson } from '../json/plan.ts';

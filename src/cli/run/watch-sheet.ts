@@ -14,7 +14,7 @@ import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
 import { plural, errorText, money, type Paint } from '../format.ts';
 import { rangesText } from '../../sheet/sheet-source.ts';
-import { asCommand, commandWith } from './questions.ts';
+import { asCommand, commandWith } from './answer-policy.ts';
 import { sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';

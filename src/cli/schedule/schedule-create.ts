@@ -12,7 +12,7 @@ import type { SheetFlags } from '../flags/flags.ts';
 import { estimateOf } from '../../library/start/estimate.ts';
 import { createSchedule } from '../../library/schedules.ts';
 import type { Servers } from '../../library/servers.ts';
-import { asCommand } from '../run/questions.ts';
+import { asCommand } from '../run/answer-policy.ts';
 import { serversFor } from '../session.ts';
 import { forecastLines } from '../run/forecast.ts';
 import { plural } from '../format.ts';

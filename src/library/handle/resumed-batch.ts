@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import { startOrAttach } from '../start/start-or-attach.ts';
 import { refOf, type FoundBatch } from './found-batch.ts';
 import { shownBatch } from '../../batch/shown/shown-batch.ts';
-import { assertQuiet, endQuiet, readBackToStart } from '../../audit/read-back.ts';
+import { assertQuiet, endQuiet, readBackToStart } from '../../audit/quiet-period.ts';
 import { rebuild, type Rebuilt } from '../../audit/rebuild.ts';
 import { placeReused } from '../../create-batch/reuse/reuse-rows.ts';
 import { problem } from '../../errors/error.ts';

@@ -2,7 +2,7 @@
 
 import { readLast } from '../../audit/duplicate-runs.ts';
 import { KnownRuns } from '../../audit/known-runs.ts';
-import { readBackToStart } from '../../audit/read-back.ts';
+import { readBackToStart } from '../../audit/quiet-period.ts';
 import { findings, recount, reportedDuplicates, type Finding, type ListsNow } from '../../audit/verify.ts';
 import { errorMessage, isRunsheetError, problem } from '../../errors/error.ts';
 import type { Config } from '../../host/config.ts';

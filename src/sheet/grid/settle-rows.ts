@@ -8,7 +8,7 @@ import { indexOf } from '../column-mapping.ts';
 import { namesInTemplates } from '../templates.ts';
 import { plainName, said, toConfirm, type Guess, type Settled } from '../guesses/guess.ts';
 import { areOneSetting, nameProper } from '../guesses/input-names.ts';
-import { gpuNamed } from '../not-a-gpu.ts';
+import { gpuNamed } from '../gpu-names.ts';
 import { asChoice, kindOf, notAllowed, readText, inputNamed, nearestInput } from '../parse-cell.ts';
 import { ownColumns } from '../header.ts';
 import { sheetColumns } from '../read-records.ts';

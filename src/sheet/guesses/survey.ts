@@ -3,7 +3,7 @@
 
 import type { ColumnMapping } from '../column-mapping.ts';
 import { breaksIn } from '../csv/csv-parser.ts';
-import { gpuNamed, isDefaultGpu } from '../not-a-gpu.ts';
+import { gpuNamed, isDefaultGpu } from '../gpu-names.ts';
 import { fingerprint, KeyTable } from '../row-keys.ts';
 import { isErrorWord, PERCENT, WITH_UNIT, YES_MARK, NOTHING_WORDS } from '../parse-cell.ts';
 import { isTotal } from '../read-records.ts';

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { takeS3Settings } from '../../../src/host/s3-keys.ts';
-import { assertQuiet, endQuiet } from '../../../src/audit/read-back.ts';
+import { assertQuiet, endQuiet } from '../../../src/audit/quiet-period.ts';
 import { writeSummary, type Summary } from '../../../src/results/summary.ts';
 import { readStarted, replaceStarted } from '../../../src/store/batch-file.ts';
 import { keepMissed, readMissed } from '../../../src/schedule/missed-times.ts';

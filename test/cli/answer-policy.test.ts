@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { Printer } from '../../src/cli/context.ts';
-import { commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/questions.ts';
+import { commandWith, guessLines, policyOf, type Asking } from '../../src/cli/run/answer-policy.ts';
 import type { Patch, Question } from '../../src/create-batch/questions.ts';
 import { settle } from '../../src/create-batch/settle.ts';
 import { said, toConfirm } from '../../src/sheet/guesses/guess.ts';
