@@ -163,18 +163,8 @@ describe('a batch in S3', () => {
     expect(stdout.trim().split('\n').at(-1)).toBe(`${out}/compare-${batch}-${second}.html`);
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(new RegExp(`view +runsheet compare ${batch} ${second} --serve\n$`)),
+      expect.stringMatching(new RegExp(`copy +aws s3 sync ${out} batches\n$`)),
     ]);
-    const served = stage.start(['compare', batch, second, '--serve'], elsewhere());
-    const get = await browserAt(served);
-    const page = await (await get('/')).text();
-    expect(page).toContain(`"base":"${second}/"`);
-    for (const name of [`${second}/outputs/7.png`, `${batch}/report.html`])
-      expect([name, (await get(name)).status]).toEqual([name, 200]);
-    for (const name of [`${batch}/batch.json`, 'third/report.html', `${batch}/layout/../batch.json`])
-      expect([name, (await get(name)).status]).toEqual([name, 404]);
-    await served.says(/Ctrl-C/);
-    expect((await served.kill('SIGINT')).code).toBe(0);
   });
 
   it('gives its results as the sheet of another batch', async () => {

@@ -1,12 +1,10 @@
 // The pages of ended batches as a server gives them to a browser, after someone else has written to the place of the batches.
 
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NO_LEDGER } from '../../src/batch/accounting/request-ledger.ts';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
-import { serveComparison } from '../../src/library/report/comparison-server.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
 import type { Servers } from '../../src/library/servers.ts';
@@ -106,26 +104,4 @@ describe('the page of an ended batch', () => {
       );
     },
   );
-});
-
-it('the page of a comparison is not shown with the script of others', async () => {
-  const out = freshFolder();
-  const path = join(out, 'compare-one-two.html');
-  writeFileSync(path, `<!doctype html>${HOSTILE}`);
-  const server = await serveComparison(out, { a: 'one', b: 'two', page: pathToFileURL(path) });
-  onTestFinished(() => server.close());
-  const opened = await fetch(server.address, { redirect: 'manual' });
-  const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-  const get = () => fetch(new URL('/', server.address), { headers: { cookie } });
-  const refused = await get();
-  expect([refused.status, refused.headers.get('content-type')]).toEqual([409, 'text/plain; charset=utf-8']);
-  expect(await refused.text()).toContain('Use: runsheet compare one two --serve\n');
-  writeFileSync(path, `${HOSTILE}<script>${pageSource().script}</script>\n</html>\n`);
-  const shown = await get();
-  expect([shown.status, shown.headers.get('content-security-policy')]).toEqual([
-    200,
-    pageSource().policy(false),
-  ]);
-  rmSync(path);
-  expect((await get()).status).toBe(404);
 });

@@ -69,7 +69,6 @@ export const compareFlags = {
     'what makes two rows a pair (default: key if both sheets have a key column, else inputs)',
   ),
   file: optional(textFlag('path', 'the page (default: compare-<A>-<B>.html in the folder of the batches)')),
-  serve: boolean('serve the page until Ctrl-C, for a browser that cannot open the folder'),
   ...shownFlags,
 } as const;
 

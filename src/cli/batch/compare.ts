@@ -3,64 +3,39 @@
 import { definedOnly } from '../../options/defined-only.ts';
 import type { FlagsOf } from '../flags/flags.ts';
 import type { compareFlags } from './batch-flags.ts';
-import { EXIT, problem } from '../../errors/error.ts';
-import { terminalLine } from '../../errors/outside-text.ts';
+import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
-import type { PageServer } from '../../library/report/page-server.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
 import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { configOf } from '../flags/batch-options.ts';
-import { printerFor, type Context, type Printer, type Next } from '../context.ts';
+import { printerFor, type Context, type Next } from '../context.ts';
 import { aligned, count, money, plural, span } from '../format.ts';
 import { comparisonSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
-import { hearInterrupts } from '../follow/interrupt.ts';
-import { nextCommand, sameCommand } from '../next-command.ts';
+import { nextCommand } from '../next-command.ts';
 
 type Flags = FlagsOf<typeof compareFlags>;
 
-export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<number> {
+export default async function compare(this: Context, flags: Flags, a: string, b: string): Promise<void> {
   const { by, file } = flags;
-  if (flags.serve && file !== undefined)
-    throw problem('E602', {
-      what: '--serve and --file exclude each other: the page that is served lies beside the batches',
-      hint: 'leave --file out',
-    });
   const { out } = configOf(flags);
   const comparison = await compareBatches(out, [a, b], definedOnly({ by, file }));
   const printer = printerFor(this, flags);
-  const served = flags.serve ? await serve(out, comparison) : undefined;
-  const page = served?.address ?? placeText(comparison.page);
+  const page = placeText(comparison.page);
   if (flags.output === 'json') {
     const mostChanged = comparison.most_changed.map((pair) => ({ ...pair, identical: pair.isIdentical }));
-    printer.json(shaped(comparisonSchema, { ...comparison, page, most_changed: mostChanged }));
-    return served === undefined ? EXIT.ok : untilInterrupted(this, printer, served);
+    return printer.json(shaped(comparisonSchema, { ...comparison, page, most_changed: mostChanged }));
   }
   const { by: used, without_pairs: none } = comparison;
   if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
   for (const line of linesOf(comparison)) printer.data(terminalLine(line));
   printer.data(terminalLine(page));
-  if (served !== undefined) return untilInterrupted(this, printer, served);
   const found = await findBatch(out, comparison.b);
   const isHere = comparison.page.protocol === 'file:';
-  // A browser cannot open a page in S3.
-  const view: Next = ['view', sameCommand(this.args ?? [], 'compare', { add: ['--serve'] })];
-  printer.next(isHere ? ['open', nextCommand('open', found)] : view);
-  return EXIT.ok;
-}
-
-async function serve(out: string, comparison: Comparison): Promise<PageServer> {
-  const { serveComparison } = await import('../../library/report/comparison-server.ts');
-  return serveComparison(out, comparison);
-}
-
-async function untilInterrupted({ process }: Context, printer: Printer, { idle, close }: PageServer) {
-  using interrupts = hearInterrupts(process);
-  printer.notice('Ctrl-C ends the page. Everyone who has this address can see both batches.');
-  await Promise.race([interrupts.first, idle]);
-  await close();
-  return EXIT.ok;
+  // A browser opens a page in S3 only from a copy, with the folders of both batches beside it.
+  const copy: Next = ['copy', `aws s3 sync ${shellWord(out)} batches`];
+  printer.next(isHere ? ['open', nextCommand('open', found)] : copy);
 }
 
 const NO_PAIR = { key: 'no two rows have the same key', inputs: 'no two rows have the same inputs' };

@@ -35,7 +35,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
     serve: flags.serve,
     smallCopiesMs: isForPeople ? SMALL_COPIES_MS : 0,
   });
-  const { path, address, idle, smallCopies } = report;
+  const { path, address, smallCopies } = report;
   if (smallCopies !== undefined && smallCopies.missing > 0)
     printer.notice(
       `small copies of ${plural(smallCopies.missing, 'large picture')} are missing; runsheet open makes more of them each time`,
@@ -53,7 +53,7 @@ export default async function open(this: Context, flags: Flags, name: string | u
     `${END_TEXT[state] ?? 'Ctrl-C ends the page, not the batch.'} Everyone who has this address can see the batch.`,
   );
   printer.next(nextOf(found, state));
-  await Promise.race([interrupts.first, idle]);
+  await interrupts.first;
   await report[Symbol.asyncDispose]();
   await servers[Symbol.asyncDispose]();
 }

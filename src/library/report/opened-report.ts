@@ -18,8 +18,6 @@ export type OpenedReport = AsyncDisposable & {
   readonly path?: string;
   /** Small copies of large pictures: those that were made now, and those that the next call can make. */
   readonly smallCopies?: { readonly made: number; readonly missing: number };
-  /** Resolves when the batch has ended and the page was not used for ten minutes; immediately for a file. */
-  readonly idle: Promise<void>;
 };
 
 export type ReportOptions = Abortable & { readonly serve?: boolean; readonly smallCopiesMs?: number };
@@ -43,12 +41,11 @@ export async function openReport(
       address: pathToFileURL(path),
       path,
       ...(smallCopies && { smallCopies }),
-      idle: Promise.resolve(),
       [Symbol.asyncDispose]: async () => undefined,
     };
   }
-  const { address, idle, close } = await serveReport(servers, found);
-  return { address: new URL(address), idle, [Symbol.asyncDispose]: close };
+  const { address, close } = await serveReport(servers, found);
+  return { address: new URL(address), [Symbol.asyncDispose]: close };
 }
 
 /** The page works without small copies: its folder may be read-only, or the disk full. */
@@ -60,10 +57,7 @@ type Served = { readonly feed: ReportFeed; readonly found: FoundBatch };
 export async function serveReport(servers: Servers, found: FoundBatch): Promise<PageServer> {
   const done = new AbortController();
   const feed = await ReportFeed.open(servers, found);
-  const server = await servePage({
-    answer: (request, response) => answer({ feed, found }, request, response),
-    isFinal: () => feed.summary !== undefined,
-  });
+  const server = await servePage((request, response) => answer({ feed, found }, request, response));
   const following = feed.follow(done.signal);
   return {
     ...server,
@@ -83,11 +77,7 @@ async function answer({ feed, found }: Served, request: IncomingMessage, respons
   };
   switch (url.pathname) {
     case '/':
-      if (
-        feed.summary &&
-        (await sendPage(found.store, 'report.html', response, dirname(found.folder))) === 'sent'
-      )
-        return;
+      if (feed.summary && (await sendPage(found.store, response, dirname(found.folder)))) return;
       response.writeHead(200, pageHeaders(true));
       response.end(feed.html);
       return;

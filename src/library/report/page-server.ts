@@ -6,8 +6,6 @@ import { errorMessage, isRunsheetError } from '../../errors/error.ts';
 import { isAddressedHere, openServer } from '../../host/bounded-server.ts';
 import { openPageLogin, type PageLogin } from '../../host/page-login.ts';
 
-/** When nothing more will be new, and without a request for so long, the page is not in use any more. */
-const IDLE_MS = 600_000;
 const LIMITS = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -17,41 +15,22 @@ const LIMITS = {
 export type PageServer = {
   /** Its owner's address. Everyone who knows it can see the page. */
   readonly address: string;
-  /** Resolves when nothing more will be new and the page was not used for ten minutes. */
-  readonly idle: Promise<void>;
   close(): Promise<void>;
 };
 
-export type Page = {
-  answer(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Whether nothing more will be new. */
-  isFinal(): boolean;
-};
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export async function servePage(page: Page): Promise<PageServer> {
+export async function servePage(answer: Answer): Promise<PageServer> {
   const login = openPageLogin('/');
-  const idle = Promise.withResolvers<void>();
-  let lastAt = Date.now();
   const { port, close } = await openServer(LIMITS, { host: '127.0.0.1', port: 0 }, (request, response) => {
-    lastAt = Date.now();
-    void respond({ page, login, port }, request, response);
+    void respond({ answer, login, port }, request, response);
   });
-  const check = setInterval(() => {
-    if (page.isFinal() && Date.now() - lastAt > IDLE_MS) idle.resolve();
-  }, 5_000);
-  return {
-    address: login.address(`http://127.0.0.1:${port}`),
-    idle: idle.promise,
-    close: async () => {
-      clearInterval(check);
-      await close();
-    },
-  };
+  return { address: login.address(`http://127.0.0.1:${port}`), close };
 }
 
 export const addressIn = ({ url }: IncomingMessage): URL => new URL(url ?? '/', 'http://localhost');
 
-type Served = { readonly page: Page; readonly login: PageLogin; readonly port: number };
+type Served = { readonly answer: Answer; readonly login: PageLogin; readonly port: number };
 
 const HEADERS = {
   'cache-control': 'no-store',
@@ -63,7 +42,7 @@ const HEADERS = {
 
 async function respond(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  const { page, login, port } = served;
+  const { answer, login, port } = served;
   const isOurs = isAddressedHere(request) && request.headers.host?.endsWith(`:${port}`);
   if (!isOurs || request.method !== 'GET') return void response.writeHead(isOurs ? 405 : 403).end();
   const opened = login.opens(request);
@@ -73,7 +52,7 @@ async function respond(served: Served, request: IncomingMessage, response: Serve
     return void response.end('This page opens with the address that the command prints.\n');
   }
   try {
-    await page.answer(request, response);
+    await answer(request, response);
   } catch (error) {
     // A viewer who leaves closes the connection.
     if (response.headersSent) return void response.destroy();

@@ -8,6 +8,7 @@ import { undefinedIfAbsent, type Store } from '../../store/store.ts';
 import { problem } from '../../errors/error.ts';
 import { markupText } from '../../errors/outside-text.ts';
 import { PAGE, pageSource } from '../../results/page/page-source.ts';
+import { REPORT_FILE } from '../../results/page/report.ts';
 
 /** Names as the store has them: no empty, hidden or parent folder, no other separator. */
 const SAFE =
@@ -87,19 +88,13 @@ export const pageHeaders = (isServed: boolean): Readonly<Record<string, string>>
   'content-security-policy': pageSource().policy(isServed),
 });
 
-/** A page with another script would be shown without its rows, so it is not sent. */
-type Sent = 'sent' | 'absent' | 'other script';
-
-/** `out`: where its batch is, which a page that was not opened from its folder cannot know. */
-export async function sendPage(
-  store: Files,
-  name: string,
-  response: ServerResponse,
-  out: string,
-): Promise<Sent> {
-  const bytes = await bytesOf(store, name, MOST_BYTES.page);
-  if (bytes === undefined) return 'absent';
-  if (!bytes.includes(`<script>${pageSource().script}</script>`)) return 'other script';
+/**
+ * Whether the page of the folder is sent: one with another script would be shown without its rows. `out`: where its batch is, which a
+ * page that was not opened from its folder cannot know.
+ */
+export async function sendPage(store: Files, response: ServerResponse, out: string): Promise<boolean> {
+  const bytes = await bytesOf(store, REPORT_FILE, MOST_BYTES.page);
+  if (!bytes?.includes(`<script>${pageSource().script}</script>`)) return false;
   response.writeHead(200, pageHeaders(false));
   const at = bytes.indexOf(PAGE);
   if (at > 0) {
@@ -107,7 +102,7 @@ export async function sendPage(
     response.write(`<div id="place" data-out="${markupText(out)}" hidden></div>\n`);
   }
   response.end(bytes.subarray(Math.max(0, at)));
-  return 'sent';
+  return true;
 }
 
 /** Files that a page loads as scripts, because a page of a folder can load nothing else. */
