@@ -42,7 +42,7 @@ const CLOSED: Readonly<Record<string, readonly string[]>> = {
   'src/options': [],
   'src/errors': ['fastest-levenshtein'],
   'src/batch': ['src/options'],
-  'src/run-service/contract': ['zod', 'zod-openapi', 'src/errors'],
+  'src/run-service/contract': ['zod', 'src/errors'],
   'src/results/forecast': ['src/batch'],
   'src/index.ts': ['src/library', 'src/errors', 'type:src/batch', 'type:src/results', 'type:src/temporal'],
   workflows: [

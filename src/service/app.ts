@@ -4,9 +4,7 @@ import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { boundConnections, isAddressedHere } from '../host/bounded-server.ts';
 import { openPageLogin, type PageLogin } from '../host/page-login.ts';
-import { openApiDocument } from '../run-service/contract/openapi/document.ts';
-import { PATHS } from '../run-service/contract/paths.ts';
-import { API, authentication, openTokens, CONTROL, V1, type Tokens } from './auth.ts';
+import { API, authentication, openTokens, CONTROL, type Tokens } from './auth.ts';
 import { serveFiles } from './routes/files.ts';
 import { serveUploaded, serveUploads, serveUploadUrls } from './routes/uploads.ts';
 import { serveLists } from './routes/lists.ts';
@@ -108,21 +106,11 @@ function serveV2(app: FastifyInstance, service: LivingService): void {
       serveRuns(api, service);
       serveLists(api, service);
       serveLogs(api, service);
-      serveDocument(api, service);
       done();
     },
     { prefix: API },
   );
   void app.register((api) => serveUploads(api, service), { prefix: API });
-}
-
-function serveDocument(app: FastifyInstance, { behaviour }: LivingService): void {
-  // Made by the first request, because most services never get one.
-  let text: string | undefined;
-  route(app, ['GET'], PATHS.openapi, (_request, reply) => {
-    text ??= JSON.stringify(openApiDocument(behaviour, { v1: V1, v2: API }));
-    return reply.type('application/json').send(text);
-  });
 }
 
 function serveControl(app: FastifyInstance, service: LivingService, tokens: Tokens): void {

@@ -1,4 +1,4 @@
-// Authentication: everything under /api needs a token, except the prices and the document. A token belongs to an owner, who sees
+// Authentication: everything under /api needs a token, except the prices. A token belongs to an owner, who sees
 // only their own runs. The error texts are the real service's.
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -65,10 +65,10 @@ function wordsFor(tokens: Tokens, token: string): string {
 /** The path as the router decoded it, because an address may be percent-encoded. */
 const pathOf = ({ routeOptions, url }: FastifyRequest) => routeOptions.url ?? url.split('?', 1)[0] ?? url;
 
-const OPEN = new Set([PATHS.pricing, PATHS.openapi].map((path) => `${API}${path}`));
+const OPEN = `${API}${PATHS.pricing}`;
 
 const isOpen = (path: string): boolean =>
-  ![API, CONTROL, V1].some((root) => path === root || path.startsWith(`${root}/`)) || OPEN.has(path);
+  ![API, CONTROL, V1].some((root) => path === root || path.startsWith(`${root}/`)) || path === OPEN;
 
 const tokenOf = (header: string | undefined): string =>
   header?.startsWith(SCHEME) === true ? header.slice(SCHEME.length) : '';

@@ -180,7 +180,7 @@ const PAGE = `<!doctype html>
     <header>
       <div>
         <h1>Local run service</h1>
-        <p class="soft"><span id="behaviour"></span> <a href="/api/openapi.json">OpenAPI</a></p>
+        <p class="soft"><span id="behaviour"></span></p>
       </div>
       <dl id="figures"></dl>
       <p id="state" role="status"></p>

@@ -98,7 +98,7 @@ describe('the page', () => {
       [...element.attributes].map(({ name, value }) => ({ name, value })),
     );
     const addresses = attributes.filter(({ name }) => /^(src|srcset|href|action|data|poster)$/.test(name));
-    expect(addresses.length).toBeGreaterThan(1);
+    expect(addresses.length).toBeGreaterThan(0);
     expect(addresses.filter(({ value }) => /^(\w+:)?\/\//.test(value))).toEqual([]);
     expect(attributes.filter(({ name }) => name.startsWith('on') || name === 'style')).toEqual([]);
     const inline = [...document.querySelectorAll('style, script')].map(({ innerHTML }) => innerHTML).join('');
@@ -118,7 +118,7 @@ describe('requests from other machines', () => {
       const answer = await ask('GET', path);
       expect([path, answer.status, answer.text]).toEqual([path, 403, expect.stringMatching(SENTENCE)]);
     }
-    expect((await ask('GET', '/api/openapi.json')).status).toBe(200);
+    expect((await ask('GET', '/api/platform/gpu-pricing')).status).toBe(200);
   });
 
   it('are refused under a foreign host name that resolves to this machine', async () => {

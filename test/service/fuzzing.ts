@@ -1,9 +1,12 @@
-// Generates requests from the document: valid, nearly valid, and arbitrary ones.
+// Generates requests for an operation: valid, nearly valid, and arbitrary ones.
 
 import fc from 'fast-check';
-import type { Document, JsonSchema, OperationOf } from './documented.ts';
+import { z } from 'zod';
+import type { Operation } from './operations.ts';
 
-/** A request on the wire, and whether it is valid according to the document. */
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** A request on the wire, and whether its operation must accept it. */
 export type Fuzzed = {
   readonly method: string;
   /** With its query. */
@@ -30,22 +33,17 @@ const mostly = <Value>(
   seldom: fc.Arbitrary<Part<Value>>,
 ): fc.Arbitrary<Part<Value>> => fc.oneof({ arbitrary: often, weight: 4 }, { arbitrary: seldom, weight: 1 });
 
-/** Requests for one operation of the document. */
-export function requestsFor(
-  document: Document,
-  place: { readonly method: string; readonly path: string; readonly operation: OperationOf },
-  known: Known,
-): fc.Arbitrary<Fuzzed> {
-  const { method, path, operation } = place;
-  const values = valuesOf(document, known);
-  const parameters = operation.parameters ?? [];
-  const named = (kind: 'path' | 'query') => parameters.filter((one) => one.in === kind);
+export function requestsFor(operation: Operation, known: Known): fc.Arbitrary<Fuzzed> {
+  const [method = '', path = ''] = operation.route.split(' ');
+  const values = valuesOf(known);
+  const pathParts = parametersOf(operation.params);
+  const queryParts = parametersOf(operation.query);
   return fc
     .record({
       inPath: fc.tuple(
-        ...named('path').map(({ schema }) => mostly(good(values(schema).map(encoded)), bad(wildSegment))),
+        ...pathParts.map(({ schema }) => mostly(good(values(schema).map(encoded)), bad(wildSegment))),
       ),
-      inQuery: fc.tuple(...named('query').map((one) => queryPart(one, values))),
+      inQuery: fc.tuple(...queryParts.map((one) => queryPart(one, values))),
       token: tokenPart(known),
       body: bodyPart(operation, values),
       more: fc.dictionary(fc.constantFrom('accept', 'x-anything', 'if-none-match'), headerText, {
@@ -54,10 +52,10 @@ export function requestsFor(
     })
     .map(({ inPath, inQuery, token, body, more }) => {
       let way = path;
-      for (const { value } of inPath) way = way.replace(/\{\w+\}/, () => value);
+      for (const { value } of inPath) way = way.replace(/:\w+/, () => value);
       const query = inQuery.flatMap(({ value }) => value).join('&');
       return {
-        method: method.toUpperCase(),
+        method,
         path: query === '' ? way : `${way}?${query}`,
         headers: { ...more, ...token.value, ...body.value.headers },
         body: body.value.body,
@@ -65,6 +63,29 @@ export function requestsFor(
       };
     });
 }
+
+/** The parameters of a schema, as they are before it reads them. */
+function parametersOf(schema: z.ZodType | undefined) {
+  const { properties = {}, required = [] } = schema ? written(schema) : {};
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, one]) => ({
+    name,
+    schema: one,
+    isRequired: (required as readonly string[]).includes(name),
+  }));
+}
+
+/** What is parsed by a step before the schema proper is written like that schema. */
+const written = (schema: z.ZodType): JsonSchema =>
+  z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    override({ zodSchema, jsonSchema }) {
+      if (!(zodSchema instanceof z.ZodPipe)) return;
+      if (zodSchema.out instanceof z.ZodBoolean) jsonSchema.type = 'boolean';
+      if (zodSchema.in instanceof z.ZodTransform)
+        Object.assign(jsonSchema, written(zodSchema.out as z.ZodType));
+    },
+  });
 
 const encoded = (value: unknown): string => encodeURIComponent(String(value));
 const headerText = fc.string({ unit: 'grapheme-ascii', maxLength: 30 }).map((text) => text.trim());
@@ -79,12 +100,12 @@ const wildSegment = fc.oneof(
 type Values = (schema: JsonSchema) => fc.Arbitrary<unknown>;
 
 function queryPart(
-  one: { readonly name: string; readonly required?: boolean; readonly schema: JsonSchema },
+  one: { readonly name: string; readonly isRequired: boolean; readonly schema: JsonSchema },
   values: Values,
 ): fc.Arbitrary<Part<readonly string[]>> {
   const pair = (value: string): string => `${one.name}=${value}`;
   const valid = good<readonly string[]>(values(one.schema).map((value) => [pair(encoded(value))]));
-  const absent = fc.constant<Part<readonly string[]>>({ value: [], isValid: one.required !== true });
+  const absent = fc.constant<Part<readonly string[]>>({ value: [], isValid: !one.isRequired });
   const wild = bad<readonly string[]>(fc.array(wildSegment.map(pair), { minLength: 1, maxLength: 2 }));
   return mostly(valid, fc.oneof(absent, wild));
 }
@@ -112,13 +133,14 @@ type Body = {
   readonly body: string | Uint8Array | undefined;
 };
 
-function bodyPart({ requestBody }: OperationOf, values: Values): fc.Arbitrary<Part<Body>> {
-  const [media] = Object.entries(requestBody?.content ?? {});
-  if (media === undefined) return good(fc.constant({ headers: {}, body: undefined }));
-  const [type, { schema = {} }] = media;
-  const typed = (body: string | Uint8Array): Body => ({ headers: { 'content-type': type }, body });
-  if (type === 'multipart/form-data') return multipartPart();
-  const valid = values(schema);
+function bodyPart({ body }: Operation, values: Values): fc.Arbitrary<Part<Body>> {
+  if (body === undefined) return good(fc.constant({ headers: {}, body: undefined }));
+  if (body === 'form') return multipartPart();
+  const typed = (text: string | Uint8Array): Body => ({
+    headers: { 'content-type': 'application/json' },
+    body: text,
+  });
+  const valid = values(written(body));
   return fc.oneof(
     { arbitrary: good(valid.map((value) => typed(JSON.stringify(value)))), weight: 4 },
     { arbitrary: bad(nearly(valid).map((value) => typed(JSON.stringify(value)))), weight: 4 },
@@ -203,8 +225,8 @@ const multipartPart = (): fc.Arbitrary<Part<Body>> =>
     }));
 const VALID_FORM = 'file,a.png,image/png,true,true';
 
-/** Values that are valid for a schema of the document. */
-function valuesOf(document: Document, known: Known): Values {
+/** Values that are valid for a schema. */
+function valuesOf(known: Known): Values {
   const ofType = (type: unknown, schema: JsonSchema): fc.Arbitrary<unknown> => {
     const { minimum = -(2 ** 53), maximum = 2 ** 53 } = schema as { minimum?: number; maximum?: number };
     switch (type) {
@@ -243,9 +265,7 @@ function valuesOf(document: Document, known: Known): Values {
     return fc.tuple(own, surplus).map(([named, more]) => ({ ...more, ...named }));
   };
   function values(schema: JsonSchema): fc.Arbitrary<unknown> {
-    const { $ref, enum: choices, const: only, anyOf, type } = schema as Record<string, unknown>;
-    if (typeof $ref === 'string')
-      return values(document.components.schemas[$ref.replace('#/components/schemas/', '')] ?? {});
+    const { enum: choices, const: only, anyOf, type } = schema as Record<string, unknown>;
     if (only !== undefined) return fc.constant(only);
     if (Array.isArray(choices)) return fc.constantFrom(...(choices as unknown[]));
     if (Array.isArray(anyOf)) return fc.oneof(...(anyOf as JsonSchema[]).map(values));

@@ -19,7 +19,6 @@ export const PATHS = {
   runLogs: '/v2/clickhouse-run-logs/:run_id',
   streamLogs: '/v2/stream-logs',
   upload: '/file/upload',
-  openapi: '/openapi.json',
 } as const;
 
 export const CALL_NAMES = ['queue_run', 'get_run', 'list_runs', 'cancel_run', 'get_log', 'other'] as const;
@@ -34,45 +33,31 @@ export function callName(path: string): CallName {
 }
 
 // Any 128 bits, like the real service; upper and lower case letters are equal.
-const uuidOf = (whose: string) =>
-  z
-    .guid()
-    .meta({ description: `identifier of the ${whose}` })
-    .transform((text) => text.toLowerCase());
+const uuid = z.guid().transform((text) => text.toLowerCase());
 
 /** V1's way to name a run: `?run_id=`. */
-export const runQuerySchema = z.object({ run_id: uuidOf('run') }).transform((wire) => wire.run_id);
-export const runPathSchema = z.object({ run_id: uuidOf('run to retrieve') }).transform((wire) => wire.run_id);
-export const workflowPathSchema = z
-  .object({ workflow_id: uuidOf('workflow') })
-  .transform((wire) => wire.workflow_id);
-export const deploymentPathSchema = z
-  .object({ deployment_id: uuidOf('deployment') })
-  .transform((wire) => wire.deployment_id);
+export const runQuerySchema = z.object({ run_id: uuid }).transform((wire) => wire.run_id);
+export const runPathSchema = z.object({ run_id: uuid }).transform((wire) => wire.run_id);
+export const workflowPathSchema = z.object({ workflow_id: uuid }).transform((wire) => wire.workflow_id);
+export const deploymentPathSchema = z.object({ deployment_id: uuid }).transform((wire) => wire.deployment_id);
 
 const blankIsAbsent = (value: unknown): unknown => (value === '' ? undefined : value);
-const flag = (fallback: boolean, description: string) =>
-  z
-    .preprocess(blankIsAbsent, z.stringbool().default(fallback))
-    .meta({ description, override: { type: 'boolean', default: fallback } });
-const word = (description: string) =>
-  z.preprocess(blankIsAbsent, z.string().optional()).meta({ description });
-const count = (fallback: number, least: number, most: number, description: string) =>
-  z
-    .preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback))
-    .meta({ description });
+const flag = (fallback: boolean) => z.preprocess(blankIsAbsent, z.stringbool().default(fallback));
+const word = z.preprocess(blankIsAbsent, z.string().optional());
+const count = (fallback: number, least = 0, most = Number.MAX_SAFE_INTEGER) =>
+  z.preprocess(blankIsAbsent, z.coerce.number().int().min(least).max(most).default(fallback));
 
 // A larger limit is refused: a silently shortened page would look like the last one.
 const PAGE_MAX = 10_000;
 const pageOf = (limit: number) => ({
-  limit: count(limit, 1, PAGE_MAX, 'maximum number of runs, newest first'),
-  offset: count(0, 0, Number.MAX_SAFE_INTEGER, 'how many runs to skip'),
+  limit: count(limit, 1, PAGE_MAX),
+  offset: count(0),
 });
 
 export const workflowRunsQuerySchema = z
   .object({
-    with_inputs: flag(false, 'whether each run shows its inputs'),
-    with_outputs: flag(true, 'whether each run shows its outputs'),
+    with_inputs: flag(false),
+    with_outputs: flag(true),
     ...pageOf(100),
   })
   .transform((wire) => ({
@@ -86,9 +71,9 @@ export const deploymentRunsQuerySchema = z.object(pageOf(60));
 /** The query of the light run list of a workflow. `rf` is the earliest creation, in seconds since 1970. */
 export const lightRunsQuerySchema = z
   .object({
-    status: word('only runs in this status'),
-    deployment_id: z.preprocess(blankIsAbsent, uuidOf('deployment').optional()),
-    rf: count(0, 0, Number.MAX_SAFE_INTEGER, 'only runs created since, in seconds since 1970'),
+    status: word,
+    deployment_id: z.preprocess(blankIsAbsent, uuid.optional()),
+    rf: count(0),
     ...pageOf(100),
   })
   .transform((wire) => ({
@@ -100,7 +85,7 @@ export const lightRunsQuerySchema = z
   }));
 
 export const streamLogsQuerySchema = z
-  .object({ run_id: uuidOf('run'), log_level: word('only lines of this level: info, error or webhook') })
+  .object({ run_id: uuid, log_level: word })
   .transform((wire) => ({ runId: wire.run_id, level: wire.log_level }));
 
 /** The only environment: all local deployments are in production. */

@@ -39,21 +39,12 @@ export const errorSchema = z.looseObject({ detail: z.union([z.string(), z.array(
 export const queueRequestSchemaFor = (gpus: readonly [string, ...string[]]) =>
   z
     .object({
-      deployment_id: z.guid().meta({ description: 'the deployment to run' }),
-      inputs: z
-        .record(z.string(), z.unknown())
-        .default({})
-        .meta({ description: 'the inputs of the run, by name' }),
-      webhook: z.string().nullish().meta({ description: 'webhook target' }),
-      webhook_intermediate_status: z
-        .boolean()
-        .default(false)
-        .meta({ description: 'whether the webhook also gets progress' }),
-      gpu: z.enum(gpus).nullish().meta({ description: "overrides the machine's default GPU" }),
-      flags: z
-        .array(z.string())
-        .nullish()
-        .meta({ description: '`provider_v2` is used by the migration check' }),
+      deployment_id: z.guid(),
+      inputs: z.record(z.string(), z.unknown()).default({}),
+      webhook: z.string().nullish(),
+      webhook_intermediate_status: z.boolean().default(false),
+      gpu: z.enum(gpus).nullish(),
+      flags: z.array(z.string()).nullish(),
     })
     .transform((wire) => ({
       deploymentId: wire.deployment_id,

@@ -1,5 +1,5 @@
-// What the local run service sends, exactly: the schemas generate its OpenAPI document, and their types check what it writes. The
-// other schemas of this folder read any service leniently.
+// What the local run service sends, exactly: the types check what it writes, and tests read its answers by the schemas. The other
+// schemas of this folder read any service leniently.
 
 import { z } from 'zod';
 import { STATUSES } from './statuses.ts';
@@ -14,145 +14,104 @@ type Frozen<Value> = unknown extends Value
       ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
       : Value;
 
-const uuid = (description: string) => z.guid().meta({ description });
-const text = (description: string) => z.string().meta({ description });
-const textOrNull = (description: string) => z.string().nullable().meta({ description });
-const whole = (description: string) => z.int().nonnegative().meta({ description });
-const freeForm = (description: string) => z.record(z.string(), z.unknown()).meta({ description });
-
+const uuid = z.guid();
+const text = z.string();
+const whole = z.int().nonnegative();
+const freeForm = z.record(z.string(), z.unknown());
 /** ISO 8601 in UTC. */
-const date = (description: string) => z.iso.datetime().meta({ description });
-const dateOrNull = (description: string) => z.iso.datetime().nullable().meta({ description });
+const date = z.iso.datetime();
 
-/** Seconds with a fraction. */
-const secondsOrNull = (description: string) =>
-  z
-    .number()
-    .nullable()
-    .meta({ description: `seconds ${description}; null until then` });
-
-export const sentenceShown = z.strictObject({ detail: text('what is wrong, in one sentence') });
+export const sentenceShown = z.strictObject({ detail: text });
 
 export const problemShown = z.strictObject({
-  type: text('kind of problem'),
-  loc: z
-    .array(z.union([z.string(), z.int()]))
-    .min(1)
-    .meta({ description: 'location of the faulty input: `body`, `path` or `query`, then the way to it' }),
-  msg: text('message'),
-  input: z.unknown().meta({ description: 'the given value' }),
-  ctx: z.record(z.string(), z.unknown()).optional().meta({ description: 'the values in the message' }),
+  type: text,
+  loc: z.array(z.union([z.string(), z.int()])).min(1),
+  msg: text,
+  input: z.unknown(),
+  ctx: z.record(z.string(), z.unknown()).optional(),
 });
 
-export const validationShown = z.strictObject({
-  detail: z.array(problemShown).min(1).meta({ description: 'one entry per problem' }),
-});
+export const validationShown = z.strictObject({ detail: z.array(problemShown).min(1) });
 
-export const v1ErrorShown = z.strictObject({ error: text('what is wrong, in one sentence') });
-
-export const v1NotFoundShown = z.strictObject({
-  code: text('the status code'),
-  message: text('always `Workflow not found`'),
-});
-
-const level = z.enum(['info', 'error', 'webhook']).meta({
-  description: '`error` gives the reason of a failure, `webhook` each delivery of the webhook',
-});
+const level = z.enum(['info', 'error', 'webhook']);
 
 export const logShown = z.array(
   z.strictObject({
-    run_id: uuid('the run that the line belongs to'),
-    timestamp: date('when it was written'),
-    log: text('the line'),
-    user_id: text('the owner of the run'),
-    org_id: textOrNull('the organisation of the owner'),
+    run_id: uuid,
+    timestamp: date,
+    log: text,
+    user_id: text,
+    org_id: text.nullable(),
     log_type: level,
   }),
 );
 
 /** The data of one event of the stream. */
-export const logLineShown = z.strictObject({
-  message: text('the line'),
-  level,
-  timestamp: date('when it was written'),
-});
+export const logLineShown = z.strictObject({ message: text, level, timestamp: date });
 
 export const uploadShown = z.strictObject({
   message: z.literal('File uploaded successfully'),
-  file_id: text('identifier of the file'),
-  file_name: text('its original name'),
-  file_url: z.url().meta({ description: 'its address, which needs no token; usable as an input' }),
+  file_id: text,
+  file_name: text,
+  file_url: z.url(),
 });
 
-export const v1UploadUrlShown = z.strictObject({
-  upload_url: z.url().meta({ description: 'the address for one upload, without a token' }),
-  file_id: text('identifier of the file'),
-  download_url: z.url().meta({ description: 'its download address' }),
-});
+export const v1UploadUrlShown = z.strictObject({ upload_url: z.url(), file_id: text, download_url: z.url() });
 
-const status = z.enum(STATUSES).meta({
-  description:
-    'not-started: waits for a machine; queued: its machine boots; started, running, uploading: running; success, failed, timeout, cancelled: ended (final)',
-});
+const status = z.enum(STATUSES);
 
-const fileShown = z.strictObject({
-  url: z.url().meta({ description: 'the download address; needs no token' }),
-  filename: text('unique within its node'),
-  type: text('`output`'),
-});
+const fileShown = z.strictObject({ url: z.url(), filename: text, type: text });
 
 export const outputShown = z.strictObject({
-  id: uuid('identifier of the output'),
-  run_id: uuid('the run that produced it'),
-  data: z.record(z.string(), z.array(z.union([fileShown, z.string()]))).meta({
-    description: 'files or texts by kind (`images`, `files`, `text`)',
-  }),
-  node_meta: z.strictObject({
-    node_id: text('the node of the workflow'),
-    node_class: text('the class of the node'),
-  }),
-  created_at: date('when the node produced it'),
-  updated_at: date('the same'),
+  id: uuid,
+  run_id: uuid,
+  data: z.record(z.string(), z.array(z.union([fileShown, z.string()]))),
+  node_meta: z.strictObject({ node_id: text, node_class: text }),
+  created_at: date,
+  updated_at: date,
   type: z.null(),
   node_id: z.null(),
 });
 
 export const runShown = z.strictObject({
-  id: uuid('identifier of the run'),
-  workflow_version_id: uuid('the version of the workflow that runs'),
-  workflow_inputs: freeForm('the inputs exactly as they were queued'),
-  workflow_id: uuid('the workflow that runs'),
-  workflow_api: freeForm('the workflow itself; empty here'),
-  machine_id: uuid('the machine that the deployment belongs to'),
-  origin: text('how the run was queued; `api` for every run that Queue Run made'),
+  id: uuid,
+  workflow_version_id: uuid,
+  workflow_inputs: freeForm,
+  workflow_id: uuid,
+  workflow_api: freeForm,
+  machine_id: uuid,
+  origin: text,
   status,
-  ended_at: dateOrNull('when it ended; null until then'),
-  created_at: date('when it was queued by the client'),
-  updated_at: date('when it last changed'),
-  queued_at: dateOrNull('when a machine took it; null until then'),
-  started_at: dateOrNull('when the machine was ready for it; null until then'),
-  gpu_event_id: textOrNull('the container that it runs in; null until it has one'),
-  gpu: textOrNull('the GPU that it runs on'),
-  machine_version: textOrNull('the version of the machine’s node component, if known'),
-  machine_type: textOrNull('the type of the machine'),
-  worker_function_call_id: textOrNull(
-    'identifier of the call on the executing worker; null until there is one',
-  ),
-  modal_function_call_id: textOrNull("the same, in the real service's own spelling"),
-  user_id: textOrNull('the owner of the token that queued it'),
-  org_id: textOrNull('the organisation of the owner'),
-  live_status: textOrNull('the current step, such as `Executing KSampler`; remains after the end'),
-  progress: z.number().min(0).max(1).meta({ description: 'share of the nodes that have run' }),
-  is_realtime: z.boolean().meta({ description: 'always false' }),
-  webhook: textOrNull('the webhook target given at queue time'),
-  webhook_status: textOrNull('never written by V2: null'),
-  webhook_intermediate_status: z.boolean().meta({ description: 'whether the webhook also gets progress' }),
-  outputs: z.array(outputShown).meta({ description: 'one element for each node with an output' }),
-  number: whole('always 0 in V2'),
-  duration: secondsOrNull('from created_at to ended_at'),
-  cold_start_duration: secondsOrNull('from queued_at to started_at'),
-  cold_start_duration_total: secondsOrNull('from created_at to started_at'),
-  run_duration: secondsOrNull('from started_at to ended_at'),
+  ended_at: date.nullable(),
+  created_at: date,
+  updated_at: date,
+  /** When a machine took it; started_at is when that machine was ready. */
+  queued_at: date.nullable(),
+  started_at: date.nullable(),
+  gpu_event_id: text.nullable(),
+  gpu: text.nullable(),
+  machine_version: text.nullable(),
+  machine_type: text.nullable(),
+  worker_function_call_id: text.nullable(),
+  modal_function_call_id: text.nullable(),
+  user_id: text.nullable(),
+  org_id: text.nullable(),
+  /** The current step, such as `Executing KSampler`; remains after the end. */
+  live_status: text.nullable(),
+  /** The share of the nodes that have run. */
+  progress: z.number().min(0).max(1),
+  is_realtime: z.boolean(),
+  webhook: text.nullable(),
+  webhook_status: text.nullable(),
+  webhook_intermediate_status: z.boolean(),
+  outputs: z.array(outputShown),
+  number: whole,
+  /** From created_at to ended_at, in seconds. */
+  duration: z.number().nullable(),
+  /** From queued_at to started_at, in total from created_at. */
+  cold_start_duration: z.number().nullable(),
+  cold_start_duration_total: z.number().nullable(),
+  run_duration: z.number().nullable(),
 });
 
 /** Everything that the service knows of a run; Get Run leaves the deployment out. */
@@ -161,12 +120,12 @@ export type ShownRun = Shown<typeof runShown> & { readonly deployment_id: string
 /** A run in the list of its workflow: inputs and outputs only on request. */
 export const listedRunShown = runShown
   .partial({ workflow_inputs: true, outputs: true })
-  .extend({ deployment_id: uuid('the deployment that it was queued for') });
+  .extend({ deployment_id: uuid });
 
 /** A row of the light list of a workflow. */
 export const lightRowShown = runShown
   .omit({ workflow_inputs: true, workflow_api: true, outputs: true, webhook: true })
-  .extend({ deployment_id: uuid('the deployment that it was queued for'), batch_id: z.null() });
+  .extend({ deployment_id: uuid, batch_id: z.null() });
 
 export const lightRunShown = runShown
   .pick({
@@ -182,18 +141,11 @@ export const lightRunShown = runShown
     origin: true,
     user_id: true,
   })
-  .extend({
-    deployment_id: uuid('the deployment that it was queued for'),
-    duration: textOrNull('seconds from created_at to ended_at, written as text; null until then'),
-  });
+  .extend({ deployment_id: uuid, duration: text.nullable() });
 
 export const runPageShown = z.strictObject({
   data: z.array(lightRunShown),
-  meta: z.strictObject({
-    total: whole('how many of your runs the deployment has'),
-    limit: whole('as it was asked for'),
-    offset: whole('as it was asked for'),
-  }),
+  meta: z.strictObject({ total: whole, limit: whole, offset: whole }),
 });
 
 const SINCE_V2 = {
@@ -212,80 +164,63 @@ export const v1RunShown = runShown.omit(SINCE_V2).extend({
   run_log: z.null(),
 });
 
-export const queueAnswerShown = z.strictObject({ run_id: uuid('identifier of the new run') });
-
-export const cancelAnswerShown = z.strictObject({
-  status: z.literal('success'),
-  message: text('`Function cancelled`, also for a run that had already ended'),
-});
-
 export const webhookShown = z.strictObject({
-  event_type: z.enum(['run.updated', 'run.output']).meta({
-    description: '`run.updated` for a change of status or progress, `run.output` for new outputs',
-  }),
+  event_type: z.enum(['run.updated', 'run.output']),
   status: runShown.shape.status,
   live_status: runShown.shape.live_status,
   progress: runShown.shape.progress,
-  run_id: uuid('the run that this is about'),
-  outputs: z.array(outputShown).meta({ description: 'empty for progress; never rely on them' }),
+  run_id: uuid,
+  outputs: z.array(outputShown),
 });
 
 const inputTypeShown = z.strictObject({
-  input_id: text('the name of the input'),
-  type: text('`string`, `int`, `float`, `bool`, …'),
-  class_type: text('the node of the workflow that takes it'),
-  required: z.boolean().meta({ description: 'whether every run needs it' }),
-  default_value: z.unknown().meta({ description: 'the default value; null if there is none' }),
+  input_id: text,
+  type: text,
+  class_type: text,
+  required: z.boolean(),
+  default_value: z.unknown(),
   min_value: z.number().optional(),
   max_value: z.number().optional(),
   enum_options: z.array(z.string()).optional(),
-  fields: z.array(z.string()).optional().meta({ description: 'the fields that it fills, such as `6.text`' }),
+  /** The fields that it fills, such as `6.text`. */
+  fields: z.array(z.string()).optional(),
 });
 
 export const deploymentShown = z.strictObject({
-  id: uuid('identifier of the deployment'),
-  name: text('its name'),
-  user_id: text('its owner: the caller'),
-  org_id: textOrNull('the organization that owns it'),
-  workflow_id: uuid('the workflow that it runs'),
-  workflow_version_id: uuid('the version of that workflow'),
-  machine_id: uuid('the machine that it runs on'),
-  workflow: z.strictObject({ id: uuid('the same workflow'), name: text('its name') }),
+  id: uuid,
+  name: text,
+  user_id: text,
+  org_id: text.nullable(),
+  workflow_id: uuid,
+  workflow_version_id: uuid,
+  machine_id: uuid,
+  workflow: z.strictObject({ id: uuid, name: text }),
   environment: z.literal('production'),
-  description: textOrNull('always null here'),
-  share_slug: textOrNull('always null here'),
+  description: text.nullable(),
+  share_slug: text.nullable(),
   share_options: z.null(),
   showcase_media: z.null(),
-  created_at: date('when it was made'),
-  updated_at: date('when it was last changed'),
-  gpu: textOrNull('the GPU of runs that name none'),
-  concurrency_limit: whole('how many of its runs may run at the same time'),
-  run_timeout: z
-    .number()
-    .positive()
-    .meta({ description: 'seconds from queued_at after which a run is ended' }),
-  input_types: z
-    .array(inputTypeShown)
-    .nullable()
-    .meta({ description: 'the inputs it accepts; null if it accepts any' }),
+  created_at: date,
+  updated_at: date,
+  gpu: text.nullable(),
+  concurrency_limit: whole,
+  /** From queued_at, in seconds. */
+  run_timeout: z.number().positive(),
+  /** null if it accepts any inputs. */
+  input_types: z.array(inputTypeShown).nullable(),
 });
 
-export const pricingShown = z
-  .record(z.string(), z.number().nonnegative())
-  .meta({ description: 'US dollars per second, by GPU' });
-
-const wait = (description: string) =>
-  z
-    .number()
-    .nonnegative()
-    .meta({ description: `milliseconds ${description}` });
+const wait = z.number().nonnegative();
 
 export const profileShown = z.strictObject({
-  rehearsal: z.boolean().meta({ description: 'true: no GPU is paid for here' }),
-  consistent: z.boolean().meta({ description: 'true: an accepted run is in every later list' }),
-  post_deadline_ms: wait('for which a client should wait for the answer of Queue Run'),
-  list_gap_ms: wait('between two readings of a run list'),
-  settle_ms: wait('after which a run that is in no list was never created'),
-  settle_without_control_ms: wait('of the same, if no other run proves that the list is up to date'),
-  poll_interval_ms: wait('between two polls of a run'),
+  /** Whether no GPU is paid for here. */
+  rehearsal: z.boolean(),
+  /** Whether an accepted run is in every later list. */
+  consistent: z.boolean(),
+  post_deadline_ms: wait,
+  list_gap_ms: wait,
+  /** After which a run that is in no list was never created; without control, if no other run shows that the list is recent. */
+  settle_ms: wait,
+  settle_without_control_ms: wait,
+  poll_interval_ms: wait,
 });
