@@ -16,7 +16,7 @@ import type { OwnRuns } from '../src/webhook/own-runs.ts';
 import type { ReportedRuns } from '../src/webhook/handler.ts';
 import type { WaitingGroups } from '../src/webhook/waiting-groups.ts';
 import type { NoticeSettings } from '../src/notices/deliver.ts';
-import type { DeliveredFiles, DownloadSlots } from './downloads.ts';
+import type { DownloadSlots } from './download-slots.ts';
 
 export type OpenBatch = {
   readonly file: BatchFile;
@@ -38,7 +38,6 @@ export type Deps = {
   readonly reported: Pick<ReportedRuns, 'has' | 'isHeld'>;
   readonly download: Download;
   readonly downloadSlots: Pick<DownloadSlots, 'run'>;
-  readonly delivered: DeliveredFiles;
   readonly webhooks: {
     readonly secret: string;
     /** The receiver's address as the batch's service reaches it; undefined if there is none. */

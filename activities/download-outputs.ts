@@ -1,7 +1,6 @@
 // Downloads the files of a succeeded run into the batch folder (R14): a row succeeds only if its files were downloaded. Retries
 // a few times within seconds, each time with new addresses because they expire; the caller decides the row's outcome.
 
-import { hash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { errorMessage } from '../src/errors/error.ts';
 import { shortened } from '../src/errors/outside-text.ts';
@@ -14,12 +13,10 @@ import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/dow
 import type { RememberingService } from '../src/run-service/remembering.ts';
 import { cutTo } from '../src/sheet/output-name.ts';
 import type { Store } from '../src/store/store.ts';
-import type { DeliveredFiles } from './downloads.ts';
 import { fetchFile } from './fetch-file.ts';
 
 type DownloadDeps = {
   readonly download: Download;
-  readonly delivered: DeliveredFiles;
   readonly limits?: Limits;
 };
 
@@ -49,9 +46,6 @@ export type Delivery =
 const MANY_TRIES = 8;
 const AGAIN_MS = 300;
 const AGAIN_MAX_MS = 20_000;
-/** A try that stores this many bytes does not count as a failed try, at most this many times. */
-const HEADWAY_BYTES = 1 << 20;
-const HEADWAYS_MAX = 100;
 
 /** Throws the store's errors, and the reason of the signal. */
 export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs): Promise<Delivery> {
@@ -67,7 +61,7 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
       if (!(error instanceof FileFault) && !(error instanceof HostFault)) throw error;
       if (outputs.madeHeadway()) [tries, hosts] = [1, []];
       if (error instanceof HostFault) hosts = [error];
-      if (tries >= error.tries) return await verdict(wanted, error, hosts[0]);
+      if (tries >= error.tries) return verdict(error, hosts[0]);
     }
     service.forget(runId);
     await wait(Math.min(AGAIN_MAX_MS, AGAIN_MS * 2 ** (tries - 1)), undefined, { signal }).catch(() =>
@@ -77,21 +71,12 @@ export async function downloadOutputs(deps: DownloadDeps, wanted: WantedOutputs)
 }
 
 /** If the host also failed in other ways, its answer that a file is gone is not trusted. */
-async function verdict(
-  { store, names, runId }: WantedOutputs,
-  fault: FileFault | HostFault,
-  erred: HostFault | undefined,
-): Promise<Delivery> {
-  if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY)) {
-    await store.dropResumable?.(names.folder, halvesOf(runId));
+function verdict(fault: FileFault | HostFault, erred: HostFault | undefined): Delivery {
+  if (fault instanceof FileFault && (erred === undefined || fault.tries === ONE_TRY))
     return { kind: 'file', reason: fault.message };
-  }
   const { host, message } = erred ?? (fault as HostFault);
   return { kind: 'host', host, reason: message };
 }
-
-/** The prefix by which any process finds the partial files of a run. */
-const halvesOf = (runId: string): string => `${hash('sha256', runId, 'hex').slice(0, 16)}-`;
 
 type Listed = { readonly nodeId: string | undefined; readonly file: OutputFile };
 
@@ -99,9 +84,9 @@ class OutputDownload {
   readonly #deps: DownloadDeps;
   readonly #wanted: WantedOutputs;
   readonly #limits: Limits;
+  /** The files that are there, each with what the service said of it. */
+  readonly #delivered = new Map<number, { readonly source: string; readonly record: FileRecord }>();
   #headway = false;
-  #furthest = 0;
-  #parts = 0;
 
   constructor(deps: DownloadDeps, wanted: WantedOutputs) {
     this.#deps = deps;
@@ -152,45 +137,25 @@ class OutputDownload {
   }
 
   async #deliver({ nodeId, file }: Listed, nth: number, before: readonly FileRecord[]): Promise<FileRecord> {
-    const { delivered } = this.#deps;
-    const { store, runId, names } = this.#wanted;
-    const stem = outputStem(names, nth);
     const source = sourceOf(nodeId, file);
-    const place = `${store.location} ${runId} ${stem}`;
-    const known = delivered.find({ place, source });
-    if (known !== undefined && (await store.exists(known.path))) return known;
-    const fetched = await this.#fetch({ file, source, stem, nth, before }).catch((error: unknown) => {
-      throw located(error, nth, file);
-    });
-    const record = nodeId === undefined ? fetched : { ...fetched, node: nodeId };
-    this.#headway ||= nth > this.#furthest;
-    this.#furthest = Math.max(nth, this.#furthest);
-    delivered.add({ place, source }, record);
-    return record;
-  }
-
-  #fetch(one: {
-    readonly file: OutputFile;
-    readonly source: string;
-    readonly stem: string;
-    readonly nth: number;
-    readonly before: readonly FileRecord[];
-  }): Promise<FileRecord> {
-    const { store, service, runId, signal } = this.#wanted;
-    return fetchFile({
+    const known = this.#delivered.get(nth);
+    if (known?.source === source) return known.record;
+    const { store, service, names, signal } = this.#wanted;
+    const fetched = await fetchFile({
       download: this.#deps.download,
       store,
       service: service.base,
-      file: one.file,
-      source: one.source,
-      stem: one.stem,
-      id: `${halvesOf(runId)}${one.nth}`,
-      limit: this.#limitAfter(one.before),
+      file,
+      stem: outputStem(names, nth),
+      limit: this.#limitAfter(before),
       signal,
-      onKept: (count: number) => {
-        if (count >= HEADWAY_BYTES) this.#headway ||= (this.#parts += 1) <= HEADWAYS_MAX;
-      },
+    }).catch((error: unknown) => {
+      throw located(error, nth, file);
     });
+    const record = nodeId === undefined ? fetched : { ...fetched, node: nodeId };
+    this.#headway ||= known === undefined;
+    this.#delivered.set(nth, { source, record });
+    return record;
   }
 
   #limitAfter(before: readonly FileRecord[]): { readonly bytes: number; readonly reason: string } {
@@ -204,10 +169,10 @@ class OutputDownload {
 
 const gigabytes = (bytes: number): string => `${Number((bytes / 2 ** 30).toFixed(2))} GiB`;
 
-/** A hash of the part of a file's description that does not change when its address is signed again. */
+/** The part of a file's description that does not change when its address is signed again. */
 function sourceOf(nodeId: string | undefined, { url, filename }: OutputFile): string {
   const address = URL.parse(url);
-  return hash('sha256', JSON.stringify([nodeId, filename, address?.host, address?.pathname]), 'hex');
+  return JSON.stringify([nodeId, filename, address?.host, address?.pathname]);
 }
 
 function located(error: unknown, nth: number, { filename }: OutputFile): unknown {

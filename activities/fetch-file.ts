@@ -1,40 +1,32 @@
-// Downloads one file of a run into the batch folder. A small file is held in memory. A large or slow file is streamed to a
-// draft; if the transfer breaks, the next try requests the rest, provided that the host confirms that it is the same file. A
-// file that is not what its name or type promises is not stored (R32).
+// Downloads one file of a run into the batch folder. A small file is held in memory. A large one is streamed to a draft; if the
+// transfer breaks, the rest is requested, provided that the host confirms that it is the same file. A file that is not what its name or
+// type promises is not stored (R32).
 
 import { createHash, type Hash } from 'node:crypto';
-import { Readable } from 'node:stream';
 import { fileTypeFromBuffer } from 'file-type';
 import { OutputCheck, isText, kindFault, type Promised } from '../src/results/output-check.ts';
 import type { FileRecord } from '../src/results/row-record.ts';
 import type { OutputFile } from '../src/run-service/contract/run.ts';
 import type { Arriving, Download } from '../src/run-service/download.ts';
 import { FEW_TRIES, FileFault, HostFault, ONE_TRY } from '../src/run-service/download-faults.ts';
-import type { ResumableDraft, Store } from '../src/store/store.ts';
+import type { Store } from '../src/store/store.ts';
 
 export type FileJob = {
   readonly download: Download;
   readonly store: Store;
   readonly service: string;
   readonly file: OutputFile;
-  /** A hash of the service's description; a partial file is only resumed if it is the same. */
-  readonly source: string;
   /** Its path without the extension. */
   readonly stem: string;
-  readonly id: string;
   readonly limit: { readonly bytes: number; readonly reason: string };
   /** After an abort nothing more is written. */
   readonly signal: AbortSignal;
-  /** Called with the bytes that a failed try added to the partial file. */
-  onKept(count: number): void;
-  readonly slowAfterMs?: number;
 };
 
-/** Files up to this size are held in memory and not resumed, unless they are slow. */
+/** Files up to this size are held in memory. */
 const SMALL_BYTES = 1 << 20;
-/** A file whose beginning takes longer than this is slow; so many bytes are enough to recognise its format. */
-const SLOW_AFTER_MS = 2_000;
-const SLOW_LEAST_BYTES = 4_200;
+/** A transfer that breaks after fewer bytes is not continued. */
+const HEADWAY_BYTES = 1 << 20;
 
 /** Throws a FileFault or a HostFault, the store's errors, and the reason of the signal. */
 export async function fetchFile(job: FileJob): Promise<FileRecord> {
@@ -42,7 +34,7 @@ export async function fetchFile(job: FileJob): Promise<FileRecord> {
   const arriving = await download(file.url, { service, signal });
   const chunks = limited(job, arriving);
   try {
-    const { head, isWhole } = await headOf(chunks, mayBeSlow(job, arriving));
+    const { head, isWhole } = await headOf(chunks);
     if (!isWhole) await requireKind(job, head);
     const path = `${stem}.${await extensionOf(head, isWhole, file.filename)}`;
     if (!isWhole) return await fetchLarge(job, { arriving, path, head, chunks });
@@ -91,22 +83,14 @@ async function* limited(job: FileJob, { bytes, from, chunks }: Arriving): AsyncG
 
 type Head = { readonly head: Uint8Array; readonly isWhole: boolean };
 
-/** After how long a file is streamed to a draft, whatever its size. An SVG is only recognised as a whole. */
-function mayBeSlow({ file, store, slowAfterMs = SLOW_AFTER_MS }: FileJob, { validator }: Arriving): number {
-  const isResumable = validator !== undefined && store.resumable !== undefined;
-  return isResumable && !/\.svg$/i.test(file.filename) ? slowAfterMs : Number.POSITIVE_INFINITY;
-}
-
 /** The first bytes of a file, or the whole file if it is small. */
-async function headOf(chunks: AsyncIterator<Uint8Array>, slowAfterMs: number): Promise<Head> {
-  const startedAt = performance.now();
+async function headOf(chunks: AsyncIterator<Uint8Array>): Promise<Head> {
   const taken: Uint8Array[] = [];
   let bytes = 0;
   for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
     taken.push(next.value);
     bytes += next.value.byteLength;
-    const isSlow = bytes >= SLOW_LEAST_BYTES && performance.now() - startedAt >= slowAfterMs;
-    if (bytes > SMALL_BYTES || isSlow) return { head: Buffer.concat(taken), isWhole: false };
+    if (bytes > SMALL_BYTES) return { head: Buffer.concat(taken), isWhole: false };
   }
   const [only] = taken;
   return { head: taken.length === 1 && only ? only : Buffer.concat(taken), isWhole: true };
@@ -119,24 +103,41 @@ type LargeFile = {
   readonly chunks: AsyncGenerator<Uint8Array>;
 };
 
-async function fetchLarge(job: FileJob, large: LargeFile): Promise<FileRecord> {
-  const draft = await draftFor(job, large);
-  const sink = new Sink(draft, job);
+async function fetchLarge(job: FileJob, { arriving, path, head, chunks }: LargeFile): Promise<FileRecord> {
+  const { signal, store } = job;
+  const draft = await store.draft(path);
+  const [hash, check] = [createHash('sha256'), new OutputCheck(promisedBy(job.file))];
+  let bytes = 0;
+  const take = async (some: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> => {
+    for await (const chunk of some) {
+      signal.throwIfAborted();
+      await draft.write(chunk);
+      hash.update(chunk);
+      check.add(chunk);
+      bytes += chunk.byteLength;
+    }
+  };
   try {
-    await fill(job, large, sink);
-    const { bytes = sink.bytes } = large.arriving;
-    if (sink.bytes !== bytes)
-      throw new HostFault(hostOf(job), `the transfer ended after ${sink.bytes} of ${bytes} bytes`, FEW_TRIES);
+    await take([head]);
+    for (let rest = chunks, isWhole = false; !isWhole;) {
+      const from = bytes;
+      try {
+        await take(rest);
+        isWhole = true;
+      } catch (error) {
+        const mayGoOn = error instanceof HostFault && bytes - from >= HEADWAY_BYTES;
+        if (!mayGoOn || arriving.validator === undefined) throw error;
+        rest = await restFrom(job, bytes, arriving.validator);
+      }
+    }
+    const { bytes: whole = bytes } = arriving;
+    if (bytes !== whole)
+      throw new HostFault(hostOf(job), `the transfer ended after ${bytes} of ${whole} bytes`, FEW_TRIES);
     // Another try downloads the whole file again, so it waits longer.
-    await requireDelivered(sink.check, ONE_TRY);
-    job.signal.throwIfAborted();
+    await requireDelivered(check, ONE_TRY);
+    signal.throwIfAborted();
     await draft.commit();
-    return recordOf(job, large.path, sink.bytes, sink.hash);
-  } catch (error) {
-    const mayGoOn = job.signal.aborted || error instanceof HostFault;
-    if (mayGoOn) await draft.leave();
-    if (mayGoOn) job.onKept(sink.bytes - draft.kept);
-    throw error;
+    return recordOf(job, path, bytes, hash);
   } finally {
     await draft.discard();
   }
@@ -144,93 +145,14 @@ async function fetchLarge(job: FileJob, large: LargeFile): Promise<FileRecord> {
 
 const hostOf = ({ file }: FileJob): string => new URL(file.url).host;
 
-/** A resumable draft, if the host sends a validator and the store keeps partial files; otherwise a plain one. */
-async function draftFor(
-  { store, source, id }: FileJob,
-  { path, arriving }: LargeFile,
-): Promise<ResumableDraft> {
-  const { validator } = arriving;
-  if (validator !== undefined && store.resumable !== undefined)
-    return store.resumable(path, { id, mark: `${source} ${validator}` });
-  const draft = await store.draft(path);
-  const read = (): Readable => Readable.from([]);
-  return { ...draft, kept: 0, read, restart: () => undefined, leave: draft.discard };
-}
-
-const changed = (host: string): HostFault =>
-  new HostFault(host, 'the file changed during the download', FEW_TRIES);
-
-class Sink {
-  hash = createHash('sha256');
-  check: OutputCheck;
-  bytes = 0;
-  readonly #draft: ResumableDraft;
-  readonly #signal: AbortSignal;
-  readonly #host: string;
-  readonly #promised: Promised;
-
-  constructor(draft: ResumableDraft, job: FileJob) {
-    this.#draft = draft;
-    this.#signal = job.signal;
-    this.#host = hostOf(job);
-    this.#promised = promisedBy(job.file);
-    this.check = new OutputCheck(this.#promised);
-  }
-
-  restart(): void {
-    this.#draft.restart();
-    this.hash = createHash('sha256');
-    this.check = new OutputCheck(this.#promised);
-    this.bytes = 0;
-  }
-
-  /** Resumes an earlier try's partial file unless this try already has more. Throws if the first bytes differ. */
-  async resume(head: Uint8Array, whole: number | undefined): Promise<boolean> {
-    const { kept } = this.#draft;
-    if (kept <= head.byteLength || kept > (whole ?? kept)) return false;
-    for await (const chunk of this.#draft.read() as AsyncIterable<Uint8Array>) {
-      this.#signal.throwIfAborted();
-      const known = head.subarray(this.bytes, this.bytes + chunk.byteLength);
-      if (!Buffer.from(known).equals(chunk.subarray(0, known.byteLength))) {
-        await this.#draft.discard();
-        throw changed(this.#host);
-      }
-      this.#count(chunk);
-    }
-    return true;
-  }
-
-  async write(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
-    for await (const chunk of chunks) {
-      this.#signal.throwIfAborted();
-      await this.#draft.write(chunk);
-      this.#count(chunk);
-    }
-  }
-
-  #count(chunk: Uint8Array): void {
-    this.hash.update(chunk);
-    this.check.add(chunk);
-    this.bytes += chunk.byteLength;
-  }
-}
-
-/** Requests the rest of an earlier try's partial file; without one, writes the stream as it arrives. */
-async function fill(job: FileJob, { arriving, head, chunks }: LargeFile, sink: Sink): Promise<void> {
+/** Throws a HostFault if the host sends another file, or all of it. */
+async function restFrom(job: FileJob, from: number, validator: string): Promise<AsyncGenerator<Uint8Array>> {
   const { download, file, service, signal } = job;
-  const { validator, bytes } = arriving;
-  if (validator === undefined || !(await sink.resume(head, bytes))) {
-    sink.restart();
-    await sink.write([head]);
-    return sink.write(chunks);
-  }
-  await chunks.return(undefined);
-  if (sink.bytes === bytes) return;
-  const rest = await download(file.url, { service, signal, rest: { from: sink.bytes, validator } });
-  if (rest.validator !== validator) throw changed(hostOf(job));
-  // A host without range requests sends the whole file again.
-  if (rest.from === 0) sink.restart();
-  await sink.write(limited(job, rest));
+  const rest = await download(file.url, { service, signal, rest: { from, validator } });
+  if (rest.validator === validator && rest.from === from) return limited(job, rest);
+  // It has to be closed.
+  for await (const _ of rest.chunks) break;
+  throw new HostFault(hostOf(job), 'the file changed during the download', FEW_TRIES);
 }
 
 /**

@@ -39,8 +39,6 @@ function s3Store(location: string): Store {
     remove: async (name) => (await files()).remove(name),
     clear: async (folder) => (await files()).clear(folder),
     bring: async (folder, path) => (await files()).bring(folder, path),
-    resumable: async (name, as) => (await files()).resumable(name, as),
-    dropResumable: async (folder, ids) => (await files()).dropResumable(folder, ids),
     copyFrom: async (other, from, name) => (await files()).copyFrom(other, from, name),
     link: async (name, validMs) => (await files()).link(name, validMs),
   };

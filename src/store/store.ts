@@ -12,21 +12,6 @@ export interface Draft {
   discard(): Promise<void>;
 }
 
-/** Identifies a draft to continue: `id` names the file, `mark` its content. */
-export type Resumption = { readonly id: string; readonly mark: string };
-
-/** A draft that a later draft can continue, also in another process. */
-export interface ResumableDraft extends Draft {
-  /** Bytes of the earlier draft; writing appends to them. */
-  readonly kept: number;
-  /** The bytes that were kept. */
-  read(): Readable;
-  /** Starts over: the next write goes to the beginning. */
-  restart(): void;
-  /** Closes this draft and keeps its bytes for a later one. */
-  leave(): Promise<void>;
-}
-
 /** Called between the reading of a file and its replacement. */
 export type Next = (current: string | undefined) => string | undefined | Promise<string | undefined>;
 
@@ -76,10 +61,6 @@ export interface Store {
    * afterwards: a local folder was moved, any other store has copied it.
    */
   bring(folder: string, path: string): Promise<string>;
-  /** Absent if this store has no partial files. */
-  readonly resumable?: (name: string, as: Resumption) => Promise<ResumableDraft>;
-  /** Removes the partial files in `folder` whose ids begin with `ids`. */
-  readonly dropResumable?: (folder: string, ids: string) => Promise<void>;
   /** The path by which programs of this machine can open a file or folder; absent if the files are elsewhere. */
   readonly localPath?: (name: string) => string;
   /**

@@ -20,7 +20,7 @@ import { identityWith } from '../temporal/encryption/worker-keys.ts';
  * Concurrent activities of all batches. One that waits costs almost nothing, so there are slots for what many batches may have in
  * flight whose service or file host is slow: a batch beside them needs one of each. The batches of one worker have at most
  * 64 groups, 12 polls and 8 parts each (src/batch/bounds.ts); how many files are downloaded at a time is limited elsewhere
- * (activities/downloads.ts).
+ * (activities/download-slots.ts).
  */
 const CONCURRENT_GROUPS = 1_000;
 const CONCURRENT_WORK = 300;

@@ -6,7 +6,7 @@ import type { DataConverter } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { OwnCompletion } from '../temporal/encryption/own-payloads.ts';
-import { DeliveredFiles, DownloadSlots } from '../../activities/downloads.ts';
+import { DownloadSlots } from '../../activities/download-slots.ts';
 import type { Deps } from '../../activities/deps.ts';
 import { OpenBatches } from '../../activities/open-batches.ts';
 import { keepLateRun, NamedRuns } from '../audit/late-runs.ts';
@@ -173,7 +173,6 @@ function activityDeps(
       isEncrypted: payloadKeys(config, server).keys.length > 0,
     },
     download: meters ? meteredDownload(download, meters) : download,
-    delivered: new DeliveredFiles(),
     downloadSlots: new DownloadSlots(),
     webhooks: {
       secret: webhookSecret(config),

@@ -1,7 +1,7 @@
 // Dependencies of activities. A test defines the service, the folder and the batch; using anything else throws.
 
 import pino from 'pino';
-import { DeliveredFiles, DownloadSlots } from '../../activities/downloads.ts';
+import { DownloadSlots } from '../../activities/download-slots.ts';
 import type { Deps, OpenBatch } from '../../activities/deps.ts';
 import { DEFAULT_TIMING } from '../../src/batch/params.ts';
 import type { Arriving, Download } from '../../src/run-service/download.ts';
@@ -60,7 +60,6 @@ function openOf({ service = {}, store = {}, workflowId }: Given): OpenBatch {
 export function depsOf(given: Given): Deps {
   const own = {
     log: pino({ level: 'silent' }),
-    delivered: new DeliveredFiles(),
     downloadSlots: new DownloadSlots(),
     reported: new ReportedRuns(),
     ownRuns: new OwnRuns(),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DownloadSlots } from '../../activities/downloads.ts';
+import { DownloadSlots } from '../../activities/download-slots.ts';
 
 const { signal: LASTING } = new AbortController();
 

@@ -1,7 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DeliveredFiles } from '../../activities/downloads.ts';
 import {
   type Delivery,
   downloadOutputs,
@@ -22,7 +21,7 @@ describe('the limits of outputs', () => {
 
   const deliver = (run: Run, limits: Partial<Limits> = {}): Promise<Delivery> =>
     downloadOutputs(
-      { download: openDownloads(2), delivered: new DeliveredFiles(), limits: { ...LIMITS, ...limits } },
+      { download: openDownloads(2), limits: { ...LIMITS, ...limits } },
       {
         store: folderStore(folder),
         service: { base: SERVICE, forget: () => undefined, getRun: async () => run },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { folderStore } from '../../src/store/folder.ts';
-import type { ResumableDraft, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { storeContract } from './contract.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
@@ -13,7 +13,7 @@ describe('the contract of a Store, in a folder', () => {
   storeContract({
     open: () => folderStore(freshFolder()),
     again: ({ location }) => folderStore(location),
-    safeBytes: 1,
+    partBytes: 1,
   });
 });
 
@@ -61,8 +61,6 @@ describe('a batch folder', () => {
     expect((await chunksOf(0)).length).toBeLessThan(30);
   });
 
-  const AS = { id: 'run-1', mark: '"one"' };
-
   it.each(['synced', 'cached'] as const)(
     'is not made anew where an existing one has vanished with its disk: nothing %s is written elsewhere',
     async (as) => {
@@ -76,29 +74,9 @@ describe('a batch folder', () => {
       await expect(async () => existing.create('late/000001.jsonl', 'x')).rejects.toMatchObject({
         code: 'ENOENT',
       });
-      await expect(async () => existing.resumable?.('outputs/1.mp4', AS)).rejects.toMatchObject({
-        code: 'ENOENT',
-      });
       expect(readdirSync(around)).toEqual([]);
     },
   );
-
-  it('leaves no other file beside one that was kept half, and takes all halves of a run away when told', async () => {
-    const openResumable = async (as = AS): Promise<ResumableDraft> => {
-      const draft = await store.resumable?.('outputs/fox/1.mp4', as);
-      if (draft === undefined) throw new Error('a folder keeps half files');
-      await draft.write('half');
-      return draft;
-    };
-    const namesThere = () => readdirSync(join(folder, 'outputs/fox'));
-    for (const id of ['run-1', 'run-2', 'walk-1']) await (await openResumable({ ...AS, id })).leave();
-    await (await openResumable({ ...AS, mark: '"two"' })).leave();
-    expect(namesThere()).toHaveLength(3);
-    await store.dropResumable?.('outputs/fox', 'run-');
-    expect(namesThere()).toEqual([expect.stringMatching(/^\.walk-1\./)]);
-    await (await openResumable({ ...AS, id: 'walk-1' })).commit();
-    expect(namesThere()).toEqual(['1.mp4']);
-  });
 
   it('creates each file for one of the processes that create it at the same moment, even if containers give all of them the id 1', async () => {
     const files = 150;

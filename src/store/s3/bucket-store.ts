@@ -11,10 +11,8 @@ import { S3Client, type Patience } from './s3-client.ts';
 import { openDraft, abortUploads } from './multipart.ts';
 import { LetterCount, pagesOf, removeAll } from './listing.ts';
 import { copy, create, look, put, remove, update, stream, read } from './objects.ts';
-import { dropResumable, openResumable } from './part-files.ts';
 
-type BucketStore = Omit<Store, 'localPath'> &
-  Required<Pick<Store, 'resumable' | 'dropResumable' | 'copyFrom' | 'link'>>;
+type BucketStore = Omit<Store, 'localPath'> & Required<Pick<Store, 'copyFrom' | 'link'>>;
 
 const UPLOADS_AT_ONCE = 16;
 /** What S3 accepts. */
@@ -57,8 +55,6 @@ export function bucketStore(location: string, patience?: Patience): BucketStore 
       await bringFiles(draft, folder, path);
       return path;
     },
-    resumable: (name, as) => openResumable(client, keyOf(name), as),
-    dropResumable: (folder, ids) => dropResumable(client, prefixOf(folder), ids),
     copyFrom: async (other, from, name) => {
       const source = s3PlaceOf(`${other}/${from}`);
       return source !== undefined && copy(client, source, keyOf(name));

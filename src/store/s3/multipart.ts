@@ -4,15 +4,15 @@ import { markupText } from '../../errors/outside-text.ts';
 import { type Draft, replacedMeanwhile } from '../store.ts';
 import type { S3Client } from './s3-client.ts';
 import { look, put, replaceOnce, etagOf, headersOf, newWriter, unless } from './objects.ts';
-import { copySource, s3Address } from '../../host/s3-keys.ts';
+import { s3Address } from '../../host/s3-keys.ts';
 import { refused, refusalIn } from './s3-fault.ts';
 import { uploadsOf } from './listing.ts';
 import { textOf, textsIn } from './s3-xml.ts';
 
 /** Smaller parts would cost more requests, larger ones more memory: a draft has one in memory. S3 takes 10,000 of them. */
-export const PART_BYTES = 8 << 20;
+const PART_BYTES = 8 << 20;
 
-export class Multipart {
+class Multipart {
   readonly #client: S3Client;
   readonly #key: string;
   readonly #id: string;
@@ -41,23 +41,8 @@ export class Multipart {
   }
 
   async add(body: Uint8Array): Promise<void> {
-    this.#etags.push(etagOf(await this.#part({ body })));
-  }
-
-  /** The next part, copied from an object on the server. False if the object is gone or was replaced. */
-  async copy(bucket: string, key: string, etag: string): Promise<boolean> {
-    const headers = { 'x-amz-copy-source': copySource({ bucket, key }), 'x-amz-copy-source-if-match': etag };
-    const { status, body } = await this.#part({ headers, accepts: [404, 412], expects: 'CopyPartResult' });
-    const copied = textOf(textsIn(body.toString()), 'CopyPartResult/ETag');
-    if (status === 404 || status === 412) return false;
-    if (copied === undefined) throw refused(this.#client.place, refusalIn(status, body));
-    this.#etags.push(copied);
-    return true;
-  }
-
-  #part(more: Partial<Parameters<S3Client['send']>[0]>) {
     const query = { partNumber: String(this.#etags.length + 1), uploadId: this.#id };
-    return this.#client.send({ method: 'PUT', key: this.#key, query, ...more });
+    this.#etags.push(etagOf(await this.#client.send({ method: 'PUT', key: this.#key, query, body })));
   }
 
   /** False if the object is no longer the one that it `replaces`. */
@@ -143,7 +128,7 @@ export async function openDraft(client: S3Client, key: string, of?: 'view'): Pro
 }
 
 /** Bytes that are not in a part yet. */
-export class Waiting {
+class Waiting {
   #chunks: Uint8Array[] = [];
   bytes = 0;
 

@@ -45,7 +45,6 @@ describe('S3', () => {
     for (const use of [
       () => listing(token).folders(''),
       () => listing(token).list('parts'),
-      () => listing(token).dropResumable('outputs', 'run-1'),
       () => listing(token).clear(''),
     ]) {
       await expect(use()).rejects.toMatchObject(refused);

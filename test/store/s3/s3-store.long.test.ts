@@ -37,7 +37,7 @@ describe.each(['without', 'with'])('a batch in S3, %s a cache', (kind) => {
   storeContract({
     open: () => openStore(`s3://${bucket}/team (a)+b/${(places += 1)}`),
     again: ({ location }) => openStore(location),
-    safeBytes: 8 << 20,
+    partBytes: 8 << 20,
   });
 
   it('has its own parts, also if an earlier batch of the same name was removed', async () => {

@@ -1,8 +1,3 @@
-// The downloads of a process: how many there may be, and which files it has.
-
-import QuickLRU from 'quick-lru';
-import type { FileRecord } from '../src/results/row-record.ts';
-
 // Shares the downloads of a worker between its batches. A batch takes as many as it likes while there are slots; when none is left,
 // every batch may still have a few, so that slow hosts of other batches never stop it. A slot that becomes free goes to the batch
 // that has the fewest.
@@ -82,29 +77,5 @@ export class DownloadSlots {
     this.#waiting = this.#waiting.filter((one) => one !== next);
     this.#take(next.batch);
     next.start();
-  }
-}
-
-// Remembers the files that this process has downloaded, so that a retry of their run or part does not download them again.
-
-/** So many are kept at least, and at most twice as many. */
-const REMEMBERED_LEAST = 10_000;
-
-/** Identifies a file of a run: its place in the run, and a hash of the service's description. */
-type FileKey = { readonly place: string; readonly source: string };
-
-export class DeliveredFiles {
-  readonly #known = new QuickLRU<string, { readonly source: string; readonly record: FileRecord }>({
-    maxSize: REMEMBERED_LEAST,
-  });
-
-  /** undefined if the file was not downloaded, or if the service has since changed the order of the files. */
-  find({ place, source }: FileKey): FileRecord | undefined {
-    const known = this.#known.get(place);
-    return known?.source === source ? known.record : undefined;
-  }
-
-  add({ place, source }: FileKey, record: FileRecord): void {
-    this.#known.set(place, { source, record });
   }
 }
