@@ -53,6 +53,21 @@ export const GUESSES: readonly Guessed[] = [
     sheet: 'prompt,seed\n"a,1\nb",2\nc,3\n',
   },
   {
+    found: 'other quotes around each cell, such as `“a fox”`, and any in a list',
+    means: 'letters that are sent',
+    does: 'asked',
+    flag: '--quote',
+    sheet: 'prompt,seed\n“a”,1\n“b”,2\n',
+  },
+  {
+    found: 'such quotes around a text with commas, or around the names of columns',
+    means: '',
+    does: 'refused',
+    code: 'E103',
+    flag: '--quote',
+    sheet: 'prompt,seed\n“a, b”,1\n',
+  },
+  {
     found: 'rows above the header',
     means: 'titles, left out; asked if one has several values',
     does: 'said',

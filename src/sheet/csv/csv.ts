@@ -161,6 +161,7 @@ function delimiterOf({ delimiter, format }: SheetOptions): string {
 
 /** E102 if the header has only other delimiters than the expected one; undefined if it fits. */
 async function delimiterFault(source: SheetSource, options: SheetOptions) {
+  if (options.delimiter === NO_DELIMITER) return undefined;
   const own = delimiterOf(options);
   let line = 0;
   for await (const header of linesOf(lenientTextOf(source, options), MOST_RECORD)) {

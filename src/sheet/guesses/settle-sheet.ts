@@ -17,6 +17,7 @@ import {
   shortGuess,
 } from './guess-rows.ts';
 import { nameProper } from './input-names.ts';
+import { markedCells } from './enclosing-marks.ts';
 import { longGuess } from './long-rows.ts';
 import { keptAsData, matchColumns, type MatchedColumns } from './match-columns.ts';
 import {
@@ -74,6 +75,14 @@ export async function settleSheet(
       sample,
     });
     guesses = [...guesses, ...matched.guesses];
+    const isSent = (name: string): boolean =>
+      !matched.options.drop.includes(name) && (inputs === undefined || !matched.data.includes(name));
+    const marked =
+      given.quote === undefined
+        ? await leftToLayout(markedCells(source, matched.options, names, isSent))
+        : undefined;
+    if (marked?.refusal !== undefined) throw marked.refusal;
+    guesses = [...guesses, ...(marked?.guesses ?? [])];
     const known = { columns, inputTypes, reading, leftOut };
     const values = await leftToLayout(settleValues(source, matched, known));
     const { likely, problems } = matched;

@@ -69,6 +69,58 @@ describe('quotes of a CSV', () => {
   });
 });
 
+describe('other quotes around cells', () => {
+  const asked = (first: string, without: string, quote: string): string =>
+    `? the quotes around each cell of "prompt" are sent with it, such as ${first}; to send none${without} (--quote ${quote})`;
+  const replaced = ', replace them by " in the file';
+  const removed = ', remove them from the file';
+
+  it.each([
+    ['a.csv', 'prompt,seed\n“a fox”,1\n“an owl”,2\n', '“a fox”', replaced, 'csv'],
+    ['a.csv', "prompt,seed\n'a fox',1\n'an owl's nest',2\n", "'a fox'", replaced, 'csv'],
+    ['a.csv', 'prompt;seed\n„Fuchs, rot“;1\n„Uhu“;2\n', '„Fuchs, rot“', replaced, 'csv'],
+    ['a.txt', '“a fox, red”\n“an owl”\n', '“a fox, red”', removed, 'none'],
+    ['a.txt', '"a fox, red"\n"an owl"\n', '"a fox, red"', ': --quote csv', 'none'],
+    ['a.txt', '"a fox, red",\n"an owl"\n', '"a fox, red",', removed, 'none'],
+  ] as const)('are letters, which is asked: %s %j', async (file, text, first, without, quote) => {
+    const found = await read(file, text);
+    expect(prompts(found.rows)[0]).toBe(first);
+    expect(found.guesses).toContain(asked(first, without, quote));
+    const { guesses } = await read(file, text, { quote });
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
+  });
+
+  it.each([
+    'prompt,seed\n“a fox, red”,1\n“an owl”,2\n',
+    'prompt,negative,seed\n“a fox, red”,1\na cat,blurred,2\n',
+    "prompt,seed\n'an owl's nest, at night',1\n",
+    '“prompt”,“seed”\n“a fox”,“1”\n',
+  ])('that a comma divides, or around the names of columns, are refused: %j', async (text) => {
+    await expect(read('a.csv', text)).rejects.toMatchObject({
+      code: 'E103',
+      message: expect.stringContaining('only the quote " encloses a cell') as string,
+      hint: expect.stringContaining('--quote csv') as string,
+    });
+  });
+
+  it('before the comma of a list are refused with --quote csv', async () => {
+    await expect(read('a.txt', '"a fox",\n"an owl"\n', { quote: 'csv' })).rejects.toMatchObject({
+      code: 'E103',
+    });
+  });
+
+  it.each([
+    'prompt,seed\n“Hello”,1\nan owl,2\n',
+    'prompt,seed\n"“Hello, you”",1\n“Bye”,2\n',
+    'prompt,seed\n"""a fox""",1\n',
+    "prompt,seed\n'90s style,1\n",
+    'prompt,note\na fox,“red”\n',
+  ])('are no question if they do not enclose every cell that is sent: %j', async (text) => {
+    const { guesses } = await read('a.csv', text);
+    expect(guesses.filter((guess) => guess.startsWith('?'))).toEqual([]);
+  });
+});
+
 describe('commas that no quotes enclose', () => {
   const asked = (rows: string, column: string): string =>
     `? the commas that rows have more than the header belong to "${column}": ${rows} (--unquoted ${column})`;

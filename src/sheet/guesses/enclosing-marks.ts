@@ -1,0 +1,98 @@
+// Quotes around cells that enclose nothing in a CSV: curly and single ones, and any in a plain list. They are letters that are sent, and
+// the delimiters between them divide the text.
+
+import { problem, type RunsheetError } from '../../errors/error.ts';
+import { parserOf } from '../csv/csv.ts';
+import { surveyedRecords } from '../read-records.ts';
+import { cellText, shortened } from '../sheet-record.ts';
+import type { SheetSource, SheetOptions } from '../sheet-source.ts';
+import { type Guess, said, toConfirm } from './guess.ts';
+
+/** Rows in which they show. */
+const SAMPLED = 1000;
+
+/** What opens a text → what closes it. */
+const MARKS: Readonly<Record<string, string>> = {
+  '“': '”',
+  '„': '“”',
+  '”': '”',
+  '«': '»',
+  '»': '«',
+  '‘': '’',
+  '‚': '‘’',
+  "'": "'",
+  '`': '`',
+  '"': '"',
+};
+
+export type MarkedCells = { readonly guesses: readonly Guess[]; readonly refusal?: RunsheetError };
+
+/** `isSent`: whether a column is sent. A workbook says where its cells end, so nothing is asked about it. */
+export async function markedCells(
+  source: SheetSource,
+  options: SheetOptions,
+  names: readonly string[],
+  isSent: (name: string) => boolean,
+): Promise<MarkedCells> {
+  const isBook = options.format === 'xlsx';
+  const delimiter = isBook ? undefined : parserOf(options).delimiter;
+  const closesOf = (text: string): string => {
+    const isCsvQuote = text.startsWith('"') && delimiter !== undefined;
+    return isCsvQuote ? '' : (MARKS[text.charAt(0)] ?? '');
+  };
+  // Lines of a program's list end with a comma.
+  const end = options.delimiter === 'none' ? /,$/ : '';
+  const isEnclosed = (text: string): boolean =>
+    text.length > 1 && closesOf(text).includes(text.replace(end, '').at(-1) ?? '');
+  const isDivided = (text: string, others: readonly string[]): boolean =>
+    !isClosed(text, closesOf(text)) &&
+    others.some((other) => closesOf(text).includes(other.at(-1) ?? ' ') && !other.startsWith(text.charAt(0)));
+  if (delimiter !== undefined && options.headerRow !== 0 && names.every(isEnclosed))
+    return { guesses: [], refusal: refusal(source.name, options.headerRow ?? 1, names[0] ?? '') };
+  const columns = new Map([...names.entries()].filter(([, name]) => isSent(name)));
+  const firsts = new Map<number, string>();
+  let rows = 0;
+  for await (const { cells, line } of surveyedRecords(source, options, names)) {
+    const texts = cells.map((cell) => cellText(cell).trim());
+    const divided = texts.findIndex(
+      (text, at) => isSent(names[at] ?? '') && isDivided(text, texts.slice(at + 1)),
+    );
+    if (delimiter !== undefined && divided >= 0)
+      return { guesses: [], refusal: refusal(source.name, line, cells.slice(divided).join(delimiter)) };
+    for (const at of columns.keys()) {
+      const text = texts[at] ?? '';
+      // A delimiter in a cell shows that quotes of a CSV stand around the marks.
+      const isQuoted = delimiter !== undefined && options.unquoted === undefined && text.includes(delimiter);
+      if (text !== '' && (isQuoted || !isEnclosed(text))) columns.delete(at);
+      else if (text !== '' && !firsts.has(at)) firsts.set(at, text);
+    }
+    rows += 1;
+    if (rows === SAMPLED) break;
+  }
+  const guesses = [...columns].flatMap(([at, name]) => {
+    const first = firsts.get(at);
+    return first === undefined ? [] : [guessOf(name, first, options)];
+  });
+  return { guesses };
+}
+
+/** Whether a mark closes the text, or it has none; one before a letter is an apostrophe. */
+const isClosed = (text: string, closes: string): boolean =>
+  closes === '' || new RegExp(String.raw`[${closes}](?!\p{L})`, 'u').test(text.slice(1));
+
+function guessOf(name: string, first: string, { format, delimiter, quote = 'csv' }: SheetOptions): Guess {
+  const text = `the quotes around each cell of "${name}" are sent with it, such as ${shortened(first)}`;
+  if (format === 'xlsx') return said('values', text);
+  if (delimiter !== 'none')
+    return toConfirm('values', `${text}; to send none, replace them by " in the file`, '--quote', quote);
+  const isStraight = first.startsWith('"') && first.endsWith('"');
+  const without = isStraight ? 'to send none: --quote csv' : 'to send none, remove them from the file';
+  return toConfirm('values', `${text}; ${without}`, '--quote', 'none');
+}
+
+function refusal(file: string, line: number, text: string): RunsheetError {
+  const what = `only the quote " encloses a cell of a CSV, not ${text.charAt(0)}: ${shortened(text)}`;
+  const hint =
+    'replace the quotes around the cells by " in the file; if they belong to the text, add: --quote csv';
+  return problem('E103', { what, hint }, { place: { file, line } });
+}
