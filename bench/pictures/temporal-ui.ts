@@ -66,7 +66,7 @@ try {
 async function startTemporal() {
   const { cache, environment } = loadConfig();
   const binary = await temporalBinary({ cache, environment, notice: () => undefined });
-  const { temporal, ui } = await choosePorts(stage.folder);
+  const { temporal, service: ui } = await choosePorts(stage.folder);
   const ports = ['--port', String(temporal), '--ui-port', String(ui)];
   const child = spawn(binary, ['server', 'start-dev', '--ip', '127.0.0.1', ...ports], { stdio: 'ignore' });
   const address = `127.0.0.1:${temporal}`;

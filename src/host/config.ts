@@ -60,7 +60,6 @@ const SETTINGS = {
   task_queue: z.string().min(1),
   metrics: listenAddress,
   search_attributes: z.enum(['on', 'off']),
-  temporal_ui: z.enum(['on', 'off']),
   log_level: z.enum(['debug', 'info', 'warn', 'error', 'silent']),
   /** Programs that notifications may start on a worker of a cluster, by their paths. */
   notify_exec: z.string().min(1),
@@ -142,7 +141,6 @@ export function loadConfig(
     metrics: values.metrics,
     /** Whether Temporal can search batches; undefined: unless payloads are encrypted. */
     searchAttributes: values.search_attributes,
-    hasTemporalUi: values.temporal_ui === 'on',
     /** API keys of the local run service, which an argument list would expose. */
     serviceTokens: wordsIn(environment['RUNSHEET_SERVICE_TOKEN']),
     logLevel: values.log_level ?? 'warn',

@@ -18,7 +18,6 @@ export function openPageLogin(entrance: string) {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
   // Browsers send a cookie to all ports of a host.
   const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
-  const cookies = ({ headers }: Asking) => (headers.cookie ?? '').split(';').map((pair) => pair.trim());
   return {
     /** The owner's address; `origin` has no trailing slash. */
     address: (origin: string): string => `${origin}/open/${secret}`,
@@ -28,11 +27,8 @@ export function openPageLogin(entrance: string) {
         ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: entrance }
         : undefined,
     isOpen: (asking: Asking): boolean =>
-      cookies(asking).some((pair) => isSameSecret(pair, `${nameFor(asking)}=${secret}`)),
-    /** The request's other cookies, for the server behind this one. */
-    cookiesWithout: (asking: Asking): string =>
-      cookies(asking)
-        .filter((pair) => !pair.startsWith(`${nameFor(asking)}=`))
-        .join('; '),
+      (asking.headers.cookie ?? '')
+        .split(';')
+        .some((pair) => isSameSecret(pair.trim(), `${nameFor(asking)}=${secret}`)),
   };
 }

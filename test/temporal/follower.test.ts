@@ -6,7 +6,7 @@ import { readStack } from '../../src/temporal/embedded/follower.ts';
 import { writeRecord } from '../../src/temporal/embedded/stack-file.ts';
 import { freshFolder } from '../stage/fresh-folder.ts';
 
-const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n', uiUrl: 'http://127.0.0.1:1' };
+const READY = { type: 'ready', address: '127.0.0.1:1', namespace: 'n' };
 const ANSWER = 'the-answer-in-embedded-json';
 
 describe('a command that finds another program on the port of its embedded servers', () => {

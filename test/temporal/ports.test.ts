@@ -13,7 +13,7 @@ describe('the ports of a state folder', () => {
 
   it('differ, and are none that the system gives to connections', async () => {
     const ports = Object.values(await choosePorts(home));
-    expect(new Set(ports).size).toBe(5);
+    expect(new Set(ports).size).toBe(3);
     expect(Math.max(...ports)).toBeLessThan(32_768);
   });
 
@@ -21,11 +21,11 @@ describe('the ports of a state folder', () => {
     const first = await choosePorts(home);
     expect(await choosePorts(home)).toEqual(first);
     const other = createServer();
-    await new Promise<void>((listening) => other.listen(first.ui, '127.0.0.1', listening));
+    await new Promise<void>((listening) => other.listen(first.service, '127.0.0.1', listening));
     try {
-      const { ui, ...rest } = await choosePorts(home);
-      expect(ui).not.toBe(first.ui);
-      expect({ ...rest, ui: first.ui }).toEqual(first);
+      const { service, ...rest } = await choosePorts(home);
+      expect(service).not.toBe(first.service);
+      expect({ ...rest, service: first.service }).toEqual(first);
     } finally {
       await new Promise((closed) => other.close(closed));
     }

@@ -17,7 +17,6 @@ export const serviceSchema = z.object({
 export const serversSchema = z.object({
   address: z.string(),
   namespace: z.string(),
-  ui_url: z.string().nullable(),
   receiver: z.string().nullable(),
   service: z.string().nullable(),
   live_page: z.string().nullable(),

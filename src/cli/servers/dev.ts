@@ -8,21 +8,18 @@ import { configOf } from '../flags/batch-options.ts';
 import { serversSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 
-const OFF = "off; RUNSHEET_TEMPORAL_UI=on shows Temporal's own pages";
-
 export default async function dev(this: Context, flags: ShownFlags): Promise<void> {
   const printer = printerFor(this, flags);
   const config = configOf(flags);
   using interrupts = hearInterrupts(this.process);
   const stack = await followStack({ config, service: true, notice: (text) => printer.notice(text) });
-  const { temporal, uiUrl, receiver, service, dashboardPage } = stack;
+  const { temporal, receiver, service, dashboardPage } = stack;
   const { address, namespace } = temporal;
   if (flags.output === 'json')
     printer.json(
       shaped(serversSchema, {
         address,
         namespace,
-        ui_url: uiUrl,
         receiver,
         service,
         live_page: dashboardPage,
@@ -30,12 +27,11 @@ export default async function dev(this: Context, flags: ShownFlags): Promise<voi
     );
   else {
     printer.data(`temporal   ${address}, namespace ${namespace}`);
-    printer.data(`pages      ${uiUrl ? onTerminal(this, uiUrl) : OFF}`);
     printer.data(`receiver   ${receiver ?? 'none'}`);
     printer.data(`service    ${service ?? 'none'}`);
     printer.data(`live page  ${onTerminal(this, dashboardPage)}`);
   }
-  printer.notice('Everyone who has the address of a page can open it: keep it secret.');
+  printer.notice('Everyone who has the address of the page can open it: keep it secret.');
   printer.notice('Ctrl-C ends the servers; commands in other terminals use them');
   printer.next(['run', 'runsheet run <sheet> -d portraits --local']);
   await interrupts.first;

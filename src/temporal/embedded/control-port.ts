@@ -48,7 +48,6 @@ const stackMessage = z.discriminatedUnion('type', [
     type: z.literal('ready'),
     address: text,
     namespace: text,
-    uiUrl: text.optional(),
     receiver: text.optional(),
     /** The base address of the local run service, if it runs. */
     service: text.optional(),

@@ -1,5 +1,5 @@
 // Chooses the ports of a state folder. They stay the same across restarts if possible, because outstanding runs call back to the
-// receiver's old address, and users keep the web UI open.
+// receiver's old address.
 
 import { randomInt } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { textIfThere } from '../../errors/file-fault.ts';
 import { jsonIn } from '../../errors/outside-text.ts';
 
-const NAMES = ['temporal', 'ui', 'pages', 'receiver', 'service'] as const;
+const NAMES = ['temporal', 'receiver', 'service'] as const;
 export type Ports = Readonly<Record<(typeof NAMES)[number], number>>;
 
 export async function choosePorts(home: string): Promise<Ports> {

@@ -13,9 +13,7 @@ import { environmentFor } from '../../host/child-environment.ts';
 import type { Config } from '../../host/config.ts';
 import { readOrCreateSecret } from '../../host/state-folder.ts';
 import { localFile } from '../../run-service/local-address.ts';
-import { payloadKeys } from '../encryption/payload-keys.ts';
 import { temporalBinary } from './binary.ts';
-import type { Gateway } from './gateway.ts';
 import type { Ports } from './ports.ts';
 import {
   spawnChild,
@@ -54,7 +52,6 @@ export function openStackServices(params: ServicesParams) {
   let temporal: Supervised<TemporalServer> | undefined;
   let worker: Supervised<StackChild> | undefined;
   let service: Promise<Supervised<StackChild>> | undefined;
-  let gateway: Gateway | undefined;
 
   return {
     namespace,
@@ -65,7 +62,6 @@ export function openStackServices(params: ServicesParams) {
       // A worker without a server waits for a long time; it exits when its channel to the stack breaks.
       child.catch(() => undefined);
       temporal = await keepServer(params, namespace);
-      if (params.config.hasTemporalUi) gateway = await openPages(params, namespace, temporal);
       worker = await child;
     },
 
@@ -83,8 +79,6 @@ export function openStackServices(params: ServicesParams) {
       temporal &&
       worker && {
         temporal: temporal.current(),
-        /** The gateway's address of Temporal's web UI. */
-        pages: gateway?.address,
         worker: worker.current(),
         service: (await service)?.current(),
       },
@@ -99,7 +93,6 @@ export function openStackServices(params: ServicesParams) {
       await (
         await service?.catch(() => undefined)
       )?.stop(({ child }) => void child.disconnect(), SERVICE_ENDS_MS);
-      gateway?.close();
       // It loses nothing that it has confirmed, whatever kills it; its own end would take a second of every command.
       await temporal?.stop(({ child }) => void child.kill('SIGKILL'), SERVER_ENDS_MS);
     },
@@ -108,32 +101,13 @@ export function openStackServices(params: ServicesParams) {
 
 async function keepServer(params: ServicesParams, namespace: string): Promise<Supervised<TemporalServer>> {
   const { home, cache, environment } = params.config;
-  const { temporal: port, ui } = params.ports;
-  const uiPort = params.config.hasTemporalUi ? ui : undefined;
+  const { temporal: port } = params.ports;
   return supervise({
     start: async () => {
       const program = await temporalBinary({ cache, environment, notice: params.notice });
-      return startServer({ program, home, namespace, port, uiPort, environment });
+      return startServer({ program, home, namespace, port, environment });
     },
     ...reports(params, 'Temporal'),
-  });
-}
-
-async function openPages(
-  { config, ports }: ServicesParams,
-  namespace: string,
-  temporal: Supervised<TemporalServer>,
-): Promise<Gateway> {
-  const { encryptionWith } = await import('../encryption/codec.ts');
-  const { openGateway } = await import('./gateway.ts');
-  return openGateway({
-    port: ports.pages,
-    entrance: `/namespaces/${namespace}/workflows`,
-    codec: encryptionWith(payloadKeys(config, 'embedded')),
-    pages: () => {
-      const { child, pages } = temporal.current();
-      return child.exitCode === null && child.signalCode === null ? pages : undefined;
-    },
   });
 }
 

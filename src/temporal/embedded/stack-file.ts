@@ -16,7 +16,6 @@ export type StackRecord = {
     readonly pid: number | undefined;
     readonly address: string;
     readonly namespace: string;
-    readonly uiUrl: string | undefined;
   };
   readonly worker?: { readonly pid: number | undefined; readonly receiver: string | undefined };
   readonly service?: { readonly pid: number | undefined; readonly base: string | undefined };

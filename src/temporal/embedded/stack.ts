@@ -120,12 +120,11 @@ async function readyMessage(parts: StackServices, apiUrl: string | undefined): P
   const current = await parts.current();
   if (current === undefined)
     return { type: 'failed', code: 'E406', message: 'the stack is stopping', hint: undefined };
-  const { temporal, worker, service, pages } = current;
+  const { temporal, worker, service } = current;
   return {
     type: 'ready',
     address: temporal.address,
     namespace: parts.namespace,
-    uiUrl: pages,
     receiver: worker.url,
     service: service?.url,
     dashboardPage: service?.page,
@@ -144,15 +143,10 @@ async function recordOf(
   };
   const current = await parts.current();
   if (current === undefined) return own;
-  const { temporal, worker, service, pages } = current;
+  const { temporal, worker, service } = current;
   return {
     ...own,
-    temporal: {
-      pid: temporal.child.pid,
-      address: temporal.address,
-      namespace: parts.namespace,
-      uiUrl: pages,
-    },
+    temporal: { pid: temporal.child.pid, address: temporal.address, namespace: parts.namespace },
     worker: { pid: worker.child.pid, receiver: worker.url },
     ...(service === undefined ? {} : { service: { pid: service.child.pid, base: service.url } }),
   };

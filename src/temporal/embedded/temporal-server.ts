@@ -2,7 +2,6 @@
 // file, so that a kill loses nothing; with a unique namespace, so that another server on our port is detected.
 
 import { spawn, type ChildProcess } from 'node:child_process';
-import { randomInt } from 'node:crypto';
 import { fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,8 +14,6 @@ export type ServerParams = {
   readonly home: string;
   readonly namespace: string;
   readonly port: number;
-  /** The port of its web UI; without it, it has none. */
-  readonly uiPort?: number | undefined;
   /** Our environment; the server gets only what it needs. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 };
@@ -29,9 +26,6 @@ const databaseOf = (home: string): string => (/[#?%]/.test(home) ? 'temporal.db'
 export const pidFile = (home: string): string => join(home, 'temporal.pid');
 const serverLog = (home: string): string => join(home, 'logs', 'temporal.log');
 
-/** Where Temporal's web UI sends payloads to be decrypted. */
-export const CODEC_PATH = '/codec';
-
 const READY_MS = 30_000;
 const ASK_AGAIN_MS = 50;
 /** Temporal keeps ended batches for this long. */
@@ -41,8 +35,7 @@ const RETENTION_MS = 90 * 86_400_000;
 export async function startServer(params: ServerParams) {
   const log = openSync(serverLog(params.home), 'a');
   const from = fstatSync(log).size;
-  const ui = uiOf(params);
-  const child = spawn(params.program, flags(params, ui), {
+  const child = spawn(params.program, flags(params), {
     cwd: params.home,
     detached: true,
     stdio: ['ignore', log, log],
@@ -63,12 +56,7 @@ export async function startServer(params: ServerParams) {
       { cause: error },
     );
   }
-  return {
-    child,
-    address,
-    /** The address of its web UI, which shows encrypted payloads to every user of the machine. */
-    pages: ui && `http://${ui.host}:${ui.port}`,
-  };
+  return { child, address };
 }
 
 /** It does not start without a user and a home, which a container may lack. */
@@ -101,25 +89,8 @@ const SETTINGS = [
   'frontend.httpAllowedHosts=["runsheet.invalid"]',
 ];
 
-type Ui = { readonly host: string; readonly port: number };
-
-/**
- * The UI answers requests with any Host, so a page of another site could reach it by giving its own name the address of the UI.
- * On Linux that address is one of 16 million that mean this machine.
- */
-function uiOf({ uiPort }: ServerParams): Ui | undefined {
-  if (uiPort === undefined) return undefined;
-  const drawn = [randomInt(1, 255), randomInt(256), randomInt(1, 255)];
-  return { host: process.platform === 'linux' ? `127.${drawn.join('.')}` : '127.0.0.1', port: uiPort };
-}
-
-const uiFlags = (ui: Ui | undefined): string =>
-  ui === undefined
-    ? '--headless'
-    : `--ui-ip ${ui.host} --ui-port ${ui.port} --ui-codec-endpoint ${CODEC_PATH} --ui-disable-news-fetch`;
-
-function flags({ home, namespace, port }: ServerParams, ui: Ui | undefined): readonly string[] {
-  const local = `--ip 127.0.0.1 --port ${port} ${uiFlags(ui)} --namespace ${namespace} --log-level error`;
+function flags({ home, namespace, port }: ServerParams): readonly string[] {
+  const local = `--ip 127.0.0.1 --port ${port} --headless --namespace ${namespace} --log-level error`;
   const pragmas = '--sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=FULL';
   const settings = SETTINGS.flatMap((value) => ['--dynamic-config-value', value]);
   const plain = `server start-dev ${local} ${pragmas}`.split(' ');

@@ -52,18 +52,9 @@ function allow(response: ServerResponse, origin: string): void {
     .setHeader('vary', 'origin');
 }
 
-export const say = (
-  response: ServerResponse,
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): void =>
+const say = (response: ServerResponse, status: number, text: string): void =>
   void response
-    .writeHead(status, {
-      'content-type': 'text/plain; charset=utf-8',
-      'cache-control': 'no-store',
-      ...headers,
-    })
+    .writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
     .end(text);
 
 const base64 = z.string().transform((text) => Buffer.from(text, 'base64'));
@@ -74,7 +65,7 @@ const decodeRequest = z.object({
 });
 
 /** Answers a request of Temporal's codec protocol. */
-export async function decode(
+async function decode(
   codec: PayloadCodec,
   request: IncomingMessage,
   response: ServerResponse,
