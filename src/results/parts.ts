@@ -11,14 +11,22 @@ export const PARTS = 'parts';
 export const partName = (pass: number, part: number): string =>
   `${PARTS}/${String(pass).padStart(4, '0')}-${String(part).padStart(6, '0')}.jsonl`;
 
+export type Part = { readonly pass: number; readonly part: number };
+
+export const partIn = (name: string): Part => {
+  const [pass = 0, part = 0] = name.split(/[-.]/).map(Number);
+  return { pass, part };
+};
+
 /** The names of all parts, oldest first: by numbers, which may have more digits than most. */
 export async function partNames(store: Store): Promise<readonly string[]> {
-  const parts = (await store.list(PARTS)).map((name) => {
-    const [pass = 0, part = 0] = name.split(/[-.]/).map(Number);
-    return { name, pass, part };
-  });
+  const parts = (await store.list(PARTS)).map((name) => ({ name, ...partIn(name) }));
   return parts.sort((a, b) => a.pass - b.pass || a.part - b.part).map(({ name }) => name);
 }
+
+/** The number of the last part of each pass. */
+export const lastParts = async (store: Store): Promise<Readonly<Record<number, number>>> =>
+  Object.fromEntries((await partNames(store)).map(partIn).map(({ pass, part }) => [pass, part]));
 
 /** The pass of rows that were reused: before the first pass of a workflow. */
 export const REUSED_PASS = 0;

@@ -1,12 +1,13 @@
 // The server of a batch's page: what it gives, and to whom.
 
 import { request } from 'node:http';
+import { inflateRawSync } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FoundBatch } from '../../src/library/handle/found-batch.ts';
 import type { PageServer } from '../../src/library/report/page-server.ts';
 import { serveReport } from '../../src/library/report/opened-report.ts';
-import type { News } from '../../src/results/page/living-page.ts';
+import type { Live } from '../../src/results/page/living-page.ts';
 import type { Servers } from '../../src/library/servers.ts';
 import { partName } from '../../src/results/parts.ts';
 import { pageName } from '../../src/sheet/pages.ts';
@@ -59,8 +60,12 @@ describe('the server of a batch that has not ended', () => {
   });
 
   const get = (path: string): Promise<Response> => fetch(`${origin}${path}`, { headers: { cookie } });
-  const news = async (after = ''): Promise<News> =>
-    (await (await get(`/rows?after=${after}`)).json()) as News;
+  /** What a script of the page has. */
+  const scriptOf = async <T>(path: string): Promise<T> => {
+    const [, base64 = ''] = /^runsheetRows\(0,"(.+)"\)\n$/.exec(await (await get(path)).text()) ?? [];
+    return JSON.parse(inflateRawSync(Buffer.from(base64, 'base64')).toString()) as T;
+  };
+  const live = (): Promise<Live> => scriptOf('/report/live.js');
   const end = (part: number, ...rows: readonly number[]): Promise<void> =>
     found.store.write(
       partName(1, part),
@@ -110,32 +115,22 @@ describe('the server of a batch that has not ended', () => {
     }
   });
 
-  it('gives each ended row once, after the cursor of the last answer', async () => {
-    expect(await news()).toMatchObject({ rows: [], cursor: '', total: ROWS, hasMore: false });
+  it('gives the rows of each part that exists, with their full cells and all digits', async () => {
+    expect(await live()).toMatchObject({ rows: ROWS, parts: {} });
     await end(1, 3, 1);
-    const first = await news();
-    expect(first.rows.map(({ row }) => row)).toEqual([3, 1]);
-    expect(first.rows[0]).toMatchObject({ key: 'k3', outcome: 'succeeded', cells: [null, 'a fox', SEED] });
-    await end(2, 2);
-    expect((await news(first.cursor)).rows.map(({ row }) => row)).toEqual([2]);
-    // Another page, or the same one after a reload.
-    expect((await news()).rows.map(({ row }) => row)).toEqual([3, 1, 2]);
-    expect((await news(first.cursor)).rows.map(({ row }) => row)).toEqual([2]);
-    expect((await get('/rows?after=x')).status).toBe(400);
-  });
-
-  it('gives the full cells of one row, with all digits', async () => {
-    await end(1, 3);
-    expect(await (await get('/detail?row=3')).json()).toMatchObject({
-      inputs: { prompt: 'a\nfox', seed: SEED },
-    });
-    for (const row of ['0', '7', '-1', 'x', '1e99'])
-      expect([row, (await get(`/detail?row=${row}`)).status]).toEqual([row, 404]);
+    await end(3, 2);
+    expect((await live()).parts).toEqual({ 1: 3 });
+    expect(await scriptOf('/report/live/1-1.js')).toMatchObject([
+      { row: 3, key: 'k3', cells: [null, 'a fox', SEED], full: { inputs: { prompt: 'a\nfox', seed: SEED } } },
+      { row: 1 },
+    ]);
+    // A worker may write it yet.
+    expect((await get('/report/live/1-2.js')).status).toBe(404);
   });
 
   it('says that no server runs the batch', async () => {
     await expect
-      .poll(async () => (await news()).running)
+      .poll(async () => (await live()).running)
       .toEqual({ state: 'interrupted', reason: 'no server runs it' });
   });
 
@@ -183,7 +178,7 @@ describe('the server of a batch that has not ended', () => {
   });
 
   it('is closed to everyone without its address, and under any other name', async () => {
-    for (const path of ['/', '/rows', '/detail?row=1', '/outputs/fox.png', '/open/wrong'])
+    for (const path of ['/', '/report/live.js', '/report/live/1-1.js', '/outputs/fox.png', '/open/wrong'])
       expect((await fetch(`${origin}${path}`)).status).toBe(403);
     for (const host of ['evil.example', `evil.example:${new URL(origin).port}`, '127.0.0.1'])
       expect((await raw(origin, '/', { cookie, host })).status).toBe(403);

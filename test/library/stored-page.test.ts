@@ -22,7 +22,7 @@ const SERVERS = {
 } as unknown as Servers;
 const DUPLICATES = { runs: 0, gpu_seconds: 0, cost_usd: 0, first: [] };
 const SUMMARY = { pass: 1, outcomes: {}, requests: NO_LEDGER, duplicates: DUPLICATES, cost_usd: 0 };
-const HOSTILE = "<script>fetch('/detail?row=1')</script>";
+const HOSTILE = "<script>fetch('/report/live.js')</script>";
 
 describe('the page of an ended batch', () => {
   let folder = '';
@@ -42,25 +42,24 @@ describe('the page of an ended batch', () => {
     server = await serveReport(SERVERS, found);
     const opened = await fetch(server.address, { redirect: 'manual' });
     cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    // The server knows that the batch has ended.
-    await vi.waitUntil(async () => (await (await get('/rows')).text()).includes('"summary"'));
+    // The server knows that the batch has ended: no part comes any more.
+    await vi.waitUntil(async () => (await get('/report/live/9-9.js')).ok);
   });
   afterEach(async () => {
     await server.close();
   });
   const get = (path: string): Promise<Response> =>
     fetch(new URL(path, server.address), { headers: { cookie } });
-  const STORED = pageSource().policy(false);
-  const LIVE = pageSource().policy(true);
+  const POLICY = pageSource().policy;
 
   it('is the one of its folder, in which no other script can run', async () => {
     writeFileSync(page, readFileSync(page, 'utf8').replace('<head>', `<head>${HOSTILE}`));
     const answer = await get('/');
-    expect([answer.status, answer.headers.get('content-security-policy')]).toEqual([200, STORED]);
+    expect([answer.status, answer.headers.get('content-security-policy')]).toEqual([200, POLICY]);
     expect(await answer.text()).toContain(HOSTILE);
-    const [, scripts] = /script-src ([^;]*)/.exec(STORED) ?? [];
+    const [, scripts] = /script-src ([^;]*)/.exec(POLICY) ?? [];
     expect(scripts).toMatch(/^'sha256-[\w+/=]+' 'strict-dynamic'$/);
-    expect(STORED).toMatch(/^default-src 'none'.*base-uri 'none'; form-action 'none'$/);
+    expect(POLICY).toMatch(/^default-src 'none'.*base-uri 'none'; form-action 'none'$/);
   });
 
   it.each([
@@ -72,7 +71,7 @@ describe('the page of an ended batch', () => {
   ])('is a new one, made from the rows, if that of the folder %s', async (_, text) => {
     writeFileSync(page, text());
     const answer = await get('/');
-    expect(answer.headers.get('content-security-policy')).toBe(LIVE);
+    expect(answer.headers.get('content-security-policy')).toBe(POLICY);
     const html = await answer.text();
     expect([html.includes(pageSource().script), html.includes(HOSTILE)]).toEqual([true, false]);
   });
@@ -96,7 +95,7 @@ describe('the page of an ended batch', () => {
     'does not get a script of others in %s',
     async (name) => {
       expect((await get(`/${name}`)).status).toBe(200);
-      appendFileSync(join(folder, name), "fetch('/detail?row=1')\n");
+      appendFileSync(join(folder, name), "fetch('/report/live.js')\n");
       const answer = await get(`/${name}`);
       expect([answer.status, answer.headers.get('content-type')]).toEqual([500, 'text/plain']);
       expect(await answer.text()).toMatch(

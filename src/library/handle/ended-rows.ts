@@ -9,7 +9,7 @@
 import { isRawNumber } from '../../batch/digits.ts';
 import { problem } from '../../errors/error.ts';
 import { recordOf } from '../../results/batch-rows.ts';
-import { parsePart, partName, partNames } from '../../results/parts.ts';
+import { parsePart, partIn, partName, partNames, type Part } from '../../results/parts.ts';
 import type { PartRecord, RowRecord } from '../../results/row-record.ts';
 import type { SheetRow } from '../../sheet/pages.ts';
 import { cacheRows, type PlacedRows, folderIn, readBatchSheet } from '../../sheet/placed-rows.ts';
@@ -29,7 +29,6 @@ export type RowResult = RowRecord & {
   readonly cursor: Cursor;
 };
 
-type Part = { readonly pass: number; readonly part: number };
 type Place = Part & { readonly line: number };
 
 const BEGIN: Place = { pass: 0, part: 0, line: 0 };
@@ -66,16 +65,27 @@ export class EndedRows {
 
   async *#rowsIn(all: readonly PartRecord[]): AsyncGenerator<RowResult> {
     const { pass, part, line } = this.#next;
-    const records = all.slice(line);
-    const rows = await this.#rowsOf(records.map(({ row }) => row));
-    for (const [at, record] of records.entries()) {
-      const row = rows.get(record.row);
-      if (row === undefined) throw problem('E504', { what: `the page of row ${record.row} is missing` });
+    for (const [at, record] of (await this.#whole(all.slice(line))).entries()) {
       const next = line + at + 1;
       // Set before the row is given away, because the reader may stop after it.
       this.#next = { pass, part, line: next };
-      yield { ...withBigints(recordOf({ row, record })), cursor: `${pass}-${part}:${next}` };
+      yield { ...withBigints(record), cursor: `${pass}-${part}:${next}` };
     }
+  }
+
+  /** The rows of one part, wherever reading is; undefined as long as it is not written. */
+  async part(pass: number, part: number): Promise<readonly RowRecord[] | undefined> {
+    const text = await this.#found.store.read(partName(pass, part));
+    return text === undefined ? undefined : this.#whole(parsePart(text));
+  }
+
+  async #whole(records: readonly PartRecord[]): Promise<readonly RowRecord[]> {
+    const rows = await this.#rowsOf(records.map(({ row }) => row));
+    return records.map((record) => {
+      const row = rows.get(record.row);
+      if (row === undefined) throw problem('E504', { what: `the page of row ${record.row} is missing` });
+      return recordOf({ row, record });
+    });
   }
 
   /** The rows with these numbers, of the sheet and of what was appended. */
@@ -97,18 +107,13 @@ export class EndedRows {
 
 /** The first existing part from here on; undefined if one is missing that may still be written. */
 function nextPart(names: readonly string[], here: Part, hasEnded: boolean): Part | undefined {
-  const later = names.map(partOf).filter((one) => isAtLeast(one, here));
+  const later = names.map(partIn).filter((one) => isAtLeast(one, here));
   const [next] = later;
   if (next === undefined || hasEnded) return next;
   // A higher pass begins with part 1, and then nothing is written before it.
   const isNext = next.pass > here.pass ? next.part === 1 : here.pass === 0;
   return isNext || later.some(({ pass, part }) => pass > here.pass && part === 1) ? next : undefined;
 }
-
-const partOf = (name: string): Part => {
-  const [pass = 0, part = 0] = name.split(/[-.]/).map(Number);
-  return { pass, part };
-};
 
 const isAtLeast = (one: Part, other: Part): boolean =>
   one.pass > other.pass || (one.pass === other.pass && one.part >= other.part);

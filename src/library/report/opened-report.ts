@@ -7,7 +7,7 @@ import { makeSmallCopies } from '../../results/page/small-copies.ts';
 import type { Abortable } from '../abortable.ts';
 import type { Servers } from '../servers.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { fileAt, sendFile, pageHeaders, sendPage } from './report-files.ts';
+import { fileAt, sendFile, sendPage, sendScript, storedPage } from './report-files.ts';
 import { addressIn, servePage, type PageServer } from './page-server.ts';
 import { ReportFeed } from './report-feed.ts';
 
@@ -52,11 +52,9 @@ export async function openReport(
 const withoutThem = (): undefined => undefined;
 
 // Serves the page of one batch, while the batch runs or because its folder is not on the viewer's machine.
-type Served = { readonly feed: ReportFeed; readonly found: FoundBatch };
-
 export async function serveReport(servers: Servers, found: FoundBatch): Promise<PageServer> {
   const done = new AbortController();
-  const feed = await ReportFeed.open(servers, found);
+  const feed = new ReportFeed(servers, found);
   const server = await servePage((request, response) => answer({ feed, found }, request, response));
   const following = feed.follow(done.signal);
   return {
@@ -69,26 +67,23 @@ export async function serveReport(servers: Servers, found: FoundBatch): Promise<
   };
 }
 
-async function answer({ feed, found }: Served, request: IncomingMessage, response: ServerResponse) {
-  const url = addressIn(request);
-  const json = (value: unknown): void => {
-    response.writeHead(value === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(value));
-  };
-  switch (url.pathname) {
-    case '/':
-      if (feed.summary && (await sendPage(found.store, response, dirname(found.folder)))) return;
-      response.writeHead(200, pageHeaders(true));
-      response.end(feed.html);
-      return;
-    case '/rows':
-      return json(await feed.news(url.searchParams.get('after') ?? ''));
-    case '/detail':
-      return json(await feed.detail(Number(url.searchParams.get('row'))));
-    default: {
-      const file = fileAt(url.pathname);
-      if (file === undefined) response.writeHead(404).end();
-      else await sendFile(found.store, file, request, response);
-    }
+type Served = { readonly feed: ReportFeed; readonly found: FoundBatch };
+
+async function answer(
+  { feed, found }: Served,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { pathname } = addressIn(request);
+  if (pathname === '/') {
+    const stored = feed.summary && (await storedPage(found.store));
+    return sendPage(stored ?? Buffer.from(await feed.html()), response, dirname(found.folder));
   }
+  if (pathname === '/report/live.js') return sendScript(await feed.live(), response);
+  const [, pass, part] = /^\/report\/live\/(\d{1,9})-(\d{1,9})\.js$/.exec(pathname) ?? [];
+  const script = part === undefined ? undefined : await feed.part(Number(pass), Number(part));
+  if (script !== undefined) return sendScript(script, response);
+  const file = fileAt(pathname);
+  if (file !== undefined) return sendFile(found.store, file, request, response);
+  response.writeHead(404).end();
 }

@@ -1,12 +1,11 @@
-// What the page of a running batch asks for: the rows that have ended since the last time, and the full cells of one row.
+// What the page of a running batch finds at its server: what its worker writes beside it in a folder, also for a batch in S3, and what
+// the batch does now.
 
 import { setTimeout as wait } from 'node:timers/promises';
-import { dirname } from 'node:path';
 import { pauseHint } from '../../batch/pausing/pause-kinds.ts';
 import { errorMessage, isRunsheetError } from '../../errors/error.ts';
-import { recordOf, rowOf } from '../../results/batch-rows.ts';
-import { inputsOfColumns, liveRow, type LiveRow, shownRow } from '../../results/page/report-row.ts';
-import type { News, Running } from '../../results/page/living-page.ts';
+import { lastParts } from '../../results/parts.ts';
+import { liveScript, partScript, type Running } from '../../results/page/living-page.ts';
 import { livePage } from '../../results/page/report.ts';
 import { readStarted } from '../../store/batch-file.ts';
 import { idleBefore, idleTimes, type Idle, type Summary } from '../../results/summary.ts';
@@ -21,41 +20,29 @@ import { EndedRows } from '../handle/ended-rows.ts';
 import { workerCommand, type FoundBatch } from '../handle/found-batch.ts';
 import type { Servers } from '../servers.ts';
 
-/** Rows of one answer, and how long to wait before a batch that no server runs is looked for again. */
-const ROWS_EACH = 2_000;
+/** How long to wait before a batch that no server runs is looked for again. */
 const AWAY_MS = 5_000;
 
 export class ReportFeed {
   readonly #servers: Servers;
   readonly #found: FoundBatch;
-  readonly #inputs: readonly (string | undefined)[];
-  readonly #page: Awaited<ReturnType<typeof livePage>>;
+  readonly #rows: EndedRows;
   #status: BatchStatus | undefined;
   #trouble: string | undefined;
   readonly #speedometer = openSpeedometer();
   #speed: Speed | undefined;
   #idle: { readonly pass: number; readonly times: readonly Idle[] } = { pass: 0, times: [] };
-  /** The reader that stands where the last answer ended. */
-  #reader: { readonly cursor: string; readonly rows: EndedRows } | undefined;
 
-  private constructor(servers: Servers, found: FoundBatch, page: Awaited<ReturnType<typeof livePage>>) {
+  constructor(servers: Servers, found: FoundBatch) {
     this.#servers = servers;
     this.#found = found;
-    this.#page = page;
-    this.#inputs = inputsOfColumns(found.file, page.columns);
+    this.#rows = new EndedRows(found, undefined);
   }
 
-  static async open(servers: Servers, found: FoundBatch): Promise<ReportFeed> {
-    const started = await readStarted(found.store);
-    return new ReportFeed(
-      servers,
-      found,
-      await livePage(found.file, Date.parse(started?.at ?? found.file.createdAt), dirname(found.folder)),
-    );
-  }
-
-  get html(): string {
-    return this.#page.html;
+  async html(): Promise<string> {
+    const { store, file } = this.#found;
+    const started = await readStarted(store);
+    return livePage(file, Date.parse(started?.at ?? file.createdAt));
   }
 
   get summary(): Summary | undefined {
@@ -86,30 +73,25 @@ export class ReportFeed {
     }
   }
 
-  /** Throws E602 for another text than a cursor. */
-  async news(after: string): Promise<News> {
+  /** The script `report/live.js`. */
+  async live(): Promise<string> {
     const { summary, progress } = this.#status ?? {};
-    const known = this.#reader?.cursor === after ? this.#reader.rows : undefined;
-    const reader = known ?? new EndedRows(this.#found, after === '' ? undefined : after);
-    this.#reader = undefined;
-    const rows: LiveRow[] = [];
-    let cursor = after;
-    for await (const row of reader.read(summary !== undefined)) {
-      rows.push(liveRow(row, this.#inputs, this.#idle.times));
-      ({ cursor } = row);
-      if (rows.length === ROWS_EACH) break;
-    }
-    this.#reader = { cursor, rows: reader };
-    const total = summary?.rows ?? progress?.rows ?? this.#found.file.sheet.rows;
-    const hasMore = rows.length === ROWS_EACH;
-    return { rows, cursor, total, hasMore, ...(summary ? { summary } : { running: this.#running() }) };
+    const at = Date.now();
+    const { store, file } = this.#found;
+    return liveScript({
+      at,
+      idleSeconds: idleBefore(this.#idle.times, at) / 1000,
+      rows: summary?.rows ?? progress?.rows ?? file.sheet.rows,
+      parts: await lastParts(store),
+      ...(summary ? { summary } : { running: this.#running() }),
+    });
   }
 
-  /** The full cells of a row; undefined if the batch has no such row. */
-  async detail(row: number): Promise<object | undefined> {
-    const found = await rowOf(this.#found.store, this.#found.file, row);
-    if (found === undefined) return undefined;
-    return shownRow({ ...recordOf(found), ...(found.record ? {} : { reason: 'not done yet' }) }, []);
+  /** The script of a part. One that the batch has not written until its end is empty. */
+  async part(pass: number, part: number): Promise<string | undefined> {
+    const hasEnded = this.summary !== undefined;
+    const records = (await this.#rows.part(pass, part)) ?? (hasEnded ? [] : undefined);
+    return records && partScript(this.#found.file, records, this.#idle.times);
   }
 
   #running(): Running {

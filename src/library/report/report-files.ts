@@ -12,7 +12,7 @@ import { REPORT_FILE } from '../../results/page/report.ts';
 
 /** Names as the store has them: no empty, hidden or parent folder, no other separator. */
 const SAFE =
-  /^(?:outputs\/(?:\d{5,9}\/)?[\p{L}\p{M}\p{N}_+=@,()~-][\p{L}\p{M}\p{N}._+=@,()~-]*|report\/small\/(?:\d{5,9}\/)?[\p{L}\p{M}\p{N}_+=@,()~-][\p{L}\p{M}\p{N}._+=@,()~-]*\.webp|report\/(?:rows\/\d{5,9}|small|live)\.js|results\.csv|failures\.csv)$/u;
+  /^(?:outputs\/(?:\d{5,9}\/)?[\p{L}\p{M}\p{N}_+=@,()~-][\p{L}\p{M}\p{N}._+=@,()~-]*|report\/small\/(?:\d{5,9}\/)?[\p{L}\p{M}\p{N}_+=@,()~-][\p{L}\p{M}\p{N}._+=@,()~-]*\.webp|report\/(?:rows\/\d{5,9}|small)\.js|results\.csv|failures\.csv)$/u;
 
 /** The file that a path names; undefined if the page may not load it. */
 export function fileAt(path: string): string | undefined {
@@ -82,27 +82,24 @@ const MOST_BYTES = { page: 256 * MIB, data: 64 * MIB } as const;
 
 type Files = Pick<Store, 'location' | 'open'>;
 
-/** Of a page that has the script of this version. */
-export const pageHeaders = (isServed: boolean): Readonly<Record<string, string>> => ({
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': pageSource().policy(isServed),
-});
-
-/**
- * Whether the page of the folder is sent: one with another script would be shown without its rows. `out`: where its batch is, which a
- * page that was not opened from its folder cannot know.
- */
-export async function sendPage(store: Files, response: ServerResponse, out: string): Promise<boolean> {
+/** The page of the folder; undefined if it has another script, with which it would be shown without its rows. */
+export async function storedPage(store: Files): Promise<Buffer | undefined> {
   const bytes = await bytesOf(store, REPORT_FILE, MOST_BYTES.page);
-  if (!bytes?.includes(`<script>${pageSource().script}</script>`)) return false;
-  response.writeHead(200, pageHeaders(false));
+  return bytes?.includes(`<script>${pageSource().script}</script>`) ? bytes : undefined;
+}
+
+/** `out`: where its batch is, which a page that was not opened from its folder cannot know. */
+export function sendPage(bytes: Buffer, response: ServerResponse, out: string): void {
+  response.writeHead(200, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': pageSource().policy,
+  });
   const at = bytes.indexOf(PAGE);
   if (at > 0) {
     response.write(bytes.subarray(0, at));
     response.write(`<div id="place" data-out="${markupText(out)}" hidden></div>\n`);
   }
   response.end(bytes.subarray(Math.max(0, at)));
-  return true;
 }
 
 /** Files that a page loads as scripts, because a page of a folder can load nothing else. */
@@ -116,8 +113,12 @@ async function sendPageData(store: Files, name: string, response: ServerResponse
   const bytes = await bytesOf(store, name, MOST_BYTES.data);
   if (bytes === undefined) return void response.writeHead(404).end();
   if (!DATA.test(bytes.toString('latin1'))) throw changed(store, name, 'has another script than its data');
+  sendScript(bytes, response);
+}
+
+export function sendScript(script: string | Buffer, response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' });
-  response.end(bytes);
+  response.end(script);
 }
 
 /** undefined if there is no such file. Throws E504 if it is too large. */

@@ -1,17 +1,17 @@
 // The page of a batch that runs, in its folder. Its worker writes what has ended beside the page, a script for each part, so that the
-// cost does not grow with the batch; the page looks for them again and again. A page in S3 is opened through a server, which reads
-// the parts.
+// cost does not grow with the batch; the page looks for them again and again. A server makes the same scripts of the parts, for a
+// batch in S3 and for what only a batch itself knows.
 
 import { inflateRawSync } from 'node:zlib';
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { countRows, recordOf, rowsOf } from '../batch-rows.ts';
-import { partNames, REUSED_PASS } from '../parts.ts';
+import { partNames, REUSED_PASS, type Part } from '../parts.ts';
 import type { RowRecord } from '../row-record.ts';
-import { idleBefore, idleTimes, type Summary } from '../summary.ts';
+import { idleBefore, idleTimes, type Idle, type Summary } from '../summary.ts';
 import { Deflated } from './deflated.ts';
 import { LIVE_FILE, LIVE_ROWS, liveColumns, livePage, NOT_LIVE, REPORT_FILE, ROWS_EACH } from './report.ts';
-import { inputsOfColumns, liveRow, shownRow, type LiveRow } from './report-row.ts';
+import { inputsOfColumns, liveRow, shownRow } from './report-row.ts';
 import { NO_SMALL_COPIES, SMALL_FILE } from './small-copies.ts';
 
 /** What lies beside the page; absent in a batch whose page did not begin with it. */
@@ -23,20 +23,9 @@ export type Live = {
   readonly rows: number;
   /** The number of the last part of each pass. */
   readonly parts: Readonly<Record<number, number>>;
-};
-
-/** What is new to the page. */
-export type News = {
-  readonly rows: readonly LiveRow[];
-  readonly cursor: string;
-  /** How many rows the batch has. */
-  readonly total: number;
-  /** More rows have ended. */
-  readonly hasMore: boolean;
+  /** From a server only, which has the summary when the batch has ended. */
   readonly running?: Running;
   readonly summary?: Summary;
-  /** Nothing more comes to the page, without a summary. */
-  readonly isLast?: boolean;
 };
 
 /** What the batch does, as a terminal shows it; only the state is always known. */
@@ -61,7 +50,6 @@ export type Running = {
 };
 
 type Shown = { readonly store: Store; readonly file: BatchFile };
-type Part = { readonly pass: number; readonly part: number };
 
 /** Writes the page, with the rows that have ended so far, such as those that the batch has reused, unless it is there. */
 export async function beginLivingPage({ store, file }: Shown, startedAt: number): Promise<void> {
@@ -79,7 +67,7 @@ export async function beginLivingPage({ store, file }: Shown, startedAt: number)
     for await (const row of rowsOf(store, file))
       if (row.record !== undefined && rows.push(recordOf(row)) === ROWS_EACH) await show();
   await show();
-  await store.write(REPORT_FILE, (await livePage(file, startedAt)).html);
+  await store.write(REPORT_FILE, await livePage(file, startedAt));
 }
 
 /** Idempotent. Called before the part is written, because nothing shows a part again that is there. */
@@ -91,27 +79,27 @@ export async function showPart(
   if (store.localPath === undefined || !(await store.exists(LIVE_FILE))) return;
   const at = Date.now();
   const idle = await idleTimes(store, pass, at);
-  await store.write(
-    `${LIVE_ROWS}/${pass}-${part}.js`,
-    await scriptOf(rowsFor(file, records, idle)),
-    'cached',
-  );
+  await store.write(`${LIVE_ROWS}/${pass}-${part}.js`, await partScript(file, records, idle), 'cached');
   const rows = await countRows(store, file);
   await store.update(LIVE_FILE, (current = '') => {
     const { parts = {} } = liveIn(current) ?? {};
     const last = Math.max(part, parts[pass] ?? 0);
     const idleSeconds = idleBefore(idle, at) / 1000;
-    return scriptOf({ at, idleSeconds, rows, parts: { ...parts, [pass]: last } } satisfies Live);
+    return liveScript({ at, idleSeconds, rows, parts: { ...parts, [pass]: last } });
   });
 }
 
-function rowsFor(
+export const liveScript = (live: Live): Promise<string> => scriptOf(live);
+
+export function partScript(
   file: BatchFile,
   records: readonly RowRecord[],
-  idle: Awaited<ReturnType<typeof idleTimes>>,
-) {
+  idle: readonly Idle[],
+): Promise<string> {
   const inputs = inputsOfColumns(file, liveColumns(file));
-  return records.map((record) => ({ ...liveRow(record, inputs, idle), full: shownRow(record, []) }));
+  return scriptOf(
+    records.map((record) => ({ ...liveRow(record, inputs, idle), full: shownRow(record, []) })),
+  );
 }
 
 async function scriptOf(value: unknown): Promise<string> {

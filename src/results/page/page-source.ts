@@ -21,8 +21,8 @@ const LIBRARIES = [
 type PageSource = {
   readonly style: string;
   readonly script: string;
-  /** The content security policy; `isServed`: the page may ask its own server. */
-  policy(isServed: boolean): string;
+  /** The content security policy. */
+  readonly policy: string;
 };
 
 let known: PageSource | undefined;
@@ -36,18 +36,16 @@ function readPage(): PageSource {
   return {
     style,
     script,
-    policy: (isServed) =>
-      [
-        "default-src 'none'",
-        "img-src 'self' file: data:",
-        "media-src 'self' file:",
-        `style-src '${digestOf(style)}'`,
-        // What this script loads may run; nothing that stands in the page's markup may.
-        `script-src '${digestOf(script)}' 'strict-dynamic'`,
-        ...(isServed ? ["connect-src 'self'"] : []),
-        "base-uri 'none'",
-        "form-action 'none'",
-      ].join('; '),
+    policy: [
+      "default-src 'none'",
+      "img-src 'self' file: data:",
+      "media-src 'self' file:",
+      `style-src '${digestOf(style)}'`,
+      // What this script loads may run; nothing that stands in the page's markup may.
+      `script-src '${digestOf(script)}' 'strict-dynamic'`,
+      "base-uri 'none'",
+      "form-action 'none'",
+    ].join('; '),
   };
 }
 
@@ -89,18 +87,10 @@ type HtmlPage = {
   readonly title: string;
   readonly facts: object;
   readonly blobs: Iterable<Blob> | AsyncIterable<Blob>;
-  /** It asks its server for rows. */
-  readonly isServed?: boolean;
 };
 
 /** The page in pieces. Facts and blobs are data in it, never markup. */
-export async function* htmlPage({
-  name,
-  title,
-  facts,
-  blobs,
-  isServed = false,
-}: HtmlPage): AsyncGenerator<string> {
+export async function* htmlPage({ name, title, facts, blobs }: HtmlPage): AsyncGenerator<string> {
   const { style, script, policy } = pageSource();
   yield `<!doctype html>
 <html lang="en">
@@ -110,7 +100,7 @@ export async function* htmlPage({
 <meta name="generator" content="runsheet ${name}">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<meta http-equiv="Content-Security-Policy" content="${policy(isServed)}">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
 <link rel="icon" href="${ICON}">
 <title>${markupText(title)}</title>
 <style>${style}</style>

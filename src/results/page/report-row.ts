@@ -76,14 +76,12 @@ const outside = (text: string): string => terminalLine(beginningOf(text, REASON_
 export const beginningOf = (text: string, most: number): string =>
   text.length > most ? `${Buffer.from(text.slice(0, most)).toString()}…` : text;
 
-// A row as the page takes it from the local server while its batch runs.
+// A row as the page takes it while its batch runs.
 
 const LIVE_CELL_SHOWN = 240;
 const LIVE_REASON_SHOWN = 160;
 
 /** Its fields are those that `put` in `browser/table.js` reads; a cell that is no input is null. Times are in milliseconds since 1970, as if `idle` had not been. */
-export type LiveRow = ReturnType<typeof liveRow>;
-
 export function liveRow(
   { row, key, outcome, reason, inputs, files, attempts }: RowRecord,
   inputOf: readonly (string | undefined)[],

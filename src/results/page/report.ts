@@ -78,7 +78,7 @@ export class Report {
       const out = store.localPath === undefined ? dirname(store.location) : undefined;
       const known = factsOf(file, { rows, startedAt, columns, ...(out !== undefined && { out }) });
       const facts = { ...known, gpus: this.#index.gpus, summary };
-      for await (const piece of pageOf(facts, this.#index.blobs(), false)) await page.add(piece);
+      for await (const piece of pageOf(facts, this.#index.blobs())) await page.add(piece);
       await confirm();
       await store.update(SMALL_FILE, () => NO_SMALL_COPIES);
       await page.commit();
@@ -120,17 +120,10 @@ const factsOf = (
   ...known,
 });
 
-/** The page of a batch that runs. It asks its server for rows, or, without `out`, finds them beside it. */
-export async function livePage(file: BatchFile, startedAt: number, out?: string) {
-  const columns = liveColumns(file);
-  const known = factsOf(file, {
-    rows: file.sheet.rows,
-    startedAt,
-    columns,
-    ...(out !== undefined && { out }),
-  });
-  const pieces = pageOf({ ...known, gpus: [''] }, [], out !== undefined);
-  return { columns, html: (await Array.fromAsync(pieces)).join('') };
+/** The page of a batch that runs, which finds its rows beside it. */
+export async function livePage(file: BatchFile, startedAt: number): Promise<string> {
+  const known = factsOf(file, { rows: file.sheet.rows, startedAt, columns: liveColumns(file) });
+  return (await Array.fromAsync(pageOf({ ...known, gpus: [''] }, []))).join('');
 }
 
 /** Those of the ended batch: its page may be a living one again. */
@@ -139,16 +132,11 @@ export const liveColumns = (file: Pick<BatchFile, 'sheet'>): readonly string[] =
     .slice(0, COLUMNS_SHOWN)
     .map(({ name }) => name);
 
-/** The page in pieces. `isServed`: it asks its server for rows. */
-function pageOf(facts: PageFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>, isServed: boolean) {
+/** The page in pieces. */
+function pageOf(facts: PageFacts, blobs: Iterable<Blob> | AsyncIterable<Blob>) {
   const { summary } = facts;
-  const known: ReportFacts = {
-    ...facts,
-    ...(summary && { summary: shownSummary(summary) }),
-    ...UNITS,
-    isServed,
-  };
-  return htmlPage({ name: 'report', title: facts.batch, facts: known, blobs, isServed });
+  const known: ReportFacts = { ...facts, ...(summary && { summary: shownSummary(summary) }), ...UNITS };
+  return htmlPage({ name: 'report', title: facts.batch, facts: known, blobs });
 }
 
 const UNITS = {
@@ -160,7 +148,7 @@ const UNITS = {
   rowsEach: ROWS_EACH,
 };
 
-export type ReportFacts = PageFacts & typeof UNITS & { readonly isServed: boolean };
+export type ReportFacts = PageFacts & typeof UNITS;
 
 /** Removes invisible characters from the service's texts. */
 const shownSummary = (summary: Summary): Summary => ({

@@ -9,7 +9,7 @@ import { Filters } from './filters.js';
 import { Gallery } from './gallery.js';
 import { axesOf, Grid } from './grid.js';
 import { Head } from './head.js';
-import { besidePage, follow, served } from './live.js';
+import { besidePage } from './live.js';
 import { choiceOf, Picks } from './picks.js';
 import { cellIn, RowCard } from './row-card.js';
 import { RowView } from './row-view.js';
@@ -37,13 +37,13 @@ export async function startReport(facts, page) {
     const draw = (now) =>
       render(html`<${Report} ...${{ source, running: now }} file=${living ? undefined : file} />`, page);
     draw(running);
-    return living && follow(table, living.ask, draw);
+    return living?.follow(draw);
   };
-  if (facts.isServed) return start(served, LOADING);
   const [columns, small, live] = await Promise.all([readColumns(), smallCopies(), jsonIn('live.js')]);
   table.load(columns);
   table.small = small;
-  return facts.summary && !live ? start() : start(besidePage(table, read), LOADING);
+  const isOver = facts.summary && (!live || live.summary);
+  return isOver ? start() : start(besidePage(table, read), LOADING);
 }
 
 /** `running`: while the batch runs. @param {{ source: Source, file: ReadFile | undefined, running: Running | undefined }} props */
