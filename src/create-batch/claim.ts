@@ -1,12 +1,13 @@
 // That a command is about to make a batch, so that of two commands at the same moment at least one sees the other. A claim is written
-// before the places are listed a last time, and removed when batch.json exists: a command that lists later finds the claim or the batch.
-// Nothing can attach to a claim, so giving it up loses nothing.
+// before the batches are listed a last time, and removed when batch.json exists: a command that lists later finds the claim or the
+// batch, also in another folder, by its place. Nothing can attach to a claim, so giving it up loses nothing.
 
 import { isRunsheetError } from '../errors/error.ts';
 import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { readBatchText, type BatchFile } from '../store/batch-file.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { batchesAt, placesElsewhere, rememberPlace, type Place } from './known-places.ts';
 import { findOverlap } from './reuse/overlap.ts';
 
 export const CLAIMS = '.claims';
@@ -19,26 +20,40 @@ const ABANDONED_MS = 30_000;
 /** Another batch with some of the rows has come, or is about to come. */
 export class Overtaken extends Error {}
 
-type Claimed = { readonly out: string; readonly file: BatchFile; readonly layout: Store };
+type Claimed = {
+  readonly out: string;
+  readonly file: BatchFile;
+  readonly layout: Store;
+  /** undefined if batches in other folders do not matter. */
+  readonly places: string | undefined;
+};
+
+type Seen = {
+  /** The marks of the batches that the rows were compared with. */
+  readonly compared: ReadonlySet<string>;
+  /** When claims were first seen. */
+  readonly seen: Map<string, number>;
+  /** Whether the user has decided about batches in other folders. */
+  readonly isElsewhereMeant: boolean;
+};
 
 export class Claim implements AsyncDisposable {
   readonly #claimed: Claimed;
-  readonly #places: Store;
+  readonly #store: Store;
   readonly #sinceMs = [performance.now(), Date.now()] as const;
 
   private constructor(claimed: Claimed) {
     this.#claimed = claimed;
-    this.#places = openStore(claimed.out);
+    this.#store = openStore(claimed.out);
   }
 
   static async make(claimed: Claimed): Promise<Claim> {
     const claim = new Claim(claimed);
-    await claim.#places.write(claim.#name, JSON.stringify(claimed.file));
+    const { out, file, places } = claimed;
+    await claim.#store.write(claimNameOf(file.mark), JSON.stringify(file));
+    // Keep this order: who finds the place looks for the claim.
+    if (places !== undefined) rememberPlace(places, { out, file });
     return claim;
-  }
-
-  get #name(): string {
-    return `${CLAIMS}/${this.#claimed.file.mark}.json`;
   }
 
   /** Whether no other command may have given the claim up for abandoned; one clock stands still in sleep. */
@@ -47,15 +62,18 @@ export class Claim implements AsyncDisposable {
     return performance.now() - now < FRESH_MS && Math.abs(Date.now() - wallNow) < FRESH_MS;
   }
 
-  /** Whether a batch or a claim that the rows were not compared with has some of them. `seen`: when claims were first seen. */
-  async isOvertaken(compared: ReadonlySet<string>, seen: Map<string, number>): Promise<boolean> {
-    const { file, layout, out } = this.#claimed;
+  /** Whether a batch or a claim that the rows were not compared with has some of them. */
+  async isOvertaken({ compared, seen, isElsewhereMeant }: Seen): Promise<boolean> {
+    const { file, layout, out, places } = this.#claimed;
+    const elsewhere =
+      places === undefined || isElsewhereMeant ? [] : await placesElsewhere(places, { out, file }, compared);
     // Keep this order: a claim becomes a batch before it is removed.
-    const claims = await this.#otherClaims(seen);
-    const batches = (await listBatchFolders(out)).filter(({ file: { mark } }) => !compared.has(mark));
-    const others = [...claims, ...batches].filter(
+    const claims = await this.#otherClaims(seen, elsewhere);
+    const batches = (await listBatchFolders(out)).filter((other) => !compared.has(other.file.mark));
+    const own = locationOf(out, file.batch);
+    const others = [...claims, ...batches, ...(await batchesAt(elsewhere))].filter(
       // Of the same rows under the same name, only one can create batch.json.
-      (other) => other.file.content !== file.content || other.batch !== file.batch,
+      (other) => other.file.content !== file.content || other.folder !== own,
     );
     if (others.length === 0) return !this.isFresh;
     try {
@@ -68,23 +86,36 @@ export class Claim implements AsyncDisposable {
     }
   }
 
-  async #otherClaims(seen: Map<string, number>): Promise<readonly BatchFolder[]> {
-    const { out, file: own } = this.#claimed;
+  async #otherClaims(
+    seen: Seen['seen'],
+    elsewhere: readonly Pick<Place, 'out' | 'mark'>[],
+  ): Promise<readonly BatchFolder[]> {
+    const { out: own, file } = this.#claimed;
+    const names = await this.#store.list(CLAIMS);
+    const here = names.map((name) => ({ out: own, mark: name.replace(/\.json$/, '') }));
     const found: BatchFolder[] = [];
-    for (const name of await this.#places.list(CLAIMS)) {
-      const file = readBatchText((await this.#places.read(`${CLAIMS}/${name}`)) ?? '');
-      if (file === undefined || file.mark === own.mark) continue;
-      const firstMs = seen.get(file.mark) ?? performance.now();
-      seen.set(file.mark, firstMs);
-      const isLeft = performance.now() - firstMs > ABANDONED_MS;
-      if (isLeft) await this.#places.remove(`${CLAIMS}/${name}`);
-      const folder = locationOf(out, file.batch);
-      if (!isLeft) found.push({ batch: file.batch, folder, file, store: openStore(folder) });
+    for (const { out, mark } of [...here, ...elsewhere]) {
+      if (mark === file.mark) continue;
+      const claim = await claimIn(out, mark);
+      if (claim === undefined) continue;
+      const firstMs = seen.get(mark) ?? performance.now();
+      seen.set(mark, firstMs);
+      if (performance.now() - firstMs <= ABANDONED_MS) found.push(claim);
+      else await openStore(out).remove(claimNameOf(mark));
     }
     return found;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#places.remove(this.#name);
+    await this.#store.remove(claimNameOf(this.#claimed.file.mark));
   }
+}
+
+const claimNameOf = (mark: string): string => `${CLAIMS}/${mark}.json`;
+
+async function claimIn(out: string, mark: string): Promise<BatchFolder | undefined> {
+  const file = readBatchText((await openStore(out).read(claimNameOf(mark))) ?? '');
+  if (file?.mark !== mark) return undefined;
+  const folder = locationOf(out, file.batch);
+  return { batch: file.batch, folder, file, store: openStore(folder) };
 }

@@ -7,13 +7,13 @@
 //   <batch>/layout/<mark>/  the copy and its pages
 //   <batch>/batch.json      names the mark; created once: of two commands, one makes the batch and the other attaches
 
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { chmod, rename, rmdir, readdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, rename, rmdir } from 'node:fs/promises';
 import { problem } from '../errors/error.ts';
 import { waitInCall } from '../host/call-signal.ts';
 import type { LaidOut } from '../sheet/sheet.ts';
-import { createBatchFile, LAYOUT, readBatchFile, type BatchFile } from '../store/batch-file.ts';
-import { listBatchFolders, locationOf, type BatchFolder, openBatchFolder } from '../store/batch-folders.ts';
+import { createBatchFile, LAYOUT, readBatchFile } from '../store/batch-file.ts';
+import { listBatchFolders, locationOf, type BatchFolder } from '../store/batch-folders.ts';
 import { openStore } from '../store/open-store.ts';
 import { within, type Store } from '../store/store.ts';
 import { canaryFirst } from './queue-pages.ts';
@@ -44,13 +44,11 @@ import { copyReused, reuseRows } from './reuse/reuse-rows.ts';
 import { findSame, joined, knownName, nameOf } from './reuse/reuse.ts';
 import { isFree } from './stale-folders.ts';
 import { Claim, Overtaken } from './claim.ts';
-import { jsonIn } from '../errors/outside-text.ts';
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { z } from 'zod';
+import { batchesAt, placesElsewhere } from './known-places.ts';
 
 export type CreateParams = SheetParams & {
-  readonly home?: string;
+  /** Where the batches in other folders are known; undefined: they do not matter. */
+  readonly places?: string;
   readonly again: boolean;
   readonly answers?: Answers;
   /** Once it aborts, no batch is made. */
@@ -78,6 +76,7 @@ export class NewBatch implements Disposable {
   #elsewhere: RowsElsewhere[] = [];
   /** The marks of the batches that the rows were compared with. */
   #compared: ReadonlySet<string> = new Set();
+  #comparedElsewhere: ReadonlySet<string> = new Set();
 
   private constructor(params: CreateParams) {
     this.#params = params;
@@ -209,7 +208,7 @@ export class NewBatch implements Disposable {
 
   /** Rows that are bought whatever other batches have need no comparison. */
   async #compare(): Promise<void> {
-    const { out, home } = this.#params;
+    const { out } = this.#params;
     const draft = this.#draft as DraftBatch;
     const batches = this.#again ? [] : await listBatchFolders(out);
     this.#compared = new Set(batches.map(({ file }) => file.mark));
@@ -217,9 +216,10 @@ export class NewBatch implements Disposable {
     this.#same = this.#again ? undefined : await findSame({ ...this.#params, batches }, draft.content);
     if (this.#same !== undefined || this.#again || this.#buysAll) return;
     this.#overlap = await findOverlap(batches, draft);
-    // Elsewhere, nothing is paid for in a rehearsal.
-    if (home === undefined || draft.file.service.rehearsal || this.#answers.elsewhere === 'again') return;
-    const others = await batchesElsewhere(home, { out, file: draft.file }, this.#compared);
+    const places = this.#placesFor(draft);
+    if (places === undefined || this.#answers.elsewhere === 'again') return;
+    const others = await batchesAt(await placesElsewhere(places, { out, file: draft.file }, this.#compared));
+    this.#comparedElsewhere = new Set(others.map(({ file }) => file.mark));
     if (others.length === 0) return;
     using overlap = await findOverlap(others, draft);
     const shared = Map.groupBy([...overlap.done, ...overlap.open, ...overlap.unknown], (one) => one.batch);
@@ -229,6 +229,11 @@ export class NewBatch implements Disposable {
       shared.delete(batch);
       if (rows > 0) this.#elsewhere.push({ batch, out: place, rows });
     }
+  }
+
+  /** Nothing is paid for in a rehearsal. */
+  #placesFor({ file }: DraftBatch): string | undefined {
+    return file.service.rehearsal ? undefined : this.#params.places;
   }
 
   get #buysAll(): boolean {
@@ -255,7 +260,7 @@ export class NewBatch implements Disposable {
   }
 
   async #put(draft: DraftBatch, seen: Map<string, number>): Promise<CreatedBatch> {
-    const { out, home, copy, signal, name } = this.#params;
+    const { out, copy, signal, name } = this.#params;
     const isNamed = this.#again || name !== undefined;
     const wanted = isNamed ? (this.#draft as DraftBatch).batch : await nameOf(out, draft);
     let from = copy.folder;
@@ -270,13 +275,13 @@ export class NewBatch implements Disposable {
       const layout = `${LAYOUT}/${file.mark}`;
       from = await store.bring(layout, from);
       if (file.sheet.reused !== undefined) await copyReused(within(store, layout), out);
-      await using claim = await Claim.make({ out, file, layout: openStore(from) });
-      if (!this.#again && !this.#buysAll && (await claim.isOvertaken(this.#compared, seen))) {
+      const places = this.#placesFor(draft);
+      await using claim = await Claim.make({ out, file, layout: openStore(from), places });
+      if (await this.#isOvertaken(claim, seen)) {
         await this.#takeBack(store, layout, from);
         throw new Overtaken();
       }
       signal?.throwIfAborted();
-      if (home !== undefined && !file.service.rehearsal) rememberPlace(home, { out, file });
       if (claim.isFresh && (await createBatchFile(store, file)))
         return { batch, folder, file, store, laidOut: draft.laidOut };
       const winner = await this.#batchIn({ batch, folder, store });
@@ -285,6 +290,13 @@ export class NewBatch implements Disposable {
       if (winner !== undefined) return { ...joined(winner, file), laidOut: undefined };
     }
     throw new Error(`no free name for ${draft.batch}`);
+  }
+
+  /** Rows that are bought whatever other batches have need no comparison. */
+  async #isOvertaken(claim: Claim, seen: Map<string, number>): Promise<boolean> {
+    if (this.#again || this.#buysAll) return false;
+    const compared = new Set([...this.#compared, ...this.#comparedElsewhere]);
+    return claim.isOvertaken({ compared, seen, isElsewhereMeant: this.#answers.elsewhere === 'again' });
   }
 
   /** The copy is where it was; nothing of the batch remains. */
@@ -324,55 +336,4 @@ async function* namesFor(out: string, batch: string, again: boolean): AsyncGener
     const name = number === 1 ? batch : `${batch}-${number}`;
     if (!known.has(name) && !(localPath && existsSync(localPath(name)))) yield name;
   }
-}
-
-// The batches of this user on this machine, wherever they are: so the same sheet in another folder is not bought again without a word.
-//
-//   <home>/places/<service and deployment>/<mark>.json   the place of a batch
-type Placed = {
-  readonly out: string;
-  readonly file: Pick<BatchFile, 'batch' | 'mark' | 'deployment' | 'service'>;
-};
-
-const schema = z.object({ out: z.string(), batch: z.string() });
-
-const folderOf = (home: string, { deployment, service }: Placed['file']): string =>
-  join(
-    home,
-    'places',
-    createHash('sha256').update(`${service.base}\n${deployment.id}`).digest('hex').slice(0, 16),
-  );
-
-/** Before the batch exists: a command that is killed leaves a place without a batch. */
-function rememberPlace(home: string, { out, file }: Placed): void {
-  const folder = folderOf(home, file);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, `${file.mark}.json`), JSON.stringify({ out, batch: file.batch }), {
-    mode: 0o600,
-  });
-}
-
-type PlacedBatch = BatchFolder & { readonly out: string };
-
-/** Batches of the same deployment outside of `out`. One that cannot be read, or is gone, has nothing that could be used. */
-async function batchesElsewhere(
-  home: string,
-  { out, file }: Placed,
-  here: ReadonlySet<string>,
-): Promise<readonly PlacedBatch[]> {
-  const folder = folderOf(home, file);
-  const found: PlacedBatch[] = [];
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names.filter((one) => one.endsWith('.json'))) {
-    const mark = name.replace(/\.json$/, '');
-    const path = join(folder, name);
-    // Another command may have removed it.
-    const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
-    if (place === undefined || place.out === out || here.has(mark)) continue;
-    const batch = await openBatchFolder(place.out, place.batch).catch(() => undefined);
-    if (batch?.file.mark === mark) found.push({ ...batch, out: place.out });
-    // It was removed, or never came to be; a disk that is not mounted comes back.
-    else if (batch === undefined && existsSync(place.out)) rmSync(path, { force: true });
-  }
-  return found;
 }

@@ -243,10 +243,9 @@ export class Proposal implements Proposed<CreatedBatch>, AsyncDisposable {
     if (pool !== undefined && !isPlan)
       await checkSettings({ pool }, { ...around, pools: async () => (await around.servers()).pools });
     const asked = await createParams(config, this.#copy as SheetCopy, request);
-    const { home } = config;
     const common = {
       ...asked,
-      home,
+      places: config.places,
       again: this.#again,
       answers: this.#answers,
       ...(around.signal && { signal: around.signal }),

@@ -148,6 +148,8 @@ export function loadConfig(
     localSpeed: values.local_speed ?? 10,
     /** runsheet's cache folder of this user. Absolute. */
     cache,
+    /** Where this user's batches on this machine are. Absolute. */
+    places: join(stateFolder(environment, home), 'places'),
     environment,
   });
 }
@@ -252,6 +254,13 @@ function cacheFolder({ XDG_CACHE_HOME: given }: Environment, stateFolder: string
   return own !== undefined && (given || existsSync(own) || canMake(own)) ? own : join(stateFolder, 'cache');
 }
 
+/** The user's, unless it cannot be written: the state folder is another one in each working directory. */
+function stateFolder({ XDG_STATE_HOME: given }: Environment, own: string): string {
+  const users = given || inHome(join('.local', 'state'));
+  const folder = users && join(users, 'runsheet');
+  return folder !== undefined && canMake(folder) ? folder : own;
+}
+
 function inHome(name: string): string | undefined {
   try {
     return join(homedir(), name);
@@ -262,9 +271,9 @@ function inHome(name: string): string | undefined {
 
 function canMake(folder: string): boolean {
   const parent = dirname(folder);
-  if (!existsSync(parent) && parent !== folder) return canMake(parent);
+  if (!existsSync(folder) && parent !== folder) return canMake(parent);
   try {
-    accessSync(parent, constants.W_OK);
+    accessSync(folder, constants.W_OK);
     return true;
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openRealService } from '../errors/other-services.ts';
 import { freshStage } from '../stage/shared-stage.ts';
 import { deploymentsOf } from '../stage/stage.ts';
 
@@ -40,6 +41,23 @@ describe('batches and their folders', () => {
       expect(done.stderr).toContain(named);
     }
     expect(await stage.truth()).toHaveLength(5);
+  });
+
+  it('the same sheet from another working directory, with servers of its own, is refused and bought once', async () => {
+    const local = await stage.service(['--deployments', stage.write('deployments.json', DEPLOYMENTS)]);
+    const real = await openRealService(local.base);
+    onTestFinished(real.close);
+    const args = ['run', stage.sheet(3), '-d', 'portraits'];
+    const there = (name: string): Record<string, string> => ({
+      RUNSHEET_API_URL: real.base,
+      RUNSHEET_HOME: stage.path(name, '.runsheet'),
+      RUNSHEET_OUT: stage.path(name, 'batches'),
+    });
+    expect((await stage.run(args, there('one'))).code).toBe(0);
+    const refused = await stage.run(args, there('two'));
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toMatch(/error\[E539\][^]*--out \S*one[^]*--again/);
+    expect(await stage.truth()).toHaveLength(3);
   });
 
   it('plan leaves no files and changes no batch, whether a batch of its rows exists or not', async () => {

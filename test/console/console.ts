@@ -55,6 +55,7 @@ export class Console {
       RUNSHEET_API_KEY: KEY,
       RUNSHEET_OUT: console.out,
       RUNSHEET_HOME: join(console.folder, 'home'),
+      XDG_STATE_HOME: join(console.folder, 'state'),
       TEMPORAL_ADDRESS: undefined,
     };
     for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
@@ -92,7 +93,7 @@ export class Console {
         name,
         ...(madeFor && { madeFor }),
       };
-      return createBatch({ ...(await createParams(config, copy, request)), home: config.home });
+      return createBatch({ ...(await createParams(config, copy, request)), places: config.places });
     });
   }
 

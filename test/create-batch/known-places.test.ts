@@ -14,7 +14,7 @@ const made = (name: string, folder: string, more: object = {}) =>
   create(join(place.folder, name), join(place.folder, folder), {
     service: REAL,
     answers: {},
-    home: join(place.folder, 'home'),
+    places: join(place.folder, 'places'),
     ...more,
   });
 
@@ -60,7 +60,7 @@ describe('rows that a batch in another folder has', () => {
     await made('three.csv', 'real');
     const other = { deployment: { ...ASKED.deployment, id: '00000000-0000-0000-0000-000000000001' } };
     expect((await made('three.csv', 'other', other)).laidOut?.rows).toBe(3);
-    const home = join(place.folder, 'home-of-another');
-    expect((await made('three.csv', 'another', { home })).laidOut?.rows).toBe(3);
+    const places = join(place.folder, 'places-of-another');
+    expect((await made('three.csv', 'another', { places })).laidOut?.rows).toBe(3);
   });
 });

@@ -4,15 +4,19 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { Place } from './creating.ts';
+import { ASKED, Place } from './creating.ts';
 
 const ROUNDS = 20;
 const CREATOR = join(import.meta.dirname, 'creator.ts');
 
 type Said = { readonly made?: boolean; readonly refused?: string };
 
-function creatorOf(place: Place, name: string): ChildProcess {
-  const args = [join(place.folder, name), place.out, '{"answers":{}}'];
+function creatorOf(place: Place, name: string, folder: string, more: object): ChildProcess {
+  const args = [
+    join(place.folder, name),
+    join(place.folder, folder),
+    JSON.stringify({ answers: {}, ...more }),
+  ];
   return fork(CREATOR, args, {
     env: { ...process.env, ASKS: '1' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -25,7 +29,12 @@ async function saidBy(child: ChildProcess): Promise<Said> {
   return JSON.parse(text) as Said;
 }
 
-it('of two overlapping sheets at the same moment, both are never made: one of them asks', async () => {
+const REAL = { ...ASKED.service, base: 'https://gpu.example', rehearsal: false };
+
+it.each([
+  ['in one folder', ['here', 'here'], 'E531'],
+  ['in two folders', ['here', 'there'], 'E539'],
+] as const)('of two overlapping sheets at the same moment %s, one asks', async (_where, folders, asked) => {
   const place = new Place();
   const both: string[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -33,7 +42,10 @@ it('of two overlapping sheets at the same moment, both are never made: one of th
       Array.from({ length: to - from }, (_, at) => `round ${round} row ${from + at}\n`).join('');
     place.write('one.csv', `prompt\n${rows(0, 30)}`);
     place.write('two.csv', `prompt\n${rows(10, 40)}`);
-    const children = ['one.csv', 'two.csv'].map((name) => creatorOf(place, name));
+    const more = { service: REAL, places: join(place.folder, 'places') };
+    const children = ['one.csv', 'two.csv'].map((name, at) =>
+      creatorOf(place, name, folders[at] ?? '', more),
+    );
     await Promise.all(children.map((child) => once(child, 'message')));
     const ended = Promise.all(children.map(saidBy));
     for (const child of children) child.send('begin');
@@ -45,5 +57,5 @@ it('of two overlapping sheets at the same moment, both are never made: one of th
         .join(', '),
     );
   }
-  expect(new Set(both)).toEqual(new Set(['E531, made true']));
+  expect(new Set(both)).toEqual(new Set([`${asked}, made true`]));
 });

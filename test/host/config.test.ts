@@ -33,6 +33,15 @@ function refusal(loading: () => unknown): RunsheetError {
   throw new Error('it was not refused');
 }
 
+it('batches of one user are known together, whatever the working directory and the state folder are', () => {
+  const users = { XDG_STATE_HOME: join(folder, 'users') };
+  const { places } = load({ ...users, RUNSHEET_HOME: 'one' });
+  expect(places).toBe(join(folder, 'users', 'runsheet', 'places'));
+  mkdirSync('below');
+  process.chdir('below');
+  expect(load({ ...users, RUNSHEET_HOME: 'two' }).places).toBe(places);
+});
+
 describe('an address with a user and a password in it', () => {
   it.each([
     ['RUNSHEET_API_URL', /RUNSHEET_API_KEY or RUNSHEET_API_KEY_FILE/],

@@ -138,7 +138,7 @@ export class Stage {
   ): Running {
     const child = spawn(process.execPath, [program, ...args], {
       cwd: this.folder,
-      env: { ...ownEnvironment(), ...this.environment, ...environment },
+      env: { ...ownEnvironment(), XDG_STATE_HOME: this.path('state'), ...this.environment, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const running = new Running(child);

@@ -1,0 +1,77 @@
+// The batches of this user on this machine, wherever they are: so the same sheet in another folder is not bought again without a word.
+//
+//   <places>/<service and deployment>/<mark>.json   the place of a batch
+
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { jsonIn } from '../errors/outside-text.ts';
+import type { BatchFile } from '../store/batch-file.ts';
+import { openBatchFolder, type BatchFolder } from '../store/batch-folders.ts';
+
+type Placed = {
+  readonly out: string;
+  readonly file: Pick<BatchFile, 'batch' | 'mark' | 'deployment' | 'service'>;
+};
+
+export type Place = {
+  readonly out: string;
+  readonly batch: string;
+  readonly mark: string;
+  /** The file that says so. */
+  readonly path: string;
+};
+
+export type PlacedBatch = BatchFolder & Pick<Place, 'out'>;
+
+const schema = z.object({ out: z.string(), batch: z.string() });
+
+/** The command that wrote an older one has made its batch, or never will. */
+const LEFT_MS = 86_400_000;
+
+const folderOf = (places: string, { deployment, service }: Placed['file']): string =>
+  join(places, createHash('sha256').update(`${service.base}\n${deployment.id}`).digest('hex').slice(0, 16));
+
+/** Before the batch exists: a command that is killed leaves a place without a batch. */
+export function rememberPlace(places: string, { out, file }: Placed): void {
+  const folder = folderOf(places, file);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const text = JSON.stringify({ out, batch: file.batch });
+  writeFileSync(join(folder, `${file.mark}.json`), text, { mode: 0o600 });
+}
+
+/** The places of the same deployment outside of `out`, without those that are known. */
+export async function placesElsewhere(
+  places: string,
+  { out, file }: Placed,
+  known: ReadonlySet<string>,
+): Promise<readonly Place[]> {
+  const folder = folderOf(places, file);
+  const found: Place[] = [];
+  for (const name of await readdir(folder).catch(() => [])) {
+    const mark = name.replace(/\.json$/, '');
+    if (mark === name || known.has(mark)) continue;
+    const path = join(folder, name);
+    // Another command may have removed it.
+    const place = schema.safeParse(jsonIn(await readFile(path, 'utf8').catch(() => ''))).data;
+    if (place !== undefined && place.out !== out) found.push({ ...place, mark, path });
+  }
+  return found;
+}
+
+/** One that cannot be read, or is gone, has nothing that could be used. */
+export async function batchesAt(places: readonly Place[]): Promise<readonly PlacedBatch[]> {
+  const found: PlacedBatch[] = [];
+  for (const { out, batch: name, mark, path } of places) {
+    const batch = await openBatchFolder(out, name).catch(() => undefined);
+    if (batch?.file.mark === mark) found.push({ ...batch, out });
+    // It was removed, or never came to be; a disk that is not mounted comes back.
+    else if (batch === undefined && existsSync(out) && isLeft(path)) rmSync(path, { force: true });
+  }
+  return found;
+}
+
+const isLeft = (path: string): boolean =>
+  Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY) > LEFT_MS;
