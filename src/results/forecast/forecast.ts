@@ -1,6 +1,5 @@
-// Forecasts the cost and the wall time of rows from samples of ended rows. Rows are grouped in kinds: by GPU, and whether they
-// are among the first of their batch, for which the service has to start containers. Otherwise the cold starts of a small
-// batch would count for every row of a large one.
+// Forecasts the cost and the wall time of rows from samples of ended rows. The first rows of a batch also take a cold start, because
+// the service has to start containers for them: what a sample took without its cold start says something about every row.
 
 import { chance } from '../../batch/retry-policy.ts';
 
@@ -25,12 +24,25 @@ export type Amounts = {
 /** The total is undefined if one GPU is. `seconds` of a GPU: if only its rows were sent. */
 export type Forecast = Amounts & { readonly byGpu: Readonly<Record<string, Amounts>> };
 
+/** A row that has ended: of an earlier batch, or one of the first rows of the batch itself. */
+export type Sample = {
+  readonly gpu: string;
+  /** Rows of one batch resemble each other more than rows of two batches. */
+  readonly batch: string;
+  /** Whether it was among the first rows of its batch, for which the service had to start containers. */
+  readonly isOpening: boolean;
+  /** In seconds that are paid. */
+  readonly runs: readonly { readonly coldStart: number; readonly run: number }[];
+  /** How long its last run waited for a container; absent if its batch sent more runs than the deployment has containers. */
+  readonly queueSeconds?: number;
+};
+
 /** Fewer samples say almost nothing about how much rows differ. */
 const SAMPLES_MIN = 3;
 
 export function forecast(params: ForecastParams): Forecast {
   const asked = Object.entries(params.rows).filter(([, rows]) => rows > 0);
-  const all = asked.reduce((sum, [, rows]) => sum + rows, 0);
+  const all = sumOf(asked.map(([, rows]) => rows));
   const measured = asked.map(([gpu, rows]) => measure(params, gpu, rows, all));
   const byGpu = measured.map((one) => [one.gpu, amountsOf(params, [one])] as const);
   const [only] = byGpu.length === 1 ? byGpu : [];
@@ -41,79 +53,61 @@ type Measured = {
   readonly gpu: string;
   readonly rows: number;
   readonly samples: readonly Sample[];
-  /** Empty if the GPU was not measured. */
-  readonly kinds: readonly Kind[];
+  /** undefined if the GPU was not measured. */
+  readonly work: Work | undefined;
+};
+
+/** What the rows of a GPU need. */
+type Work = {
+  readonly rows: number;
+  /** Rows that start a container. */
+  readonly opening: number;
+  /** The mean cold start of such a row, and of a later one. */
+  readonly coldStart: { readonly first: number; readonly later: number };
+  /** What each sample needed without the mean cold start. */
+  readonly seconds: readonly number[];
+  readonly sum: Sum;
 };
 
 function measure(params: ForecastParams, gpu: string, rows: number, allRows: number): Measured {
   const samples = params.samples
     .filter((sample) => sample.gpu === gpu)
     .map((sample) => ({ ...sample, runs: sample.runs.slice(0, params.retries + 1) }));
-  if (samples.length < SAMPLES_MIN) return { gpu, rows, samples, kinds: [] };
-  const mayRetry = params.retries > 0;
+  if (samples.length < SAMPLES_MIN) return { gpu, rows, samples, work: undefined };
   const cold = Math.max(0, atTheSameTime(params, allRows) - (params.warm ?? 0));
   const opening = Math.min(rows, Math.round((cold * rows) / allRows));
-  const kinds = [
-    kindOf(opening, { isOpening: true, uses: openingUses(samples), mayRetry }),
-    kindOf(rows - opening, { isOpening: false, uses: steadyUses(samples), mayRetry }),
-  ];
-  return { gpu, rows, samples, kinds: kinds.filter((kind) => kind.rows > 0) };
-}
-
-type KindParams = Pick<Kind, 'isOpening'> & { readonly uses: readonly Use[]; readonly mayRetry: boolean };
-
-const kindOf = (rows: number, { isOpening, uses, mayRetry }: KindParams): Kind => ({
-  rows,
-  isOpening,
-  seconds: uses.map(({ seconds }) => seconds),
-  sum: sumOver(rows, uses, mayRetry),
-});
-
-/** With too few samples of the first rows, all samples count, with the cold start that the few had. */
-function openingUses(samples: readonly Sample[]): readonly Use[] {
-  const own = samples.filter(({ isOpening }) => isOpening);
-  if (own.length >= SAMPLES_MIN) return own.map((sample) => useOf(sample));
-  const coldStart = own.length === 0 ? undefined : meanOf(own.map(coldStartOf));
-  return samples.map((sample) => useOf(sample, coldStart));
-}
-
-/** With too few samples from later in a batch, its first rows count without their cold starts: later, containers are warm. */
-function steadyUses(samples: readonly Sample[]): readonly Use[] {
-  const own = samples.filter(({ isOpening }) => !isOpening);
-  if (own.length >= SAMPLES_MIN) return own.map((sample) => useOf(sample));
-  return samples.map((sample) => useOf(sample, sample.isOpening ? 0 : undefined));
-}
-
-const useOf = (sample: Sample, coldStart = coldStartOf(sample)): Use => ({
-  batch: sample.batch,
-  seconds: coldStart + sample.runs.reduce((sum, { run }) => sum + run, 0),
-  isRetried: sample.runs.length > 1,
-});
-
-const coldStartOf = ({ runs }: Sample): number => runs.reduce((sum, { coldStart }) => sum + coldStart, 0);
-
-function amountsOf(params: ForecastParams, measured: readonly Measured[]): Amounts {
-  const samples = measured.flatMap((one) => one.samples);
-  const isKnown = measured.every(({ kinds }) => kinds.length > 0);
-  const hasPrices = measured.every(({ gpu }) => params.prices[gpu] !== undefined);
-  const costs = measured.flatMap(({ gpu, kinds }) =>
-    kinds.map(({ sum }) => timesSum(sum, params.prices[gpu] ?? 0)),
-  );
-  const kinds = measured.flatMap((one) => one.kinds);
+  const coldStart = {
+    first: meanOf(samples.filter(({ isOpening }) => isOpening).map(coldStartOf)),
+    later: meanOf(samples.filter(({ isOpening }) => !isOpening).map(coldStartOf)),
+  };
+  const seconds = samples.map((one) => secondsOf(one) - (one.isOpening ? coldStart.first : coldStart.later));
+  const starts = opening * coldStart.first + (rows - opening) * coldStart.later;
+  const batches = samples.map(({ batch }) => batch);
+  const { expected, errors } = sumOver(rows, seconds, batches, params.retries > 0);
   return {
-    rows: measured.reduce((sum, { rows }) => sum + rows, 0),
-    runs: samples.reduce((sum, { runs }) => sum + runs.length, 0),
-    costUsd: isKnown && hasPrices ? intervalOf(addSums(costs)) : undefined,
-    seconds: isKnown ? wallTime(kinds, params, waitingOf(samples)) : undefined,
+    gpu,
+    rows,
+    samples,
+    work: { rows, opening, coldStart, seconds, sum: { expected: expected + starts, errors } },
   };
 }
 
-function waitingOf(samples: readonly Sample[]): Waiting {
-  const queued = samples.flatMap(({ queueSeconds }) => queueSeconds ?? []);
-  const runs = samples.reduce((sum, sample) => sum + sample.runs.length, 0);
+const coldStartOf = ({ runs }: Sample): number => sumOf(runs.map(({ coldStart }) => coldStart));
+const secondsOf = ({ runs }: Sample): number => sumOf(runs.map(({ coldStart, run }) => coldStart + run));
+
+function amountsOf(params: ForecastParams, measured: readonly Measured[]): Amounts {
+  const samples = measured.flatMap((one) => one.samples);
+  const works = measured.flatMap(({ work }) => work ?? []);
+  const isKnown = works.length === measured.length;
+  const hasPrices = measured.every(({ gpu }) => params.prices[gpu] !== undefined);
+  const costs = measured.flatMap(({ gpu, work }) =>
+    work === undefined ? [] : [timesSum(work.sum, params.prices[gpu] ?? 0)],
+  );
   return {
-    queueSeconds: queued.length === 0 ? 0 : meanOf(queued),
-    runsPerRow: runs / samples.length,
+    rows: sumOf(measured.map(({ rows }) => rows)),
+    runs: sumOf(samples.map(({ runs }) => runs.length)),
+    costUsd: isKnown && hasPrices ? intervalOf(addSums(costs)) : undefined,
+    seconds: isKnown ? wallTime(works, params, samples) : undefined,
   };
 }
 
@@ -126,76 +120,62 @@ export type Capacity = {
   readonly startsPerMinute?: number;
 };
 
-type Waiting = {
-  /** How long a run waits for a container although one is free. */
-  readonly queueSeconds: number;
-  readonly runsPerRow: number;
-};
-
 /** Rows that the deployment executes at the same time. */
 export const atTheSameTime = ({ concurrency, containers = concurrency }: Capacity, rows: number): number =>
   Math.max(1, Math.min(concurrency, containers, rows));
 
 /** Whichever is longer: the work of the containers, the slots of the batch with the waiting time, or the rate of starts. */
-function wallTime(kinds: readonly Kind[], capacity: Capacity, waiting: Waiting): Interval {
-  const work = addSums(kinds.map(({ sum }) => sum));
-  const rows = rowsIn(kinds);
+function wallTime(works: readonly Work[], capacity: Capacity, samples: readonly Sample[]): Interval {
+  const work = addSums(works.map(({ sum }) => sum));
+  const rows = sumOf(works.map((one) => one.rows));
   if (rows === 0) return { low: 0, expected: 0, high: 0 };
-  const runs = rows * waiting.runsPerRow;
-  const slots = Math.min(capacity.concurrency, rows);
+  const runs = rows * meanOf(samples.map((one) => one.runs.length));
+  // How long a run waits for a container although one is free.
+  const queueSeconds = meanOf(samples.flatMap((one) => one.queueSeconds ?? []));
   const parallel = atTheSameTime(capacity, rows);
-  const bulk = Math.max(work.expected / parallel, (work.expected + runs * waiting.queueSeconds) / slots);
+  const slots = Math.min(capacity.concurrency, rows);
+  const bulk = Math.max(work.expected / parallel, (work.expected + runs * queueSeconds) / slots);
   if (work.expected === 0) return { low: bulk, expected: bulk, high: bulk };
-  const busy = intervalOf(addSums([timesSum(work, bulk / work.expected), idleTime(kinds, parallel)]));
-  const { startsPerMinute } = capacity;
-  const starting = startsPerMinute === undefined ? 0 : ((runs - 1) / startsPerMinute) * 60;
-  const byRate = starting === 0 ? 0 : starting + waiting.queueSeconds + work.expected / rows;
-  return {
-    low: Math.max(busy.low, byRate),
-    expected: Math.max(busy.expected, byRate),
-    high: Math.max(busy.high, byRate),
-  };
+  const busy = intervalOf(addSums([timesSum(work, bulk / work.expected), idleTime(works, parallel)]));
+  const { startsPerMinute = Number.POSITIVE_INFINITY } = capacity;
+  const starting = ((runs - 1) / startsPerMinute) * 60;
+  const byRate = starting === 0 ? 0 : starting + queueSeconds + work.expected / rows;
+  const { low, expected, high } = busy;
+  return { low: Math.max(low, byRate), expected: Math.max(expected, byRate), high: Math.max(high, byRate) };
 }
 
-// Simulates how containers execute rows: each free container takes the next row. A batch takes longer than its work divided by
-// its containers, because containers are idle while the last runs end.
 const REPETITIONS = 100;
 /** The end of a batch hardly depends on how many rows were before it. */
 const ROWS_MAX = 2_000;
 
-/** What a batch takes in addition to its work divided by `parallel`. Equal arguments have equal results. */
-function idleTime(kinds: readonly Kind[], parallel: number): Sum {
-  const idle = Array.from({ length: REPETITIONS }, (_, at) => idleOnce(kinds, parallel, at + 1));
-  const expected = idle.reduce((sum, one) => sum + one, 0) / REPETITIONS;
-  const variance = idle.reduce((sum, one) => sum + (one - expected) ** 2, 0) / (REPETITIONS - 1);
-  return { expected, errors: variance === 0 ? [] : [{ variance, freedom: REPETITIONS - 1 }] };
+/**
+ * What a batch takes in addition to its work divided by `parallel`, because containers are idle while the last runs end: simulated
+ * with random samples, the same for equal arguments.
+ */
+function idleTime(works: readonly Work[], parallel: number): Sum {
+  const idle = Array.from({ length: REPETITIONS }, (_, at) => {
+    const rows = drawRows(works, parallel, at + 1);
+    return lastEnd(rows, parallel) - sumOf(rows) / parallel;
+  });
+  return { expected: meanOf(idle), errors: [{ variance: varianceOf(idle), freedom: REPETITIONS - 1 }] };
 }
 
-function idleOnce(kinds: readonly Kind[], parallel: number, seed: number): number {
+function drawRows(works: readonly Work[], parallel: number, seed: number): readonly number[] {
   let drawn = 0;
   const roll = (): number => chance(seed, (drawn += 1));
-  const opening = kinds.filter(({ isOpening }) => isOpening);
-  const steady = kinds.filter(({ isOpening }) => !isOpening);
-  const most = Math.max(ROWS_MAX, parallel) - rowsIn(opening);
-  const rows = [
-    ...drawRows(opening, rowsIn(opening), roll),
-    ...drawRows(steady, Math.min(rowsIn(steady), most), roll),
-  ];
-  const work = rows.reduce((sum, seconds) => sum + seconds, 0);
-  return lastEnd(rows, parallel) - work / parallel;
-}
-
-/** Rows in random order, each as long as a random sample of its kind. */
-function drawRows(kinds: readonly Kind[], rows: number, roll: () => number): readonly number[] {
-  const all = rowsIn(kinds);
-  return Array.from({ length: rows }, () => {
+  const all = sumOf(works.map(({ rows }) => rows));
+  const opening = sumOf(works.map((one) => one.opening));
+  return Array.from({ length: Math.min(all, Math.max(ROWS_MAX, parallel)) }, (_, at) => {
     let place = roll() * all;
-    const kind = kinds.find((one) => (place -= one.rows) < 0) ?? kinds[0];
-    return kind?.seconds[Math.floor(roll() * kind.seconds.length)] ?? 0;
+    const work = works.find(({ rows }) => (place -= rows) < 0) ?? works[0];
+    if (work === undefined) return 0;
+    const { seconds, coldStart } = work;
+    const own = seconds[Math.floor(roll() * seconds.length)] ?? 0;
+    return Math.max(0, own + (at < opening ? coldStart.first : coldStart.later));
   });
 }
 
-/** When the last row ends. `free` is sorted: when each container is free. */
+/** When the last row ends, if each free container takes the next one. `free` is sorted: when each container is free. */
 function lastEnd(rows: readonly number[], parallel: number): number {
   const free = new Float64Array(parallel);
   for (const seconds of rows) {
@@ -214,18 +194,17 @@ function lastEnd(rows: readonly number[], parallel: number): number {
 
 // Sums whose terms are known only from samples, and their prediction intervals.
 
-/** A part of the squared error of a sum, and the degrees of freedom of its estimate. */
-
-type ErrorPart = { readonly variance: number; readonly freedom: number };
-
-type Sum = { readonly expected: number; readonly errors: readonly ErrorPart[] };
+/** The parts of the squared error are independent of each other; `freedom`: the degrees of freedom of the estimate. */
+type Sum = {
+  readonly expected: number;
+  readonly errors: readonly { readonly variance: number; readonly freedom: number }[];
+};
 
 /** The true value is between `low` and `high` with a probability of 90 %. */
 export type Interval = { readonly low: number; readonly expected: number; readonly high: number };
 
-/** The errors of different sums are independent of each other. */
 const addSums = (sums: readonly Sum[]): Sum => ({
-  expected: sums.reduce((total, { expected }) => total + expected, 0),
+  expected: sumOf(sums.map(({ expected }) => expected)),
   errors: sums.flatMap(({ errors }) => errors),
 });
 
@@ -234,155 +213,62 @@ const timesSum = ({ expected, errors }: Sum, factor: number): Sum => ({
   errors: errors.map(({ variance, freedom }) => ({ variance: variance * factor ** 2, freedom })),
 });
 
-const varianceOf = ({ errors }: Pick<Sum, 'errors'>): number =>
-  errors.reduce((total, { variance }) => total + variance, 0);
+/** What rows need together, by what samples from these batches needed. */
+function sumOver(
+  rows: number,
+  seconds: readonly number[],
+  batches: readonly string[],
+  mayRetry: boolean,
+): Sum {
+  const { length } = seconds;
+  const mean = meanOf(seconds);
+  const groups = [...Map.groupBy(seconds.keys(), (at) => batches[at]).values()].map((own) =>
+    own.map((at) => seconds[at] ?? 0),
+  );
+  const freedom = length - groups.length;
+  // If most batches have only one sample, they show nothing about the difference between batches.
+  const isOne = groups.length === 1 || freedom < groups.length;
+  const within = isOne
+    ? varianceOf(seconds)
+    : sumOf(groups.map((own) => varianceOf(own) * (own.length - 1))) / freedom;
+  const byChance = within * meanOf(groups.map((own) => 1 / own.length));
+  const between = isOne ? 0 : Math.max(0, varianceOf(groups.map(meanOf)) - byChance);
+  const share = sumOf(groups.map((own) => (own.length / length) ** 2));
+  const errors = [
+    // The rows differ from each other, and the mean of the samples differs from the true mean.
+    { variance: within * (rows + rows ** 2 / length), freedom: isOne ? length - 1 : freedom },
+    // The new batch differs from the earlier ones. One degree of freedom would make the interval of two batches useless.
+    { variance: between * rows ** 2 * (1 + share), freedom: Math.max(2, groups.length - 1) },
+    // Five rows without a retry do not mean that there are none (Jeffreys's prior).
+    {
+      variance: mayRetry ? (0.5 * (rows * mean) ** 2) / ((length + 1) * (length + 2)) : 0,
+      freedom: length,
+    },
+  ];
+  return { expected: rows * mean, errors };
+}
 
-/**
- * Run times are skewed, so the interval is symmetric in the logarithm: it never reaches zero, and extends farther up than
- * down.
- */
-function intervalOf(sum: Sum): Interval {
-  const { expected } = sum;
-  const variance = varianceOf(sum);
+/** Run times are skewed, so the interval is symmetric in the logarithm: it never reaches zero, and extends farther up than down. */
+function intervalOf({ expected, errors }: Sum): Interval {
+  const variance = sumOf(errors.map((one) => one.variance));
   if (expected <= 0 || variance === 0) return { low: expected, expected, high: expected };
-  const factor = Math.exp(t95(freedomOf(sum)) * Math.sqrt(Math.log1p(variance / expected ** 2)));
+  // Welch and Satterthwaite: the degrees of freedom of several estimates together.
+  const freedom = variance ** 2 / sumOf(errors.map((one) => one.variance ** 2 / one.freedom));
+  const factor = Math.exp(t95(freedom) * Math.sqrt(Math.log1p(variance / expected ** 2)));
   return { low: expected / factor, expected, high: expected * factor };
 }
 
-/** Welch and Satterthwaite: the degrees of freedom of several estimates together. */
-const freedomOf = ({ errors }: Sum): number =>
-  varianceOf({ errors }) ** 2 /
-  errors.reduce((total, { variance, freedom }) => total + variance ** 2 / freedom, 0);
+const Z95 = 1.6449;
+/** The 0.95 quantile of Student's t distribution, from that of the normal one (Cornish and Fisher). */
+const t95 = (freedom: number): number =>
+  Z95 + (Z95 ** 3 + Z95) / (4 * freedom) + (5 * Z95 ** 5 + 16 * Z95 ** 3 + 3 * Z95) / (96 * freedom ** 2);
 
-/** The 0.95 quantile of Student's t distribution by degrees of freedom. */
-const QUANTILES: readonly (readonly [freedom: number, quantile: number])[] = [
-  [1, 6.3138],
-  [2, 2.92],
-  [3, 2.3534],
-  [4, 2.1318],
-  [5, 2.015],
-  [6, 1.9432],
-  [8, 1.8595],
-  [10, 1.8125],
-  [15, 1.7531],
-  [30, 1.6973],
-  [60, 1.6706],
-  [Infinity, 1.6449],
-];
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0);
 
-/** Between two lines of the table, the quantile is almost linear in 1 / freedom. */
-export function t95(freedom: number): number {
-  const asked = Math.max(1, freedom);
-  const next = QUANTILES.findIndex(([known]) => known >= asked);
-  const [above, high] = QUANTILES[next] ?? [Infinity, 1.6449];
-  const [below, low] = QUANTILES[Math.max(0, next - 1)] ?? [above, high];
-  if (above === below) return high;
-  const share = (1 / below - 1 / asked) / (1 / below - 1 / above);
-  return low + share * (high - low);
+/** 0 of nothing. */
+const meanOf = (numbers: readonly number[]): number => sumOf(numbers) / Math.max(1, numbers.length);
+
+function varianceOf(numbers: readonly number[]): number {
+  const mean = meanOf(numbers);
+  return sumOf(numbers.map((number) => (number - mean) ** 2)) / Math.max(1, numbers.length - 1);
 }
-
-// What rows of one kind will need together, estimated from samples of this kind.
-
-/** The GPU seconds of one sample with all of its runs. */
-type Use = {
-  readonly batch: string;
-  readonly seconds: number;
-  readonly isRetried: boolean;
-};
-
-type Kind = {
-  readonly rows: number;
-  /** Whether they are the first of their batch. */
-  readonly isOpening: boolean;
-  /** What each sample needed. */
-  readonly seconds: readonly number[];
-  readonly sum: Sum;
-};
-
-const rowsIn = (kinds: readonly Kind[]): number => kinds.reduce((sum, { rows }) => sum + rows, 0);
-
-/** What some rows will need together. `uses` has at least two entries. */
-function sumOver(rows: number, uses: readonly Use[], mayRetry: boolean): Sum {
-  const mean = meanOf(uses.map(({ seconds }) => seconds));
-  const { within, between, meanShare, freedom, batches } = spreadOf(uses, mean);
-  const errors: ErrorPart[] = [
-    // The rows differ from each other, and the mean of the samples differs from the true mean.
-    { variance: within * (rows + rows ** 2 / uses.length), freedom },
-    // The new batch differs from the earlier ones. One degree of freedom would make the interval of two batches useless.
-    { variance: between * rows ** 2 * (1 + meanShare), freedom: Math.max(2, batches - 1) },
-    { variance: mayRetry ? unseenRetries(uses) * (rows * mean) ** 2 : 0, freedom: uses.length },
-  ];
-  return { expected: rows * mean, errors: errors.filter(({ variance }) => variance > 0) };
-}
-
-type Spread = {
-  readonly within: number;
-  readonly between: number;
-  /** The share of the variance between batches that the mean of the samples has. */
-  readonly meanShare: number;
-  readonly freedom: number;
-  readonly batches: number;
-};
-
-/** Analysis of variance with random effects: the variance within batches, and that of the means of batches. */
-function spreadOf(uses: readonly Use[], mean: number): Spread {
-  const batches = [...Map.groupBy(uses, ({ batch }) => batch).values()].map((some) =>
-    some.map(({ seconds }) => seconds),
-  );
-  const rows = uses.length;
-  const freedom = rows - batches.length;
-  // If most batches have only one sample, they show nothing about the difference between batches.
-  if (batches.length === 1 || freedom < batches.length)
-    return {
-      within:
-        squares(
-          uses.map(({ seconds }) => seconds),
-          mean,
-        ) / Math.max(1, rows - 1),
-      between: 0,
-      meanShare: 0,
-      freedom: Math.max(1, rows - 1),
-      batches: 1,
-    };
-  const means = batches.map((some) => ({ rows: some.length, mean: meanOf(some) }));
-  const within = batches.reduce((sum, some) => sum + squares(some, meanOf(some)), 0) / freedom;
-  const meanShare = means.reduce((sum, one) => sum + (one.rows / rows) ** 2, 0);
-  const ofMeans =
-    means.reduce((sum, one) => sum + one.rows * (one.mean - mean) ** 2, 0) / (batches.length - 1);
-  const typicalRows = (rows * (1 - meanShare)) / (batches.length - 1);
-  const between = Math.max(0, (ofMeans - within) / typicalRows);
-  return { within, between, meanShare, freedom, batches: batches.length };
-}
-
-/**
- * The variance of the retry rate that few samples cannot show: five rows without a retry do not mean that there are none.
- * The estimate with Jeffreys's prior, as far as it exceeds the one from the samples alone, which `within` contains.
- */
-function unseenRetries(uses: readonly Use[]): number {
-  const rows = uses.length;
-  const retried = uses.filter(({ isRetried }) => isRetried).length;
-  const seen = retried / rows;
-  const likely = (retried + 0.5) / (rows + 1);
-  return Math.max(0, (likely * (1 - likely)) / (rows + 2) - (seen * (1 - seen)) / rows);
-}
-
-const meanOf = (numbers: readonly number[]): number =>
-  numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
-
-const squares = (numbers: readonly number[], mean: number): number =>
-  numbers.reduce((sum, number) => sum + (number - mean) ** 2, 0);
-
-/** One run of a row, in seconds that are paid. */
-type SampleRun = { readonly coldStart: number; readonly run: number };
-
-/** A row that has ended: of an earlier batch, or one of the first rows of the batch itself. */
-export type Sample = {
-  readonly gpu: string;
-  /** Rows of one batch resemble each other more than rows of two batches. */
-  readonly batch: string;
-  /** Whether it was among the first rows of its batch, for which the service had to start containers. */
-  readonly isOpening: boolean;
-  readonly runs: readonly SampleRun[];
-  /** How long its last run waited for a container; absent if its batch sent more runs than the deployment has containers. */
-  readonly queueSeconds?: number;
-};

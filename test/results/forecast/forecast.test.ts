@@ -5,7 +5,6 @@ import {
   type ForecastParams,
   type Interval,
   type Sample,
-  t95,
 } from '../../../src/results/forecast/forecast.ts';
 import { between, dice, execute, lognormal, sizeBetween, type Workload } from './workload.ts';
 
@@ -187,16 +186,6 @@ describe('the forecast of the wall time', () => {
 
   it('is not shorter than the limit of starts allows', () => {
     expect(timeOf({ startsPerMinute: 6 })).toBe(390 + 5 + 10);
-  });
-});
-
-describe('the quantile of Student’s t', () => {
-  it('agrees with the tables, also between the lines of its own', () => {
-    const known = { 1: 6.314, 2: 2.92, 7: 1.895, 9: 1.833, 12: 1.782, 20: 1.725, 40: 1.684, 120: 1.658 };
-    for (const [freedom, quantile] of Object.entries(known))
-      expect(t95(Number(freedom))).toBeCloseTo(quantile, 2);
-    expect(t95(Infinity)).toBe(1.6449);
-    expect(t95(0.2)).toBe(t95(1));
   });
 });
 
