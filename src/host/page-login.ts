@@ -13,8 +13,8 @@ type Asking = {
 
 export type PageLogin = ReturnType<typeof openPageLogin>;
 
-/** For the pages of one server; `entrance` is the path of the first page. */
-export function openPageLogin(entrance: string) {
+/** For the pages of one server. */
+export function openPageLogin() {
   const secret = keepSecret(randomBytes(24).toString('base64url'));
   // Browsers send a cookie to all ports of a host.
   const nameFor = ({ socket }: Asking): string => `runsheet-${socket.localPort}`;
@@ -24,7 +24,7 @@ export function openPageLogin(entrance: string) {
     /** The redirect headers in response to that address; undefined for any other request. */
     opens: (asking: Asking) =>
       isSameSecret(asking.url ?? '', `/open/${secret}`)
-        ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: entrance }
+        ? { 'set-cookie': `${nameFor(asking)}=${secret}; Path=/; HttpOnly; SameSite=Lax`, location: '/' }
         : undefined,
     isOpen: (asking: Asking): boolean =>
       (asking.headers.cookie ?? '')

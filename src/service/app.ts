@@ -38,7 +38,7 @@ export type App = { readonly app: FastifyInstance; readonly routes: readonly str
 
 export function createApp(
   service: LivingService,
-  { tokens, only, listensHere = false, door = openPageLogin('/') }: AppOptions,
+  { tokens, only, listensHere = false, door = openPageLogin() }: AppOptions,
 ): App {
   const app = Fastify({
     forceCloseConnections: true,

@@ -72,7 +72,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
       caller: openCaller({ anywhere: options.webhooksAnywhere === true }),
     },
   });
-  const door = openPageLogin('/');
+  const door = openPageLogin();
   const publicUrl = options.publicUrl?.replace(/\/+$/, '');
   const listensHere = publicUrl === undefined && isLoopbackHost(host);
   const { app, routes } = createApp(service, { ...options, door, listensHere });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Payload } from '@temporalio/common';
 import { onTestFinished, describe, expect, it } from 'vitest';
 import { encryptionWith } from '../../src/temporal/encryption/codec.ts';
 import { openCodecServer } from '../../src/temporal/encryption/codec-server.ts';
@@ -8,9 +9,20 @@ const ORIGIN = 'https://temporal.example';
 const TOKEN = 'a-token-of-enough-letters';
 const context = { type: 'workflow' as const, namespace: 'default', workflowId: 'batch' };
 
-async function opened() {
+const newCodec = () => {
   const payload = { keys: randomBytes(32).toString('hex'), keysFile: undefined, plain: 'refuse' as const };
-  const codec = encryptionWith(payloadKeys({ payload, home: '' }, 'cluster'));
+  return encryptionWith(payloadKeys({ payload, home: '' }, 'cluster'));
+};
+
+const wireOf = ({ metadata, data }: Payload) => ({
+  metadata: Object.fromEntries(
+    Object.entries(metadata ?? {}).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
+  ),
+  data: Buffer.from(data ?? []).toString('base64'),
+});
+
+async function opened() {
+  const codec = newCodec();
   const server = await openCodecServer({
     codec,
     token: TOKEN,
@@ -19,35 +31,35 @@ async function opened() {
   });
   onTestFinished(server.close);
   const given = { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from('"a fox"') };
-  const [encrypted] = await codec.encode([given], context);
-  const wire = {
-    metadata: Object.fromEntries(
-      Object.entries(encrypted?.metadata ?? {}).map(([name, value]) => [
-        name,
-        Buffer.from(value).toString('base64'),
-      ]),
-    ),
-    data: Buffer.from(encrypted?.data ?? []).toString('base64'),
-  };
-  const ask = (headers: Readonly<Record<string, string>>, path = '/decode', method = 'POST') =>
-    fetch(`${server.url}${path}`, {
-      method,
-      headers,
-      ...(method === 'POST' && { body: JSON.stringify({ payloads: [wire] }) }),
-    });
-  return { ask };
+  const [ours = given] = await codec.encode([given], context);
+  const [foreign = given] = await newCodec().encode([given], context);
+  const payloads = [ours, given, foreign].map(wireOf);
+  const ask = (
+    headers: Readonly<Record<string, string>>,
+    path = '/decode',
+    method = 'POST',
+    body = JSON.stringify({ payloads }),
+  ) => fetch(`${server.url}${path}`, { method, headers, ...(method === 'POST' && { body }) });
+  return { ask, payloads };
 }
 
 const authorization = `Bearer ${TOKEN}`;
 
 describe('the codec server', () => {
   it('decrypts for a caller with the token, and lets the pages of the named UI call it', async () => {
-    const { ask } = await opened();
+    const { ask, payloads } = await opened();
     const answer = await ask({ authorization, origin: ORIGIN });
     expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
-    const { payloads } = (await answer.json()) as { payloads: { data: string }[] };
-    expect(payloads.map(({ data }) => Buffer.from(data, 'base64').toString())).toEqual(['"a fox"']);
+    const [, plain] = payloads;
+    expect(await answer.json()).toMatchObject({ payloads: [plain, {}, {}] });
     expect((await ask({ origin: ORIGIN }, '/decode', 'OPTIONS')).status).toBe(204);
+  });
+
+  it('returns payloads unchanged that it cannot decrypt, and refuses what are none', async () => {
+    const { ask, payloads } = await opened();
+    const [, ...others] = payloads;
+    expect(await (await ask({ authorization })).json()).toMatchObject({ payloads: [{}, ...others] });
+    expect((await ask({ authorization }, '/decode', 'POST', 'x')).status).toBe(400);
   });
 
   it.each<[string, Record<string, string>, string, number]>([

@@ -21,7 +21,7 @@ export type PageServer = {
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 export async function servePage(answer: Answer): Promise<PageServer> {
-  const login = openPageLogin('/');
+  const login = openPageLogin();
   const { port, close } = await openServer(LIMITS, { host: '127.0.0.1', port: 0 }, (request, response) => {
     void respond({ answer, login, port }, request, response);
   });
