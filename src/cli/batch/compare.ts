@@ -7,10 +7,9 @@ import { shellWord, terminalLine } from '../../errors/outside-text.ts';
 import { placeText } from '../../library/connect-options.ts';
 import { findBatch } from '../../library/handle/found-batch.ts';
 import { compareBatches, type Comparison } from '../../library/report/compared-batches.ts';
-import type { ComparedPair, ComparedRow } from '../../results/compare/compared-pair.ts';
 import { configOf } from '../flags/batch-options.ts';
 import { printerFor, type Context, type Next } from '../context.ts';
-import { aligned, count, money, plural, span } from '../format.ts';
+import { count, money, plural, span } from '../format.ts';
 import { comparisonSchema } from '../json/documents.ts';
 import { shaped } from '../json/shape.ts';
 import { nextCommand } from '../next-command.ts';
@@ -23,10 +22,7 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
   const comparison = await compareBatches(out, [a, b], definedOnly({ by, file }));
   const printer = printerFor(this, flags);
   const page = placeText(comparison.page);
-  if (flags.output === 'json') {
-    const mostChanged = comparison.most_changed.map((pair) => ({ ...pair, identical: pair.isIdentical }));
-    return printer.json(shaped(comparisonSchema, { ...comparison, page, most_changed: mostChanged }));
-  }
+  if (flags.output === 'json') return printer.json(shaped(comparisonSchema, { ...comparison, page }));
   const { by: used, without_pairs: none } = comparison;
   if (none !== undefined) printer.notice(`${NO_PAIR[none]}; rows are paired by ${used} (--by ${used})`);
   for (const line of linesOf(comparison)) printer.data(terminalLine(line));
@@ -41,17 +37,10 @@ export default async function compare(this: Context, flags: Flags, a: string, b:
 const NO_PAIR = { key: 'no two rows have the same key', inputs: 'no two rows have the same inputs' };
 
 function linesOf(comparison: Comparison): readonly string[] {
-  const { a, b, most_changed: most, pairs, identical, verdict, outcome_differs: differ, only } = comparison;
-  const table = aligned(most.map(cellsOf)).map((line) => `  ${line}`);
-  const others = pairs - identical - most.length;
+  const { a, b, pairs, identical, verdict, outcome_differs: differ, only } = comparison;
   return [
     `A ${sideText(comparison, 'a')}   ${a}`,
     `B ${sideText(comparison, 'b')}   ${b}`,
-    ...(table.length === 0 ? [] : ['', ...table]),
-    ...(others > 0
-      ? [`  and ${plural(others, 'other pair')} that ${others === 1 ? 'differs' : 'differ'}`]
-      : []),
-    '',
     ...(differ === 0 ? [] : [`${plural(differ, 'pair')} with another outcome`]),
     ...(only.a + only.b === 0 ? [] : [`${plural(only.a, 'row')} only in A, ${count(only.b)} only in B`]),
     ...[comparison.unmeasured].filter((text) => text !== undefined),
@@ -67,17 +56,3 @@ const sideText = ({ measured, run_seconds, cost_usd, gpu }: Comparison, side: 'a
   measured === 0
     ? 'not measured'
     : [gpu[side], span(run_seconds[side] * 1_000), money(cost_usd[side])].filter(Boolean).join('  ');
-
-function cellsOf({ key, a, b, isIdentical, changes }: ComparedPair): readonly string[] {
-  const both = (text: (row: ComparedRow) => string): string =>
-    text(a) === text(b) ? text(a) : `${text(a)} → ${text(b)}`;
-  return [
-    key.slice(0, 32),
-    both(({ outcome }) => outcome),
-    both(({ run_seconds }) => (run_seconds === undefined ? '–' : span(run_seconds * 1_000))),
-    both(({ cost_usd }) => money(cost_usd)),
-    [isIdentical ? 'identical' : '', ...changes.map(({ input }) => `${input} differs`)]
-      .filter(Boolean)
-      .join(', '),
-  ];
-}

@@ -94,16 +94,6 @@ export function migrationJson(
 
 const sides = <S extends z.ZodType>(schema: S) => z.object({ a: schema, b: schema });
 
-const comparedRowSchema = z.object({
-  row: count,
-  outcome: z.string().describe('open: it has none yet'),
-  gpu: z.string().nullable(),
-  attempts: count,
-  run_seconds: amount.nullable().describe('of the last run'),
-  cost_usd: amount.describe('of all attempts'),
-  files: z.array(z.object({ path: z.string(), sha256: z.string() })),
-});
-
 export const comparisonSchema = z.object({
   a: z.string(),
   b: z.string(),
@@ -122,17 +112,6 @@ export const comparisonSchema = z.object({
   speed_ratio: amount.nullable().describe('run seconds of a by those of b: above 1, b is faster'),
   cost_ratio: amount.nullable().describe('cost of b by that of a: above 1, b is dearer'),
   gpu: sides(z.string().nullable()).describe('of all measured pairs, if it is the same one'),
-  most_changed: z
-    .array(
-      z.object({
-        key: z.string(),
-        identical: z.boolean(),
-        changes: z.array(z.object({ input: z.string(), a: z.string().nullable(), b: z.string().nullable() })),
-        a: comparedRowSchema,
-        b: comparedRowSchema,
-      }),
-    )
-    .describe('at most ten'),
 });
 
 export const deploymentSchema = z.object({

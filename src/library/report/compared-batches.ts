@@ -8,12 +8,7 @@ import { fileFault } from '../../errors/file-fault.ts';
 import { isS3Address } from '../../host/s3-keys.ts';
 import { compareRows, pairedByDefault, type ComparedRows } from '../../results/compare/compared-rows.ts';
 import { PAIRED_BY, type PairedBy } from '../../options/choices.ts';
-import {
-  type ComparedPair,
-  unmeasuredText,
-  verdictOf,
-  type ComparisonSums,
-} from '../../results/compare/compared-pair.ts';
+import { unmeasuredText, verdictOf, type ComparisonSums } from '../../results/compare/compared-pair.ts';
 import { undefinedIfAbsent, startOf, type Store } from '../../store/store.ts';
 import { locationOf } from '../../store/batch-folders.ts';
 import { openStore } from '../../store/open-store.ts';
@@ -40,8 +35,6 @@ export type Comparison = ComparisonSums & {
   readonly verdict: string | undefined;
   /** How many pairs succeeded, and why some of them say nothing about speed; undefined if all of them do. */
   readonly unmeasured: string | undefined;
-  /** The ten pairs that differ most. */
-  readonly most_changed: readonly ComparedPair[];
   readonly page: URL;
 };
 
@@ -60,7 +53,7 @@ export async function compareBatches(
   if (wanted !== undefined && !PAIRED_BY.includes(wanted))
     throw problem('E602', { what: `rows are not paired by ${wanted as string}`, hint: PAIRED_BY.join(', ') });
   const target = await targetOf(out, a, b, wantedFile);
-  const { by, first, sums, mostChanged, page } = await paired(a, b, wanted);
+  const { by, first, sums, page } = await paired(a, b, wanted);
   if (sums.pairs === 0)
     throw problem('E570', { a: a.batch, b: b.batch, by, other: wanted && otherThan(wanted) });
   const verdict = verdictOf(sums, b.batch);
@@ -87,7 +80,6 @@ export async function compareBatches(
     ...sums,
     verdict,
     unmeasured: unmeasuredText(sums),
-    most_changed: mostChanged,
     page: written,
   };
 }

@@ -3,26 +3,13 @@
 import type { BatchFile } from '../../store/batch-file.ts';
 import type { Store } from '../../store/store.ts';
 import { rowsOf, shownRow, type ShownRow } from '../batch-rows.ts';
-import {
-  changeOf,
-  SumUp,
-  comparedPair,
-  comparedRow,
-  type ComparisonSums,
-  type ComparedPair,
-} from './compared-pair.ts';
+import { SumUp, comparedPair, comparedRow, type ComparisonSums } from './compared-pair.ts';
 import { ComparisonPage } from '../page/comparison-page.ts';
 import type { PairedBy } from '../../options/choices.ts';
 
 type Compared = { readonly store: Store; readonly file: BatchFile };
 
-const MOST_CHANGED = 10;
-
-export type ComparedRows = {
-  readonly sums: ComparisonSums;
-  readonly mostChanged: readonly ComparedPair[];
-  readonly page: ComparisonPage;
-};
+export type ComparedRows = { readonly sums: ComparisonSums; readonly page: ComparisonPage };
 
 /** Keys only say the same in two batches if both sheets have a column of keys. */
 export const pairedByDefault = (a: BatchFile, b: BatchFile): PairedBy =>
@@ -30,21 +17,19 @@ export const pairedByDefault = (a: BatchFile, b: BatchFile): PairedBy =>
 
 export async function compareRows(a: Compared, b: Compared, by: PairedBy): Promise<ComparedRows> {
   const [sum, page] = [new SumUp(), new ComparisonPage()];
-  let mostChanged: readonly ComparedPair[] = [];
   const nameOf = by === 'key' ? ({ key }: ShownRow) => key : inputsText;
   for await (const both of pairedRows(rowsIn(a), rowsIn(b), nameOf)) {
     if ('a' in both && 'b' in both) {
       const pair = comparedPair(both.a, both.b);
       sum.pair(pair);
       page.pair(pair, both.a.inputs);
-      mostChanged = withPair(mostChanged, pair);
       continue;
     }
     const [side, row] = 'a' in both ? (['a', both.a] as const) : (['b', both.b] as const);
     sum.only(side);
     page.only(side, row.key, comparedRow(row));
   }
-  return { sums: sum.sums, mostChanged, page };
+  return { sums: sum.sums, page };
 }
 
 async function* rowsIn({ store, file }: Compared): AsyncGenerator<ShownRow> {
@@ -54,12 +39,6 @@ async function* rowsIn({ store, file }: Compared): AsyncGenerator<ShownRow> {
 /** The columns of two sheets may be in another order. */
 const inputsText = ({ inputs }: ShownRow): string =>
   JSON.stringify(Object.entries(inputs).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-
-function withPair(most: readonly ComparedPair[], pair: ComparedPair): readonly ComparedPair[] {
-  const last = most[MOST_CHANGED - 1];
-  if (pair.isIdentical || (last !== undefined && changeOf(last) >= changeOf(pair))) return most;
-  return [...most, pair].toSorted((x, y) => changeOf(y) - changeOf(x)).slice(0, MOST_CHANGED);
-}
 
 type Paired<R> = { readonly a: R; readonly b: R } | { readonly a: R } | { readonly b: R };
 

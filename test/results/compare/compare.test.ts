@@ -82,7 +82,6 @@ describe('a comparison', () => {
       verdict: 'H100 3.1× faster, 1.4× dearer',
     });
     expect(compared.run_seconds.b).toBeCloseTo(58 * 3);
-    expect(compared.most_changed[0]?.key).toBe('2');
     expect(await compareBatches(out, ['fast', 'slow'])).toMatchObject({
       verdict: 'L4 3.1× slower, 1.4× cheaper',
     });
@@ -149,9 +148,8 @@ describe('a comparison', () => {
         inputs: { number: row.inputs['number'], seed: parseExactly('18446744073709551615') },
       }),
     });
-    const { most_changed } = await compareBatches(out, ['a', 'b'], { by: 'key' });
     // They gave the same file all the same.
-    expect(most_changed).toEqual([]);
+    expect(await compareBatches(out, ['a', 'b'], { by: 'key' })).toMatchObject({ pairs: 2, identical: 2 });
     const [first = ''] = pairsIn(join(out, 'compare-a-b.html'));
     expect(JSON.parse(first)).toMatchObject({
       changes: [
