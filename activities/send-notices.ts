@@ -16,7 +16,7 @@ import { deliver } from '../src/notices/deliver.ts';
 import { noticeBody, scheduleNoticeBody } from '../src/notices/notice-body.ts';
 import { reasonWithRows } from '../src/results/batch-rows.ts';
 import { LOCAL } from '../src/run-service/local-address.ts';
-import { parseCron, isOnRule, shown, zoneOf } from '../src/schedule/cron.ts';
+import { shown, timesOf, zoneOf } from '../src/schedule/cron.ts';
 import { firingOf, type ScheduleDefinition } from '../src/schedule/definition.ts';
 import { keepMissed, MISSED_FOLDER, readMissed } from '../src/schedule/missed-times.ts';
 import { isAllowed } from '../src/store/allowed-folders.ts';
@@ -54,7 +54,7 @@ export async function notifyFiring(
     deployment: request.deployment,
     nominalTime,
     run: activityInfo().workflowExecution?.runId ?? '',
-    isOnRule: isOnRule(parseCron(cron), zone, nominalTime),
+    isOnRule: timesOf(cron, timezone)(nominalTime),
     clock: (at: number) => shown(zone, at).toISOString().slice(0, 16).replace('T', ' '),
   };
   const delivery = { to: notice.to, within: networksOf(maker, definition), settings: notices };

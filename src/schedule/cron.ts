@@ -1,20 +1,11 @@
-// Reads the five fields of a cron rule as Temporal does, so that a worker can tell whether a time is on the rule.
-// Temporal's own parser decides when a schedule fires; a test compares both.
+// Reads a cron rule as Temporal does, so that a worker can tell whether a time is on the rule. Temporal's own parser decides when a
+// schedule fires; a test compares both.
 
-import { problem } from '../errors/error.ts';
+import { Cron } from 'croner';
+import { errorMessage, problem } from '../errors/error.ts';
 
-/** A time on the clock of a zone. */
-export type WallTime = {
-  readonly month: number;
-  readonly day: number;
-  readonly weekday: number;
-  readonly hour: number;
-  readonly minute: number;
-};
-
-type Cron = {
+type Rule = {
   readonly fields: string;
-  readonly matches: (time: WallTime) => boolean;
   /** Whether day of month and day of week are both limited; a day must match both. */
   readonly needsBothDays: boolean;
 };
@@ -29,86 +20,36 @@ const NICKNAMES: Readonly<Record<string, string>> = {
   '@annually': '0 0 1 1 *',
 };
 
-type Field = {
-  readonly name: string;
-  readonly least: number;
-  readonly most: number;
-  readonly words?: readonly string[];
-};
-
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
-const WEEKDAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-
-const MINUTE: Field = { name: 'minute', least: 0, most: 59 };
-const HOUR: Field = { name: 'hour', least: 0, most: 23 };
-const DAY: Field = { name: 'day of month', least: 1, most: 31 };
-const MONTH: Field = { name: 'month', least: 1, most: 12, words: MONTHS };
-/** 7 is Sunday as well. */
-const WEEKDAY: Field = { name: 'day of week', least: 0, most: 7, words: WEEKDAYS };
-
 const EXAMPLE = "five fields: minute, hour, day of month, month, day of week, such as --cron '0 2 * * *'";
+const VALUES = '*, values, lists (1,15), ranges (1-5), steps (*/10); nov and mon in the last two fields';
+/** What the library knows and Temporal does not, such as `L` for the last day. */
+const FOREIGN = /[?#+]|\d[LW]|\bLW?\b/i;
 
 /** Throws E602. */
-export function parseCron(given: string): Cron {
+export function parseCron(given: string): Rule {
   const text = given.trim();
-  const fields = NICKNAMES[text.toLowerCase()] ?? text;
-  const parts = fields.split(/\s+/);
-  const [minute = '', hour = '', day = '', month = '', weekday = ''] = parts;
+  const parts = (NICKNAMES[text.toLowerCase()] ?? text).split(/\s+/);
+  const fields = parts.join(' ');
   if (/^\S*TZ=/.test(text)) throw wrong(given, 'names a zone', 'give the zone as --tz <zone>');
   if (parts.length !== 5) throw wrong(given, `has ${parts.length} of 5 fields`, EXAMPLE);
-  const minutes = valuesOf(given, MINUTE, minute);
-  const hours = valuesOf(given, HOUR, hour);
-  const days = valuesOf(given, DAY, day);
-  const months = valuesOf(given, MONTH, month);
-  if (!isSomeDay(days, months))
+  const [foreign] = FOREIGN.exec(fields) ?? [];
+  if (foreign !== undefined) throw wrong(given, `has ${foreign}, which Temporal does not know`, VALUES);
+  if (ruleOf(given, fields).nextRun() === null)
     throw wrong(
       given,
       'never fires: none of its months has these days',
       'the last day of February is 28, or 29 in leap years',
     );
-  const weekdays = new Set([...valuesOf(given, WEEKDAY, weekday)].map((one) => one % 7));
-  return {
-    fields: parts.join(' '),
-    needsBothDays: days.size < 31 && weekdays.size < 7,
-    matches: (time) =>
-      minutes.has(time.minute) &&
-      hours.has(time.hour) &&
-      days.has(time.day) &&
-      months.has(time.month) &&
-      weekdays.has(time.weekday),
-  };
+  const [, , day, , weekday] = parts;
+  return { fields, needsBothDays: day !== '*' && weekday !== '*' };
 }
 
-const DAYS_IN = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-
-const isSomeDay = (days: ReadonlySet<number>, months: ReadonlySet<number>): boolean =>
-  [...months].some((month) => Math.min(...days) <= (DAYS_IN[month - 1] ?? 0));
-
-function valuesOf(cron: string, field: Field, text: string): ReadonlySet<number> {
-  return new Set(text.split(',').flatMap((part) => rangeOf(cron, field, part)));
-}
-
-/** `*`, `3`, `3-7`, each also with a step: `3/2` is `3-<most>/2`. */
-function rangeOf(cron: string, field: Field, part: string): readonly number[] {
-  const [, from = '', to, step] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d{1,4}))?$/.exec(part) ?? [];
-  const isAll = from === '*';
-  const start = isAll ? field.least : valueOf(field, from);
-  const end = isAll || (to === undefined && step !== undefined) ? field.most : valueOf(field, to ?? from);
-  const by = Number(step ?? 1);
-  const isRange = start >= field.least && end <= field.most && start <= end && by >= 1;
-  if (!isRange || (isAll && to !== undefined))
-    throw wrong(
-      cron,
-      `has ${part === '' ? 'nothing' : part} as ${field.name}`,
-      `values: ${field.least}-${field.most}, *, lists (1,15), ranges (1-5), steps (*/10)`,
-    );
-  return Array.from({ length: Math.floor((end - start) / by) + 1 }, (_, at) => start + at * by);
-}
-
-function valueOf({ words = [], least }: Field, text: string): number {
-  const word = words.indexOf(text.toLowerCase());
-  if (word >= 0) return word + least;
-  return /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
+function ruleOf(given: string, fields: string, timezone = 'UTC'): Cron {
+  try {
+    return new Cron(fields, { paused: true, timezone, mode: '5-part', domAndDow: true, sloppyRanges: true });
+  } catch (error) {
+    throw wrong(given, `is no rule: ${errorMessage(error).replace('CronPattern: ', '')}`, VALUES);
+  }
 }
 
 const wrong = (cron: string, what: string, hint: string) =>
@@ -172,17 +113,11 @@ export const shown = (zone: Zone, at: number): Date => new Date(at + zone.offset
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-export const wallTimeOf = (time: Date): WallTime => ({
-  month: time.getUTCMonth() + 1,
-  day: time.getUTCDate(),
-  weekday: time.getUTCDay(),
-  hour: time.getUTCHours(),
-  minute: time.getUTCMinutes(),
-});
-
-/** Whether the rule fires at this moment. */
-export const isOnRule = (cron: Cron, zone: Zone, at: number): boolean =>
-  at % MINUTE_MS === 0 && cron.matches(wallTimeOf(shown(zone, at)));
+/** Tells of a moment whether the rule fires then, by the clock of the zone. */
+export function timesOf(cron: string, timezone: string): (at: number) => boolean {
+  const rule = ruleOf(cron, cron, timezone);
+  return (at) => at % MINUTE_MS === 0 && rule.match(new Date(at));
+}
 
 /** When the clock shows this time, given as if it were UTC; the earlier moment if the clock shows it twice. */
 export function instantOf(zone: Zone, clock: number): number {

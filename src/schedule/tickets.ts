@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseCron, isOnRule, zoneOf } from './cron.ts';
+import { timesOf } from './cron.ts';
 import type { ScheduleDefinition } from './definition.ts';
 import { canonical } from '../host/canonical-json.ts';
 import { textIfThere } from '../errors/file-fault.ts';
@@ -167,8 +167,7 @@ function allows({ from, to, isOnRule: many, last }: Allowed, definition: Schedul
   return many ? matches(definition, nominalTime) : last === undefined || last.nominalTime === nominalTime;
 }
 
-const matches = ({ cron, timezone }: ScheduleDefinition, at: number): boolean =>
-  isOnRule(parseCron(cron), zoneOf(timezone), at);
+const matches = ({ cron, timezone }: ScheduleDefinition, at: number): boolean => timesOf(cron, timezone)(at);
 
 const fileOf = (folder: string, name: string): string => join(folder, `${name}.json`);
 
