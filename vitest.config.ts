@@ -42,7 +42,6 @@ const LONGEST = [
   'service/fuzz',
   'service/restart',
   'run-service/truth-table',
-  'batch/step.property',
   'temporal/control-port',
 ].map((name) => `/test/${name}.test.ts`);
 

@@ -1,13 +1,15 @@
 // Simulates a batch: the real code of its workflow on a model of Temporal, which runs activities, loses workers and workflow
 // tasks, ends groups with the results of their last heartbeat, and rejects the end of a workflow run.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { AttemptRun, SentAttempt } from '../../src/batch/outcome.ts';
 import type { Event, RunEnds } from '../../src/batch/events.ts';
 import { type BatchParams, WRITES } from '../../src/batch/params.ts';
-import type { Snapshot } from '../../src/batch/state/snapshot.ts';
+import { restore, snapshot, type Snapshot } from '../../src/batch/state/snapshot.ts';
 import { progress, type Progress } from '../../src/batch/shown/progress.ts';
 import { begin } from '../../src/batch/state/begin.ts';
 import type { State } from '../../src/batch/state/state.ts';
+import { problemsOf } from '../batch/invariants.ts';
 import { requestActivity, type Settled } from './activity-requests.ts';
 import { Passes } from './again.ts';
 import { BudgetCheck } from './budget.ts';
@@ -247,11 +249,30 @@ export class SimBatch {
   }
 
   #continueAsNew(next: Snapshot): void {
-    const length = JSON.stringify(next).length;
-    this.world.claim(length <= SNAPSHOT_MOST, () => `a snapshot of ${length} characters`);
+    const text = JSON.stringify(next);
+    this.world.claim(text.length <= SNAPSHOT_MOST, () => `a snapshot of ${text.length} characters`);
+    this.#checkRestored(JSON.parse(text) as Snapshot);
     this.world.saw('continued as new');
     this.#before = this.state;
     this.#workflow = this.#start({ version: next.version, snapshot: next });
+  }
+
+  /** The state travels whole, but for reports to the pool, and in no more bytes than were counted. */
+  #checkRestored(next: Snapshot): void {
+    const { world, state } = this;
+    const again = restore(next);
+    for (const problem of problemsOf(again)) world.claim(false, () => `restored: ${problem}`);
+    const shown = (one: Snapshot): string => JSON.stringify({ ...one, membership: undefined });
+    // A refresh is acknowledged by the next workflow run.
+    const isSame =
+      next.refreshIds.length > 0 ||
+      (shown(snapshot(again)) === shown(next) && isDeepStrictEqual(progress(again), progress(state)));
+    world.claim(isSame, () => 'a snapshot restores another state than it was made of');
+    const bytes = [next.rows, next.parts].map((list) => Buffer.byteLength(JSON.stringify(list)) - 2);
+    world.claim(
+      (bytes[0] ?? 0) + (bytes[1] ?? 0) <= state.bytes,
+      () => `${bytes.join(' + ')} bytes were not counted`,
+    );
   }
 
   /** Runs an activity; its result is dropped if the workflow run has ended meanwhile. */
