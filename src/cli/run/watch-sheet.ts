@@ -13,8 +13,7 @@ import { type Printer, nextLine } from '../context.ts';
 import type { RunFlags } from '../flags/flags.ts';
 import { followAsking } from '../follow/follow.ts';
 import { plural, errorText, money, type Paint } from '../format.ts';
-import { rangesText } from '../../sheet/sheet-source.ts';
-import { asCommand, commandWith } from './answer-policy.ts';
+import { asCommand } from './answer-policy.ts';
 import { sameCommand } from '../next-command.ts';
 import { hearInterrupts, type Interrupts } from '../follow/interrupt.ts';
 import { refuseOtherMapping } from './into.ts';
@@ -35,15 +34,24 @@ const TURN_SHARE = 10;
 /** A server that is away is tried again this often. */
 const AWAY_MS = 10_000;
 
-/** Throws E602 for a sheet that cannot be saved again, and for a ladder. */
+const OF_SHEETS = '--watch adds the rows of later saves to the batch of a sheet';
+const EXCLUDED = {
+  from: ['--from', OF_SHEETS],
+  ladder: ['--ladder', OF_SHEETS],
+  skipRows: [
+    '--skip-rows',
+    'rows have other numbers in the next save: leave them out with --where, --comment or --totals skip',
+  ],
+} as const;
+
+/** Throws E602 for a sheet that cannot be saved again, for a ladder, and for rows by their numbers. */
 export function refuseUnwatchable(flags: RunFlags, sheet: string): void {
   if (!flags.watch) return;
-  const other = flags.from === undefined ? (flags.ladder === undefined ? undefined : '--ladder') : '--from';
-  if (other !== undefined)
-    throw problem('E602', {
-      what: `--watch and ${other} exclude each other`,
-      hint: '--watch adds the rows of later saves to the batch of a sheet',
-    });
+  const other = Object.keys(EXCLUDED).find((flag) => flags[flag as keyof typeof EXCLUDED] !== undefined);
+  if (other !== undefined) {
+    const [flag, hint] = EXCLUDED[other as keyof typeof EXCLUDED];
+    throw problem('E602', { what: `--watch and ${flag} exclude each other`, hint });
+  }
   if (sheet === '-' || sheet === NO_SHEET || isAddress(sheet))
     throw problem('E602', {
       what: '--watch needs a sheet that is a file',
@@ -143,20 +151,10 @@ class SheetWatcher implements Disposable {
       if (what !== 'stopped') await this.#take(what, print);
       else {
         print(`\nNo longer watching ${this.#given.sheet}.`);
-        print(nextLine(['continue', this.#continued()]));
+        print(nextLine(['continue', sameCommand(repeated(this.#given.context.args ?? []), 'run')]));
         return EXIT.interrupted;
       }
     }
-  }
-
-  /** The command with the rows that are left out as they are now numbered, if it names any. */
-  #continued(): string {
-    const args = repeated(this.#given.context.args ?? []);
-    const { skipRows } = this.#sheet;
-    const named = (this.#given.flags.skipRows?.length ?? 0) > 0 && skipRows !== undefined;
-    return named
-      ? commandWith(['', '', ...args], [['--skip-rows', rangesText(skipRows)]])
-      : sameCommand(args, 'run');
   }
 
   [Symbol.dispose](): void {

@@ -21,7 +21,6 @@ import { sourceIn, type SheetSource, type SheetOptions, type Reading } from '../
 import { layOut, type LaidOut } from '../../sheet/sheet.ts';
 import { settleReading } from '../../sheet/guesses/guess-reading.ts';
 import type { Guess } from '../../sheet/guesses/guess.ts';
-import { rowsLeftOut, leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
 import { settleSheet } from '../../sheet/guesses/settle-sheet.ts';
 import { type Queued, readBatchSheet, sheetRows } from '../../sheet/placed-rows.ts';
 import { refuseUnbounded } from '../../store/attempt-cost.ts';
@@ -62,16 +61,15 @@ export type ReadSheet = {
 
 /** Throws E532 for other columns than the batch has. */
 export async function readFurther(params: AppendParams): Promise<ReadSheet> {
-  const { batch, copy, order, inputTypes, out, isSavedAgain = false, leftOut } = params;
+  const { batch, copy, order, inputTypes, out, isSavedAgain = false } = params;
   const { map, set, drop, types, gpuColumn, gpu, keyColumn } = batch.file.sheet.options;
   const layout = openStore(copy.folder);
   const source = sourceIn(layout, copy);
   const none = { format: copy.format, map: {}, set: {}, drop: [], types: {} };
-  const given = { ...none, ...(await stayingIn(params, source, none)), ...readingOf(params) };
+  const given = { ...none, ...(await stayingIn(params, source, none)), ...params.reading };
   const { options: format, guesses } = await settleReading(source, given, batch.file.sheet.columns);
   const columns = (await columnsOf(source, format)).map(({ name }) => name);
   const others = otherColumns(params, columns);
-  const skipRows = leftOut && (await rowsLeftOut(source, format, leftOut));
   // The column of keys names a row of the sheet, which is several rows of the batch.
   const resultKey = resultKeyIn(columns);
   const { grid, repeat, split } = batch.file.sheet.options;
@@ -79,14 +77,13 @@ export async function readFurther(params: AppendParams): Promise<ReadSheet> {
   const key = isSeveral ? (resultKey ?? keyColumn) : (keyColumn ?? resultKey);
   const mapped: SheetOptions = {
     ...format,
-    ...(skipRows !== undefined && skipRows.length > 0 ? { skipRows } : {}),
     map: inputTypes === undefined ? { ...inputsOf(batch, columns), ...map } : map,
     set,
     drop: isSavedAgain ? [...drop.filter((name) => columns.includes(name)), ...others] : drop,
     types,
     ...definedOnly({ gpuColumn, gpu, keyColumn: key }),
   };
-  const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes, leftOut);
+  const { options, problems, ...settled } = await settleSheet(source, mapped, inputTypes);
   const all = [...guesses.map(orConfirm), ...settled.guesses];
   return {
     // A sheet that is refused needs no answer.
@@ -116,7 +113,7 @@ async function stayingIn(
 ): Promise<Partial<SheetOptions>> {
   const { options, columns: known } = params.batch.file.sheet;
   const always = stayingOf(options, [true]);
-  const read = { ...none, ...always, ...readingOf(params) };
+  const read = { ...none, ...always, ...params.reading };
   if (await isOfResults(source, read, known)) return always;
   const isAlike = options.format === params.copy.format;
   // The lines of a plain list have commas.
@@ -291,8 +288,6 @@ type FurtherReading = {
   readonly reading: Reading;
   /** It is the sheet of the batch, saved again (run --watch): what its rows ask for now counts. */
   readonly isSavedAgain?: boolean;
-  /** What an earlier save left out; without it, `skipRows` counts. */
-  readonly leftOut?: LeftOutRows | undefined;
 };
 
 /** The guesses, without those that the batch was made with. */
@@ -300,14 +295,6 @@ const openGuesses = (
   { batch, isSavedAgain = false }: FurtherReading,
   guesses: readonly Guess[],
 ): readonly Guess[] => guesses.filter((guess) => !(isSavedAgain && isAgreed(guess, batch)));
-
-/** How the file is read. Rows that an earlier save left out are found by what they are, not by their numbers. */
-function readingOf({ batch, reading, leftOut, isSavedAgain = false }: FurtherReading): Reading {
-  const { skipRows = isSavedAgain ? batch.file.sheet.options.skipRows : undefined, ...others } = reading;
-  // Without any, also totals are sent.
-  if (skipRows?.length === 0) return { ...others, skipRows };
-  return leftOut === undefined ? reading : others;
-}
 
 /** The batch was made with the same guess, or the user gave it. */
 function isAgreed({ flags: [flag, value] }: Guess, { file }: BatchFolder): boolean {
@@ -324,21 +311,3 @@ function isAgreed({ flags: [flag, value] }: Guess, { file }: BatchFolder): boole
 /** Letters depend on this encoding. */
 const orConfirm = (guess: Guess): Guess =>
   guess.flags.includes('windows-1252') ? { ...guess, sure: 'confirm' } : guess;
-
-export type SavedAgain = {
-  readonly name: string;
-  readonly skipRows: Reading['skipRows'];
-  readonly inputTypes: readonly InputType[] | undefined;
-};
-
-/** The rows that were left out when the batch was made; undefined if the command gives other numbers, which are those of the sheet as it is now. */
-export async function leftOutBefore(
-  { store, file }: Pick<BatchFolder, 'store' | 'file'>,
-  { name, skipRows, inputTypes }: SavedAgain,
-): Promise<LeftOutRows | undefined> {
-  const { options, asked } = file.sheet;
-  const given = JSON.stringify(skipRows);
-  const isUnchanged = [options, asked].some((has) => JSON.stringify(has?.skipRows) === given);
-  if ((given !== undefined && !isUnchanged) || name !== file.sheet.name) return undefined;
-  return leftOutOf(sourceIn(layoutOf(store, file), file.sheet), options, inputTypes);
-}

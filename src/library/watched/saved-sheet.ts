@@ -1,9 +1,8 @@
 // The sheet of a batch that is saved while the batch follows it. Each save becomes at most one pass: rows that were added or changed are
 // sent, all others keep what they have.
 
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import { type Appended, leftOutBefore } from '../../create-batch/append/append-rows.ts';
+import type { Appended } from '../../create-batch/append/append-rows.ts';
 import type { FurtherRows } from '../../create-batch/append/further-rows.ts';
 import { refusal } from '../../create-batch/question-texts.ts';
 import { settle } from '../../create-batch/settle.ts';
@@ -12,9 +11,7 @@ import type { Comparison } from '../../create-batch/append/compare-rows.ts';
 import type { CopyParams } from '../../create-batch/copy-sheet.ts';
 import { declaredInputs } from '../../create-batch/find-deployment.ts';
 import { DELETED, writeWatched, readWatched } from '../../create-batch/watched/left-out.ts';
-import { isRunsheetError } from '../../errors/error.ts';
-import { sourceIn, type SheetOptions } from '../../sheet/sheet-source.ts';
-import { leftOutOf, type LeftOutRows } from '../../sheet/left-out-rows.ts';
+import { problem } from '../../errors/error.ts';
 import { estimateFurther, proposeFurther, type FurtherAsked } from '../handle/appended-sheet.ts';
 import type { Estimate } from '../start/estimate.ts';
 import type { FoundBatch } from '../handle/found-batch.ts';
@@ -63,20 +60,14 @@ export class SavedSheet {
   readonly #params: SavedSheetParams;
   /** The inputs of the deployment as they were at the first save. */
   #declared: FurtherAsked['declared'];
-  #leftOut: LeftOutRows | undefined;
-  #skipRows: SheetOptions['skipRows'];
-  #hasTaken = false;
   readonly #differences = new Differences();
   /** A pass that exists and that the batch has not been told of. */
   #untold: number | undefined;
 
+  /** Throws E602 for a batch that leaves out rows by their numbers. */
   constructor(params: SavedSheetParams) {
+    refuseNumbers(params.found);
     this.#params = params;
-  }
-
-  /** The rows that the last save left out, by their numbers in it. */
-  get skipRows(): SheetOptions['skipRows'] {
-    return this.#skipRows;
   }
 
   /** Compares the sheet as it is now with the batch and sends the difference. Throws if the sheet is refused; then nothing is sent. */
@@ -110,11 +101,8 @@ export class SavedSheet {
     const { servers, found, path, copying, reading, order, answers = {} } = this.#params;
     const { config } = servers;
     this.#declared ??= { inputTypes: await declaredInputs(config, found.file) };
-    const { inputTypes } = this.#declared;
-    const { skipRows } = reading;
-    this.#leftOut ??= await leftOutBefore(found, { name: basename(path), skipRows, inputTypes });
     const { sheet: page } = found.file.sheet.options;
-    const asked = {
+    return proposeFurther(servers, found, {
       path,
       copying: { stdin: Readable.from([]), ...(page && { sheet: page }), ...copying },
       reading,
@@ -122,22 +110,18 @@ export class SavedSheet {
       answers,
       declared: this.#declared,
       isSavedAgain: true,
-    };
-    const rows = await proposeFurther(servers, found, { ...asked, leftOut: this.#leftOut }).catch(
-      (error: unknown) => {
-        // The command was repeated with the numbers of now, because the rows of before are gone.
-        if (this.#hasTaken || skipRows === undefined || !isRunsheetError(error, 'E112')) throw error;
-        this.#leftOut = undefined;
-        return proposeFurther(servers, found, asked);
-      },
-    );
-    if (rows.further === undefined) return rows;
-    const { options, layout } = rows.further.sheet;
-    this.#hasTaken = true;
-    this.#skipRows = options.skipRows;
-    this.#leftOut ??= await leftOutOf(sourceIn(layout, rows.copy), options, inputTypes);
-    return rows;
+    });
   }
+}
+
+/** Totals are found again in each save; other rows have other numbers in it. */
+function refuseNumbers({ batch, file }: FoundBatch): void {
+  const { skipRows = [], totals, comment } = file.sheet.options;
+  if (skipRows.length > 0 && (totals !== 'skip' || comment === 'none'))
+    throw problem('E602', {
+      what: `${batch} leaves out rows by their numbers, which are others when its sheet is saved again`,
+      hint: 'remove these rows from the sheet, and make a new batch of it: --again',
+    });
 }
 
 type Compared = Pick<Comparison, 'again' | 'wishes' | 'absent' | 'appended'>;
@@ -188,8 +172,11 @@ export async function findWatched({
   return undefined;
 }
 
-/** Before the batch starts, so that its workers heed every save. */
-export const noteWatched = (
-  { store }: FoundBatch,
+/** Before the batch starts, so that its workers heed every save. Throws E602 for a batch that leaves out rows by their numbers. */
+export function noteWatched(
+  found: FoundBatch,
   { path, deployment }: Pick<WatchedParams, 'path' | 'deployment'>,
-): Promise<void> => writeWatched(store, { sheet: path, deployment, rows: {}, places: [] });
+): Promise<void> {
+  refuseNumbers(found);
+  return writeWatched(found.store, { sheet: path, deployment, rows: {}, places: [] });
+}

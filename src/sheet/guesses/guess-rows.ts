@@ -7,7 +7,6 @@ import { NOTHING, type Part, plainName, toConfirm, type Guess, said } from './gu
 import { ownColumns } from '../header.ts';
 import { type SheetSource, type SheetOptions, rangesOf, rangesText, withRows } from '../sheet-source.ts';
 import { type OtherSheet, sheetHead } from '../xlsx/unpacked-sheet.ts';
-import type { LeftOutRows } from '../left-out-rows.ts';
 import { rowsText } from './long-rows.ts';
 import type { Survey } from './survey.ts';
 
@@ -78,32 +77,23 @@ export function continuedGuess({ untitled }: Survey, { fillDown = [] }: SheetOpt
   return { options: { fillDown: [...fillDown, ...names] }, guesses };
 }
 
-/** `leftOut`: totals of these kinds were left out of an earlier save of the sheet. */
 export function rowGuesses(
   survey: Survey,
   { skipRows = [], comment = 'none', totals: answer }: SheetOptions,
-  leftOut?: LeftOutRows,
 ): Part {
-  const { blank } = survey;
-  const totals = [...survey.totals.keys()];
+  const { blank, totals } = survey;
   const guesses: Guess[] = [];
   if (blank > 0) {
     const what = `blank ${blank === 1 ? 'row' : 'rows'}${comment === 'none' ? '' : ' or comments'}`;
     guesses.push(said('rows', `${blank} ${what} left out`));
   }
   if (totals.length === 0) return { options: {}, guesses };
-  const ranges = withRows(skipRows, totals);
-  const kinds = [...new Set(survey.totals.values())];
-  const isKnown = answer === 'skip' || kinds.every((kind) => leftOut?.totals.has(kind));
-  const guess = isKnown ? said : toConfirm;
-  // Rows of an earlier save have other numbers now.
-  const moved = leftOut === undefined || skipRows.length === 0 ? [] : ['--skip-rows', rangesText(skipRows)];
-  guesses.push(guess('rows', totalsText(survey), '--totals', 'skip', ...moved));
-  return { options: { skipRows: ranges }, guesses };
+  const guess = answer === 'skip' ? said : toConfirm;
+  guesses.push(guess('rows', totalsText(survey), '--totals', 'skip'));
+  return { options: { skipRows: withRows(skipRows, totals), totals: 'skip' }, guesses };
 }
 
-function totalsText({ totals: kinds, totalTexts, behindTotals }: Survey): string {
-  const totals = [...kinds.keys()];
+function totalsText({ totals, totalTexts, behindTotals }: Survey): string {
   const texts = totalTexts.map((text) => `"${text}"`);
   if (totals.length > texts.length) texts.push('…');
   const are =

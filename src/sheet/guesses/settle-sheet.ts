@@ -30,7 +30,6 @@ import {
   type SettledSheet,
   toConfirm,
 } from './guess.ts';
-import type { LeftOutRows } from '../left-out-rows.ts';
 import { settleRows } from '../grid/settle-rows.ts';
 import { whereOf } from '../grid/expanded-rows.ts';
 import { columnsOf, surveyedRecords } from '../read-records.ts';
@@ -42,13 +41,11 @@ import { Survey } from './survey.ts';
 /**
  * Throws E102 for an encoding or a separator that cannot be guessed, E104 for a sheet that is turned by 90°, E112 for rows without
  * inputs, and E208; each with the guesses before it. Other errors are left to the layout, which shows them with their lines.
- * `leftOut`: what an earlier save left out needs no confirmation.
  */
 export async function settleSheet(
   source: SheetSource,
   given: SheetOptions,
   inputTypes: readonly InputType[] | undefined,
-  leftOut?: LeftOutRows,
 ): Promise<SettledSheet> {
   if (given.format === 'json' || given.format === 'jsonl') return settleJson(source, given, inputTypes);
   const inputs = inputTypes?.flatMap(({ name, fields = [] }) => [name, ...fields]);
@@ -83,7 +80,7 @@ export async function settleSheet(
         : undefined;
     if (marked?.refusal !== undefined) throw marked.refusal;
     guesses = [...guesses, ...(marked?.guesses ?? [])];
-    const known = { columns, inputTypes, reading, leftOut };
+    const known = { columns, inputTypes, reading };
     const values = await leftToLayout(settleValues(source, matched, known));
     const { likely, problems } = matched;
     if (values === undefined) return { options: matched.options, guesses, problems, columns: names, likely };
@@ -91,7 +88,7 @@ export async function settleSheet(
     const commas = values.guesses.filter(({ flags }) => flags[0] === '--unquoted');
     // The cells of such rows stood in other columns.
     if (unquoted !== undefined && commas.length > 0) {
-      const again = await settleSheet(source, { ...given, unquoted }, inputTypes, leftOut);
+      const again = await settleSheet(source, { ...given, unquoted }, inputTypes);
       return { ...again, guesses: [...commas, ...again.guesses] };
     }
     // Without declared inputs, columns without another meaning are inputs.
@@ -142,11 +139,10 @@ type Known = {
   readonly columns: readonly Column[];
   readonly inputTypes: readonly InputType[] | undefined;
   readonly reading: Settled;
-  readonly leftOut: LeftOutRows | undefined;
 };
 
 async function settleValues(source: SheetSource, matched: MatchedColumns, known: Known): Promise<Settled> {
-  const { columns, inputTypes, reading, leftOut } = known;
+  const { columns, inputTypes, reading } = known;
   const { data, keys } = matched;
   const first = await surveyed(source, matched, known);
   const shapes = [
@@ -170,7 +166,7 @@ async function settleValues(source: SheetSource, matched: MatchedColumns, known:
   const marks = markGuesses(survey, plan, options);
   const parts = [
     await hiddenRows(source, options),
-    rowGuesses(survey, options, leftOut),
+    rowGuesses(survey, options),
     keyGuess(survey, keys, options, inputTypes !== undefined),
     gpuGuesses(survey, options, inputTypes !== undefined),
     marks,

@@ -66,8 +66,8 @@ export class Survey {
   readonly untitled = new Map<string, number>();
   #above: readonly string[] = [];
   #filled: readonly string[] = [];
-  /** Lines of totals and of the notes below them: their word or the text of the note, which stay when the sums change. */
-  readonly totals = new Map<number, string>();
+  /** Lines of totals and of the notes below them. */
+  readonly totals: number[] = [];
   /** The texts of the first ones. */
   readonly totalTexts: string[] = [];
   /** Rows behind the last one of them. */
@@ -160,9 +160,7 @@ export class Survey {
 
   #putTotals({ line }: SheetRecord, cells: readonly string[]): void {
     this.behindTotals = 0;
-    const texts = cells.map((text) => text.trim());
-    const word = texts.find(isTotal);
-    this.totals.set(line, word?.toLowerCase() ?? shortened(texts.join(' ')));
+    this.totals.push(line);
     if (this.totalTexts.length < MOST_TOTALS)
       this.totalTexts.push(shortened(cells.filter(Boolean).join(' ')));
   }
@@ -196,12 +194,12 @@ export class Survey {
 
   /** It stands directly below totals, and fewer of its cells are filled than in any row before. */
   #isNote(filled: number): boolean {
-    return this.totals.size > 0 && this.behindTotals === 0 && filled < this.#fewestFilled;
+    return this.totals.length > 0 && this.behindTotals === 0 && filled < this.#fewestFilled;
   }
 
   #take(record: SheetRecord, cells: readonly string[], filled: number): void {
     this.rows += 1;
-    if (this.totals.size > 0) this.behindTotals += 1;
+    if (this.totals.length > 0) this.behindTotals += 1;
     this.#fewestFilled = Math.min(this.#fewestFilled, filled);
     if (record.fault !== undefined) {
       if (cells.length < this.#plan.columns.length) this.#putShort(record, cells);
